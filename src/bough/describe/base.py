@@ -1,0 +1,114 @@
+"""The common ground of all descriptions: immutable values that report what is wrong with them in bough's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from bough.describe.numeric import shown
+from bough.errors import DescriptionError, Problem, nearest
+
+
+class Fault(ValueError):
+    """Raised by a check that looks at several fields: `field` is the one to blame, the text a whole sentence."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+class Description(BaseModel):
+    """A part of a System: immutable, equal by value, its fields checked when it is made.
+
+    The validators of fields raise ValueError with a predicate ("is -3.0 kg; give a number >= 0"); here it gets its
+    subject ("body 'boom': mass ...").
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    noun: ClassVar[str]
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            found = [problem for detail in error.errors() for problem in _problems(type(self), detail, fields)]
+            raise DescriptionError(found) from None
+
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Self:
+        """Make one from a mapping as a YAML file holds it; unknown and missing keys are reported by name."""
+        if isinstance(mapping, cls):
+            return mapping
+        if not isinstance(mapping, Mapping):
+            required = ", ".join(name for name, field in cls.model_fields.items() if field.is_required())
+            least = f", at least {required}" if required else ""
+            raise ValueError(f"is {shown(mapping)}; give a mapping of keys to values{least}")
+        made = cls.__new__(cls)
+        Description.__init__(made, **{str(key): value for key, value in mapping.items()})
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, texts, lists and dicts that say the same; what has its default value is left out."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        subject = subject_of(type(self), getattr(self, "name", None))
+        raise DescriptionError(
+            f"{subject}: {field} cannot become {shown(value)}, for descriptions do not change; make a new {self.noun}"
+        )
+
+    def __repr__(self) -> str:
+        defaults = {name: field.default for name, field in type(self).model_fields.items()}
+        changed = (f"{name}={_brief(value)}" for name, value in self if name != "name" and value != defaults[name])
+        first = [repr(getattr(self, "name"))] if "name" in defaults else []  # noqa: B009
+        return f"{type(self).__name__}({', '.join([*first, *changed])})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+def subject_of(kind: type[Description], name: Any) -> str:
+    """What a message is about: "body 'boom'", or "body" when it has no name (yet)."""
+    return f"{kind.noun} {name!r}" if isinstance(name, str) and name else kind.noun
+
+
+def _problems(kind: type[Description], detail: ErrorDetails, fields: Mapping[str, Any]) -> list[Problem]:
+    """One of pydantic's findings in bough's words; a finding inside a nested description keeps its own."""
+    path, subject = detail["loc"], subject_of(kind, fields.get("name"))
+    cause = detail.get("ctx", {}).get("error")
+    if isinstance(cause, DescriptionError):
+        return [_nested(problem, path, subject) for problem in cause.problems]
+    if isinstance(cause, Fault):
+        return [Problem(str(cause), subject, (cause.field,))]
+    where = _spelled(path)
+    if detail["type"] == "extra_forbidden":
+        return [Problem(unknown_key(path[0], kind.model_fields), subject, path)]
+    if detail["type"] == "missing":
+        return [Problem(f"{where} is missing; give it", subject, path)]
+    predicate = str(cause) if cause else f"is {shown(detail['input'])}; {detail['msg']}"
+    return [Problem(f"{where} {predicate}", subject, path)]
+
+
+def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Problem:
+    subject = problem.subject
+    if path and isinstance(path[-1], int):          # an entry of a list stands for itself: "body 'boom'", "wheel 2"
+        named = "'" in subject.split(":")[0]
+        return problem._replace(subject=subject if named else f"{subject} {path[-1] + 1}", path=path + problem.path)
+    return problem._replace(subject=f"{owner}: {subject}", path=path + problem.path)
+
+
+def unknown_key(key: Any, known: Any) -> str:
+    """The message for a key that nobody knows."""
+    remedy = nearest(key, known).removeprefix(", ") or "the keys are " + ", ".join(known)
+    return f"unknown key {str(key)!r}; {remedy}"
+
+
+def _spelled(path: tuple[str | int, ...]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+
+
+def _brief(value: Any) -> str:
+    return repr(value) if isinstance(value, BaseModel) else shown(value)

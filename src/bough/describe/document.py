@@ -1,0 +1,66 @@
+"""The whole of a description as one value: what a YAML file holds, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from bough.describe.base import Description
+from bough.describe.body import Body
+from bough.describe.gravity import Gravity
+from bough.describe.loads import Wrench
+from bough.describe.numeric import Text, items, shown
+from bough.describe.settings import Simulation
+from bough.describe.wheels import Wheel
+
+FORMAT = 1
+
+
+def _version(value: Any) -> Any:
+    if value != FORMAT or isinstance(value, bool):
+        raise ValueError(f"is {shown(value)}; this version reads 'bough: {FORMAT}': write that, or update bough")
+    return value
+
+
+def _entries(value: Any) -> Any:
+    if value is None:
+        return ()
+    if (given := items(value)) is None:
+        raise ValueError(f"is {shown(value)}; give a list, each entry starting with '- name: ...'")
+    return given
+
+
+def _read(kind: type[Description]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None and kind is Simulation else kind.from_mapping(value)
+
+
+class Document(Description):
+    """A system as its YAML file holds it; names are not compared with each other here.
+
+    >>> Document.from_mapping({"name": "top", "bodies": [{"name": "disc", "mass": 1}]}).bodies
+    (Body('disc', mass=1.0),)
+    """
+
+    noun: ClassVar[str] = "system"
+    bough: Annotated[Literal[1], BeforeValidator(_version)] = 1
+    name: Text = "system"
+    gravity: Gravity = (0.0, 0.0, 0.0)
+    bodies: Annotated[tuple[Annotated[Body, BeforeValidator(_read(Body))], ...], BeforeValidator(_entries)] = ()
+    wheels: Annotated[tuple[Annotated[Wheel, BeforeValidator(_read(Wheel))], ...], BeforeValidator(_entries)] = ()
+    wrenches: Annotated[tuple[Annotated[Wrench, BeforeValidator(_read(Wrench))], ...], BeforeValidator(_entries)] = ()
+    simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, texts, lists and dicts, with the format and the name always there."""
+        return {"bough": FORMAT, "name": self.name} | super().to_dict()
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of bough's YAML files, for editors that complete and check while one types.
+
+    >>> sorted(json_schema()["properties"])
+    ['bodies', 'bough', 'gravity', 'name', 'simulation', 'wheels', 'wrenches']
+    """
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Document.model_json_schema()

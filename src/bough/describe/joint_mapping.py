@@ -1,0 +1,106 @@
+"""Joints as mappings: how they are read from a YAML file and written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+from bough.describe.axes import AXES, AXIS, written
+from bough.describe.base import unknown_key
+from bough.describe.joint_kinds import (
+    Cylindrical,
+    Free,
+    Gimbal,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+    Weld,
+)
+from bough.describe.joints import Joint
+from bough.describe.numeric import NUMBERS, shown
+from bough.describe.tables import SIGNAL
+from bough.errors import DescriptionError, Problem, nearest
+
+TYPES: dict[str, tuple[Callable[..., Joint], tuple[str, ...]]] = {  # type -> how it is made, and the keys of its axes
+    "weld": (Weld, ()),
+    "revolute": (Revolute, ("axis",)),
+    "prismatic": (Prismatic, ("axis",)),
+    "cylindrical": (Cylindrical, ("axis",)),
+    "universal": (Universal, ("axes",)),
+    "planar": (Planar, ("axes",)),
+    "gimbal": (Gimbal, ("axes",)),
+    "spherical": (Spherical, ()),
+    "free": (Free, ()),
+    "joint": (Joint, ("translations", "rotations")),
+}
+OPTIONS = ("name", "stiffness", "damping", "rest", "torque", "q0", "v0")
+
+
+def read_joint(value: Any) -> Joint:
+    """A joint given as it is, by its type alone, or as a mapping with its type.
+
+    >>> read_joint("free") == Free()
+    True
+    >>> read_joint({"type": "revolute", "axis": "y", "damping": 0.1})
+    Revolute('y', damping=(0.1,))
+    """
+    if value is None:
+        return Weld()
+    if isinstance(value, Joint):
+        return value
+    if isinstance(value, str):
+        value = {"type": value}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"is {shown(value)}; give a joint, such as {{type: revolute, axis: y}}")
+    type_name = value.get("type", "joint")
+    if not isinstance(type_name, str) or type_name not in TYPES:
+        remedy = nearest(type_name, TYPES).removeprefix(", ") or "give one of " + ", ".join(TYPES)
+        raise DescriptionError([Problem(f"type is {shown(type_name)}; {remedy}", "joint", ("type",))])
+    make, axis_keys = TYPES[type_name]
+    known = (*axis_keys, *OPTIONS, "type")
+    subject = "joint" if type_name == "joint" else f"{type_name} joint"
+    unknown = [Problem(unknown_key(key, known), subject, (str(key),)) for key in value if key not in known]
+    if unknown:
+        raise DescriptionError(unknown)
+    return make(**{key: given for key, given in value.items() if key != "type"})
+
+
+def write_joint(joint: Joint) -> str | dict[str, Any]:
+    """The joint as a person would write it: its type alone, or a mapping.
+
+    >>> write_joint(Free()), write_joint(Universal("xz", damping=(1, 2)))
+    ('free', {'type': 'universal', 'axes': ['x', 'z'], 'damping': [1.0, 2.0]})
+    """
+    type_name, given = joint.shorthand()
+    axes = {key: _write_axes(value) for key, value in given.items() if value}
+    dumped = joint.model_dump(mode="json", include=set(OPTIONS), exclude_defaults=True)
+    options = {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in dumped.items()}
+    return {"type": type_name, **axes, **options} if axes or options else type_name
+
+
+def _write_axes(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    return written(value) if isinstance(value[0], float) else [written(direction) for direction in value]
+
+
+def _schema(type_name: str, axis_keys: tuple[str, ...]) -> dict[str, Any]:
+    forms = {"axis": AXIS, "axes": AXES, "translations": AXES, "rotations": {"anyOf": [{"const": "spherical"}, AXES]}}
+    per_speed = {"anyOf": [{"type": "number"}, NUMBERS]}
+    signals = {"anyOf": [SIGNAL, {"type": "array", "items": SIGNAL}]}
+    options = {key: {"name": {"type": "string"}, "torque": signals}.get(key, per_speed) for key in OPTIONS}
+    return {
+        "type": "object",
+        "properties": {"type": {"const": type_name}, **{key: forms[key] for key in axis_keys}, **options},
+        "required": [] if type_name == "joint" else ["type"],
+        "additionalProperties": False,
+    }
+
+
+JOINT = {"anyOf": [{"enum": list(TYPES)}, *(_schema(name, axis_keys) for name, (_, axis_keys) in TYPES.items())]}
+
+JointField = Annotated[Joint, BeforeValidator(read_joint), PlainSerializer(write_joint), WithJsonSchema(JOINT)]

@@ -1,0 +1,216 @@
+"""The joint: translations along axes fixed in the parent's side, then rotations, with its spring, damper and motor."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, field_validator
+from pydantic_core.core_schema import ValidationInfo
+
+from bough.describe import axes as axis_algebra
+from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel
+from bough.describe.base import Description
+from bough.describe.numeric import Floats, Text, items, number, numbers, shown
+from bough.describe.orientation import IDENTITY, quaternion
+from bough.describe.tables import Table, signal
+from bough.errors import DescriptionError
+
+Axes = tuple[UnitVector, ...]
+Rotations = Axes | Literal["spherical"]
+_XYZ = (PRINCIPAL["x"], PRINCIPAL["y"], PRINCIPAL["z"])
+
+
+def _translations(value: Any) -> Axes:
+    given = axis_algebra.axes(value)
+    if len(given) > 3 or not axis_algebra.independent(given):
+        raise ValueError(f"is {shown(value)}; give at most 3 axes, none a combination of the others")
+    return given
+
+
+def _rotations(value: Any) -> Rotations:
+    if isinstance(value, str) and value == "spherical":
+        return "spherical"
+    given = axis_algebra.axes(value)
+    if len(given) > 3:
+        raise ValueError(f"is {shown(value)}; give at most 3 axes, or 'spherical'")
+    if any(parallel(a, b) for a, b in pairwise(given)):
+        raise ValueError(f"is {shown(value)}, where neighbours are parallel; give neighbours different directions")
+    return given
+
+
+class Joint(Description):
+    """The general joint: 0 to 3 translations, inboard of 0 to 3 rotations about body-fixed axes or a "spherical" one.
+
+    `stiffness`, `damping`, `rest` and `torque` hold one value for each entry of v (one number serves all of them): the
+    joint's force is torque - stiffness (q - rest) - damping v; a torque may be a Table. `q0` and `v0` are where a run
+    starts.
+
+    >>> slider = Joint(translations="x", rotations="yz", damping=0.1)
+    >>> slider.kind, slider.n_q, slider.n_v, slider.dofs
+    ('general', 3, 3, ('x', 'ry', 'rz'))
+    >>> Joint(rotations="z", stiffness=20, name="hinge")
+    Revolute('z', name='hinge', stiffness=(20.0,))
+    """
+
+    noun: ClassVar[str] = "joint"
+    translations: Annotated[Axes, BeforeValidator(_translations)] = ()
+    rotations: Annotated[Rotations, BeforeValidator(_rotations)] = ()
+    name: Text | None = None
+    stiffness: Floats | None = None
+    damping: Floats | None = None
+    rest: Floats | None = None
+    torque: tuple[float | Table, ...] | None = None
+    q0: Floats | None = None
+    v0: Floats | None = None
+
+    def __init__(
+        self,
+        translations: Any = (),
+        rotations: Any = (),
+        *,
+        name: str | None = None,
+        stiffness: Any = None,
+        damping: Any = None,
+        rest: Any = None,
+        torque: Any = None,
+        q0: Any = None,
+        v0: Any = None,
+    ) -> None:
+        super().__init__(
+            translations=translations, rotations=rotations, name=name, stiffness=stiffness, damping=damping,
+            rest=rest, torque=torque, q0=q0, v0=v0,
+        )  # fmt: skip
+
+    @field_validator("stiffness", "damping", "rest", "torque", mode="before")
+    @classmethod
+    def _per_speed(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None or not {"translations", "rotations"} <= info.data.keys():
+            return None
+        values = _spread(value, _size(info.data))
+        if info.field_name in ("stiffness", "damping") and min(values) < 0:
+            raise ValueError(f"is {shown(value)}; give numbers >= 0")
+        if info.field_name == "rest" and info.data.get("stiffness") is None:
+            raise ValueError(f"is {shown(value)} but there is no spring; give stiffness too")
+        if info.field_name in ("stiffness", "rest") and info.data["rotations"] == "spherical" and any(values[-3:]):
+            raise ValueError(f"is {shown(value)}, but a spherical rotation has no angles for a spring to act on; "
+                             "use Gimbal (rotations 'xyz'), or give 0 for its three entries")  # fmt: skip
+        return values if info.field_name == "torque" else numbers(values)
+
+    @field_validator("q0", "v0", mode="before")
+    @classmethod
+    def _initial(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None or not {"translations", "rotations"} <= info.data.keys():
+            return None
+        spherical = info.data["rotations"] == "spherical"
+        size = _size(info.data) + (spherical and info.field_name == "q0")
+        if size == 1 and items(value) is None:
+            return (number(value),)
+        entries = numbers(value, size)
+        return entries[:-4] + quaternion(entries[-4:]) if spherical and info.field_name == "q0" else entries
+
+    @property
+    def spherical(self) -> bool:
+        """Whether its rotation is kept as a quaternion."""
+        return self.rotations == "spherical"
+
+    @property
+    def n_v(self) -> int:
+        """How many entries of v it has: its degrees of freedom."""
+        return len(self.translations) + (3 if self.spherical else len(self.rotations))
+
+    @property
+    def n_q(self) -> int:
+        """How many entries of q it has."""
+        return self.n_v + self.spherical
+
+    @property
+    def neutral(self) -> Floats:
+        """Its q at rest in the joint frame: zeros, and the quaternion of no rotation."""
+        return (0.0,) * (self.n_q - 4) + IDENTITY if self.spherical else (0.0,) * self.n_q
+
+    @property
+    def dofs(self) -> tuple[str, ...]:
+        """A label for each of its entries of v, such as ("x", "y", "rz")."""
+        turns = ["wx", "wy", "wz"] if isinstance(self.rotations, str) else _labels(self.rotations, "r", "r")
+        return (*_labels(self.translations, "", "t"), *turns)
+
+    @property
+    def q_labels(self) -> tuple[str, ...]:
+        """A label for each of its entries of q."""
+        if self.spherical:
+            return (*self.dofs[:-3], "qx", "qy", "qz", "qw")
+        return self.dofs
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind: weld, revolute, prismatic, ..., or general."""
+        t, r = self.translations, self.rotations
+        if isinstance(r, str):
+            return {(): "spherical", _XYZ: "free"}.get(t, "general")
+        if len(t) == 1 and t == r:
+            return "cylindrical"
+        if len(t) == 2 and len(r) == 1 and r[0] == normal(*t):
+            return "planar"
+        plain = {(0, 0): "weld", (0, 1): "revolute", (1, 0): "prismatic", (0, 2): "universal", (0, 3): "gimbal"}
+        return plain.get((len(t), len(r)), "general")
+
+    def shorthand(self) -> tuple[str, dict[str, Any]]:
+        """The type and the axes with which a person would write it: ("revolute", {"axis": (0, 1, 0)})."""
+        match self.kind:
+            case "weld" | "spherical" | "free":
+                return self.kind, {}
+            case "revolute":
+                return self.kind, {"axis": self.rotations[0]}
+            case "prismatic" | "cylindrical":
+                return self.kind, {"axis": self.translations[0]}
+            case "universal" | "gimbal":
+                return self.kind, {"axes": self.rotations}
+            case "planar":
+                return self.kind, {"axes": self.translations}
+        return "joint", {"translations": self.translations, "rotations": self.rotations}
+
+    def __repr__(self) -> str:
+        type_name, given = self.shorthand()
+        axis_texts = [_axes_repr(value) for value in given.values()]
+        options = [f"{key}={value!r}" for key, value in list(self)[2:] if value is not None]
+        return f"{type_name.capitalize()}({', '.join(axis_texts + options)})"
+
+
+def _size(fields: dict[str, Any]) -> int:
+    return len(fields["translations"]) + (3 if fields["rotations"] == "spherical" else len(fields["rotations"]))
+
+
+def _spread(value: Any, size: int) -> tuple[Any, ...]:
+    """One value for each degree of freedom, out of one for all of them or a list."""
+    if size == 0:
+        raise ValueError(f"is {shown(value)}, but a weld has no degree of freedom; leave it out")
+    given = items(value)
+    if given is None:
+        return (signal(value),) * size
+    if len(given) != size:
+        raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
+    try:
+        return tuple(signal(entry) for entry in given)
+    except DescriptionError:  # a table's own words
+        raise
+    except ValueError as error:
+        raise ValueError(f"is {shown(value)}, where an entry {error}") from None
+
+
+def _labels(directions: Axes, prefix: str, other: str) -> list[str]:
+    """Labels by letter, or by number for an oblique axis; with numbers all over when letters repeat (rz1, rx2, rz3)."""
+    letters = [letter(direction).lstrip("-") for direction in directions]
+    repeated = max(Counter(letters).values(), default=0) > 1
+    numbered = enumerate(letters, start=1)
+    return [f"{prefix}{name}{i if repeated else ''}" if name else f"{other}{i}" for i, name in numbered]
+
+
+def _axes_repr(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value)
+    if value and isinstance(value[0], float):
+        return repr(letter(value) or value)
+    letters = [letter(direction) for direction in value]
+    return repr("".join(letters)) if all(letters) else repr([name or d for name, d in zip(letters, value, strict=True)])

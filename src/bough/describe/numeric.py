@@ -1,0 +1,129 @@
+"""Numbers and vectors as people give them, checked and turned into plain floats and tuples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from reprlib import Repr
+from typing import Annotated, Any, SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, WithJsonSchema
+
+Floats = tuple[float, ...]
+VectorLike = Sequence[SupportsFloat] | NDArray[Any]
+_short = Repr()
+_short.maxlevel, _short.maxtuple, _short.maxlist, _short.maxdict, _short.maxstring = 3, 9, 9, 4, 60
+_short.maxother = 60
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: short, and without the names of numpy's types.
+
+    >>> shown(np.float64(3.0)), shown(np.zeros(20))
+    ('3.0', '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ...]')
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist() if value.size < 1000 else value.ravel()[:10].tolist()
+    return _short.repr(value)
+
+
+def number(value: Any) -> float:
+    """A finite float; texts, truth values and the like are refused."""
+    refused = isinstance(value, bool | np.bool_ | str | bytes) or not hasattr(value, "__float__")
+    if refused or items(value) is not None:
+        hint = "" if not isinstance(value, str) else " (not a text)"
+        raise ValueError(f"is {shown(value)}; give a number{hint}")
+    try:
+        result = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"is {shown(value)}; give a finite number") from None
+    if not math.isfinite(result):
+        raise ValueError(f"is {result}; give a finite number")
+    return result
+
+
+def at_least_zero(unit: str) -> BeforeValidator:
+    """The check of a field that holds a number >= 0; its message names the unit."""
+
+    def check(value: Any) -> float:
+        if (result := number(value)) < 0:
+            raise ValueError(f"is {result} {unit}; give a number >= 0")
+        return result
+
+    return BeforeValidator(check)
+
+
+def above_zero(unit: str) -> BeforeValidator:
+    """The check of a field that holds a number > 0; its message names the unit."""
+
+    def check(value: Any) -> float:
+        if (result := number(value)) <= 0:
+            raise ValueError(f"is {result} {unit}; give a number > 0")
+        return result
+
+    return BeforeValidator(check)
+
+
+def items(value: Any) -> list[Any] | None:
+    """The entries of something list-like, or None; a text is not a list."""
+    listlike = isinstance(value, Sequence) or hasattr(value, "__array__")
+    if not listlike or isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0:
+        return None
+    return list(value)
+
+
+def numbers(value: Any, length: int | None = None) -> Floats:
+    """A tuple of finite floats, of the given length."""
+    given = items(value)
+    wanted = "a list of finite numbers" if length is None else f"{length} finite numbers"
+    if given is None:
+        raise ValueError(f"is {shown(value)}; give {wanted}")
+    if length is not None and len(given) != length:
+        raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {wanted}")
+    try:
+        return tuple(number(entry) for entry in given)
+    except ValueError as error:
+        raise ValueError(f"is {shown(value)}, where an entry {str(error).split(';')[0]}; give {wanted}") from None
+
+
+def vector(value: Any) -> tuple[float, float, float]:
+    """Three finite floats.
+
+    >>> vector(np.array([1, 2, 3]))
+    (1.0, 2.0, 3.0)
+    """
+    x, y, z = numbers(value, 3)
+    return x, y, z
+
+
+def unit_length(entries: Floats) -> Floats:
+    """The vector scaled to unit length; one that has it already (to 1e-12) stays as it is, bit for bit."""
+    if abs(math.hypot(*entries) - 1.0) <= 1e-12:
+        return entries
+    largest = max(map(abs, entries))
+    if largest == 0.0:
+        raise ValueError(f"is {shown(entries)}, of zero length; give a direction")
+    scaled = [entry / largest for entry in entries]
+    length = math.hypot(*scaled)
+    return tuple(entry / length for entry in scaled)
+
+
+def text(value: Any) -> str:
+    """A name: printable, not empty, without space at its ends."""
+    if not isinstance(value, str):
+        raise ValueError(f"is {shown(value)}; give a text (in YAML, put it in quotes)")
+    if not value or value != value.strip() or not value.isprintable():
+        raise ValueError(f"is {shown(value)}; give a printable text, not empty, without space at its ends")
+    return value
+
+
+NUMBERS = {"type": "array", "items": {"type": "number"}}
+VECTOR = NUMBERS | {"minItems": 3, "maxItems": 3}
+AT_LEAST_ZERO = WithJsonSchema({"type": "number", "minimum": 0})
+ABOVE_ZERO = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
+
+Number = Annotated[float, BeforeValidator(number), WithJsonSchema({"type": "number"})]
+Vector = Annotated[tuple[float, float, float], BeforeValidator(vector), WithJsonSchema(VECTOR)]
+Text = Annotated[str, BeforeValidator(text), WithJsonSchema({"type": "string", "minLength": 1})]

@@ -1,0 +1,153 @@
+"""Orientations: given as rotations, matrices, quaternions or angles, kept as unit quaternions [x, y, z, w]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from bough.describe.axes import AXIS, PRINCIPAL, axis
+from bough.describe.base import unknown_key
+from bough.describe.numeric import NUMBERS, VECTOR, items, number, numbers, shown, unit_length, vector
+
+Quaternion = tuple[float, float, float, float]
+IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
+_ORTHONORMAL = 1e-6  # how far a matrix may be from a rotation: six digits, as tools print them
+_REMEDY = (
+    "give a quaternion [x, y, z, w], a 3x3 matrix, {euler: xyz, degrees: [...]}, {axis: x, degrees: 90} "
+    "or {rotvec: [...]}"
+)
+
+
+def orientation(value: Any) -> Quaternion:
+    """The unit quaternion of an orientation given in any of the ways that bough knows.
+
+    >>> orientation({"axis": "z", "degrees": 180})[2]
+    1.0
+    >>> orientation([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
+    (1.0, 0.0, 0.0, 0.0)
+    """
+    if value is None:
+        return IDENTITY
+    if hasattr(value, "as_quat"):  # a scipy Rotation, which is not imported for this
+        value = value.as_quat()
+    if isinstance(value, Mapping):
+        return _from_mapping(value)
+    given = items(value)
+    if given is not None and len(given) == 4:
+        return quaternion(given)
+    if given is not None and len(given) == 3 and all(items(row) is not None for row in given):
+        return from_matrix(np.array([vector(row) for row in given]))
+    raise ValueError(f"is {shown(value)}; {_REMEDY}")
+
+
+def quaternion(value: Any) -> Quaternion:
+    """A quaternion [x, y, z, w] scaled to unit length."""
+    entries = numbers(value, 4)
+    if not any(entries):
+        raise ValueError("is a quaternion of zero length; give [x, y, z, w] with unit length, such as [0, 0, 0, 1]")
+    x, y, z, w = unit_length(entries)
+    return x, y, z, w
+
+
+def product(p: Quaternion, q: Quaternion) -> Quaternion:
+    """The rotation q followed by the rotation p."""
+    (a, b, c, d), (x, y, z, w) = p, q
+    return (
+        d * x + a * w + b * z - c * y,
+        d * y - a * z + b * w + c * x,
+        d * z + a * y - b * x + c * w,
+        d * w - a * x - b * y - c * z,
+    )
+
+
+def turn(about: tuple[float, float, float], angle: float) -> Quaternion:
+    """The rotation by an angle about a unit vector."""
+    s, c = math.sin(angle / 2), math.cos(angle / 2)
+    return about[0] * s, about[1] * s, about[2] * s, c
+
+
+def from_matrix(R: Any) -> Quaternion:
+    """The quaternion of a rotation matrix; the largest of its entries is found first, which keeps all its digits."""
+    deviation = float(np.abs(R @ R.T - np.eye(3)).max())
+    if deviation > _ORTHONORMAL:
+        raise ValueError(f"is a matrix whose columns are not orthonormal (by {deviation:.2g}); give a rotation matrix")
+    if np.linalg.det(R) < 0:
+        raise ValueError("is a matrix with determinant -1, a reflection; give a right-handed rotation matrix")
+    four_qq = np.array([                                               # 4 q q', q = [x, y, z, w]
+        [1 + R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
+        [R[0, 1] + R[1, 0], 1 - R[0, 0] + R[1, 1] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
+        [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1 - R[0, 0] - R[1, 1] + R[2, 2], R[1, 0] - R[0, 1]],
+        [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1 + R[0, 0] + R[1, 1] + R[2, 2]],
+    ])  # fmt: skip
+    column = four_qq[:, np.argmax(np.diag(four_qq))]
+    return quaternion(column if column[3] >= 0 else -column)
+
+
+def from_euler(sequence: Any, angles: tuple[float, ...]) -> Quaternion:
+    """Turns about coordinate axes, as scipy has them: lower case about fixed axes, upper case about the body's own."""
+    letters = sequence.lower() if isinstance(sequence, str) else ""
+    plain = 1 <= len(letters) <= 3 and set(letters) <= set("xyz") and sequence in (letters, letters.upper())
+    if not plain or any(a == b for a, b in pairwise(letters)):
+        raise ValueError(f"has the sequence {shown(sequence)}; give 1 to 3 letters such as xyz (fixed axes) or ZYX "
+                         "(body axes), neighbours different")  # fmt: skip
+    if len(angles) != len(letters):
+        raise ValueError(f"has {len(angles)} angles for the sequence {sequence!r}; give {len(letters)}")
+    result = IDENTITY
+    for name, angle in zip(letters, angles, strict=True):
+        step = turn(PRINCIPAL[name], angle)
+        result = product(step, result) if sequence.islower() else product(result, step)
+    return quaternion(result)
+
+
+def _from_mapping(given: Mapping[Any, Any]) -> Quaternion:
+    for key in given:
+        if key not in ("euler", "rotvec", "axis", "degrees", "radians"):
+            raise ValueError(f"has the {unknown_key(key, ('euler', 'rotvec', 'axis', 'degrees', 'radians'))}")
+    forms = {key for key in given if key in ("euler", "rotvec", "axis")}
+    units = {key for key in given if key in ("degrees", "radians")}
+    if len(forms) != 1 or len(units) != (0 if "rotvec" in forms else 1):
+        raise ValueError(f"is {shown(dict(given))}; {_REMEDY}")
+    if "rotvec" in given:
+        direction = vector(given["rotvec"])
+        length = math.hypot(*direction)
+        return turn(axis(direction), length) if length else IDENTITY
+    angles = _angles(given)
+    if "euler" in given:
+        return from_euler(given["euler"], angles)
+    if len(angles) != 1:
+        raise ValueError(f"has {len(angles)} angles about one axis; give one")
+    return quaternion(turn(axis(given["axis"]), angles[0]))
+
+
+def _angles(given: Mapping[Any, Any]) -> tuple[float, ...]:
+    unit = "degrees" if "degrees" in given else "radians"
+    value = given[unit]
+    angles = numbers(value) if items(value) is not None else (number(value),)
+    return tuple(map(math.radians, angles)) if unit == "degrees" else angles
+
+
+_ANGLES = {"anyOf": [{"type": "number"}, NUMBERS]}
+
+
+def _form(**keys: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": keys, "required": list(keys), "additionalProperties": False}
+
+
+ORIENTATION = {
+    "anyOf": [
+        {"type": "null"},
+        NUMBERS | {"minItems": 4, "maxItems": 4},
+        {"type": "array", "items": VECTOR, "minItems": 3, "maxItems": 3},
+        _form(rotvec=VECTOR),
+        *(_form(**{"euler": {"type": "string", "pattern": "^([xyz]{1,3}|[XYZ]{1,3})$"}, unit: _ANGLES})
+          for unit in ("degrees", "radians")),
+        *(_form(**{"axis": AXIS, unit: _ANGLES}) for unit in ("degrees", "radians")),
+    ]
+}  # fmt: skip
+
+Orientation = Annotated[Quaternion, BeforeValidator(orientation), WithJsonSchema(ORIENTATION)]

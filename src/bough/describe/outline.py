@@ -1,0 +1,79 @@
+"""A system drawn as a tree of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from bough.describe.body import Body
+
+if TYPE_CHECKING:
+    from bough.describe.system import System
+
+Children = dict[str | None, list[Body]]
+_LONGEST = 40  # lines of the tree; a chain of thousands is not printed whole
+
+
+def of(system: System) -> str:
+    """The summary line and the tree of a system's bodies; those that the world does not carry (yet) come last."""
+    children: Children = {}
+    for body in system.bodies.values():
+        children.setdefault(body.parent, []).append(body)
+    carried = _carried(children)
+    lines = [_summary(system), *(["world"] if system.bodies else [])]
+    lines += [f"{branch} {_line(system, body)}" for branch, body in islice(_branches(children), _LONGEST)]
+    lines += [f"... and {len(carried) - _LONGEST} more"] if len(carried) > _LONGEST else []
+    loose = (body for body in system.bodies.values() if body.name not in carried)
+    lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
+    return "\n".join(lines)
+
+
+def _summary(system: System) -> str:
+    bodies = system.bodies.values()
+    parts = [
+        _count(len(bodies), "body", "bodies"),
+        _count(sum(body.joint.n_v for body in bodies), "degree of freedom", "degrees of freedom"),
+        f"{sum(body.mass for body in bodies):g} kg",
+    ]
+    parts += [_count(len(system.wheels), "wheel", "wheels")] if system.wheels else []
+    parts += [_count(len(system.wrenches), "wrench", "wrenches")] if system.wrenches else []
+    if not isinstance(system.gravity, tuple):
+        parts.append(f"central gravity of mu {system.gravity.mu:g} m^3/s^2")
+    elif any(system.gravity):
+        parts.append(f"gravity {system.gravity} m/s^2")
+    return f"System {system.name!r}: {', '.join(parts)}"
+
+
+def _carried(children: Children) -> set[str]:
+    """The names of the bodies that hang on the world."""
+    waiting, found = list(children.get(None, [])), set[str]()
+    while waiting:
+        body = waiting.pop()
+        found.add(body.name)
+        waiting += children.get(body.name, [])
+    return found
+
+
+def _branches(children: Children) -> Iterator[tuple[str, Body]]:
+    """The bodies on the world, depth first, each with the lines of the drawing before its name."""
+    last = {siblings[-1].name for siblings in children.values()}
+    waiting = [(body, "") for body in reversed(children.get(None, []))]
+    while waiting:
+        body, indent = waiting.pop()
+        yield indent + ("└─" if body.name in last else "├─"), body
+        deeper = indent + ("   " if body.name in last else "│  ")
+        waiting += [(child, deeper) for child in reversed(children.get(body.name, []))]
+
+
+def _line(system: System, body: Body) -> str:
+    dofs = " ".join(body.joint.dofs)
+    parts = [f"{body.joint.kind}: {dofs}" if dofs else body.joint.kind]
+    parts += [f"{body.mass:g} kg" if body.mass else "massless"]
+    wheels = [wheel.name for wheel in system.wheels.values() if wheel.body == body.name]
+    parts += [f"wheel{'s' * (len(wheels) > 1)} {' '.join(wheels)}"] if wheels else []
+    return f"{body.name}   {', '.join(parts)}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,259 @@
+"""The system: where a user collects bodies, wheels and loads, and what is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from bough.describe import outline, yaml_io
+from bough.describe.axes import AxisLike
+from bough.describe.base import Description, subject_of
+from bough.describe.body import Body
+from bough.describe.document import Document
+from bough.describe.gravity import CentralGravity
+from bough.describe.gravity import gravity as read_gravity
+from bough.describe.loads import Wrench
+from bough.describe.numeric import VectorLike, text
+from bough.describe.references import reference_problems
+from bough.describe.settings import Simulation
+from bough.describe.wheels import Wheel
+from bough.errors import DescriptionError, Problem
+
+Part = TypeVar("Part", Body, Wheel, Wrench)
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class System:
+    """A multibody system under construction. Bodies may come in any order; what is added is checked at once, and
+    whether everything fits together when it is compiled.
+
+    >>> s = System("arm", gravity=(0, 0, -9.81))
+    >>> bus = s.body("bus", mass=120, inertia=(20, 25, 30), joint="free")
+    >>> boom = s.body("boom", parent="bus", at=(0.5, 0, 0), mass=8, joint={"type": "revolute", "axis": "y"})
+    >>> wheel = s.wheel("rw1", body="bus", axis="x", inertia=0.02, speed=300)
+    >>> s
+    System 'arm': 2 bodies, 7 degrees of freedom, 128 kg, 1 wheel, gravity (0.0, 0.0, -9.81) m/s^2
+    world
+    └─ bus   free: x y z wx wy wz, 120 kg, wheel rw1
+       └─ boom   revolute: ry, 8 kg
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # it can change
+
+    def __init__(self, name: str = "system", *, gravity: Any = ORIGIN) -> None:
+        self.name = name
+        self.gravity = gravity
+        self.bodies: dict[str, Body] = {}
+        self.wheels: dict[str, Wheel] = {}
+        self.wrenches: dict[str, Wrench] = {}
+        self.settings: Simulation | None = None
+        self._joint_owners: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """What the system is called."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        try:
+            self._name = text(value)
+        except ValueError as error:
+            raise DescriptionError([Problem(f"name {error}", "system", ("name",))]) from None
+
+    @property
+    def gravity(self) -> tuple[float, float, float] | CentralGravity:
+        """Uniform gravity [m/s^2], or central gravity."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        try:
+            self._gravity = read_gravity(value)
+        except DescriptionError:
+            raise
+        except ValueError as error:
+            text = f"gravity {error}, or a CentralGravity"
+            raise DescriptionError([Problem(text, f"system {self.name!r}", ("gravity",))]) from None
+
+    def body(
+        self,
+        name: str,
+        *,
+        parent: str | None = None,
+        joint: Any = None,
+        at: VectorLike = ORIGIN,
+        orient: Any = None,
+        mass: float = 0.0,
+        com: VectorLike = ORIGIN,
+        inertia: Any = 0,
+        idealised: bool = False,
+    ) -> Body:
+        """Add a body; see Body for what the arguments mean. Without a joint it is welded to its parent."""
+        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised))
+
+    def wheel(
+        self, name: str, *, body: str, axis: AxisLike, inertia: float, speed: float = 0.0, torque: Any = None
+    ) -> Wheel:
+        """Add a momentum wheel to a body; see Wheel."""
+        return self._add(Wheel(name, body, axis, inertia, speed, torque))
+
+    def wrench(
+        self,
+        name: str,
+        *,
+        body: str,
+        force: Any = ORIGIN,
+        moment: Any = ORIGIN,
+        at: VectorLike = ORIGIN,
+        frame: str = "body",
+    ) -> Wrench:
+        """Add a force and a moment from outside to a body; see Wrench."""
+        return self._add(Wrench(name, body, force, moment, at, frame))
+
+    def simulation(
+        self,
+        until: float,
+        dt: float | None = None,
+        method: str = "rk4",
+        *,
+        rate: float | None = None,
+        record: Any = None,
+        rtol: float = 1e-9,
+        atol: float = 1e-12,
+    ) -> Simulation:
+        """Say how the system is to be simulated; see Simulation. The last word counts."""
+        self.settings = Simulation(until, dt, method, rate, record, rtol, atol)
+        return self.settings
+
+    def compile(self) -> Any:
+        """The model: flat arrays that answer questions and can be simulated."""
+        from bough.model.compile import compile_system
+
+        return compile_system(self)
+
+    def copy(self) -> System:
+        """Another system that says the same, to be changed on its own."""
+        return System._of(self._document())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, texts, lists and dicts, arranged as in the YAML file."""
+        return self._document().to_dict()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The system that such a dict describes; everything that is wrong is reported together.
+
+        >>> System.from_dict({"bodies": [{"name": "boom", "mas": 3}]})
+        Traceback (most recent call last):
+        bough.errors.DescriptionError: body 'boom': unknown key 'mas'; did you mean 'mass'?
+        """
+        try:
+            system = cls._of(Document.from_mapping(data))
+        except DescriptionError:
+            raise
+        except ValueError as error:
+            raise DescriptionError(f"the system {error}") from None
+        if problems := reference_problems(system):
+            raise DescriptionError(problems)
+        return system
+
+    def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
+        """The YAML text of the system, also written to a file if a path is given.
+
+        >>> print(System("empty", gravity=(0, 0, -9.81)).to_yaml(), end="")
+        bough: 1
+        name: empty
+        gravity: [0.0, 0.0, -9.81]
+        """
+        written = yaml_io.write(self.to_dict())
+        if path is not None:
+            Path(path).write_text(written, encoding="utf-8")
+        return written
+
+    @classmethod
+    def from_yaml(cls, text_or_path: str | PathLike[str]) -> Self:
+        """The system that a YAML file, or a YAML text, describes. A str with a line break or ": " in it is a text.
+
+        >>> System.from_yaml("bodies: [{name: pendulum, joint: {type: revolute, axis: y}, mass: 1, com: [0, 0, -1]}]")
+        System 'system': 1 body, 1 degree of freedom, 1 kg
+        world
+        └─ pendulum   revolute: ry, 1 kg
+        """
+        if isinstance(text_or_path, str) and ("\n" in text_or_path or ": " in text_or_path):
+            return cls._from_source(yaml_io.read(text_or_path))
+        return cls._from_source(yaml_io.read_file(Path(text_or_path)))
+
+    @classmethod
+    def _from_source(cls, source: yaml_io.Source) -> Self:
+        try:
+            return cls.from_dict(source.data)
+        except DescriptionError as error:
+            located = [problem._replace(place=source.place(problem.path)) for problem in error.problems]
+            raise DescriptionError(located) from None
+
+    def _document(self) -> Document:
+        return Document(
+            name=self.name,
+            gravity=self.gravity,
+            bodies=tuple(self.bodies.values()),
+            wheels=tuple(self.wheels.values()),
+            wrenches=tuple(self.wrenches.values()),
+            simulation=self.settings,
+        )
+
+    @classmethod
+    def _of(cls, document: Document) -> Self:
+        system, problems = cls(document.name, gravity=document.gravity), []
+        for key in ("bodies", "wheels", "wrenches"):
+            for index, part in enumerate(getattr(document, key)):
+                try:
+                    system._add(part)
+                except DescriptionError as error:
+                    problems += [problem._replace(path=(key, index, *problem.path)) for problem in error.problems]
+        if problems:
+            raise DescriptionError(problems)
+        system.settings = document.simulation
+        return system
+
+    def _add(self, part: Part) -> Part:
+        shelves: dict[type, dict[str, Any]] = {Body: self.bodies, Wheel: self.wheels, Wrench: self.wrenches}
+        shelf = shelves[type(part)]
+        if part.name in shelf:
+            text = f"there is a {part.noun} of this name already; give each {part.noun} its own name"
+            raise DescriptionError([Problem(text, _subject(part), ("name",))])
+        if isinstance(part, Body) and part.joint.name is not None:
+            self._claim_joint_name(part, part.joint.name)
+        shelf[part.name] = part
+        return part
+
+    def _claim_joint_name(self, body: Body, joint_name: str) -> None:
+        other = self.bodies.get(self._joint_owners.get(joint_name, ""))
+        if other and other.joint.name == joint_name:
+            text = f"joint has the name {joint_name!r}, as that of body {other.name!r} has; give each its own"
+            raise DescriptionError([Problem(text, _subject(body), ("joint", "name"))])
+        self._joint_owners[joint_name] = body.name
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, System):
+            return NotImplemented
+        return self._document() == other._document()
+
+    def __repr__(self) -> str:
+        return outline.of(self)
+
+
+def _subject(part: Description) -> str:
+    return subject_of(type(part), getattr(part, "name", None))
+
+
+def load(path: str | PathLike[str]) -> System:
+    """The system that a YAML file describes.
+
+    >>> load("no-such-file.yaml")
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: no-such-file.yaml: there is no such file; give the path of a YAML file
+    """
+    return System.from_yaml(Path(path))

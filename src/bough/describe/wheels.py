@@ -1,0 +1,41 @@
+"""Momentum wheels inside bodies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from bough.describe.axes import Axis, AxisLike
+from bough.describe.base import Description
+from bough.describe.numeric import ABOVE_ZERO, Number, Text, above_zero
+from bough.describe.tables import Signal
+
+
+class Wheel(Description):
+    """A balanced wheel that spins about an axis fixed in a body. The body's mass and inertia include the wheel, locked;
+    `inertia` [kg m^2] is the wheel's own about its axis, `speed` [rad/s] its spin relative to the body at the start.
+    Without a `torque` the speed is held; with one [N m], a number or a Table, the motor drives the wheel and its speed
+    is a state.
+
+    >>> Wheel("rw1", "bus", "x", inertia=0.02, speed=300)
+    Wheel('rw1', body='bus', axis=(1.0, 0.0, 0.0), inertia=0.02, speed=300.0)
+    >>> Wheel("rw2", "bus", "y", inertia=0.02, torque=0.1).driven
+    True
+    """
+
+    noun: ClassVar[str] = "wheel"
+    name: Text
+    body: Text
+    axis: Axis
+    inertia: Annotated[float, above_zero("kg m^2"), ABOVE_ZERO]
+    speed: Number = 0.0
+    torque: Signal | None = None
+
+    def __init__(
+        self, name: str, body: str, axis: AxisLike, inertia: float, speed: float = 0.0, torque: Any = None
+    ) -> None:
+        super().__init__(name=name, body=body, axis=axis, inertia=inertia, speed=speed, torque=torque)
+
+    @property
+    def driven(self) -> bool:
+        """Whether a motor torque drives it, so that its speed is a state."""
+        return self.torque is not None

@@ -1,0 +1,66 @@
+"""What bough raises. Every message says what, where, which value, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+
+
+class BoughError(Exception):
+    """The parent of every error that bough raises on purpose."""
+
+
+class Problem(NamedTuple):
+    """One thing wrong with a description: its text, what it is about, and the keys that lead to it."""
+
+    text: str
+    subject: str = ""
+    path: Path = ()
+    place: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.place, self.subject, self.text) if part)
+
+
+class DescriptionError(BoughError, ValueError):
+    """A System, one of its parts or its YAML file does not make sense; `problems` lists everything found.
+
+    >>> raise DescriptionError("body 'boom': mass is -3.0 kg; give a number >= 0")
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: body 'boom': mass is -3.0 kg; give a number >= 0
+    """
+
+    def __init__(self, problems: str | Sequence[Problem]) -> None:
+        self.problems = [Problem(problems)] if isinstance(problems, str) else list(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ModelError(BoughError, ValueError):
+    """A System cannot be compiled into a model."""
+
+
+class StateError(BoughError, ValueError):
+    """A state, a force or another argument given to a model has a wrong shape or value."""
+
+
+class SimulationError(BoughError, RuntimeError):
+    """A run could not go on; `result` holds what was recorded until then, or None."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def nearest(word: Any, known: Iterable[str]) -> str:
+    """The known word that was probably meant, as the tail of a message, or nothing.
+
+    >>> nearest("mas", ["name", "mass", "com"])
+    ", did you mean 'mass'?"
+    >>> nearest("zebra", ["name", "mass", "com"])
+    ''
+    """
+    close = get_close_matches(str(word), list(known), n=1, cutoff=0.6)
+    return f", did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,234 @@
+"""Leaf algebra of the sweeps: tuples of numbers in, tuples of numbers out.  A number is a float or lanes.
+
+    vector      (x, y, z)
+    matrix      nine numbers, row by row
+    symmetric   (xx, xy, xz, yy, yz, zz)
+    spatial     (angular, linear): motions (alpha, a), wrenches (n, f)
+    inertia     (J, H, M), the articulated inertia   [n]   [J   H] [alpha]
+                J, M symmetric, H full               [f] = [H^T M] [a    ]
+
+``add``, ``sub`` and ``scale`` (from lanes) work elementwise on any of these.
+"""
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import add, sub, zero
+
+ZERO = (0.0, 0.0, 0.0)
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+ZERO_SYM = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+# ---- vectors and matrices -----------------------------------------------------------------------------
+@leaf
+def dot(a, b):
+    ax, ay, az = a
+    bx, by, bz = b
+    return ax*bx + ay*by + az*bz
+
+
+@leaf
+def cross(a, b):
+    ax, ay, az = a
+    bx, by, bz = b
+    return ay*bz - az*by, az*bx - ax*bz, ax*by - ay*bx
+
+
+@leaf
+def rotate(C, v):
+    """C v: from the axes of the columns of C to the axes of its rows."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    x, y, z = v
+    return xx*x + xy*y + xz*z, yx*x + yy*y + yz*z, zx*x + zy*y + zz*z
+
+
+@leaf
+def unrotate(C, v):
+    """C^T v."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    x, y, z = v
+    return xx*x + yx*y + zx*z, xy*x + yy*y + zy*z, xz*x + yz*y + zz*z
+
+
+@leaf
+def compose(A, B):
+    """A B."""
+    axx, axy, axz, ayx, ayy, ayz, azx, azy, azz = A
+    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
+    return (axx*bxx + axy*byx + axz*bzx, axx*bxy + axy*byy + axz*bzy, axx*bxz + axy*byz + axz*bzz,
+            ayx*bxx + ayy*byx + ayz*bzx, ayx*bxy + ayy*byy + ayz*bzy, ayx*bxz + ayy*byz + ayz*bzz,
+            azx*bxx + azy*byx + azz*bzx, azx*bxy + azy*byy + azz*bzy, azx*bxz + azy*byz + azz*bzz)
+
+
+@leaf
+def turn_z(C, s, c):
+    """C Rz for the turn with sine s and cosine c about the third column of C."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    return (c*xx + s*xy, c*xy - s*xx, xz, c*yx + s*yy, c*yy - s*yx, yz, c*zx + s*zy, c*zy - s*zx, zz)
+
+
+@leaf
+def axis_z(C):
+    """Third column of C: the z axis of a frame, in the axes of the rows."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    return xz, yz, zz
+
+
+@leaf
+def column(C, j):
+    """Column j of C."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    if j == 0:
+        return xx, yx, zx
+    if j == 1:
+        return xy, yy, zy
+    return xz, yz, zz
+
+
+@leaf
+def attitude(p):
+    """Matrix of the quaternion (x, y, z, w) of any length: a stage between two steps need not be unit."""
+    x, y, z, w = p
+    two = 2.0/(x*x + y*y + z*z + w*w)
+    X, Y, Z = two*x, two*y, two*z
+    return (1.0 - y*Y - z*Z, x*Y - w*Z, x*Z + w*Y,
+            x*Y + w*Z, 1.0 - x*X - z*Z, y*Z - w*X,
+            x*Z - w*Y, y*Z + w*X, 1.0 - x*X - y*Y)
+
+
+@leaf
+def skew(v):
+    x, y, z = v
+    return 0.0, -z, y, z, 0.0, -x, -y, x, 0.0
+
+
+# ---- symmetric matrices -------------------------------------------------------------------------------
+@leaf
+def isotropic(m):
+    return m, 0.0, 0.0, m, 0.0, m
+
+
+@leaf
+def sym_times(S, v):
+    xx, xy, xz, yy, yz, zz = S
+    x, y, z = v
+    return xx*x + xy*y + xz*z, xy*x + yy*y + yz*z, xz*x + yz*y + zz*z
+
+
+@leaf
+def rotate_sym(C, S):
+    """C S C^T."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    ax, ay, az = sym_times(S, (xx, xy, xz))
+    bx, by, bz = sym_times(S, (yx, yy, yz))
+    cx, cy, cz = sym_times(S, (zx, zy, zz))
+    return (xx*ax + xy*ay + xz*az, yx*ax + yy*ay + yz*az, zx*ax + zy*ay + zz*az,
+            yx*bx + yy*by + yz*bz, zx*bx + zy*by + zz*bz, zx*cx + zy*cy + zz*cz)
+
+
+@leaf
+def factor(S):
+    """L D L^T of a symmetric positive definite 3x3: (1/d, l)."""
+    xx, xy, xz, yy, yz, zz = S
+    ix = 1.0/xx
+    lyx, lzx = xy*ix, xz*ix
+    iy = 1.0/(yy - lyx*xy)
+    yz = yz - lyx*xz
+    lzy = yz*iy
+    iz = 1.0/(zz - lzx*xz - lzy*yz)
+    return (ix, iy, iz), (lyx, lzx, lzy)
+
+
+@leaf
+def solve(LDL, b):
+    (ix, iy, iz), (lyx, lzx, lzy) = LDL
+    x, y, z = b
+    y = y - lyx*x
+    z = (z - lzx*x - lzy*y)*iz
+    y = y*iy - lzy*z
+    return x*ix - lyx*y - lzx*z, y, z
+
+
+@leaf
+def solve_columns(LDL, H):
+    """S^-1 H, column by column."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = H
+    xx, yx, zx = solve(LDL, (xx, yx, zx))
+    xy, yy, zy = solve(LDL, (xy, yy, zy))
+    xz, yz, zz = solve(LDL, (xz, yz, zz))
+    return xx, xy, xz, yx, yy, yz, zx, zy, zz
+
+
+@leaf
+def sub_product(M, H, G):
+    """M - H^T G, known to be symmetric."""
+    mxx, mxy, mxz, myy, myz, mzz = M
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = H
+    gxx, gxy, gxz, gyx, gyy, gyz, gzx, gzy, gzz = G
+    return (mxx - xx*gxx - yx*gyx - zx*gzx, mxy - xx*gxy - yx*gyy - zx*gzy, mxz - xx*gxz - yx*gyz - zx*gzz,
+            myy - xy*gxy - yy*gyy - zy*gzy, myz - xy*gxz - yy*gyz - zy*gzz, mzz - xz*gxz - yz*gyz - zz*gzz)
+
+
+# ---- spatial vectors and articulated inertias ---------------------------------------------------------
+@leaf
+def spatial_dot(A, B):
+    return dot(A[0], B[0]) + dot(A[1], B[1])
+
+
+@leaf
+def rotate_spatial(C, F):
+    return rotate(C, F[0]), rotate(C, F[1])
+
+
+@leaf
+def shift_motion(r, A):
+    """Motion of a frame at r from the motion of the frame at the origin."""
+    alpha, a = A
+    return alpha, add(a, cross(alpha, r))
+
+
+@leaf
+def shift_wrench(r, F):
+    """Wrench about the origin of a wrench about r."""
+    n, f = F
+    return add(n, cross(r, f)), f
+
+
+@leaf
+def inertia_times(P, A):
+    J, H, M = P
+    alpha, a = A
+    return add(sym_times(J, alpha), rotate(H, a)), add(unrotate(H, alpha), sym_times(M, a))
+
+
+@leaf
+def sub_outer(P, U, G):
+    """P - U G^T, known to be symmetric."""
+    (jxx, jxy, jxz, jyy, jyz, jzz), (hxx, hxy, hxz, hyx, hyy, hyz, hzx, hzy, hzz), (mxx, mxy, mxz, myy, myz, mzz) = P
+    (ux, uy, uz), (vx, vy, vz) = U
+    (gx, gy, gz), (kx, ky, kz) = G
+    return ((jxx - ux*gx, jxy - ux*gy, jxz - ux*gz, jyy - uy*gy, jyz - uy*gz, jzz - uz*gz),
+            (hxx - ux*kx, hxy - ux*ky, hxz - ux*kz, hyx - uy*kx, hyy - uy*ky, hyz - uy*kz,
+             hzx - uz*kx, hzy - uz*ky, hzz - uz*kz),
+            (mxx - vx*kx, mxy - vx*ky, mxz - vx*kz, myy - vy*ky, myz - vy*kz, mzz - vz*kz))
+
+
+@leaf
+def shift_inertia(r, P):
+    """Inertia about the origin of an inertia about r:  H' = H + r~ M,  J' = J + r~ H^T - H' r~."""
+    (jxx, jxy, jxz, jyy, jyz, jzz), (hxx, hxy, hxz, hyx, hyy, hyz, hzx, hzy, hzz), M = P
+    mxx, mxy, mxz, myy, myz, mzz = M
+    x, y, z = r
+    exx, exy, exz = hxx + y*mxz - z*mxy, hxy + y*myz - z*myy, hxz + y*mzz - z*myz
+    eyx, eyy, eyz = hyx + z*mxx - x*mxz, hyy + z*mxy - x*myz, hyz + z*mxz - x*mzz
+    ezx, ezy, ezz = hzx + x*mxy - y*mxx, hzy + x*myy - y*mxy, hzz + x*myz - y*mxz
+    return ((jxx + y*(hxz + exz) - z*(hxy + exy), jxy + y*hyz - z*hyy + z*exx - x*exz, jxz + y*hzz - z*hzy + x*exy - y*exx,
+             jyy + z*(hyx + eyx) - x*(hyz + eyz), jyz + z*hzx - x*hzz + x*eyy - y*eyx, jzz + x*(hzy + ezy) - y*(hzx + ezx)),
+            (exx, exy, exz, eyx, eyy, eyz, ezx, ezy, ezz), M)
+
+
+@leaf
+def nothing_gathered(lane):
+    """(P, z) of no bodies."""
+    o = zero(lane)
+    v, S = (o, o, o), (o, o, o, o, o, o)
+    return (S, (o, o, o, o, o, o, o, o, o), S), (v, v)

@@ -1,0 +1,167 @@
+"""What a hinge does: one switch on its kind for each use.
+
+A hinge carries a body on its inner body.  Joints of more degrees of freedom are sequences of these, with massless
+bodies between them [S2 5].
+
+    kind        coordinates q                      speeds v
+    WELD        -                                  -
+    REVOLUTE    angle about z                      rate about z
+    PRISMATIC   distance along z                   rate along z
+    SPHERICAL   quaternion x y z w                 angular rate in the outer body's axes
+    FREE        position, quaternion x y z w       velocity in the hinge's axes, angular rate in the outer body's
+                (on the ground only: the hinge's axes F are then constant)
+
+All branches return the same shapes; plain zeros are promoted to lanes.
+"""
+from bough.kernels.algebra import (
+    ZERO,
+    ZERO_MAT,
+    ZERO_SYM,
+    attitude,
+    axis_z,
+    compose,
+    dot,
+    factor,
+    rotate,
+    solve,
+    solve_columns,
+    spatial_dot,
+    sub_outer,
+    sub_product,
+    sym_times,
+    turn_z,
+    unrotate,
+)
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, sincos, store, sub
+
+WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE = range(5)
+N_COORDINATES = (0, 1, 1, 4, 7)
+N_SPEEDS = (0, 1, 1, 3, 6)
+GAIN_SIZE = (0, 7, 7, 12, 6)               # numbers that hinge_reduce keeps for hinge_accelerate
+
+
+@leaf
+def hinge_pose(lane, kind, F, ws, q):
+    """Attitude of the outer body and displacement of its origin, from the attitude F of the hinge."""
+    if kind == REVOLUTE:
+        s, c = sincos(load(lane, ws, q))
+        return turn_z(F, s, c), ZERO
+    if kind == PRISMATIC:
+        return F, scale(load(lane, ws, q), axis_z(F))
+    if kind == SPHERICAL:
+        return compose(F, attitude(load4(lane, ws, q))), ZERO
+    if kind == FREE:
+        return compose(F, attitude(load4(lane, ws, q + 3))), rotate(F, load3(lane, ws, q))
+    return F, ZERO
+
+
+@leaf
+def hinge_map(lane, kind, F, C, ws, v):
+    """H^T v: the rate across the hinge (or, of accelerations, the acceleration), (angular, linear)."""
+    if kind == REVOLUTE:
+        return scale(load(lane, ws, v), axis_z(C)), ZERO
+    if kind == PRISMATIC:
+        return ZERO, scale(load(lane, ws, v), axis_z(C))
+    if kind == SPHERICAL:
+        return rotate(C, load3(lane, ws, v)), ZERO
+    if kind == FREE:
+        return rotate(C, load3(lane, ws, v + 3)), rotate(F, load3(lane, ws, v))
+    return ZERO, ZERO
+
+
+@leaf
+def hinge_project(lane, kind, F, C, f, ws, tau):
+    """tau = H f: the share of a wrench that the hinge's actuator bears."""
+    n, force = f
+    if kind == REVOLUTE:
+        store(lane, ws, tau, dot(axis_z(C), n))
+    elif kind == PRISMATIC:
+        store(lane, ws, tau, dot(axis_z(C), force))
+    elif kind == SPHERICAL:
+        store(lane, ws, tau, unrotate(C, n))
+    elif kind == FREE:
+        store(lane, ws, tau, unrotate(F, force))
+        store(lane, ws, tau + 3, unrotate(C, n))
+
+
+@leaf
+def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
+    """P_plus, z_plus: what the hinge transmits to the inner body.  Keeps G = P H^T D^-1 and nu for the last sweep."""
+    J, H, M = P
+    n, f = z
+    if kind == REVOLUTE or kind == PRISMATIC:
+        e = axis_z(C)
+        if kind == REVOLUTE:
+            PH = sym_times(J, e), unrotate(H, e)
+            D, Hz = dot(e, PH[0]), dot(e, n)
+        else:
+            PH = rotate(H, e), sym_times(M, e)
+            D, Hz = dot(e, PH[1]), dot(e, f)
+        D_inverse = 1.0/D
+        G = scale(D_inverse, PH)
+        nu = (load(lane, ws, tau) - Hz)*D_inverse
+        store(lane, ws, gain, G)
+        store(lane, ws, gain + 6, nu)
+        return sub_outer(P, PH, G), add(z, scale(nu, PH))
+    if kind == WELD:
+        return P, z
+    if kind == SPHERICAL:                     # eliminate the angular part
+        LDL = factor(J)
+        G = solve_columns(LDL, H)
+        torque = rotate(C, load3(lane, ws, tau))
+        nu = solve(LDL, sub(torque, n))
+        store(lane, ws, gain, G)
+        store(lane, ws, gain + 9, nu)
+        return (ZERO_SYM, ZERO_MAT, sub_product(M, H, G)), (torque, add(f, unrotate(H, nu)))
+
+    # free: eliminate the angular, then the linear part; nothing but tau is left to transmit
+    LDL = factor(J)
+    G = solve_columns(LDL, H)
+    force, torque = rotate(F, load3(lane, ws, tau)), rotate(C, load3(lane, ws, tau + 3))
+    nu = solve(LDL, sub(torque, n))
+    a = solve(factor(sub_product(M, H, G)), sub(sub(force, f), unrotate(H, nu)))
+    store(lane, ws, gain, (sub(nu, rotate(G, a)), a))
+    return (ZERO_SYM, ZERO_MAT, ZERO_SYM), (torque, force)
+
+
+@leaf
+def hinge_accelerate(lane, kind, F, C, A, ws, vdot, gain):
+    """Solve for vdot; A comes in as the inner body gives it, and leaves with the hinge's share added."""
+    alpha, a = A
+    if kind == REVOLUTE or kind == PRISMATIC:
+        nu = load(lane, ws, gain + 6) - spatial_dot(load_spatial(lane, ws, gain), A)
+        store(lane, ws, vdot, nu)
+        if kind == REVOLUTE:
+            return add(alpha, scale(nu, axis_z(C))), a
+        return alpha, add(a, scale(nu, axis_z(C)))
+    if kind == SPHERICAL:
+        nu3 = sub(load3(lane, ws, gain + 9), rotate(load9(lane, ws, gain), a))
+        store(lane, ws, vdot, unrotate(C, sub(nu3, alpha)))
+        return nu3, a
+    if kind == FREE:
+        nu6 = load_spatial(lane, ws, gain)
+        store(lane, ws, vdot, unrotate(F, sub(nu6[1], a)))
+        store(lane, ws, vdot + 3, unrotate(C, sub(nu6[0], alpha)))
+        return nu6
+    return A
+
+
+@leaf
+def quaternion_rate(p, w):
+    """p' = p o (w, 0)/2 for an angular rate w in the turned axes [spec 1.3]."""
+    px, py, pz, pw = p
+    x, y, z = scale(0.5, w)
+    return pw*x + py*z - pz*y, pw*y + pz*x - px*z, pw*z + px*y - py*x, -(px*x + py*y + pz*z)
+
+
+@leaf
+def hinge_rates(lane, kind, ws, q, v, qdot):
+    """q' from v."""
+    if kind == REVOLUTE or kind == PRISMATIC:
+        store(lane, ws, qdot, load(lane, ws, v))
+    elif kind == SPHERICAL:
+        store(lane, ws, qdot, quaternion_rate(load4(lane, ws, q), load3(lane, ws, v)))
+    elif kind == FREE:
+        store(lane, ws, qdot, load3(lane, ws, v))
+        store(lane, ws, qdot + 3, quaternion_rate(load4(lane, ws, q + 3), load3(lane, ws, v + 3)))

@@ -1,0 +1,422 @@
+"""Lanes: one number of one state, or the same number of several independent states.
+
+A kernel is written once, on *numbers*.  Functions inside it take a tag whose Numba type carries the lane
+width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws)``, so the ordinary
+dispatcher compiles one specialisation per width and Python passes nothing but arrays:
+
+    ONE    a number is a float64                      arrays are 1-D, x[k]
+    FOUR   a number is an LLVM vector of 4 doubles    arrays are 2-D, x[k, lane]
+
+``load``/``store`` and their tuple versions are the only functions that know the layout: ``index`` always
+counts numbers, never doubles.  Lane numbers mix freely with floats (a float is the same in every lane).
+``read`` takes model parameters: from a 1-D table floats, the same in every lane; from a 2-D one lanes,
+a parameter set of its own for each.
+"""
+import itertools
+import math
+import operator
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import (NativeValue, intrinsic, models, register_model, typeof_impl, unbox)
+
+_FLAGS = ("contract", "nsz", "arcp")                 # allow fma and x/y -> x*(1/y); never reorder sums
+_F64, _I64, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+
+
+def aligned(shape):
+    """Zeros on a cache-line boundary, so that no SIMD load or store straddles two lines."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 8)
+    start = -(memory.ctypes.data // 8) % 8
+    return memory[start:start + size].reshape(shape)
+
+
+# ---- the tag ---------------------------------------------------------------------------------------
+class Lanes:
+    """How many independent states run side by side: the tag, and the layout of arrays on the Python side."""
+
+    def __init__(self, width):
+        self.width = width
+        self._numba_type_ = LanesType(width)
+
+    def __repr__(self):
+        return f"Lanes({self.width})"
+
+    def zeros(self, *shape):
+        """A zeroed array of numbers, aligned to a cache line."""
+        return aligned(shape if self.width == 1 else shape + (self.width,))
+
+
+class LanesType(types.Type):
+    def __init__(self, width):
+        self.width = width
+        super().__init__(name=f"Lanes({width})")
+
+    @property
+    def number(self):
+        return types.float64 if self.width == 1 else NumberType(self.width)
+
+
+register_model(LanesType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Lanes)
+def _typeof_lanes(value, context):
+    return value._numba_type_
+
+
+@unbox(LanesType)
+def _unbox_lanes(typ, obj, c):
+    return NativeValue(c.context.get_dummy_value())
+
+
+# ---- the number ------------------------------------------------------------------------------------
+class NumberType(types.Type):
+    """`width` doubles side by side: one AVX register for four, and LLVM splits wider ones."""
+
+    def __init__(self, width):
+        self.width = width
+        super().__init__(name=f"number{width}")
+
+    def can_convert_from(self, typingctx, other):
+        if isinstance(other, (types.Float, types.Integer)):
+            return Conversion.promote
+
+    def unify(self, typingctx, other):
+        if isinstance(other, (types.Float, types.Integer)):
+            return self
+
+
+@register_model(NumberType)
+class _NumberModel(models.PrimitiveModel):
+    def __init__(self, manager, fe_type):
+        super().__init__(manager, fe_type, ir.VectorType(_F64, fe_type.width))
+
+
+def _splat(builder, x, width):
+    vector = ir.VectorType(_F64, width)
+    v = builder.insert_element(ir.Constant(vector, ir.Undefined), x, ir.Constant(_I32, 0))
+    return builder.shuffle_vector(v, ir.Constant(vector, ir.Undefined),
+                                  ir.Constant(ir.VectorType(_I32, width), [0] * width))
+
+
+@lower_cast(types.Float, NumberType)
+@lower_cast(types.Integer, NumberType)
+def _promote(context, builder, fromty, toty, value):
+    return _splat(builder, context.cast(builder, value, fromty, types.float64), toty.width)
+
+
+def _register_binary(op, instruction):
+    @infer_global(op)
+    class _Binary(AbstractTemplate):
+        def generic(self, args, kws):
+            numbers = [a for a in args if isinstance(a, NumberType)]
+            if len(args) == 2 and numbers and all(
+                    a is numbers[0] or a == numbers[0] or isinstance(a, (types.Float, types.Integer))
+                    for a in args):
+                return signature(numbers[0], *[a if isinstance(a, NumberType) else types.float64 for a in args])
+
+    def lower(context, builder, sig, args):
+        width = sig.return_type.width
+        x, y = (v if isinstance(t, NumberType) else _splat(builder, v, width) for t, v in zip(sig.args, args))
+        return getattr(builder, instruction)(x, y, flags=_FLAGS)
+
+    for signature_ in ((NumberType, NumberType), (NumberType, types.Float), (types.Float, NumberType)):
+        lower_builtin(op, *signature_)(lower)
+
+
+for _op, _iop, _instruction in ((operator.add, operator.iadd, "fadd"), (operator.sub, operator.isub, "fsub"),
+                                (operator.mul, operator.imul, "fmul"),
+                                (operator.truediv, operator.itruediv, "fdiv")):
+    _register_binary(_op, _instruction)
+    _register_binary(_iop, _instruction)
+
+
+@infer_global(operator.neg)
+class _Negate(AbstractTemplate):
+    def generic(self, args, kws):
+        if len(args) == 1 and isinstance(args[0], NumberType):
+            return signature(args[0], args[0])
+
+
+@lower_builtin(operator.neg, NumberType)
+def _negate(context, builder, sig, args):
+    return builder.fneg(args[0])
+
+
+@intrinsic
+def lanes_of(typingctx, array):
+    """The tag that fits an array of numbers: 1-D holds one state, 2-D holds four."""
+    tag = LanesType(1) if array.ndim == 1 else LanesType(4)
+    return tag(array), lambda context, builder, sig, args: context.get_dummy_value()
+
+
+@intrinsic
+def zero(typingctx, lanes):
+    """The number 0."""
+    def codegen(context, builder, sig, args):
+        return ir.Constant(_llvm(lanes.number), 0.0 if lanes.width == 1 else [0.0]*lanes.width)
+    return lanes.number(lanes), codegen
+
+
+@intrinsic
+def align_stack(typingctx):
+    """Call first in every kernel: puts spilled SIMD numbers on their natural boundary.
+
+    LLVM only realigns the stack of a function if asked before register allocation; without this a kernel's
+    speed varies by a quarter from run to run, with the address of the stack."""
+    def codegen(context, builder, sig, args):
+        builder.function.attributes.add("nounwind")           # llvmlite drops alignstack from an empty set
+        builder.function.attributes.alignstack = 64
+        return context.get_dummy_value()
+    return types.void(), codegen
+
+
+# ---- load and store: raw pointers, no bounds, no wraparound ----------------------------------------
+def _llvm(number):
+    if number == types.int64:
+        return _I64
+    return _F64 if number == types.float64 else ir.VectorType(_F64, number.width)
+
+
+def _addresses(context, builder, array_type, array, index, number):
+    """Pointers to the numbers at index, index + 1, ..."""
+    data = context.make_array(array_type)(context, builder, array).data
+    llvm_type, width = _llvm(number), getattr(number, "width", 1)
+    first = builder.mul(index, ir.Constant(_I64, width))
+    for i in itertools.count():
+        element = builder.gep(data, [builder.add(first, ir.Constant(_I64, i*width))], source_etype=_I64 if number == types.int64 else _F64)
+        yield builder.bitcast(element, llvm_type.as_pointer())
+
+
+def _lane_address(context, builder, sig, args, width):
+    data = context.make_array(sig.args[1])(context, builder, args[1]).data
+    element = builder.add(builder.mul(args[2], ir.Constant(_I64, width)), args[3])
+    return builder.gep(data, [element], source_etype=_F64)
+
+
+def _nested(number, shape):
+    """Tuple type of a shape: 1 a number, n a tuple of n numbers, (m, n, ...) a tuple of tuples."""
+    if isinstance(shape, int):
+        return number if shape == 1 else types.UniTuple(number, shape)
+    return types.BaseTuple.from_types([_nested(number, s) for s in shape])
+
+
+def _load_nested(context, builder, t, addresses):
+    if _is_number(t):
+        return builder.load(next(addresses), typ=_llvm(t), align=8)
+    return context.make_tuple(builder, t, [_load_nested(context, builder, x, addresses) for x in t])
+
+
+def _leaves(context, builder, t, value, number):
+    """The numbers of a nested tuple, in order."""
+    if _is_number(t):
+        yield context.cast(builder, value, t, number)
+    else:
+        for i, x in enumerate(t):
+            yield from _leaves(context, builder, x, builder.extract_value(value, i), number)
+
+
+def _make_load(shape):
+    @intrinsic
+    def load(typingctx, lanes, array, index):
+        """The numbers from `index` on, as a tuple of the shape in the name of this function."""
+        def codegen(context, builder, sig, args):
+            return _load_nested(context, builder, sig.return_type,
+                                _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number))
+        return _nested(lanes.number, shape)(lanes, array, types.int64), codegen
+    return load
+
+
+def _make_read(shape):
+    @intrinsic
+    def read(typingctx, table, index):
+        """Entries of a model table from `index` on: 1-D the same in every lane, 2-D one for each lane."""
+        number = table.dtype if table.ndim == 1 else NumberType(4)
+
+        def codegen(context, builder, sig, args):
+            return _load_nested(context, builder, sig.return_type,
+                                _addresses(context, builder, sig.args[0], args[0], args[1], number))
+        return _nested(number, shape)(table, types.int64), codegen
+    return read
+
+
+load, load3, load4, load6, load9 = (_make_load(n) for n in (1, 3, 4, 6, 9))
+load_spatial, load_gathered, load_composite = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3)), (6, 3, 1)))
+read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))
+
+
+@intrinsic
+def store(typingctx, lanes, array, index, value):
+    """Put a number, or the numbers of a nested tuple one after another, from `index` on."""
+    def codegen(context, builder, sig, args):
+        addresses = _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number)
+        for x in _leaves(context, builder, value, args[3], lanes.number):
+            builder.store(x, next(addresses), align=8)
+        return context.get_dummy_value()
+    return types.void(lanes, array, types.int64, value), codegen
+
+
+@intrinsic
+def accumulate(typingctx, lanes, array, index, value):
+    """Like store, but add to what is there."""
+    def codegen(context, builder, sig, args):
+        addresses = _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number)
+        for x in _leaves(context, builder, value, args[3], lanes.number):
+            p = next(addresses)
+            builder.store(builder.fadd(builder.load(p, typ=_llvm(lanes.number), align=8), x, flags=_FLAGS), p, align=8)
+        return context.get_dummy_value()
+    return types.void(lanes, array, types.int64, value), codegen
+
+
+@intrinsic
+def get_lane(typingctx, lanes, array, index, lane):
+    """The number at `index` in one lane, as a float: for what branches on its value (tables, callbacks)."""
+    def codegen(context, builder, sig, args):
+        return builder.load(_lane_address(context, builder, sig, args, lanes.width), align=8)
+    return types.float64(lanes, array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def put_lane(typingctx, lanes, array, index, lane, value):
+    """Set the number at `index` in one lane."""
+    def codegen(context, builder, sig, args):
+        builder.store(args[4], _lane_address(context, builder, sig, args, lanes.width), align=8)
+        return context.get_dummy_value()
+    return types.void(lanes, array, types.int64, types.int64, types.float64), codegen
+
+
+@intrinsic
+def width_of(typingctx, lanes):
+    """How many states the lanes hold."""
+    return types.int64(lanes), lambda context, builder, sig, args: ir.Constant(_I64, lanes.width)
+
+
+# ---- elementwise arithmetic on nested tuples of numbers ---------------------------------------------
+def _is_number(t):
+    return isinstance(t, (types.Float, types.Integer, NumberType))
+
+
+def _result_type(a, b):
+    if _is_number(a) and _is_number(b):
+        return a if isinstance(a, NumberType) else b if isinstance(b, NumberType) else types.float64
+    if len(a) != len(b):
+        raise TypeError(f"shapes differ: {a} and {b}")
+    return types.BaseTuple.from_types([_result_type(x, y) for x, y in zip(a, b)])
+
+
+def _elementwise(context, builder, instruction, ta, a, tb, b, to):
+    if _is_number(to):
+        x, y = context.cast(builder, a, ta, to), context.cast(builder, b, tb, to)
+        return getattr(builder, instruction)(x, y, flags=_FLAGS)
+    return context.make_tuple(builder, to, [
+        _elementwise(context, builder, instruction, ta[i], builder.extract_value(a, i),
+                     tb[i], builder.extract_value(b, i), to[i]) for i in range(len(to))])
+
+
+@intrinsic
+def add(typingctx, a, b):
+    """a + b for numbers and for (nested) tuples of numbers of equal shape."""
+    return _result_type(a, b)(a, b), lambda context, builder, sig, args: _elementwise(
+        context, builder, "fadd", a, args[0], b, args[1], sig.return_type)
+
+
+@intrinsic
+def sub(typingctx, a, b):
+    """a - b for numbers and for (nested) tuples of numbers of equal shape."""
+    return _result_type(a, b)(a, b), lambda context, builder, sig, args: _elementwise(
+        context, builder, "fsub", a, args[0], b, args[1], sig.return_type)
+
+
+def _scaled_type(s, a):
+    if _is_number(a):
+        return _result_type(s, a)
+    return types.BaseTuple.from_types([_scaled_type(s, x) for x in a])
+
+
+def _scale(context, builder, ts, s, ta, a, to):
+    if _is_number(to):
+        return builder.fmul(context.cast(builder, s, ts, to), context.cast(builder, a, ta, to), flags=_FLAGS)
+    return context.make_tuple(builder, to, [
+        _scale(context, builder, ts, s, ta[i], builder.extract_value(a, i), to[i]) for i in range(len(to))])
+
+
+@intrinsic
+def scale(typingctx, s, a):
+    """s a for a number s and a (nested) tuple of numbers a."""
+    return _scaled_type(s, a)(s, a), lambda context, builder, sig, args: _scale(
+        context, builder, s, args[0], a, args[1], sig.return_type)
+
+
+# ---- square root -------------------------------------------------------------------------------------
+@intrinsic
+def sqrt(typingctx, x):
+    """Square root of a number."""
+    number = x if isinstance(x, NumberType) else types.float64
+
+    def codegen(context, builder, sig, args):
+        t = _llvm(number)
+        suffix = "f64" if number == types.float64 else f"v{number.width}f64"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(t, [t]), f"llvm.sqrt.{suffix}")
+        return builder.call(function, args)
+    return number(number), codegen
+
+
+# ---- sine and cosine: Cody-Waite reduction and the fdlibm polynomials, branch-free -------------------
+_SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
+_COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
+
+
+@intrinsic
+def sincos(typingctx, angle):
+    """(sin, cos) of a number; accurate to about 1 ulp for |angle| < 1e5."""
+    number = angle if isinstance(angle, NumberType) else types.float64
+
+    def codegen(context, b, sig, args):
+        if number == types.float64:
+            vector, integers, suffix = _F64, _I64, "f64"
+            real, integer = (lambda c: ir.Constant(_F64, c)), (lambda c: ir.Constant(_I64, c))
+        else:
+            w = number.width
+            vector, integers, suffix = ir.VectorType(_F64, w), ir.VectorType(_I64, w), f"v{w}f64"
+            real, integer = (lambda c: ir.Constant(vector, [c] * w)), (lambda c: ir.Constant(integers, [c] * w))
+        fma_function = cgutils.get_or_insert_function(b.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.{suffix}")
+        fma = lambda p, q, r: b.call(fma_function, [p, q, r])
+        x, = args
+        magic = real(6755399441055744.0)                     # 1.5 * 2**52: rounds to integer, low bits = quadrant
+        t = fma(x, real(2 / math.pi), magic)
+        quadrant = b.bitcast(t, integers)
+        k = b.fsub(t, magic)
+        y = fma(k, real(-6.123233995736766e-17), fma(k, real(-1.5707963267948966), x))
+        z = b.fmul(y, y)
+        p = real(_SIN[5])
+        for c in _SIN[4::-1]:
+            p = fma(p, z, real(c))
+        s = fma(b.fmul(p, z), y, y)
+        p = real(_COS[5])
+        for c in _COS[4::-1]:
+            p = fma(p, z, real(c))
+        c = fma(b.fmul(z, z), p, fma(z, real(-0.5), real(1.0)))
+        swap = b.icmp_signed("!=", b.and_(quadrant, integer(1)), integer(0))
+        sign_s = b.shl(b.and_(quadrant, integer(2)), integer(62))
+        sign_c = b.shl(b.and_(b.add(quadrant, integer(1)), integer(2)), integer(62))
+        flip = lambda v, sign: b.bitcast(b.xor(b.bitcast(v, integers), sign), vector)
+        return context.make_tuple(b, sig.return_type, [flip(b.select(swap, c, s), sign_s),
+                                                       flip(b.select(swap, s, c), sign_c)])
+    return types.UniTuple(number, 2)(number), codegen
+
+
+ONE, FOUR = Lanes(1), Lanes(4)
+
+
+# ---- the same in plain Python, for debuggers and coverage: NUMBA_DISABLE_JIT=1 -----------------------------
+if config.DISABLE_JIT:
+    from bough.kernels.plain import *  # noqa: F403

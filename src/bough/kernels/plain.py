@@ -1,0 +1,90 @@
+"""What ``lanes`` does, in plain Python: for debuggers, coverage and other number types (NUMBA_DISABLE_JIT=1).
+
+A number of four lanes is then a NumPy array of four; everything else reads the same.
+"""
+import itertools
+
+import numpy as np
+
+__all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load6", "load9",
+           "load_composite", "load_gathered", "load_spatial", "put_lane", "read", "read3", "read6", "read9", "scale", "sincos", "sqrt",
+           "store", "sub", "width_of", "zero"]
+
+
+def lanes_of(array):
+    from bough.kernels import lanes
+    return lanes.ONE if array.ndim == 1 else lanes.FOUR
+
+
+def width_of(lanes):
+    return lanes.width
+
+
+def zero(lanes):
+    return 0.0
+
+
+def align_stack():
+    pass
+
+
+def sqrt(x):
+    return np.sqrt(x)
+
+
+def sincos(angle):
+    return np.sin(angle), np.cos(angle)
+
+
+def add(a, b):
+    return tuple(map(add, a, b)) if isinstance(a, tuple) else a + b
+
+
+def sub(a, b):
+    return tuple(map(sub, a, b)) if isinstance(a, tuple) else a - b
+
+
+def scale(s, a):
+    return tuple(scale(s, x) for x in a) if isinstance(a, tuple) else s*a
+
+
+def get_lane(lanes, array, index, lane):
+    return array[index] if lanes.width == 1 else array[index, lane]
+
+
+def put_lane(lanes, array, index, lane, value):
+    array[index if lanes.width == 1 else (index, lane)] = value
+
+
+def _take(shape, array, indices):
+    if shape == 1:
+        value = array[next(indices)]
+        return value if np.ndim(value) == 0 else value + 0.0              # a copy: numbers are values, not memory
+    return tuple(_take(s, array, indices) for s in ((1,)*shape if isinstance(shape, int) else shape))
+
+
+def _flat(value):
+    return sum(map(_flat, value), ()) if isinstance(value, tuple) else (value,)
+
+
+def _make_load(shape):
+    return lambda lanes, array, index: _take(shape, array, itertools.count(index))
+
+
+def _make_read(shape):
+    return lambda array, index: _take(shape, array, itertools.count(index))
+
+
+def store(lanes, array, index, value):
+    for i, x in enumerate(_flat(value)):
+        array[index + i] = x
+
+
+def accumulate(lanes, array, index, value):
+    for i, x in enumerate(_flat(value)):
+        array[index + i] += x
+
+
+load, load3, load4, load6, load9 = (_make_load(n) for n in (1, 3, 4, 6, 9))
+load_spatial, load_gathered, load_composite = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3)), (6, 3, 1)))
+read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))

@@ -1,0 +1,72 @@
+"""System -> Model: everything that can be wrong with a tree is said here, by name."""
+import numpy as np
+
+from bough.describe import CentralGravity, System
+from bough.errors import ModelError, nearest
+from bough.model.model import Model
+from bough.model.singular import check_inertias
+
+
+def compile_system(system: System) -> Model:
+    """Check a system and make a model of it."""
+    check_parents(system)
+    check_references(system)
+    check_wheels(system)
+    check_orbit(system)
+    model = Model(system)
+    if model.nv == 0:
+        raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
+    check_inertias(model.tables.parts, model.nq)
+    return model
+
+
+def check_parents(system: System) -> None:
+    """Every parent exists, and every body's way inward ends at the world."""
+    bodies = system.bodies
+    if not bodies:
+        raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
+    for body in bodies.values():
+        if body.parent is not None and body.parent not in bodies:
+            raise ModelError(f"body '{body.name}': its parent '{body.parent}' does not exist{nearest(body.parent, bodies)}; "
+                             f"the bodies are {', '.join(bodies)}")
+    on_ground: set[str] = set()
+    for start in bodies:
+        path, name = [start], bodies[start].parent
+        while name is not None and name not in on_ground:
+            if name in path:
+                cycle = " -> ".join([*path[path.index(name):], name])
+                raise ModelError(f"body '{start}': its parents go in a circle, {cycle}; a tree needs a body whose parent is the "
+                                 "world: give one of these another parent")
+            path.append(name)
+            name = bodies[name].parent
+        on_ground.update(path)
+
+
+def check_references(system: System) -> None:
+    for what, things in (("wheel", system.wheels), ("wrench", system.wrenches)):
+        for thing in things.values():
+            if thing.body not in system.bodies:
+                raise ModelError(f"{what} '{thing.name}': there is no body '{thing.body}'{nearest(thing.body, system.bodies)}")
+
+
+def check_wheels(system: System) -> None:
+    """A body's inertia contains its wheels: what is left without the driven ones must still be an inertia."""
+    for body in system.bodies.values():
+        wheels = [wheel for wheel in system.wheels.values() if wheel.body == body.name]
+        inside = sum((wheel.inertia*np.outer(wheel.axis, wheel.axis) for wheel in wheels), np.zeros((3, 3)))
+        least = np.linalg.eigvalsh(np.asarray(body.inertia) - inside)[0]
+        if wheels and least < -1e-12*np.trace(inside):
+            names = ", ".join(wheel.name for wheel in wheels)
+            raise ModelError(f"body '{body.name}': its inertia is smaller than that of its wheels ({names}) by {-least:.3g} kg m^2; "
+                             "a body's mass and inertia include its wheels, at rest in it")
+
+
+def check_orbit(system: System) -> None:
+    """Central gravity needs trees that float."""
+    if isinstance(system.gravity, CentralGravity):
+        for body in system.bodies.values():
+            if body.parent is None and body.joint.kind != "free":
+                raise ModelError(f"body '{body.name}': its joint to the world is a {body.joint.kind}; with central gravity the tree "
+                                 "moves about its mass centre: give it joint Free()")
+        if not any(body.mass for body in system.bodies.values()):
+            raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

@@ -1,0 +1,223 @@
+"""The compiled model: what can be asked of it."""
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bough.describe import CentralGravity, System
+from bough.errors import StateError, nearest
+from bough.model.arguments import Batch, rows
+from bough.model.observe import Bodies, observe
+from bough.model.run import call, group_parameters, workspace
+from bough.model.singular import explain_singular
+from bough.model.tables import InputWrench, Tables, build_tables
+from bough.sweeps import calls
+from bough.sweeps import fields as f
+
+METHODS = ("auto", "order-n", "dense")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What each entry of q, v, tau and of the wheel speeds is."""
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    wheels: tuple[str, ...]
+
+
+class Model:
+    """A compiled system: forward and inverse dynamics, mass matrix, reactions, energies, kinematics.
+
+    Every method takes one state (`q` of length nq) or a batch of them (leading axis), which then runs in SIMD lanes.  The
+    model's own springs, dampers, time tables and wrenches always act, at time `t`; `tau` and `wrenches` come on top.
+
+    >>> import bough
+    >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+    >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+    >>> model = s.compile()
+    >>> model.nv, model.names.v
+    (1, ('bob.ry',))
+    >>> float(model.forward_dynamics([0.1], [0.0]).round(6)[0])
+    -0.979366
+    """
+
+    def __init__(self, system: System):
+        self.system = system.copy()
+        self._cache: dict[Any, Tables] = {}
+        joints = {body.name: body.joint for body in system.bodies.values()}
+        self.names = Names(
+            q=tuple(f"{j.name or b}.{label}" for b, j in joints.items() for label in j.q_labels),
+            v=tuple(f"{j.name or b}.{label}" for b, j in joints.items() for label in j.dofs),
+            bodies=tuple(joints), joints=tuple(j.name or b for b, j in joints.items()), wheels=tuple(system.wheels))
+        self.nq, self.nv, self.nw = len(self.names.q), len(self.names.v), len(self.names.wheels)
+        self.in_orbit = isinstance(system.gravity, CentralGravity)
+        self.q0, self.v0 = initial_state(system)
+        self.wheel_speeds = np.array([wheel.speed for wheel in system.wheels.values()])
+
+    # ---- tables ---------------------------------------------------------------------------------------------
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables that the sweeps read: welds merged, no wrenches of the caller."""
+        return self._tables()
+
+    @cached_property
+    def whole(self) -> Tables:
+        """The same with a hinge for every joint, welds too: for loads through joints and for poses."""
+        return self._tables(keep_welds=True)
+
+    def _tables(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
+        key = inputs, keep_welds
+        if key not in self._cache:
+            self._cache[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
+        return self._cache[key]
+
+    def parameter_tables(self, changes: Mapping[str, Any]) -> np.ndarray:
+        """pars with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
+        return build_tables(self.system, changes=changes).pars
+
+    # ---- dynamics -------------------------------------------------------------------------------------------
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
+                         frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                         orbit: Any = None) -> np.ndarray:
+        """Accelerations v' from positions, speeds, joint torques and wrenches ([moment, force] on bodies)."""
+        batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+        return batch.back(self._forward(batch, method)[:, :self.nv])
+
+    def wheel_accelerations(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
+                            frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                            orbit: Any = None) -> np.ndarray:
+        """Accelerations of the wheels relative to their bodies; zero where a wheel's speed is held."""
+        batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+        return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
+
+    def _forward(self, batch: Batch, method: str) -> np.ndarray:
+        if method not in METHODS:
+            raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
+        dense = method == "dense"
+        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit))
+        ws = workspace(batch.tables, batch.lanes, self.nv**2 if dense else 0)
+        kernel = calls.forward_dense if dense else calls.forward_order_n
+        self._call(kernel, batch, out, ws=ws)
+        if not np.isfinite(out).all():
+            explain_singular(self, batch, out)
+        return out
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None, frame: str = "body",
+                         t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> np.ndarray:
+        """Joint torques that give the accelerations `a`, besides the model's own springs, tables and wrenches."""
+        batch = self.batch(q, v, None, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+        out = np.empty((batch.n, self.nv))
+        self._call(calls.inverse, batch, rows("a", a, self.nv, batch.n, self.names.v), out)
+        return batch.back(out)
+
+    def bias(self, q: Any, v: Any, **keywords: Any) -> np.ndarray:
+        """h in M a + h = tau: what is left of inverse dynamics at zero acceleration."""
+        return self.inverse_dynamics(q, v, np.zeros(self.nv), **keywords)
+
+    def mass_matrix(self, q: Any) -> np.ndarray:
+        """M(q), (nv, nv): by composite bodies."""
+        batch = self.batch(q, np.zeros(self.nv))
+        out = np.empty((batch.n, self.nv**2))
+        self._call(calls.mass_matrix, batch, out, ws=workspace(batch.tables, batch.lanes, self.nv**2))
+        return batch.back(out.reshape(batch.n, self.nv, self.nv))
+
+    def reactions(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None, frame: str = "body",
+                  t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> np.ndarray:
+        """(bodies, 6): what the parent exerts on the body through its joint, [moment, force] at the joint's origin on the
+        body, in the body's axes."""
+        batch = self.batch(q, v, None, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit,
+                           keep_welds=True)
+        a = rows("a", a, self.nv, batch.n, self.names.v)
+        hinges = len(batch.tables.parts.hinges) - 1
+        out = np.empty((batch.n, 6*hinges))
+        self._call(calls.hinge_wrenches, batch, a, out)
+        attitude = observe(self, batch, a).attitude
+        index = [batch.tables.parts.seats[name].hinge - 1 for name in self.names.bodies]
+        world = out.reshape(batch.n, hinges, 2, 3)[:, index]
+        return batch.back(np.einsum("bkij,bkci->bkcj", attitude, world).reshape(batch.n, -1, 6))
+
+    # ---- kinematics, energy, momentum ------------------------------------------------------------------------
+    def bodies(self, q: Any, v: Any = None, a: Any = None, **keywords: Any) -> Bodies:
+        """Positions, attitudes, velocities, accelerations of all bodies, in world axes, with a leading batch axis."""
+        batch = self.batch(q, np.zeros(self.nv) if v is None else v, keep_welds=True, **keywords)
+        return observe(self, batch, rows("a", np.zeros(self.nv) if a is None else a, self.nv, batch.n, self.names.v))
+
+    def pose(self, q: Any, body: str) -> tuple[np.ndarray, np.ndarray]:
+        """Position of a body's origin and its rotation matrix (body axes to world axes)."""
+        seen, k = self.bodies(q), self.body_index(body)
+        return seen.back(seen.position[:, k]), seen.back(seen.attitude[:, k])
+
+    def velocity(self, q: Any, v: Any, body: str) -> np.ndarray:
+        """[angular, linear] velocity of a body's frame at its origin, world axes."""
+        seen, k = self.bodies(q, v), self.body_index(body)
+        return seen.back(np.concatenate([seen.rate[:, k], seen.velocity[:, k]], axis=-1))
+
+    def jacobian(self, q: Any, body: str, point: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """(6, nv): [angular, linear] velocity, in world axes, of a point of a body (in its axes) for each speed."""
+        k = self.body_index(body)
+        many = np.atleast_2d(np.asarray(q, float))
+        states = np.repeat(many, self.nv, axis=0)
+        seen = self.bodies(states, np.tile(np.eye(self.nv), (len(many), 1)))
+        arm = np.einsum("bij,j->bi", seen.attitude[:, k], np.asarray(point, float))
+        linear = seen.velocity[:, k] + np.cross(seen.rate[:, k], arm)
+        stacked = np.concatenate([seen.rate[:, k], linear], axis=1).reshape(len(many), self.nv, 6)
+        result = stacked.transpose(0, 2, 1)
+        return result[0] if np.ndim(q) == 1 else result
+
+    def body_index(self, body: str) -> int:
+        if body not in self.names.bodies:
+            raise StateError(f"there is no body '{body}'{nearest(body, self.names.bodies)}; "
+                             f"the bodies are {', '.join(self.names.bodies)}")
+        return self.names.bodies.index(body)
+
+    def kinetic_energy(self, q: Any, v: Any, *, wheels: Any = None) -> Any:
+        """Kinetic energy, J, wheels included; in orbit, of the motion relative to the mass centre."""
+        return _value(self.bodies(q, v, wheels=wheels), "kinetic_energy")
+
+    def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
+        """Potential energy of gravity and of joint springs, J; uniform gravity counts from the world's origin."""
+        return _value(self.bodies(q, orbit=orbit), "potential_energy")
+
+    def momentum(self, q: Any, v: Any, *, wheels: Any = None) -> np.ndarray:
+        """[angular about the system's mass centre, linear], world axes, wheels included."""
+        return _value(self.bodies(q, v, wheels=wheels), "momentum")
+
+    def center_of_mass(self, q: Any) -> np.ndarray:
+        """Mass centre of the whole system, world axes."""
+        return _value(self.bodies(q), "center_of_mass")
+
+    # ---- plumbing --------------------------------------------------------------------------------------------
+    def batch(self, q: Any, v: Any, tau: Any = None, **keywords: Any) -> Batch:
+        return Batch.of(self, q, v, tau, **keywords)
+
+    def _call(self, kernel: Any, batch: Batch, *more: np.ndarray, ws: np.ndarray | None = None) -> None:
+        tables, lanes = batch.tables, batch.lanes
+        call(kernel, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, *more,
+             workspace(tables, lanes) if ws is None else ws)
+
+    def __repr__(self) -> str:
+        from bough.model.summary import tree_text
+        return tree_text(self)
+
+
+def initial_state(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """q and v that the joints' q0 and v0 say, neutral where they say nothing."""
+    q: list[float] = []
+    v: list[float] = []
+    for body in system.bodies.values():
+        joint = body.joint
+        neutral = [0.0]*joint.n_q
+        if joint.rotations == "spherical":
+            neutral[-1] = 1.0
+        q += joint.q0 if joint.q0 is not None else neutral
+        v += joint.v0 if joint.v0 is not None else [0.0]*joint.n_v
+    return np.array(q), np.array(v)
+
+
+def _value(seen: Bodies, quantity: str) -> Any:
+    result = seen.back(getattr(seen, quantity))
+    return float(result) if np.ndim(result) == 0 else result

@@ -1,0 +1,68 @@
+"""The numbers of a system's bodies as arrays, each either given once or for every member of a batch.
+
+A parameter keeps its own shape (mass: (), com: (3,), inertia: (3, 3), at: (3,)) behind one leading axis, of length 1 or of
+the batch; NumPy's broadcasting does the rest.
+"""
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bough.describe import Body, System
+from bough.errors import DescriptionError, ModelError, nearest
+
+SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
+
+
+@dataclass(frozen=True)
+class BodyParameters:
+    mass: np.ndarray        # (batch,)       kg
+    com: np.ndarray         # (batch, 3)     m, body axes
+    inertia: np.ndarray     # (batch, 3, 3)  kg m^2, about the mass centre, body axes
+    at: np.ndarray          # (batch, 3)     m, place of the joint in the parent
+
+
+def body_parameters(system: System, changes: Mapping[str, Any] | None = None) -> dict[str, BodyParameters]:
+    """Parameters of all bodies; `changes` maps "body.parameter" to one value for each member of a batch."""
+    values: dict[str, dict[str, np.ndarray]] = {
+        body.name: {name: np.asarray(getattr(body, name), float)[None] for name in SHAPES} for body in system.bodies.values()}
+    batch = 1
+    for key, given in (changes or {}).items():
+        body, name = _split(key, system)
+        array = np.asarray(given, float)
+        if array.ndim != 1 + len(SHAPES[name]) or array.shape[1:] != SHAPES[name]:
+            raise ModelError(f"parameter '{key}': shape is {array.shape}; give one value of shape {SHAPES[name]} "
+                             f"for each member of the batch, (batch, {', '.join(map(str, SHAPES[name]))})")
+        if batch not in (1, len(array)):
+            raise ModelError(f"parameter '{key}': {len(array)} values, but another parameter has {batch}; give as many of each")
+        batch = max(batch, len(array))
+        values[body][name] = array
+    if changes:
+        _check(system, values, {key.rpartition(".")[0] for key in changes})
+    return {name: BodyParameters(**arrays) for name, arrays in values.items()}
+
+
+def _split(key: str, system: System) -> tuple[str, str]:
+    body, _, name = key.rpartition(".")
+    if body not in system.bodies:
+        raise ModelError(f"parameter '{key}': there is no body '{body}'{nearest(body, system.bodies)}; "
+                         "name it as 'body.parameter'")
+    if name not in SHAPES:
+        raise ModelError(f"parameter '{key}': '{name}' cannot vary{nearest(name, SHAPES)}; one of {', '.join(SHAPES)} can")
+    return body, name
+
+
+def _check(system: System, values: Mapping[str, Mapping[str, np.ndarray]], bodies: set[str]) -> None:
+    """Every member of the batch must be a body that could have been described."""
+    for name in bodies:
+        n = max(len(a) for a in values[name].values())
+        for member in range(n):
+            fields = {key: a[member if len(a) > 1 else 0] for key, a in values[name].items()}
+            body = system.bodies[name]
+            try:
+                Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised,
+                     mass=float(fields["mass"]), com=tuple(fields["com"]), at=tuple(fields["at"]),
+                     inertia=fields["inertia"].tolist())
+            except DescriptionError as error:
+                raise ModelError(f"member {member} of the batch: {error}") from None

@@ -1,0 +1,83 @@
+"""Which joint makes the mass matrix singular, and what to do about it."""
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bough.errors import ModelError, StateError
+from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.model.partition import Hinge, Partition, rotation_matrix
+
+if TYPE_CHECKING:
+    from bough.model.arguments import Batch
+    from bough.model.model import Model
+
+
+def cross_matrix(r: np.ndarray) -> np.ndarray:
+    return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+
+
+def hinge_pose(hinge: Hinge, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Attitude and place of the outer body in the inner one."""
+    turn, at = hinge.turn, hinge.at[0]
+    if hinge.kind == REVOLUTE:
+        s, c = np.sin(q[hinge.q]), np.cos(q[hinge.q])
+        return turn @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]), at
+    if hinge.kind == PRISMATIC:
+        return turn, at + q[hinge.q]*turn[:, 2]
+    if hinge.kind == SPHERICAL:
+        return turn @ rotation_matrix(q[hinge.q:hinge.q + 4]), at
+    if hinge.kind == FREE:
+        return turn @ rotation_matrix(q[hinge.q + 3:hinge.q + 7]), at + turn @ q[hinge.q:hinge.q + 3]
+    return turn, at
+
+
+MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 3, 4, 5]}
+
+
+def first_singular(parts: Partition, q: np.ndarray) -> tuple[Hinge, float] | None:
+    """The outermost hinge that moves no inertia at q, and the least inertia along it.
+
+    The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
+    P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; rigid, to judge zero by
+    for k in range(len(parts.hinges) - 1, 0, -1):
+        hinge = parts.hinges[k]
+        h = cross_matrix(hinge.moment[0])
+        P[:, k] += np.block([[hinge.inertia[0], h], [h.T, hinge.mass[0]*np.eye(3)]])
+        moving = MOTIONS.get(hinge.kind, [])
+        if moving:
+            D = P[0, k][np.ix_(moving, moving)]
+            least, scale = float(np.linalg.eigvalsh(D)[0]), float(P[1, k, moving, moving].max())
+            if not least > 1e-13*scale:
+                return hinge, least
+            PH = P[0, k][:, moving]
+            P[0, k] -= PH @ np.linalg.solve(D, PH.T)
+        turn, at = hinge_pose(hinge, q)
+        X = np.block([[turn, cross_matrix(at) @ turn], [np.zeros((3, 3)), turn]])
+        P[:, hinge.inner] += X @ P[:, k] @ X.T
+    return None
+
+
+def message(hinge: Hinge, least: float) -> str:
+    unit, what = ("kg", "mass") if hinge.kind == PRISMATIC else ("kg m^2", "inertia")
+    return (f"joint '{hinge.label}': the articulated {what} along its motion is {least:.3g} {unit}; give '{hinge.joint}', or a "
+            f"body outboard of it that this joint moves, {what} there")
+
+
+def check_inertias(parts: Partition, nq: int) -> None:
+    """Refuse a tree in which some joint moves nothing, wherever its joints stand."""
+    if all(np.linalg.eigvalsh(hinge.inertia[0])[0] > 0 and hinge.mass[0] > 0 for hinge in parts.hinges[1:]):
+        return                                                              # nothing massless, nothing singular
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, nq)
+    found = first_singular(parts, q)
+    if found:
+        raise ModelError(message(found[0], found[1]))
+
+
+def explain_singular(model: "Model", batch: "Batch", out: np.ndarray) -> None:
+    """Say why accelerations are not finite."""
+    row = int(np.argwhere(~np.isfinite(out).all(axis=1))[0, 0])
+    found = first_singular(batch.tables.parts, batch.x[row, :model.nq])
+    where = "" if batch.single else f" in state {row} of the batch"
+    if found:
+        raise StateError(message(found[0], found[1]) + f" (singular{where}: move away from this position)")
+    raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are too large")

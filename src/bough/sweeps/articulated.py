@@ -1,0 +1,111 @@
+"""Forward dynamics in three sweeps: scatter motion, gather inertia, scatter acceleration [S0 5], [S4 62-63].
+
+    A_r     remainder acceleration: all of it that does not come from hinge accelerations
+    A_u     the rest, found by the last sweep             (A = (alpha, a) = A_r + A_u)
+    P, z    articulated inertia and bias wrench           P_plus, z_plus  what the hinge transmits of them
+    H       hinge map: rate across the hinge = H^T v      D = H P H^T,  G = P H^T D^-1,  nu = D^-1 (tau - H z)
+
+A sweep visits bodies in order (inner before outer, or the reverse).  Where body k hangs on body k - 1 its values
+simply stay in the local variables; only at a branch do they pass through the workspace.
+"""
+from bough.kernels.algebra import (
+    ZERO,
+    cross,
+    isotropic,
+    nothing_gathered,
+    rotate,
+    rotate_sym,
+    shift_inertia,
+    shift_motion,
+    shift_wrench,
+    skew,
+    sym_times,
+)
+from bough.kernels.hinges import hinge_accelerate, hinge_reduce
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale, store, sub
+from bough.sweeps.fields import (
+    ATTITUDE,
+    BRANCH,
+    GAIN,
+    GATHERED,
+    HINGE_PARS,
+    INERTIA,
+    INNER,
+    KIND,
+    MASS,
+    MASSIVE,
+    MOMENT,
+    N_HINGES,
+    OFFSET,
+    RECORD,
+    SHARED_ACCEL,
+    SLOT,
+    TAU,
+    VDOT,
+)
+from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
+
+
+@leaf
+def rigid_body(pars, b, C, omega, A):
+    """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S0 52]."""
+    alpha, a = A
+    m, h, J = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT)), rotate_sym(C, read6(pars, b + INERTIA))
+    n = add(add(sym_times(J, alpha), cross(omega, sym_times(J, omega))), cross(h, a))
+    f = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
+    return (J, skew(h), isotropic(m)), (n, f)
+
+
+@leaf
+def gather_inertia(lane, plan, pars, ws):
+    """Tips to root: articulated inertia and bias wrench of each body with all that hangs on it."""
+    P, z = nothing_gathered(lane)
+    for k in range(read(plan, N_HINGES), 0, -1):
+        row = hinge_row(plan, k)
+        i, kind, record = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + RECORD)
+        branch, slot = read(plan, row + BRANCH), read(plan, row + SLOT)
+        C, omega, A_r = load_motion(lane, ws, record)
+        r = load3(lane, ws, record + OFFSET)
+
+        if read(plan, row + MASSIVE):
+            P_k, z_k = rigid_body(pars, k*HINGE_PARS, C, omega, A_r)
+            P, z = add(P, P_k), add(z, z_k)                                                 # [S4 62] P, z
+        if branch:
+            P_d, z_d = load_gathered(lane, ws, branch + GATHERED)
+            P, z = add(P, P_d), add(z, z_d)
+        if slot:
+            z = sub(z, load_spatial(lane, ws, slot))
+
+        P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [S4 62] D, G, P_plus
+                                      read(plan, row + TAU), record + GAIN)
+        P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
+        if i != k - 1:
+            if i > 0:
+                accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, (P, z))
+            P, z = nothing_gathered(lane)
+
+
+@leaf
+def scatter_acceleration(lane, plan, pars, ws):
+    """Root to tips: hinge accelerations."""
+    base = hinge_row(plan, 0)
+    store(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL, (ZERO, ZERO))
+    A_u = load_spatial(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL)
+    for k in range(1, read(plan, N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        i, kind, record, branch = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + RECORD), read(plan, row + BRANCH)
+        if i != k - 1:
+            A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)
+        r = load3(lane, ws, record + OFFSET)
+        A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [S4 63]
+                               shift_motion(r, A_u), ws, read(plan, row + VDOT), record + GAIN)
+        if branch:
+            store(lane, ws, branch + SHARED_ACCEL, A_u)
+
+
+@leaf
+def solve_order_n(lane, plan, pars, ws):
+    """vdot of the state in ws, after gather_inputs and scatter_motion and apply_loads."""
+    gather_inertia(lane, plan, pars, ws)
+    scatter_acceleration(lane, plan, pars, ws)

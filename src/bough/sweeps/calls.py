@@ -1,0 +1,153 @@
+"""The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
+
+Every kernel takes the model's tables, the rows `t` (time), `x` (state), `u` (controls), the result `out`, and a
+workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
+"""
+from bough.kernels.jit import kernel, leaf
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, put_lane, read, store, width_of
+from bough.sweeps.composite import gather_mass_matrix
+from bough.sweeps.derivative import DENSE, ORDER_N, accelerations, derivative
+from bough.sweeps.fields import (
+    ACCELERATION,
+    N_HINGES,
+    N_U,
+    N_X,
+    NQ,
+    NV,
+    RECORD,
+    WS_CONTROL,
+    WS_MASS,
+    WS_TIME,
+    WS_U,
+    WS_X,
+    WS_XDOT,
+)
+from bough.sweeps.inverse import gather_wrench
+from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
+from bough.sweeps.loads import apply_loads, gather_inputs
+from bough.sweeps.motion import hinge_row, scatter_motion
+
+
+@leaf
+def take(lane, rows, group, ws, at, n):
+    """Rows of the states of a group -> numbers; missing states of the last group repeat its last one."""
+    width = width_of(lane)
+    for i in range(width):
+        row = min(group*width + i, rows.shape[0] - 1)
+        for j in range(n):
+            put_lane(lane, ws, at + j, i, rows[row, j])
+
+
+@leaf
+def give(lane, rows, group, first, ws, at, n):
+    """Numbers -> rows of the states of a group, from column `first` on."""
+    width = width_of(lane)
+    for i in range(min(width, rows.shape[0] - group*width)):
+        for j in range(n):
+            rows[group*width + i, first + j] = get_lane(lane, ws, at + j, i)
+
+
+@leaf
+def groups_of(lane, rows):
+    return (rows.shape[0] + width_of(lane) - 1)//width_of(lane)
+
+
+@leaf
+def take_state(lane, plan, t, x, u, group, ws):
+    take(lane, t, group, ws, read(plan, WS_TIME), 2)
+    take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
+    take(lane, u, group, ws, read(plan, WS_CONTROL), read(plan, N_U))
+
+
+@leaf
+def forward(plan, pars, tables, t, x, u, out, ws, method):
+    lane = lanes_of(ws)
+    for group in range(groups_of(lane, x)):
+        take_state(lane, plan, t, x, u, group, ws)
+        accelerations(lane, plan, pars[group % pars.shape[0]], tables, ws, method)
+        give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, N_X) - read(plan, NQ))
+
+
+@kernel
+def forward_order_n(plan, pars, tables, t, x, u, out, ws):
+    """out = vdot | wheel accelerations | orbit's rates, by the three sweeps."""
+    align_stack()
+    forward(plan, pars, tables, t, x, u, out, ws, ORDER_N)
+
+
+@kernel
+def forward_dense(plan, pars, tables, t, x, u, out, ws):
+    """The same by mass matrix and Cholesky's factors; ws holds nv^2 numbers more."""
+    align_stack()
+    forward(plan, pars, tables, t, x, u, out, ws, DENSE)
+
+
+@kernel
+def state_derivative(plan, pars, tables, t, x, u, out, ws):
+    """out = x', by the three sweeps."""
+    align_stack()
+    lane = lanes_of(ws)
+    for group in range(groups_of(lane, x)):
+        take_state(lane, plan, t, x, u, group, ws)
+        derivative(lane, plan, pars[group % pars.shape[0]], tables, ws, ORDER_N)
+        give(lane, out, group, 0, ws, read(plan, WS_XDOT), read(plan, N_X))
+
+
+@leaf
+def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws):
+    """Wrenches through the hinges into the records, their shares along the hinges to where vdot was."""
+    take_state(lane, plan, t, x, u, group, ws)
+    take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
+    gather_inputs(lane, plan, pars, tables, ws)
+    scatter_motion(lane, plan, pars, ws, True)
+    apply_loads(lane, plan, pars, ws)
+    gather_wrench(lane, plan, pars, ws)
+
+
+@kernel
+def inverse(plan, pars, tables, t, x, u, vdot, out, ws):
+    """out = joint torques that give vdot, on top of u and of what the model itself applies."""
+    align_stack()
+    lane = lanes_of(ws)
+    for group in range(groups_of(lane, x)):
+        inverse_sweeps(lane, plan, pars[group % pars.shape[0]], tables, t, x, u, vdot, group, ws)
+        at, applied = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
+        for i in range(read(plan, NV)):
+            store(lane, ws, at + i, load(lane, ws, at + i) - load(lane, ws, applied + i))
+        give(lane, out, group, 0, ws, at, read(plan, NV))
+
+
+@kernel
+def hinge_wrenches(plan, pars, tables, t, x, u, vdot, out, ws):
+    """out = six numbers a hinge: the wrench of the inner body on the outer, about the hinge, in inertial axes."""
+    align_stack()
+    lane = lanes_of(ws)
+    for group in range(groups_of(lane, x)):
+        inverse_sweeps(lane, plan, pars[group % pars.shape[0]], tables, t, x, u, vdot, group, ws)
+        for k in range(1, read(plan, N_HINGES) + 1):
+            give(lane, out, group, 6*(k - 1), ws, read(plan, hinge_row(plan, k) + RECORD) + ACCELERATION, 6)
+
+
+@kernel
+def mass_matrix(plan, pars, tables, t, x, u, out, ws):
+    """out = the mass matrix, row by row; ws holds nv^2 numbers more."""
+    align_stack()
+    lane = lanes_of(ws)
+    for group in range(groups_of(lane, x)):
+        take_state(lane, plan, t, x, u, group, ws)
+        scatter_motion(lane, plan, pars[group % pars.shape[0]], ws, False)
+        gather_mass_matrix(lane, plan, pars[group % pars.shape[0]], ws)
+        give(lane, out, group, 0, ws, read(plan, WS_MASS), read(plan, NV)*read(plan, NV))
+
+
+@kernel
+def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
+    """out = a KINEMATICS_ROW a body; ws holds as many numbers more."""
+    align_stack()
+    lane = lanes_of(ws)
+    for group in range(groups_of(lane, x)):
+        take_state(lane, plan, t, x, u, group, ws)
+        take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
+        scatter_motion(lane, plan, pars[group % pars.shape[0]], ws, True)
+        scatter_positions(lane, plan, pars[group % pars.shape[0]], ws, read(plan, WS_MASS))
+        give(lane, out, group, 0, ws, read(plan, WS_MASS) + KINEMATICS_ROW, KINEMATICS_ROW*read(plan, N_HINGES))

@@ -1,0 +1,168 @@
+"""The dense method: mass matrix by composite bodies [S4 50], bias by inverse dynamics, Cholesky's solution.
+
+    R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
+    H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
+"""
+from bough.kernels.algebra import ZERO, axis_z, column, cross, dot, rotate, rotate_sym, shift_wrench, spatial_dot, sym_times
+from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import accumulate, add, load, load3, load9, load_composite, read, read3, read6, scale, store, zero
+from bough.sweeps.fields import (
+    ATTITUDE,
+    BRANCH,
+    GATHERED,
+    HINGE_PARS,
+    INERTIA,
+    INNER,
+    KIND,
+    MASS,
+    MASSIVE,
+    MOMENT,
+    N_HINGES,
+    NQ,
+    NV,
+    OFFSET,
+    RECORD,
+    TAU,
+    WS_MASS,
+    WS_XDOT,
+    WS_U,
+)
+from bough.sweeps.inverse import gather_wrench
+from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
+
+
+@leaf
+def n_speeds(kind):
+    """How many speeds a hinge of this kind has."""
+    if kind == REVOLUTE or kind == PRISMATIC:
+        return 1
+    if kind == SPHERICAL:
+        return 3
+    return 6 if kind == FREE else 0
+
+
+@leaf
+def hinge_column(kind, F, C, j):
+    """H_j: the motion across the hinge that speed j makes."""
+    if kind == REVOLUTE:
+        return axis_z(C), ZERO
+    if kind == PRISMATIC:
+        return ZERO, axis_z(C)
+    if kind == SPHERICAL:
+        return column(C, j), ZERO
+    if j < 3:
+        return ZERO, column(F, j)
+    return column(C, j - 3), ZERO
+
+
+@leaf
+def shift_composite(r, R):
+    """Rigid inertia about the origin of one about r:  J + (r.h + h.r + m r.r) I - (r h^T + h r^T + m r r^T)."""
+    J, h, m = R
+    xx, xy, xz, yy, yz, zz = J
+    g = add(h, scale(m, r))
+    rx, ry, rz = r
+    hx, hy, hz = h
+    gx, gy, gz = g
+    trace = dot(r, add(h, g))
+    return ((xx + trace - rx*(hx + gx), xy - rx*gy - hx*ry, xz - rx*gz - hx*rz,
+             yy + trace - ry*(hy + gy), yz - ry*gz - hy*rz, zz + trace - rz*(hz + gz)), g, m)
+
+
+@leaf
+def nothing_composite(lane):
+    o = zero(lane)
+    return (o, o, o, o, o, o), (o, o, o), o
+
+
+@leaf
+def composite_times(R, A):
+    """Wrench of a rigid inertia under an acceleration."""
+    J, h, m = R
+    alpha, a = A
+    return add(sym_times(J, alpha), cross(h, a)), add(scale(m, a), cross(alpha, h))
+
+
+@leaf
+def own_composite(pars, k, C):
+    b = k*HINGE_PARS
+    return rotate_sym(C, read6(pars, b + INERTIA)), rotate(C, read3(pars, b + MOMENT)), read(pars, b + MASS)
+
+
+@leaf
+def gather_mass_matrix(lane, plan, pars, ws):
+    """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [S4 50]."""
+    n, nv, at = read(plan, N_HINGES), read(plan, NV), read(plan, WS_MASS)
+    for i in range(nv*nv):
+        store(lane, ws, at + i, zero(lane))
+    for k in range(1, n + 1):
+        branch = read(plan, hinge_row(plan, k) + BRANCH)
+        if branch:
+            clear_store(lane, ws, branch)
+    R = nothing_composite(lane)
+    for k in range(n, 0, -1):
+        row = hinge_row(plan, k)
+        i, record, branch = read(plan, row + INNER), read(plan, row + RECORD), read(plan, row + BRANCH)
+        if read(plan, row + MASSIVE):
+            R = add(R, own_composite(pars, k, load9(lane, ws, record + ATTITUDE)))
+        if branch:
+            R = add(R, load_composite(lane, ws, branch + GATHERED))
+        fill_rows(lane, plan, pars, ws, k, R)
+        R = shift_composite(load3(lane, ws, record + OFFSET), R)
+        if i != k - 1:
+            if i > 0:
+                accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, R)
+            R = nothing_composite(lane)
+
+
+@leaf
+def fill_rows(lane, plan, pars, ws, k, R):
+    """Rows of hinge k in the mass matrix: with itself and with every hinge inboard of it."""
+    row = hinge_row(plan, k)
+    kind, first = read(plan, row + KIND), read(plan, row + TAU) - read(plan, WS_U)
+    C = load9(lane, ws, read(plan, row + RECORD) + ATTITUDE)
+    for j in range(n_speeds(kind)):
+        X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j))
+        p = k
+        while p > 0:
+            p_row = hinge_row(plan, p)
+            p_kind, p_first, p_record = read(plan, p_row + KIND), read(plan, p_row + TAU) - read(plan, WS_U), read(plan, p_row + RECORD)
+            C_p = load9(lane, ws, p_record + ATTITUDE)
+            for i in range(n_speeds(p_kind)):
+                entry = spatial_dot(hinge_column(p_kind, hinge_attitude(pars, p), C_p, i), X)
+                store_entry(lane, plan, ws, p_first + i, first + j, entry)
+            X = shift_wrench(load3(lane, ws, p_record + OFFSET), X)
+            p = read(plan, p_row + INNER)
+
+
+@leaf
+def store_entry(lane, plan, ws, i, j, value):
+    nv, at = read(plan, NV), read(plan, WS_MASS)
+    store(lane, ws, at + nv*i + j, value)
+    store(lane, ws, at + nv*j + i, value)
+
+
+@leaf
+def solve_dense(lane, plan, pars, ws):
+    """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
+    gather_wrench(lane, plan, pars, ws)                                     # bias, where vdot will be
+    gather_mass_matrix(lane, plan, pars, ws)
+    n, M = read(plan, NV), read(plan, WS_MASS)
+    b, tau = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
+    for i in range(n):
+        store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
+    for j in range(n):                                                      # M = U^T D U, row by row
+        d_inverse = 1.0/load(lane, ws, M + n*j + j)
+        y = load(lane, ws, b + j)
+        for i in range(j + 1, n):
+            l = load(lane, ws, M + n*j + i)*d_inverse
+            for c in range(i, n):
+                accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
+            accumulate(lane, ws, b + i, -l*y)
+        store(lane, ws, M + n*j + j, d_inverse)
+    for j in range(n - 1, -1, -1):
+        y = load(lane, ws, b + j)
+        for i in range(j + 1, n):
+            y = y - load(lane, ws, M + n*j + i)*load(lane, ws, b + i)
+        store(lane, ws, b + j, y*load(lane, ws, M + n*j + j))

@@ -1,0 +1,58 @@
+"""The field table: what each array of a compiled model holds.
+
+A model is three tables, and every sweep works in one workspace:
+
+    plan    int64    structure: sizes, one row a hinge, one row a spring, wheel, wrench and time table
+    pars    float64  parameters: places, masses, spring constants, ...; with a second axis, one set for each lane
+    tables  float64  time tables as piecewise cubics, one after another
+    ws      numbers  time, state, inputs, derivative, and a record for each hinge
+
+Body k sits on hinge k; hinge 0 is the ground.  The numbers of `plan` that point into `ws`, `pars` or `tables` are
+positions from their start.
+"""
+
+
+def offsets(*widths):
+    """Where fields of these widths start; last, the width of the whole record."""
+    return tuple(sum(widths[:i]) for i in range(len(widths) + 1))
+
+
+# ---- plan: the header ---------------------------------------------------------------------------------------
+(N_HINGES, NQ, NV, N_WHEELS, N_X, N_U,          # sizes; x = q | v | wheel speeds | orbit,  u = tau | motors | wrenches
+ IN_ORBIT,                                      # 1: central gravity, x ends with position and velocity of the mass centre
+ HAS_LOADS,                                     # 1: some body has a wrench slot
+ SPRINGS, N_SPRINGS, WHEELS, WRENCHES, N_WRENCHES, TABLES, N_TABLES,     # where rows start in plan, and how many
+ PAR_INPUTS, PAR_SPRINGS, PAR_WHEELS, PAR_WRENCHES,                      # where they start in pars
+ WS_TIME, WS_X, WS_CONTROL, WS_U, WS_XDOT, WS_POSITIONS, WS_SLOTS, N_SLOTS, WS_MASS, WS_WORK, WS_SIZE,
+ HINGES) = range(31)                            # the first hinge row (the ground's)
+
+# ---- plan: rows ---------------------------------------------------------------------------------------------
+# hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
+# where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none)
+INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, HINGE_ROW = range(11)
+# spring and damper of one coordinate: where q, v, tau are in ws
+SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ROW = range(4)
+# wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)
+WHEEL_HINGE, WHEEL_SPEED, WHEEL_MOTOR, WHEEL_RATE, WHEEL_DRIVEN, WHEEL_ROW = range(6)
+# wrench: its hinge, where its six components are in ws, 1 if they are in world axes (0: in the body's)
+WRENCH_HINGE, WRENCH_U, WRENCH_WORLD, WRENCH_ROW = range(4)
+# time table: where it is in tables, how many pieces, where its value goes in ws
+TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
+
+# ---- pars ---------------------------------------------------------------------------------------------------
+# ground: gravity, gravitational parameter, total mass
+GRAVITY, MU, TOTAL_MASS, _ = offsets(3, 1, 1)
+# hinge: its attitude and place in the inner body; mass, first moment and inertia of its body about its origin
+PLACE_C, PLACE_R, MASS, MOMENT, INERTIA, HINGE_PARS = offsets(9, 3, 1, 3, 6)
+STIFFNESS, REST, DAMPING, SPRING_PARS = offsets(1, 1, 1)
+WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
+# wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
+WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
+
+# ---- tables: per piece its start time and the coefficients c0 + c1 s + c2 s^2 + c3 s^3, s = t - start ---------------
+PIECE = 5
+
+# ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------
+ATTITUDE, RATE, ACCELERATION, OFFSET, GAIN = offsets(9, 3, 6, 3)
+# branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
+GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)

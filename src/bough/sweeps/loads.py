@@ -1,0 +1,147 @@
+"""What acts on the tree besides joint torques of the caller: constants, time tables, springs, wheels, wrenches.
+
+`u` = tau | motor torques | wrenches.  It starts as the caller's controls; constants, tables and springs are added to
+it.  Wheels, wrenches and central gravity then act on bodies, through the applied wrench in a body's slot (about its
+origin, in inertial axes), which every dynamics sweep subtracts.
+"""
+from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import accumulate, get_lane, load, load3, load9, load_spatial, put_lane, read, read3, read9, scale, store, width_of, zero
+from bough.sweeps.fields import (
+    ATTITUDE,
+    DAMPING,
+    HAS_LOADS,
+    IN_ORBIT,
+    N_SLOTS,
+    N_SPRINGS,
+    N_TABLES,
+    N_U,
+    N_WHEELS,
+    N_WRENCHES,
+    PAR_INPUTS,
+    PAR_SPRINGS,
+    PAR_WHEELS,
+    PAR_WRENCHES,
+    PIECE,
+    RATE,
+    REST,
+    SLOT,
+    SPRING_PARS,
+    SPRING_Q,
+    SPRING_ROW,
+    SPRING_TAU,
+    SPRING_V,
+    SPRINGS,
+    STIFFNESS,
+    TABLE_AT,
+    TABLE_PIECES,
+    TABLE_ROW,
+    TABLE_TARGET,
+    TABLES,
+    WHEEL_AXIS,
+    WHEEL_DRIVEN,
+    WHEEL_HINGE,
+    WHEEL_INERTIA,
+    WHEEL_MOTOR,
+    WHEEL_PARS,
+    WHEEL_ROW,
+    WHEEL_SPEED,
+    WHEELS,
+    WRENCH_C,
+    WRENCH_HINGE,
+    WRENCH_PARS,
+    WRENCH_R,
+    WRENCH_ROW,
+    WRENCH_U,
+    WRENCH_WORLD,
+    WRENCHES,
+    WS_CONTROL,
+    WS_SLOTS,
+    WS_TIME,
+    WS_U,
+)
+from bough.sweeps.motion import hinge_row, record_of
+from bough.sweeps.orbit import apply_orbit
+
+
+@leaf
+def piecewise(tables, at, pieces, t, t_piece):
+    """Value at t of the cubic piece that holds at t_piece; before the first piece its start value."""
+    low, high = 0, pieces                                # bisect for the last piece that starts at or before t_piece
+    while high - low > 1:
+        middle = (low + high)//2
+        if read(tables, at + middle*PIECE) <= t_piece:
+            low = middle
+        else:
+            high = middle
+    row = at + low*PIECE
+    s = max(t - read(tables, row), 0.0)
+    return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
+
+
+@leaf
+def gather_inputs(lane, plan, pars, tables, ws):
+    """u = controls + constants + time tables - springs and dampers.
+
+    Time comes as two numbers, t and a time inside the current step: where a table jumps at the end of a step, the
+    step's last stage still belongs to the piece before the jump."""
+    u, control, constants = read(plan, WS_U), read(plan, WS_CONTROL), read(plan, PAR_INPUTS)
+    for i in range(read(plan, N_U)):
+        store(lane, ws, u + i, load(lane, ws, control + i) + read(pars, constants + i))
+    for j in range(read(plan, N_TABLES)):
+        row, time = read(plan, TABLES) + j*TABLE_ROW, read(plan, WS_TIME)
+        target = read(plan, row + TABLE_TARGET)
+        for i in range(width_of(lane)):
+            value = piecewise(tables, read(plan, row + TABLE_AT), read(plan, row + TABLE_PIECES),
+                              get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
+            put_lane(lane, ws, target, i, get_lane(lane, ws, target, i) + value)
+    for j in range(read(plan, N_SPRINGS)):
+        row, p = read(plan, SPRINGS) + j*SPRING_ROW, read(plan, PAR_SPRINGS) + j*SPRING_PARS
+        stretch = load(lane, ws, read(plan, row + SPRING_Q)) - read(pars, p + REST)
+        rate = load(lane, ws, read(plan, row + SPRING_V))
+        accumulate(lane, ws, read(plan, row + SPRING_TAU), -(read(pars, p + STIFFNESS)*stretch + read(pars, p + DAMPING)*rate))
+
+
+@leaf
+def apply_loads(lane, plan, pars, ws):
+    """Fill the slots: applied wrenches of wheels, external wrenches and central gravity."""
+    if read(plan, HAS_LOADS):
+        for i in range(6*read(plan, N_SLOTS)):
+            store(lane, ws, read(plan, WS_SLOTS) + i, zero(lane))
+        for j in range(read(plan, N_WHEELS)):
+            apply_wheel(lane, plan, pars, ws, j)
+        for j in range(read(plan, N_WRENCHES)):
+            apply_wrench(lane, plan, pars, ws, j)
+        if read(plan, IN_ORBIT):
+            apply_orbit(lane, plan, pars, ws)
+
+
+@leaf
+def apply_wheel(lane, plan, pars, ws, j):
+    """Gyroscopic torque and reaction of an embedded wheel [S0 53], [spec 1.6].
+
+    Constant speed: h = J Omega, the body's inertia contains the wheel.  Driven by a motor: the wheel turns freely about its
+    axis e, so the body's inertia is without J e e^T, and h = J (Omega + e.omega), h' = motor torque."""
+    row, p = read(plan, WHEELS) + j*WHEEL_ROW, read(plan, PAR_WHEELS) + j*WHEEL_PARS
+    k = read(plan, row + WHEEL_HINGE)
+    record, slot = record_of(plan, k), read(plan, hinge_row(plan, k) + SLOT)
+    omega = load3(lane, ws, record + RATE)
+    e = rotate(load9(lane, ws, record + ATTITUDE), read3(pars, p + WHEEL_AXIS))
+    speed = load(lane, ws, read(plan, row + WHEEL_SPEED))
+    if read(plan, row + WHEEL_DRIVEN):
+        speed = speed + dot(e, omega)
+        accumulate(lane, ws, slot, scale(-load(lane, ws, read(plan, row + WHEEL_MOTOR)), e))
+    accumulate(lane, ws, slot, scale(read(pars, p + WHEEL_INERTIA)*speed, cross(e, omega)))       # -omega x h
+
+
+@leaf
+def apply_wrench(lane, plan, pars, ws, j):
+    """An external wrench, given at a point of the body, in the body's axes or the world's."""
+    row, p = read(plan, WRENCHES) + j*WRENCH_ROW, read(plan, PAR_WRENCHES) + j*WRENCH_PARS
+    k = read(plan, row + WRENCH_HINGE)
+    C = load9(lane, ws, record_of(plan, k) + ATTITUDE)
+    given = load_spatial(lane, ws, read(plan, row + WRENCH_U))
+    wrench = given
+    if read(plan, row + WRENCH_WORLD) == 0:
+        wrench = rotate_spatial(C, rotate_spatial(read9(pars, p + WRENCH_C), given))
+    accumulate(lane, ws, read(plan, hinge_row(plan, k) + SLOT), shift_wrench(rotate(C, read3(pars, p + WRENCH_R)), wrench))

@@ -1,0 +1,81 @@
+"""Random systems, valid by construction."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from bough.describe import Body, CentralGravity, Joint, Simulation, System, Table, Wheel, Wrench
+
+numbers = st.floats(-1e6, 1e6)
+magnitudes = st.floats(1e-6, 1e6)
+vectors = st.tuples(numbers, numbers, numbers)
+directions = st.sampled_from(["x", "y", "z", "-x", "-z"]) | vectors.filter(lambda v: np.linalg.norm(v) > 1e-3)
+names = st.text(min_size=1, max_size=8).filter(lambda s: s == s.strip() and s.isprintable() and s != "world") | (
+    st.sampled_from(["on", "no", "1e-3", "08", "1:30", "~", "null", "2001-01-01", "0x1f", "y", "<<", "=", "- a", "#b", "1_0"])
+)
+sequences = st.sampled_from(["", "x", "y-z", "xyz", "zxz", [(1, 1, 0)], ["x", (0.6, 0.8, 0)], "spherical"])
+
+
+@st.composite
+def tables(draw, columns=1):
+    count = draw(st.integers(4, 6))
+    times = sorted(draw(st.sets(numbers, min_size=count, max_size=count)))
+    row = numbers if columns == 1 else st.tuples(*[numbers] * columns)
+    return Table(times, draw(st.lists(row, min_size=count, max_size=count)), draw(st.sampled_from(["linear", "hold", "cubic"])))
+
+
+@st.composite
+def joints(draw):
+    plain = Joint(draw(st.sampled_from(["", "z", "xy", "xyz", [(1, 2, 3)], "y-x"])), draw(sequences))
+    n = plain.n_v
+    if n == 0:
+        return plain
+    per_speed = st.none() | st.tuples(*[st.floats(0, 1e3)] * n)
+    stiffness = None if plain.spherical else draw(per_speed)
+    return Joint(
+        plain.translations,
+        plain.rotations,
+        stiffness=stiffness,
+        damping=draw(per_speed),
+        rest=draw(per_speed) if stiffness else None,
+        torque=draw(st.none() | st.tuples(*[numbers | tables()] * n)),
+        q0=None if plain.spherical else draw(per_speed),
+        v0=draw(per_speed),
+    )
+
+
+@st.composite
+def orientations(draw):
+    forms = [
+        st.none(),
+        st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: np.linalg.norm(q) > 1e-3),
+        st.builds(lambda a, t: {"axis": a, "degrees": t}, directions, st.floats(-180, 180)),
+        st.builds(lambda v: {"rotvec": v}, st.tuples(*[st.floats(-3, 3)] * 3)),
+    ]
+    return draw(st.one_of(forms))
+
+
+@st.composite
+def inertias(draw):
+    """That of point masses: sums of |r|^2 - r r'."""
+    points = np.array(draw(st.lists(st.tuples(*[st.floats(-3, 3)] * 3), min_size=1, max_size=4)))
+    tensor = sum(np.dot(r, r) * np.eye(3) - np.outer(r, r) for r in points)
+    return (tensor + tensor.T) / 2 if draw(st.booleans()) else np.diag([1.0, 2.0, 2.5])
+
+
+@st.composite
+def systems(draw):
+    gravities = vectors | st.builds(CentralGravity, magnitudes, st.just((7e6, 0, 0)), vectors)
+    system = System(draw(names), gravity=draw(gravities))
+    labels = draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    for i, name in enumerate(labels):
+        parent = draw(st.sampled_from([None, *labels[:i]]))
+        fields = dict(joint=draw(joints()), at=draw(vectors), orient=draw(orientations()), com=draw(vectors))
+        body = Body(name, parent, mass=draw(magnitudes), inertia=draw(inertias()), **fields)
+        system.bodies[name] = body
+    for name in draw(st.lists(names, max_size=2, unique=True)):
+        torque = draw(st.none() | numbers | tables())
+        system.wheels[name] = Wheel(name, labels[0], draw(directions), draw(magnitudes), draw(numbers), torque)
+        force = draw(vectors | tables(columns=3))
+        system.wrenches[name] = Wrench(name, labels[-1], force, draw(vectors), draw(vectors), draw(st.sampled_from(["body", "world"])))
+    system.settings = draw(st.none() | st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"])))
+    return system
