@@ -107,7 +107,7 @@ class Pinocchio:
         self.model.frames[frame].parentJoint = joint
         self.model.frames[frame].placement = place*pin.SE3(np.eye(3), np.array(point, float))
         data = self.model.createData()
-        J = pin.computeFrameJacobian(self.model, data, self.q(q), frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        J = pin.computeFrameJacobian(self.model, data, self.q(q), frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).reshape(6, -1)
         return np.vstack([J[3:], J[:3]])[:, self.iv]
 
     def reaction(self, q, v, a, body, wrenches=None):

@@ -60,6 +60,9 @@ class Description(BaseModel):
             f"{subject}: {field} cannot become {shown(value)}, for descriptions do not change; make a new {self.noun}"
         )
 
+    def __delattr__(self, field: str) -> None:
+        self.__setattr__(field, None)
+
     def __repr__(self) -> str:
         defaults = {name: field.default for name, field in type(self).model_fields.items()}
         changed = (f"{name}={_brief(value)}" for name, value in self if name != "name" and value != defaults[name])

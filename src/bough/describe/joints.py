@@ -36,7 +36,8 @@ def _rotations(value: Any) -> Rotations:
     if len(given) > 3:
         raise ValueError(f"is {shown(value)}; give at most 3 axes, or 'spherical'")
     if any(parallel(a, b) for a, b in pairwise(given)):
-        raise ValueError(f"is {shown(value)}, where neighbours are parallel; give neighbours different directions")
+        given_axes = shown([axis_algebra.written(direction) for direction in given])
+        raise ValueError(f"is {given_axes}, where neighbours are parallel; give neighbours different directions")
     return given
 
 

@@ -14,8 +14,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 Floats = tuple[float, ...]
 VectorLike = Sequence[SupportsFloat] | NDArray[Any]
 _short = Repr()
-_short.maxlevel, _short.maxtuple, _short.maxlist, _short.maxdict, _short.maxstring = 3, 9, 9, 4, 60
-_short.maxother = 60
+_short.maxlevel, _short.maxtuple, _short.maxlist, _short.maxdict, _short.maxstring, _short.maxother = 3, 9, 9, 4, 60, 60
+_LONGEST = 150
+_ROUNDING = 1e-15  # a few units in the last place: what scaling to unit length leaves
 
 
 def shown(value: Any) -> str:
@@ -26,7 +27,8 @@ def shown(value: Any) -> str:
     """
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist() if value.size < 1000 else value.ravel()[:10].tolist()
-    return _short.repr(value)
+    written = _short.repr(value)
+    return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}..."
 
 
 def number(value: Any) -> float:
@@ -99,8 +101,8 @@ def vector(value: Any) -> tuple[float, float, float]:
 
 
 def unit_length(entries: Floats) -> Floats:
-    """The vector scaled to unit length; one that has it already (to 1e-12) stays as it is, bit for bit."""
-    if abs(math.hypot(*entries) - 1.0) <= 1e-12:
+    """The vector scaled to unit length; one that has it already, to rounding, stays as it is, bit for bit."""
+    if abs(math.hypot(*entries) - 1.0) <= _ROUNDING:
         return entries
     largest = max(map(abs, entries))
     if largest == 0.0:

@@ -35,6 +35,8 @@ def orientation(value: Any) -> Quaternion:
         return IDENTITY
     if hasattr(value, "as_quat"):  # a scipy Rotation, which is not imported for this
         value = value.as_quat()
+        if value.ndim > 1:
+            raise ValueError(f"holds {len(value)} rotations; give one")
     if isinstance(value, Mapping):
         return _from_mapping(value)
     given = items(value)

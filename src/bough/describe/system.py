@@ -150,6 +150,8 @@ class System:
         Traceback (most recent call last):
         bough.errors.DescriptionError: body 'boom': unknown key 'mas'; did you mean 'mass'?
         """
+        if data is None:
+            raise DescriptionError("the system is empty; give at least its bodies")
         try:
             system = cls._of(Document.from_mapping(data))
         except DescriptionError:
@@ -191,8 +193,7 @@ class System:
         try:
             return cls.from_dict(source.data)
         except DescriptionError as error:
-            located = [problem._replace(place=source.place(problem.path)) for problem in error.problems]
-            raise DescriptionError(located) from None
+            raise DescriptionError(source.locate(error.problems)) from None
 
     def _document(self) -> Document:
         return Document(

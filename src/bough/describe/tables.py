@@ -32,6 +32,8 @@ def _rows(value: Any) -> Rows:
         raise ValueError(f"is {shown(value)}; give a list of numbers or of rows of numbers")
     if all(items(row) is None for row in given):
         return numbers(given)
+    if any(items(row) is None for row in given):
+        raise ValueError(f"is {shown(value)}, which mixes numbers and rows; give either")
     rows = tuple(numbers(row) for row in given)
     lengths = {len(row) for row in rows}
     if len(lengths) > 1 or 0 in lengths:
@@ -90,7 +92,7 @@ def table(value: Any, columns: int) -> Table:
     """A table with so many columns, given as it is or as a mapping."""
     made = Table.from_mapping(value)
     if made.columns != columns:
-        raise ValueError(f"is a table of {made.columns} columns; give one of {columns}")
+        raise ValueError(f"is a table of {made.columns} column{'s' * (made.columns > 1)}; give one of {columns}")
     return made
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from yaml.reader import ReaderError
 
 from bough.errors import DescriptionError, Problem
 from bough.errors import Path as KeyPath
@@ -28,9 +31,10 @@ class Source(NamedTuple):
     root: yaml.Node | None
     name: str
 
-    def place(self, path: KeyPath) -> str:
-        """Where the value with this path of keys stands, as far as it is there at all: "arm.yaml:12"."""
-        return _place(self.name, _line(self.root, path))
+    def locate(self, problems: Iterable[Problem]) -> list[Problem]:
+        """The problems in the order of the lines where they stand, each with its place: "arm.yaml:12"."""
+        lines = sorted(((_line(self.root, problem.path), problem) for problem in problems), key=itemgetter(0))
+        return [problem._replace(place=_place(self.name, line)) for line, problem in lines]
 
 
 class _Loader(yaml.SafeLoader):
@@ -90,11 +94,15 @@ def read(text: str, name: str = "") -> Source:
         raise DescriptionError([Problem(message, place=_place(name, line))]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _not_yaml(name, mark.line + 1 if mark else None, error.problem or error.context) from None
-    except yaml.YAMLError as error:
-        raise _not_yaml(name, None, str(error).replace("\n", " ")) from None
+        what = ", ".join(part for part in (error.context, error.problem) if part)
+        raise _not_yaml(name, mark.line + 1 if mark else 0, what) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _not_yaml(name, line, f"the character #x{error.character:04x} is not allowed") from None
+    except (ValueError, KeyError, AttributeError) as error:
+        raise _not_yaml(name, 0, f"a tag (!!) or a number does not fit ({error})") from None
     except RecursionError:
-        raise _not_yaml(name, None, "it is nested too deeply") from None
+        raise _not_yaml(name, 0, "it is nested too deeply") from None
 
 
 def read_file(path: str | Path) -> Source:
@@ -142,9 +150,9 @@ def _styled(node: yaml.Node, depth: int = 0) -> yaml.Node:
     return node
 
 
-def _line(node: yaml.Node | None, path: KeyPath) -> int | None:
-    """The line of the deepest key of the path that is there."""
-    line = node.start_mark.line + 1 if node and path else None
+def _line(node: yaml.Node | None, path: KeyPath) -> int:
+    """The line of the deepest key of the path that is there; 0 for the whole."""
+    line = node.start_mark.line + 1 if node and path else 0
     for step in path:
         if isinstance(node, yaml.MappingNode):
             pairs = [(key, value) for key, value in node.value if key.value == step]
@@ -159,12 +167,12 @@ def _line(node: yaml.Node | None, path: KeyPath) -> int | None:
     return line
 
 
-def _place(name: str, line: int | None) -> str:
+def _place(name: str, line: int) -> str:
     if name:
         return f"{name}:{line}" if line else name
     return f"line {line}" if line else ""
 
 
-def _not_yaml(name: str, line: int | None, what: Any) -> DescriptionError:
+def _not_yaml(name: str, line: int, what: Any) -> DescriptionError:
     problem = f"not valid YAML: {what}; check the indentation, the brackets and the colons around here"
     return DescriptionError([Problem(problem, place=_place(name, line))])

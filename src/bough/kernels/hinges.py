@@ -20,6 +20,7 @@ from bough.kernels.algebra import (
     attitude,
     axis_z,
     compose,
+    cross,
     dot,
     factor,
     rotate,
@@ -33,41 +34,53 @@ from bough.kernels.algebra import (
     unrotate,
 )
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, sincos, store, sub
+from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, store, sub
 
 WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE = range(5)
 N_COORDINATES = (0, 1, 1, 4, 7)
 N_SPEEDS = (0, 1, 1, 3, 6)
-GAIN_SIZE = (0, 7, 7, 12, 6)               # numbers that hinge_reduce keeps for hinge_accelerate
+GAIN_SIZE = (6, 7, 7, 12, 6)               # numbers that one sweep keeps for the next: G and nu, or a wrench
 
 
 @leaf
-def hinge_pose(lane, kind, F, ws, q):
-    """Attitude of the outer body and displacement of its origin, from the attitude F of the hinge."""
+def hinge_move(lane, kind, F, r, omega, ws, q, v, sines):
+    """How the outer body stands and turns, from the hinge's attitude F, its place r and the inner body's rate omega:
+
+    C       attitude of the outer body
+    r       place of its origin
+    sigma   angular rate across the hinge
+    w       omega x r + 2 s, s the linear rate across the hinge: omega x w is centripetal and Coriolis acceleration
+
+    The sine of an angle is `sines[0]` numbers behind it in ws, its cosine `sines[1]`.
+    """
     if kind == REVOLUTE:
-        s, c = sincos(load(lane, ws, q))
-        return turn_z(F, s, c), ZERO
+        C = turn_z(F, load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))
+        return C, r, scale(load(lane, ws, v), axis_z(C)), cross(omega, r)
     if kind == PRISMATIC:
-        return F, scale(load(lane, ws, q), axis_z(F))
+        r = add(r, scale(load(lane, ws, q), axis_z(F)))
+        return F, r, ZERO, add(cross(omega, r), scale(2.0*load(lane, ws, v), axis_z(F)))
     if kind == SPHERICAL:
-        return compose(F, attitude(load4(lane, ws, q))), ZERO
+        C = compose(F, attitude(load4(lane, ws, q)))
+        return C, r, rotate(C, load3(lane, ws, v)), cross(omega, r)
     if kind == FREE:
-        return compose(F, attitude(load4(lane, ws, q + 3))), rotate(F, load3(lane, ws, q))
-    return F, ZERO
+        C = compose(F, attitude(load4(lane, ws, q + 3)))
+        return C, add(r, rotate(F, load3(lane, ws, q))), rotate(C, load3(lane, ws, v + 3)), ZERO      # the ground: omega = 0
+    return F, r, ZERO, cross(omega, r)
 
 
 @leaf
-def hinge_map(lane, kind, F, C, ws, v):
-    """H^T v: the rate across the hinge (or, of accelerations, the acceleration), (angular, linear)."""
+def hinge_add(lane, kind, F, C, A, ws, v):
+    """A + H^T v: a motion of the inner body, carried to the hinge, becomes one of the outer body."""
+    alpha, a = A
     if kind == REVOLUTE:
-        return scale(load(lane, ws, v), axis_z(C)), ZERO
+        return add(alpha, scale(load(lane, ws, v), axis_z(C))), a
     if kind == PRISMATIC:
-        return ZERO, scale(load(lane, ws, v), axis_z(C))
+        return alpha, add(a, scale(load(lane, ws, v), axis_z(C)))
     if kind == SPHERICAL:
-        return rotate(C, load3(lane, ws, v)), ZERO
+        return add(alpha, rotate(C, load3(lane, ws, v))), a
     if kind == FREE:
-        return rotate(C, load3(lane, ws, v + 3)), rotate(F, load3(lane, ws, v))
-    return ZERO, ZERO
+        return add(alpha, rotate(C, load3(lane, ws, v + 3))), add(a, rotate(F, load3(lane, ws, v)))
+    return A
 
 
 @leaf
@@ -106,21 +119,21 @@ def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
         return sub_outer(P, PH, G), add(z, scale(nu, PH))
     if kind == WELD:
         return P, z
-    if kind == SPHERICAL:                     # eliminate the angular part
-        LDL = factor(J)
-        G = solve_columns(LDL, H)
-        torque = rotate(C, load3(lane, ws, tau))
-        nu = solve(LDL, sub(torque, n))
-        store(lane, ws, gain, G)
-        store(lane, ws, gain + 9, nu)
-        return (ZERO_SYM, ZERO_MAT, sub_product(M, H, G)), (torque, add(f, unrotate(H, nu)))
 
-    # free: eliminate the angular, then the linear part; nothing but tau is left to transmit
+    # spherical and free: eliminate the angular part
     LDL = factor(J)
     G = solve_columns(LDL, H)
-    force, torque = rotate(F, load3(lane, ws, tau)), rotate(C, load3(lane, ws, tau + 3))
+    torque = rotate(C, load3(lane, ws, tau + (3 if kind == FREE else 0)))
     nu = solve(LDL, sub(torque, n))
-    a = solve(factor(sub_product(M, H, G)), sub(sub(force, f), unrotate(H, nu)))
+    M_plus, f_plus = sub_product(M, H, G), add(f, unrotate(H, nu))
+    if kind == SPHERICAL:
+        store(lane, ws, gain, G)
+        store(lane, ws, gain + 9, nu)
+        return (ZERO_SYM, ZERO_MAT, M_plus), (torque, f_plus)
+
+    # free: eliminate the linear part too, nothing but tau is left to transmit
+    force = rotate(F, load3(lane, ws, tau))
+    a = solve(factor(M_plus), sub(force, f_plus))
     store(lane, ws, gain, (sub(nu, rotate(G, a)), a))
     return (ZERO_SYM, ZERO_MAT, ZERO_SYM), (torque, force)
 

@@ -158,6 +158,12 @@ def lanes_of(typingctx, array):
 
 
 @intrinsic
+def quads_of(typingctx, array):
+    """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbours'."""
+    return LanesType(4)(array), lambda context, builder, sig, args: context.get_dummy_value()
+
+
+@intrinsic
 def zero(typingctx, lanes):
     """The number 0."""
     def codegen(context, builder, sig, args):

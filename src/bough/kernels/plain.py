@@ -7,13 +7,22 @@ import itertools
 import numpy as np
 
 __all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load6", "load9",
-           "load_composite", "load_gathered", "load_spatial", "put_lane", "read", "read3", "read6", "read9", "scale", "sincos", "sqrt",
+           "load_composite", "load_gathered", "load_spatial", "put_lane", "quads_of", "read", "read3", "read6", "read9", "scale", "sincos", "sqrt",
            "store", "sub", "width_of", "zero"]
 
 
 def lanes_of(array):
     from bough.kernels import lanes
     return lanes.ONE if array.ndim == 1 else lanes.FOUR
+
+
+class Quads:
+    """Four doubles at a time, whatever the lanes: only load and store with one number are used with it."""
+    width = 4
+
+
+def quads_of(array):
+    return Quads()
 
 
 def width_of(lanes):
@@ -68,7 +77,11 @@ def _flat(value):
 
 
 def _make_load(shape):
-    return lambda lanes, array, index: _take(shape, array, itertools.count(index))
+    def load(lanes, array, index):
+        if isinstance(lanes, Quads):
+            return array.reshape(-1)[4*index:4*index + 4].copy()
+        return _take(shape, array, itertools.count(index))
+    return load
 
 
 def _make_read(shape):
@@ -76,6 +89,9 @@ def _make_read(shape):
 
 
 def store(lanes, array, index, value):
+    if isinstance(lanes, Quads):
+        array.reshape(-1)[4*index:4*index + 4] = value
+        return
     for i, x in enumerate(_flat(value)):
         array[index + i] = x
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.kernels.jit import CACHE_DIRECTORY
+from bough.kernels.jit import CACHE_DIRECTORY, compiling
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model.tables import Tables
 from bough.sweeps import fields as f
@@ -54,7 +54,8 @@ def call(kernel: Any, *args: Any) -> Any:
         return kernel(*args)
     print(f"bough: compiling '{kernel.__name__}' (once on this machine) ...", end="", file=sys.stderr, flush=True)
     start = time.perf_counter()
-    result = kernel(*args)
+    with compiling(ONE if args[-1].ndim == 1 else FOUR):                    # the workspace comes last
+        result = kernel(*args)
     print(f" {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     try:
         marker.parent.mkdir(parents=True, exist_ok=True)

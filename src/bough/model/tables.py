@@ -58,9 +58,10 @@ class Builder:
     # ---- workspace ------------------------------------------------------------------------------------------
     def lay_out_workspace(self) -> None:
         hinges, seats = self.parts.hinges, self.parts.seats
-        self.time, at = 0, 2
-        self.x, at = at, at + self.nx
-        self.control, at = at, at + self.nu
+        self.time, self.x = 0, 4
+        self.sines = fours(self.x + self.nx)
+        self.cosines = fours(self.sines + self.nq)
+        at = fours(self.cosines + self.nq)
         self.u, at = at, at + self.nu
         self.xdot, at = at, at + self.nx
         self.positions, at = at, at + 3*len(hinges)*self.in_orbit
@@ -186,8 +187,8 @@ class Builder:
             f.IN_ORBIT: self.in_orbit, f.HAS_LOADS: bool(self.slot), f.SPRINGS: starts["springs"],
             f.N_SPRINGS: len(sections["springs"][0]), f.WHEELS: starts["wheels"], f.WRENCHES: starts["wrenches"],
             f.N_WRENCHES: len(sections["wrenches"][0]), f.TABLES: starts["tables"], f.N_TABLES: len(table_rows),
-            f.PAR_INPUTS: par_starts["inputs"], f.PAR_SPRINGS: par_starts["springs"], f.PAR_WHEELS: par_starts["wheels"],
-            f.PAR_WRENCHES: par_starts["wrenches"], f.WS_TIME: self.time, f.WS_X: self.x, f.WS_CONTROL: self.control,
+            f.PAR_INPUTS: par_starts["inputs"], f.N_CONSTANTS: self.nu if constants.any() else 0, f.PAR_SPRINGS: par_starts["springs"], f.PAR_WHEELS: par_starts["wheels"],
+            f.PAR_WRENCHES: par_starts["wrenches"], f.WS_TIME: self.time, f.WS_X: self.x, f.WS_SINES: self.sines, f.WS_COSINES: self.cosines,
             f.WS_U: self.u, f.WS_XDOT: self.xdot, f.WS_POSITIONS: self.positions, f.WS_SLOTS: self.slots,
             f.N_SLOTS: len(self.slot), f.WS_MASS: self.end, f.WS_SIZE: self.end}
         for key, value in values.items():
@@ -200,6 +201,11 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
                  keep_welds: bool = False) -> Tables:
     """The tables of a valid system."""
     return Builder(system, changes, inputs, keep_welds).build()
+
+
+def fours(at: int) -> int:
+    """The next multiple of four: sines are taken four at a time."""
+    return -(-at//4)*4
 
 
 def columns(*parts: Any) -> np.ndarray:

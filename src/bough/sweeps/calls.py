@@ -4,18 +4,18 @@ Every kernel takes the model's tables, the rows `t` (time), `x` (state), `u` (co
 workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
 """
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, put_lane, read, store, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, put_lane, read, width_of
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import DENSE, ORDER_N, accelerations, derivative
 from bough.sweeps.fields import (
     ACCELERATION,
     N_HINGES,
+    N_TABLES,
     N_U,
     N_X,
     NQ,
     NV,
     RECORD,
-    WS_CONTROL,
     WS_MASS,
     WS_TIME,
     WS_U,
@@ -56,7 +56,7 @@ def groups_of(lane, rows):
 def take_state(lane, plan, t, x, u, group, ws):
     take(lane, t, group, ws, read(plan, WS_TIME), 2)
     take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
-    take(lane, u, group, ws, read(plan, WS_CONTROL), read(plan, N_U))
+    take(lane, u, group, ws, read(plan, WS_U), read(plan, N_U))
 
 
 @leaf
@@ -64,7 +64,7 @@ def forward(plan, pars, tables, t, x, u, out, ws, method):
     lane = lanes_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
-        accelerations(lane, plan, pars[group % pars.shape[0]], tables, ws, method)
+        accelerations(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, method)
         give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, N_X) - read(plan, NQ))
 
 
@@ -89,19 +89,19 @@ def state_derivative(plan, pars, tables, t, x, u, out, ws):
     lane = lanes_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
-        derivative(lane, plan, pars[group % pars.shape[0]], tables, ws, ORDER_N)
+        derivative(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, ORDER_N)
         give(lane, out, group, 0, ws, read(plan, WS_XDOT), read(plan, N_X))
 
 
 @leaf
-def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws):
+def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
     """Wrenches through the hinges into the records, their shares along the hinges to where vdot was."""
     take_state(lane, plan, t, x, u, group, ws)
     take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
     gather_inputs(lane, plan, pars, tables, ws)
-    scatter_motion(lane, plan, pars, ws, True)
+    scatter_motion(lane, plan, pars, ws, True, True)
     apply_loads(lane, plan, pars, ws)
-    gather_wrench(lane, plan, pars, ws)
+    gather_wrench(lane, plan, pars, ws, keep)
 
 
 @kernel
@@ -110,11 +110,11 @@ def inverse(plan, pars, tables, t, x, u, vdot, out, ws):
     align_stack()
     lane = lanes_of(ws)
     for group in range(groups_of(lane, x)):
-        inverse_sweeps(lane, plan, pars[group % pars.shape[0]], tables, t, x, u, vdot, group, ws)
+        inverse_sweeps(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, t, x, u, vdot, group, ws, False)
         at, applied = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
-        for i in range(read(plan, NV)):
-            store(lane, ws, at + i, load(lane, ws, at + i) - load(lane, ws, applied + i))
-        give(lane, out, group, 0, ws, at, read(plan, NV))
+        for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
+            for j in range(read(plan, NV)):
+                out[group*width_of(lane) + i, j] = get_lane(lane, ws, at + j, i) - get_lane(lane, ws, applied + j, i)
 
 
 @kernel
@@ -123,7 +123,7 @@ def hinge_wrenches(plan, pars, tables, t, x, u, vdot, out, ws):
     align_stack()
     lane = lanes_of(ws)
     for group in range(groups_of(lane, x)):
-        inverse_sweeps(lane, plan, pars[group % pars.shape[0]], tables, t, x, u, vdot, group, ws)
+        inverse_sweeps(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, t, x, u, vdot, group, ws, True)
         for k in range(1, read(plan, N_HINGES) + 1):
             give(lane, out, group, 6*(k - 1), ws, read(plan, hinge_row(plan, k) + RECORD) + ACCELERATION, 6)
 
@@ -135,8 +135,8 @@ def mass_matrix(plan, pars, tables, t, x, u, out, ws):
     lane = lanes_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
-        scatter_motion(lane, plan, pars[group % pars.shape[0]], ws, False)
-        gather_mass_matrix(lane, plan, pars[group % pars.shape[0]], ws)
+        scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, False, False)
+        gather_mass_matrix(lane, plan, pars[min(group, pars.shape[0] - 1)], ws)
         give(lane, out, group, 0, ws, read(plan, WS_MASS), read(plan, NV)*read(plan, NV))
 
 
@@ -148,6 +148,6 @@ def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
         take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
-        scatter_motion(lane, plan, pars[group % pars.shape[0]], ws, True)
-        scatter_positions(lane, plan, pars[group % pars.shape[0]], ws, read(plan, WS_MASS))
+        scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, True, False)
+        scatter_positions(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, read(plan, WS_MASS))
         give(lane, out, group, 0, ws, read(plan, WS_MASS) + KINEMATICS_ROW, KINEMATICS_ROW*read(plan, N_HINGES))

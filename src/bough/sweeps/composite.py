@@ -146,7 +146,7 @@ def store_entry(lane, plan, ws, i, j, value):
 @leaf
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
-    gather_wrench(lane, plan, pars, ws)                                     # bias, where vdot will be
+    gather_wrench(lane, plan, pars, ws, False)                              # bias, where vdot will be
     gather_mass_matrix(lane, plan, pars, ws)
     n, M = read(plan, NV), read(plan, WS_MASS)
     b, tau = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)

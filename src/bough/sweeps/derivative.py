@@ -32,14 +32,14 @@ ORDER_N, DENSE = 0, 1
 def accelerations(lane, plan, pars, tables, ws, method):
     """vdot and wheel accelerations."""
     gather_inputs(lane, plan, pars, tables, ws)
-    scatter_motion(lane, plan, pars, ws, False)
+    scatter_motion(lane, plan, pars, ws, False, method == DENSE)
     apply_loads(lane, plan, pars, ws)
     if method == ORDER_N:
         solve_order_n(lane, plan, pars, ws)
     else:
         solve_dense(lane, plan, pars, ws)
         if read(plan, N_WHEELS):
-            scatter_motion(lane, plan, pars, ws, True)
+            scatter_motion(lane, plan, pars, ws, True, False)
     accelerate_wheels(lane, plan, pars, ws)
 
 

@@ -1,6 +1,6 @@
 """Root to tips: where every body is and how it moves, for outputs.  Uses what scatter_motion left in the records."""
-from bough.kernels.algebra import ZERO, cross
-from bough.kernels.hinges import hinge_map
+from bough.kernels.algebra import ZERO, shift_motion
+from bough.kernels.hinges import hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load3, load_spatial, read, store
 from bough.sweeps.fields import INNER, KIND, N_HINGES, OFFSET, RATE, RECORD, V, offsets
@@ -22,9 +22,10 @@ def scatter_positions(lane, plan, pars, ws, at):
         r = load3(lane, ws, record + OFFSET)
         omega_i = load3(lane, ws, read(plan, hinge_row(plan, i) + RECORD) + RATE)
         p_i, v_i = load_spatial(lane, ws, at + i*KINEMATICS_ROW + POSITION)
-        _, s = hinge_map(lane, read(plan, row + KIND), hinge_attitude(pars, k), C, ws, read(plan, row + V))
+        _, v = hinge_add(lane, read(plan, row + KIND), hinge_attitude(pars, k), C, shift_motion(r, (omega_i, v_i)), ws,
+                         read(plan, row + V))                                               # [S0 45]
         store(lane, ws, to + POSITION, add(p_i, r))
-        store(lane, ws, to + VELOCITY, add(add(v_i, s), cross(omega_i, r)))                 # [S0 45]
+        store(lane, ws, to + VELOCITY, v)
         store(lane, ws, to + BODY_ATTITUDE, C)
         store(lane, ws, to + BODY_RATE, omega)
         store(lane, ws, to + BODY_ACCELERATION, A)

@@ -12,10 +12,10 @@ from bough.sweeps.fields import (
     DAMPING,
     HAS_LOADS,
     IN_ORBIT,
+    N_CONSTANTS,
     N_SLOTS,
     N_SPRINGS,
     N_TABLES,
-    N_U,
     N_WHEELS,
     N_WRENCHES,
     PAR_INPUTS,
@@ -55,7 +55,6 @@ from bough.sweeps.fields import (
     WRENCH_U,
     WRENCH_WORLD,
     WRENCHES,
-    WS_CONTROL,
     WS_SLOTS,
     WS_TIME,
     WS_U,
@@ -81,13 +80,12 @@ def piecewise(tables, at, pieces, t, t_piece):
 
 @leaf
 def gather_inputs(lane, plan, pars, tables, ws):
-    """u = controls + constants + time tables - springs and dampers.
+    """u = controls, which are there already, + constants + time tables - springs and dampers.
 
     Time comes as two numbers, t and a time inside the current step: where a table jumps at the end of a step, the
     step's last stage still belongs to the piece before the jump."""
-    u, control, constants = read(plan, WS_U), read(plan, WS_CONTROL), read(plan, PAR_INPUTS)
-    for i in range(read(plan, N_U)):
-        store(lane, ws, u + i, load(lane, ws, control + i) + read(pars, constants + i))
+    for i in range(read(plan, N_CONSTANTS)):
+        accumulate(lane, ws, read(plan, WS_U) + i, read(pars, read(plan, PAR_INPUTS) + i))
     for j in range(read(plan, N_TABLES)):
         row, time = read(plan, TABLES) + j*TABLE_ROW, read(plan, WS_TIME)
         target = read(plan, row + TABLE_TARGET)

@@ -4,32 +4,41 @@ All vectors are in inertial axes and every body's origin is its hinge, so the eq
 Accelerations are those of material points and start from minus gravity, so linear velocities are never needed.
 
     C       attitude of a body (its axes to inertial)     r       inner body's origin to outer body's origin
-    F       attitude of a hinge before it moves           sigma,s angular and linear rate across the hinge
+    F       attitude of a hinge before it moves           sigma   angular rate across the hinge
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
-from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion
-from bough.kernels.hinges import hinge_map, hinge_pose, hinge_rates
+from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
+from bough.kernels.hinges import hinge_add, hinge_move, hinge_rates
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load3, load9, load_spatial, read, read3, read9, scale, store, zero
+from bough.kernels.lanes import add, lanes_of, load, load3, load9, load_spatial, quads_of, read, read3, read6, read9, scale, sincos, store, width_of, zero
 from bough.sweeps.fields import (
     ACCELERATION,
     ATTITUDE,
     BRANCH,
     BRANCH_STORE,
+    GAIN,
     GATHERED,
     GRAVITY,
     HINGE_PARS,
     HINGE_ROW,
     HINGES,
+    INERTIA,
     INNER,
     KIND,
+    MASS,
+    MASSIVE,
+    MOMENT,
     N_HINGES,
+    NQ,
     OFFSET,
     PLACE_C,
     PLACE_R,
     RATE,
     RECORD,
+    SLOT,
     VDOT,
+    WS_COSINES,
+    WS_SINES,
     WS_X,
     WS_XDOT,
     Q,
@@ -59,17 +68,37 @@ def load_motion(lane, ws, record):
 
 
 @leaf
-def store_motion(lane, ws, record, C, omega, A):
-    store(lane, ws, record + ATTITUDE, C)
-    store(lane, ws, record + RATE, omega)
-    store(lane, ws, record + ACCELERATION, A)
+def body_wrench(pars, b, C, omega, A):
+    """The wrench that a body's acceleration A and rate omega demand [S0 52]; its angular part worked out in body axes."""
+    alpha, a = A
+    alpha_b, omega_b, J = unrotate(C, alpha), unrotate(C, omega), read6(pars, b + INERTIA)
+    m, h = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT))
+    n = rotate(C, add(sym_times(J, alpha_b), cross(omega_b, sym_times(J, omega_b))))
+    f = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
+    return add(n, cross(h, a)), f
 
 
 @leaf
-def scatter_motion(lane, plan, pars, ws, with_vdot):
-    """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S0 44-47]."""
-    store_motion(lane, ws, record_of(plan, 0), IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY))))
+def take_sines(plan, ws):
+    """Sines and cosines of all coordinates, four at a time: four states', or four neighbours' of one state."""
+    quads, width = quads_of(ws), width_of(lanes_of(ws))
+    x, sines, cosines = read(plan, WS_X)*width//4, read(plan, WS_SINES)*width//4, read(plan, WS_COSINES)*width//4
+    for i in range((read(plan, NQ)*width + 3)//4):
+        s, c = sincos(load(quads, ws, x + i))
+        store(quads, ws, sines + i, s)
+        store(quads, ws, cosines + i, c)
+
+
+@leaf
+def scatter_motion(lane, plan, pars, ws, with_vdot, with_wrench):
+    """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S0 44-47].
+
+    With wrench, what each body's motion demands goes to its record, and rates and accelerations only where another
+    body or a load asks for them.  Both flags are constants where this is called: what they exclude is not compiled."""
+    store(lane, ws, record_of(plan, 0) + ATTITUDE, (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY)))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
+    take_sines(plan, ws)
+    sines = read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)
     for k in range(1, read(plan, N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*HINGE_PARS
         i, kind, record, branch = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + RECORD), read(plan, row + BRANCH)
@@ -77,19 +106,20 @@ def scatter_motion(lane, plan, pars, ws, with_vdot):
             C, omega, A = load_motion(lane, ws, record_of(plan, i))
         C_i, omega_i = C, omega
 
-        F = compose(C_i, read9(pars, place + PLACE_C))
-        C, d = hinge_pose(lane, kind, F, ws, read(plan, row + Q))
-        r = add(rotate(C_i, read3(pars, place + PLACE_R)), d)
-        sigma, s = hinge_map(lane, kind, F, C, ws, read(plan, row + V))
+        F, r = compose(C_i, read9(pars, place + PLACE_C)), rotate(C_i, read3(pars, place + PLACE_R))
+        C, r, sigma, w = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + Q), read(plan, row + V), sines)
         omega = add(omega_i, sigma)                                                        # [S0 44]
-        alpha_r = cross(omega_i, sigma)                                                    # [S0 46]
-        a_r = cross(omega_i, add(cross(omega_i, r), scale(2.0, s)))                        # [S0 47]
-        A = add(shift_motion(r, A), (alpha_r, a_r))
+        A = add(shift_motion(r, A), (cross(omega_i, sigma), cross(omega_i, w)))            # [S0 46-47]
         if with_vdot:
-            A = add(A, hinge_map(lane, kind, F, C, ws, read(plan, row + VDOT)))
+            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
 
-        store_motion(lane, ws, record, C, omega, A)
+        store(lane, ws, record + ATTITUDE, C)
         store(lane, ws, record + OFFSET, r)
+        if with_wrench and read(plan, row + MASSIVE):
+            store(lane, ws, record + GAIN, body_wrench(pars, place, C, omega, A))
+        if not with_wrench or branch or read(plan, row + SLOT):
+            store(lane, ws, record + RATE, omega)
+            store(lane, ws, record + ACCELERATION, A)
         if branch:
             clear_store(lane, ws, branch)
 

@@ -9,9 +9,9 @@ numbers = st.floats(-1e6, 1e6)
 magnitudes = st.floats(1e-6, 1e6)
 vectors = st.tuples(numbers, numbers, numbers)
 directions = st.sampled_from(["x", "y", "z", "-x", "-z"]) | vectors.filter(lambda v: np.linalg.norm(v) > 1e-3)
-names = st.text(min_size=1, max_size=8).filter(lambda s: s == s.strip() and s.isprintable() and s != "world") | (
-    st.sampled_from(["on", "no", "1e-3", "08", "1:30", "~", "null", "2001-01-01", "0x1f", "y", "<<", "=", "- a", "#b", "1_0"])
-)
+TRICKY = ["on", "no", "1e-3", "08", "1:30", "~", "null", "2001-01-01", "0x1f", "y", "<<", "=", "- a", "#b", "1_0", "é"]
+plain_names = st.text(min_size=1, max_size=8).filter(lambda s: s == s.strip() and s.isprintable() and s != "world")
+names = plain_names | st.sampled_from(TRICKY)
 sequences = st.sampled_from(["", "x", "y-z", "xyz", "zxz", [(1, 1, 0)], ["x", (0.6, 0.8, 0)], "spherical"])
 
 
@@ -20,7 +20,8 @@ def tables(draw, columns=1):
     count = draw(st.integers(4, 6))
     times = sorted(draw(st.sets(numbers, min_size=count, max_size=count)))
     row = numbers if columns == 1 else st.tuples(*[numbers] * columns)
-    return Table(times, draw(st.lists(row, min_size=count, max_size=count)), draw(st.sampled_from(["linear", "hold", "cubic"])))
+    kind = draw(st.sampled_from(["linear", "hold", "cubic"]))
+    return Table(times, draw(st.lists(row, min_size=count, max_size=count)), kind)
 
 
 @st.composite
@@ -69,13 +70,15 @@ def systems(draw):
     labels = draw(st.lists(names, min_size=1, max_size=4, unique=True))
     for i, name in enumerate(labels):
         parent = draw(st.sampled_from([None, *labels[:i]]))
-        fields = dict(joint=draw(joints()), at=draw(vectors), orient=draw(orientations()), com=draw(vectors))
-        body = Body(name, parent, mass=draw(magnitudes), inertia=draw(inertias()), **fields)
-        system.bodies[name] = body
+        place = {"at": draw(vectors), "orient": draw(orientations())}
+        substance = {"mass": draw(magnitudes), "com": draw(vectors), "inertia": draw(inertias())}
+        system.bodies[name] = Body(name, parent, draw(joints()), **place, **substance)
     for name in draw(st.lists(names, max_size=2, unique=True)):
         torque = draw(st.none() | numbers | tables())
         system.wheels[name] = Wheel(name, labels[0], draw(directions), draw(magnitudes), draw(numbers), torque)
         force = draw(vectors | tables(columns=3))
-        system.wrenches[name] = Wrench(name, labels[-1], force, draw(vectors), draw(vectors), draw(st.sampled_from(["body", "world"])))
-    system.settings = draw(st.none() | st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"])))
+        frame = draw(st.sampled_from(["body", "world"]))
+        system.wrenches[name] = Wrench(name, labels[-1], force, draw(vectors), draw(vectors), frame)
+    runs = st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"]))
+    system.settings = draw(st.none() | runs)
     return system

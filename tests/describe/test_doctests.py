@@ -1,0 +1,36 @@
+"""The examples in the docstrings and in docs/yaml.md."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import bough.describe
+from bough.describe import System, load
+
+PARTS = [f"bough.describe.{module.name}" for module in pkgutil.iter_modules(bough.describe.__path__)]
+YAML_PAGE = Path(__file__).parents[2] / "docs" / "yaml.md"
+
+
+@pytest.mark.parametrize("name", ["bough.errors", *PARTS])
+def test_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_public_name_has_an_example():
+    for name in bough.describe.__all__:
+        assert ">>>" in (getattr(bough.describe, name).__doc__ or ""), name
+
+
+def test_example_of_the_yaml_page(tmp_path):
+    [example] = re.findall(r"```yaml\n(.*?)```", YAML_PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    file = tmp_path / "servicer.yaml"
+    file.write_text(example, encoding="utf-8")
+    system = load(file)
+    assert list(system.bodies) == ["bus", "boom", "hand"]
+    assert system.bodies["boom"].inertia[1][2] == 1e-3
+    assert system.settings.dt == 1e-3
+    assert System.from_yaml(system.to_yaml()) == system

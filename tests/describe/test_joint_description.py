@@ -1,0 +1,105 @@
+"""Joints: their kinds, sizes, labels, options, and what they refuse."""
+
+import pytest
+from hypothesis import given
+
+from bough.describe import (
+    Cylindrical,
+    Free,
+    Gimbal,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Table,
+    Universal,
+    Weld,
+)
+from bough.describe.joint_mapping import read_joint, write_joint
+from bough.errors import DescriptionError
+from tests.describe.described_systems import joints
+
+
+@pytest.mark.parametrize(
+    ("joint", "kind", "n_q", "dofs"),
+    [
+        (Weld(), "weld", 0, ()),
+        (Revolute("-y"), "revolute", 1, ("ry",)),
+        (Revolute((1, 1, 0)), "revolute", 1, ("r1",)),
+        (Prismatic("x"), "prismatic", 1, ("x",)),
+        (Cylindrical(), "cylindrical", 2, ("z", "rz")),
+        (Universal("xz"), "universal", 2, ("rx", "rz")),
+        (Universal(["x", (0, 1, 1)]), "universal", 2, ("rx", "r2")),
+        (Planar(), "planar", 3, ("x", "y", "rz")),
+        (Planar([(1, 1, 0), "z"]), "planar", 3, ("t1", "z", "r1")),
+        (Gimbal("zxz"), "gimbal", 3, ("rz1", "rx2", "rz3")),
+        (Spherical(), "spherical", 4, ("wx", "wy", "wz")),
+        (Free(), "free", 7, ("x", "y", "z", "wx", "wy", "wz")),
+        (Joint("x", "yz"), "general", 3, ("x", "ry", "rz")),
+        (Joint("xyz", "xyz"), "general", 6, ("x", "y", "z", "rx", "ry", "rz")),
+        (Joint("z", "spherical"), "general", 5, ("z", "wx", "wy", "wz")),
+    ],
+)
+def test_kinds(joint, kind, n_q, dofs):
+    assert (joint.kind, joint.n_q, joint.n_v, joint.dofs) == (kind, n_q, len(dofs), dofs)
+    assert len(joint.q_labels) == len(set(joint.q_labels)) == n_q == len(joint.neutral)
+    assert read_joint(write_joint(joint)) == joint
+
+
+@given(joints())
+def test_mapping_round_trip(joint):
+    assert read_joint(write_joint(joint)) == joint
+    assert len(set(joint.dofs)) == joint.n_v
+
+
+def test_one_number_serves_all_dofs():
+    push = Table([0, 1], [0, 5])
+    joint = Universal("xy", stiffness=2, damping=[1, 3], torque=push, rest=0.5)
+    assert (joint.stiffness, joint.damping, joint.rest, joint.torque) == ((2, 2), (1, 3), (0.5, 0.5), (push, push))
+
+
+def test_initial_quaternion_gets_unit_length():
+    assert Free(q0=[1, 2, 3, 0, 0, 0, 2]).q0 == (1, 2, 3, 0, 0, 0, 1)
+
+
+def test_named_and_general_joints_are_equal():
+    assert Revolute("y") == Joint(rotations=["y"])
+    assert hash(Free()) == hash(Joint("xyz", "spherical"))
+    assert Revolute("y") != Revolute("-y")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Universal("xx"), "parallel"),
+        (lambda: Gimbal("xyy"), "parallel"),
+        (lambda: Universal("xyz"), "give 2 axes"),
+        (lambda: Planar(["x", "-x"]), "span a plane"),
+        (lambda: Joint([(1, 0, 0), (0, 1, 0), (1, 1, 0)]), "combination"),
+        (lambda: Joint("xyzx"), "at most 3"),
+        (lambda: Joint(rotations=[1, 0, 0]), "list of axes"),
+        (lambda: Free(stiffness=3), "use Gimbal"),
+        (lambda: Universal(stiffness=[1, 2, 3]), "give 2"),
+        (lambda: Revolute(damping=-1), ">= 0"),
+        (lambda: Weld(damping=1), "no degree of freedom"),
+        (lambda: Revolute(rest=1), "give stiffness"),
+        (lambda: Spherical(q0=(0, 0, 0, 0)), "zero length"),
+        (lambda: Free(q0=[0] * 6), "give 7"),
+        (lambda: Universal(v0=3), "give 2"),
+        (lambda: Revolute(torque=Table([0], [[1, 2]])), "table of 2 columns"),
+        (lambda: Revolute(torque="much"), "give a number"),
+        (lambda: Revolute(damping=float("nan")), "finite"),
+        (lambda: Revolute(name=""), "text"),
+        (lambda: read_joint("revolut"), "did you mean 'revolute'"),
+        (lambda: read_joint({"type": "free", "axis": "x"}), "unknown key 'axis'"),
+    ],
+)
+def test_refused(make, words):
+    with pytest.raises(DescriptionError, match=";") as caught:
+        make()
+    assert words in str(caught.value)
+
+
+def test_springs_beside_a_spherical_rotation_are_fine():
+    assert Free(stiffness=[1, 1, 1, 0, 0, 0], damping=2).stiffness == (1, 1, 1, 0, 0, 0)
