@@ -18,7 +18,8 @@ _HOMES = {
                        "Spherical", "Free", "Wheel", "Wrench", "Table", "CentralGravity", "Simulation", "load", "json_schema"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),
-    "bough.integrate": ("simulate", "controller"),
+    "bough.integrate": ("controller",),
+    "bough.simulation": ("simulate",),
     "bough.results": ("Result", "open_result"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

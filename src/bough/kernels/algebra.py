@@ -10,7 +10,7 @@
 ``add``, ``sub`` and ``scale`` (from lanes) work elementwise on any of these.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, sub, zero
+from bough.kernels.lanes import add, zero
 
 ZERO = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)

@@ -1,7 +1,7 @@
 """What a hinge does: one switch on its kind for each use.
 
 A hinge carries a body on its inner body.  Joints of more degrees of freedom are sequences of these, with massless
-bodies between them [S2 5].
+bodies between them [J 5].
 
     kind        coordinates q                      speeds v
     WELD        -                                  -
@@ -162,7 +162,7 @@ def hinge_accelerate(lane, kind, F, C, A, ws, vdot, gain):
 
 @leaf
 def quaternion_rate(p, w):
-    """p' = p o (w, 0)/2 for an angular rate w in the turned axes [spec 1.3]."""
+    """p' = p o (w, 0)/2 for an angular rate w in the turned axes [B 1]."""
     px, py, pz, pw = p
     x, y, z = scale(0.5, w)
     return pw*x + py*z - pz*y, pw*y + pz*x - px*z, pw*z + px*y - py*x, -(px*x + py*y + pz*z)

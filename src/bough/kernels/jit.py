@@ -17,7 +17,7 @@ from pathlib import Path
 import numba
 from numba import config, njit
 
-COMPILED_FOLDERS = ("kernels", "sweeps", "integrate")
+COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
 OPTIONS = dict(fastmath={"contract", "nsz", "arcp"}, error_model="numpy", nogil=True)
 
 

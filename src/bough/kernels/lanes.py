@@ -23,7 +23,7 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import (NativeValue, intrinsic, models, register_model, typeof_impl, unbox)
+from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
 
 _FLAGS = ("contract", "nsz", "arcp")                 # allow fma and x/y -> x*(1/y); never reorder sums
 _F64, _I64, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)

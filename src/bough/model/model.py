@@ -8,13 +8,14 @@ import numpy as np
 
 from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
+from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model.arguments import Batch, rows
 from bough.model.observe import Bodies, observe
+from bough.model.parameters import body_parameters
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import explain_singular
 from bough.model.tables import InputWrench, Tables, build_tables
 from bough.sweeps import calls
-from bough.sweeps import fields as f
 
 METHODS = ("auto", "order-n", "dense")
 
@@ -78,6 +79,25 @@ class Model:
     def parameter_tables(self, changes: Mapping[str, Any]) -> np.ndarray:
         """pars with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
         return build_tables(self.system, changes=changes).pars
+
+    def with_parameters(self, changes: Mapping[str, Any]) -> "Model":
+        """A model in which some bodies have other parameters: {"boom.mass": 3.0, "boom.com": (1, 0, 0), ...}."""
+        lists = {key: np.asarray(value, float)[None] for key, value in changes.items()}
+        parameters, system = body_parameters(self.system, lists), System(self.system.name, gravity=self.system.gravity)
+        for body in self.system.bodies.values():
+            p = parameters[body.name]
+            system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised,
+                        mass=p.mass[0], com=p.com[0], inertia=p.inertia[0], at=p.at[0])
+        for wheel in self.system.wheels.values():
+            system.wheels[wheel.name] = wheel
+        for wrench in self.system.wrenches.values():
+            system.wrenches[wrench.name] = wrench
+        return Model(system)
+
+    @cached_property
+    def quaternions(self) -> list[int]:
+        """Where quaternions start in q."""
+        return [hinge.q + (3 if hinge.kind == FREE else 0) for hinge in self.tables.parts.hinges if hinge.kind in (SPHERICAL, FREE)]
 
     # ---- dynamics -------------------------------------------------------------------------------------------
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,

@@ -30,7 +30,6 @@ class Bodies:
         """Without the batch axis, if one state was asked for."""
         return result[0] if self.batch.single else result
 
-    # ---- parameters, as the batch of tables has them -----------------------------------------------------------
     @cached_property
     def mass(self) -> np.ndarray:
         return np.array([body.mass for body in self.model.system.bodies.values()])

@@ -1,4 +1,4 @@
-"""From joints to hinges: every joint becomes primitive hinges with massless bodies between them [S2 5].
+"""From joints to hinges: every joint becomes primitive hinges with massless bodies between them [J 5].
 
     weld        merged into the parent (or a WELD hinge, where the load through it is asked for)
     translation a PRISMATIC hinge along each axis

@@ -42,9 +42,14 @@ def group_parameters(pars: np.ndarray, lanes: Lanes) -> np.ndarray:
     return packed
 
 
+def _ranks(args: tuple) -> str:
+    """The ranks of all arrays: what chooses a compiled form of a kernel."""
+    return "".join(_ranks(a) if isinstance(a, tuple) else str(getattr(a, "ndim", 0)) for a in args)
+
+
 def call(kernel: Any, *args: Any) -> Any:
     """Call a kernel; the first time on this machine, say that it is being compiled."""
-    key = kernel.__name__ + "".join(f"-{getattr(a, 'ndim', 0)}" for a in args)
+    key = kernel.__name__ + _ranks(args)
     seen = _local.__dict__.setdefault("seen", set())
     if key in seen:
         return kernel(*args)

@@ -1,4 +1,4 @@
-"""Forward dynamics in three sweeps: scatter motion, gather inertia, scatter acceleration [S0 5], [S4 62-63].
+"""Forward dynamics in three sweeps: scatter motion, gather inertia, scatter acceleration [JR 62-63].
 
     A_r     remainder acceleration: all of it that does not come from hinge accelerations
     A_u     the rest, found by the last sweep             (A = (alpha, a) = A_r + A_u)
@@ -49,7 +49,7 @@ from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 
 @leaf
 def rigid_body(pars, b, C, omega, A):
-    """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S0 52]."""
+    """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S 52]."""
     alpha, a = A
     m, h, J = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT)), rotate_sym(C, read6(pars, b + INERTIA))
     n = add(add(sym_times(J, alpha), cross(omega, sym_times(J, omega))), cross(h, a))
@@ -70,14 +70,14 @@ def gather_inertia(lane, plan, pars, ws):
 
         if read(plan, row + MASSIVE):
             P_k, z_k = rigid_body(pars, k*HINGE_PARS, C, omega, A_r)
-            P, z = add(P, P_k), add(z, z_k)                                                 # [S4 62] P, z
+            P, z = add(P, P_k), add(z, z_k)                                                 # [JR 62] P, z
         if branch:
             P_d, z_d = load_gathered(lane, ws, branch + GATHERED)
             P, z = add(P, P_d), add(z, z_d)
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
 
-        P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [S4 62] D, G, P_plus
+        P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
                                       read(plan, row + TAU), record + GAIN)
         P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         if i != k - 1:
@@ -98,7 +98,7 @@ def scatter_acceleration(lane, plan, pars, ws):
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)
         r = load3(lane, ws, record + OFFSET)
-        A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [S4 63]
+        A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [JR 63]
                                shift_motion(r, A_u), ws, read(plan, row + VDOT), record + GAIN)
         if branch:
             store(lane, ws, branch + SHARED_ACCEL, A_u)

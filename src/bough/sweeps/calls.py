@@ -10,7 +10,6 @@ from bough.sweeps.derivative import DENSE, ORDER_N, accelerations, derivative
 from bough.sweeps.fields import (
     ACCELERATION,
     N_HINGES,
-    N_TABLES,
     N_U,
     N_X,
     NQ,

@@ -1,4 +1,4 @@
-"""The dense method: mass matrix by composite bodies [S4 50], bias by inverse dynamics, Cholesky's solution.
+"""The dense method: mass matrix by composite bodies [JR 50], bias by inverse dynamics, Cholesky's solution.
 
     R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
     H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
@@ -25,8 +25,8 @@ from bough.sweeps.fields import (
     RECORD,
     TAU,
     WS_MASS,
-    WS_XDOT,
     WS_U,
+    WS_XDOT,
 )
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
@@ -92,7 +92,7 @@ def own_composite(pars, k, C):
 
 @leaf
 def gather_mass_matrix(lane, plan, pars, ws):
-    """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [S4 50]."""
+    """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
     n, nv, at = read(plan, N_HINGES), read(plan, NV), read(plan, WS_MASS)
     for i in range(nv*nv):
         store(lane, ws, at + i, zero(lane))

@@ -45,7 +45,7 @@ def accelerations(lane, plan, pars, tables, ws, method):
 
 @leaf
 def accelerate_wheels(lane, plan, pars, ws):
-    """Omega' = motor torque/J - e.alpha where driven, 0 where the speed is held [spec 1.6]."""
+    """Omega' = motor torque/J - e.alpha where driven, 0 where the speed is held [B 2]."""
     for j in range(read(plan, N_WHEELS)):
         row, p = read(plan, WHEELS) + j*WHEEL_ROW, read(plan, PAR_WHEELS) + j*WHEEL_PARS
         hinge = hinge_row(plan, read(plan, row + WHEEL_HINGE))

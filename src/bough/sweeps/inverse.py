@@ -1,4 +1,4 @@
-"""Inverse dynamics: motion outward, wrenches inward [spec 3.3]."""
+"""Inverse dynamics: motion outward, wrenches inward [B 3]."""
 from bough.kernels.algebra import shift_wrench
 from bough.kernels.hinges import hinge_project
 from bough.kernels.jit import leaf

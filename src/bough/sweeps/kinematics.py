@@ -23,7 +23,7 @@ def scatter_positions(lane, plan, pars, ws, at):
         omega_i = load3(lane, ws, read(plan, hinge_row(plan, i) + RECORD) + RATE)
         p_i, v_i = load_spatial(lane, ws, at + i*KINEMATICS_ROW + POSITION)
         _, v = hinge_add(lane, read(plan, row + KIND), hinge_attitude(pars, k), C, shift_motion(r, (omega_i, v_i)), ws,
-                         read(plan, row + V))                                               # [S0 45]
+                         read(plan, row + V))                                               # [S 45]
         store(lane, ws, to + POSITION, add(p_i, r))
         store(lane, ws, to + VELOCITY, v)
         store(lane, ws, to + BODY_ATTITUDE, C)

@@ -6,7 +6,22 @@ origin, in inertial axes), which every dynamics sweep subtracts.
 """
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, get_lane, load, load3, load9, load_spatial, put_lane, read, read3, read9, scale, store, width_of, zero
+from bough.kernels.lanes import (
+    accumulate,
+    get_lane,
+    load,
+    load3,
+    load9,
+    load_spatial,
+    put_lane,
+    read,
+    read3,
+    read9,
+    scale,
+    store,
+    width_of,
+    zero,
+)
 from bough.sweeps.fields import (
     ATTITUDE,
     DAMPING,
@@ -116,7 +131,7 @@ def apply_loads(lane, plan, pars, ws):
 
 @leaf
 def apply_wheel(lane, plan, pars, ws, j):
-    """Gyroscopic torque and reaction of an embedded wheel [S0 53], [spec 1.6].
+    """Gyroscopic torque and reaction of an embedded wheel [S 53], [B 2].
 
     Constant speed: h = J Omega, the body's inertia contains the wheel.  Driven by a motor: the wheel turns freely about its
     axis e, so the body's inertia is without J e e^T, and h = J (Omega + e.omega), h' = motor torque."""

@@ -10,7 +10,24 @@ Accelerations are those of material points and start from minus gravity, so line
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
 from bough.kernels.hinges import hinge_add, hinge_move, hinge_rates
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, lanes_of, load, load3, load9, load_spatial, quads_of, read, read3, read6, read9, scale, sincos, store, width_of, zero
+from bough.kernels.lanes import (
+    add,
+    lanes_of,
+    load,
+    load3,
+    load9,
+    load_spatial,
+    quads_of,
+    read,
+    read3,
+    read6,
+    read9,
+    scale,
+    sincos,
+    store,
+    width_of,
+    zero,
+)
 from bough.sweeps.fields import (
     ACCELERATION,
     ATTITUDE,
@@ -69,7 +86,7 @@ def load_motion(lane, ws, record):
 
 @leaf
 def body_wrench(pars, b, C, omega, A):
-    """The wrench that a body's acceleration A and rate omega demand [S0 52]; its angular part worked out in body axes."""
+    """The wrench that a body's acceleration A and rate omega demand [S 52]; its angular part worked out in body axes."""
     alpha, a = A
     alpha_b, omega_b, J = unrotate(C, alpha), unrotate(C, omega), read6(pars, b + INERTIA)
     m, h = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT))
@@ -91,7 +108,7 @@ def take_sines(plan, ws):
 
 @leaf
 def scatter_motion(lane, plan, pars, ws, with_vdot, with_wrench):
-    """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S0 44-47].
+    """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S 44-47].
 
     With wrench, what each body's motion demands goes to its record, and rates and accelerations only where another
     body or a load asks for them.  Both flags are constants where this is called: what they exclude is not compiled."""
@@ -108,8 +125,8 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, with_wrench):
 
         F, r = compose(C_i, read9(pars, place + PLACE_C)), rotate(C_i, read3(pars, place + PLACE_R))
         C, r, sigma, w = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + Q), read(plan, row + V), sines)
-        omega = add(omega_i, sigma)                                                        # [S0 44]
-        A = add(shift_motion(r, A), (cross(omega_i, sigma), cross(omega_i, w)))            # [S0 46-47]
+        omega = add(omega_i, sigma)                                                        # [S 44]
+        A = add(shift_motion(r, A), (cross(omega_i, sigma), cross(omega_i, w)))            # [S 46-47]
         if with_vdot:
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
 

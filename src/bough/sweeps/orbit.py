@@ -1,4 +1,4 @@
-"""Central gravity: the tree moves relative to its mass centre, whose orbit is integrated beside it [S0 3.6].
+"""Central gravity: the tree moves relative to its mass centre, whose orbit is integrated beside it [B 4].
 
 The tree's inertial frame travels with the mass centre, at R from the attracting centre.  A body whose mass centre is
 at rho in it feels the difference of gravity there and at R, the torque of the gravity gradient, and the force that the
@@ -38,7 +38,7 @@ from bough.sweeps.motion import hinge_attitude, hinge_row
 
 @leaf
 def gravity_difference(mu, R, rho):
-    """g(R + rho) - g(R) without cancellation (Encke's form), and d = R + rho with |d|^2."""
+    """g(R + rho) - g(R) without cancellation, in Encke's form [B 5], and d = R + rho with |d|^2."""
     d = add(R, rho)
     R2 = dot(R, R)
     q = dot(rho, add(rho, scale(2.0, R)))/R2                       # d^2 = R^2 (1 + q)

@@ -1,0 +1,108 @@
+"""`bough bench forward`: forward and inverse dynamics against Pinocchio, the RK4 loop against MuJoCo, in one process."""
+from typing import Any
+
+import numpy as np
+
+from bough.bench.mechanisms import MECHANISMS
+from bough.bench.timing import interleaved, with_ratios
+from bough.errors import BoughError, nearest
+from bough.integrate import integrate
+from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.model import Model
+from bough.model.run import call, workspace
+from bough.peers import installed
+from bough.sweeps import calls
+from bough.sweeps import fields as f
+
+LANES = {"bough, one state": ONE, "bough, four lanes": FOUR}
+PINOCCHIO_LIMIT = 300           # its Data holds nv^3 numbers: 8 GB at nv = 1000
+
+
+def forward(*, mechanisms: list[str] | None = None, quick: bool = False) -> dict[str, Any]:
+    """Measure; {"versions": ..., "mechanisms": {name: {"forward": {engine: ...}, "inverse": ..., "rk4": ...}}}."""
+    for name in mechanisms or ():
+        if name not in MECHANISMS:
+            raise BoughError(f"there is no mechanism '{name}'{nearest(name, MECHANISMS)}; there are {', '.join(MECHANISMS)}")
+    rounds = 8 if quick else 40
+    return {"unit": "microseconds per state (forward, inverse) or per step (rk4); ratio = peer's minimum over this one's",
+            "versions": versions(),
+            "mechanisms": {name: measure(MECHANISMS[name]().compile(), rounds) for name in mechanisms or MECHANISMS}}
+
+
+def versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+    return {"python": platform.python_version(), "machine": platform.machine(),
+            **{package: version(package) for package in ("bough", "numba", "numpy", *installed())}}
+
+
+def measure(model: Model, rounds: int) -> dict[str, Any]:
+    states = random_states(model, 256 if model.nv <= 60 else 16)
+    result: dict[str, Any] = {
+        "bodies": len(model.names.bodies), "dofs": model.nv,
+        "workspace_bytes": {name: 8*lanes.width*model.tables.size(f.WS_SIZE) for name, lanes in LANES.items()},
+        "model_bytes": int(model.tables.plan.nbytes + model.tables.pars.nbytes),
+        "forward": with_ratios(compare(model, states, "forward", rounds), "pinocchio"),
+        "inverse": with_ratios(compare(model, states, "inverse", rounds), "pinocchio")}
+    for engine in LANES:
+        result["forward"][engine]["ns_per_body"] = 1e3*result["forward"][engine]["min_us"]/len(model.names.bodies)
+    if model.nv <= PINOCCHIO_LIMIT:
+        result["rk4"] = with_ratios(compare_steps(model, states, max(4, rounds//4)), "mujoco")
+    return result
+
+
+def random_states(model: Model, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    q = rng.uniform(-1.0, 1.0, (n, model.nq))
+    for at in model.quaternions:
+        q[:, at:at + 4] /= np.linalg.norm(q[:, at:at + 4], axis=1, keepdims=True)
+    return q, rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
+
+
+def compare(model: Model, states: tuple[np.ndarray, ...], what: str, rounds: int) -> dict[str, dict[str, float]]:
+    """Forward or inverse dynamics of many states by one call of each engine."""
+    q, v, tau = states
+    functions, answers = {}, {}
+    for name, lanes in LANES.items():
+        functions[name], answers[name] = kernel_call(model, q, v, tau, what, lanes)
+    if "pin" in installed() and model.nv <= PINOCCHIO_LIMIT:
+        from bough.peers.pinocchio import PinocchioLoop
+        loop = PinocchioLoop(model.system, q, v, tau)
+        functions["pinocchio"], peer_answer = loop.forward if what == "forward" else loop.inverse, loop.answer
+    timings = interleaved(functions, len(q), rounds=rounds)
+    if "pinocchio" in functions:
+        functions["pinocchio"]()
+        want = peer_answer(what)
+        for name, got in answers.items():
+            timings[name]["difference"] = float(np.abs(got - want).max()/np.abs(want).max())
+    return timings
+
+
+def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, what: str, lanes: Lanes) -> tuple[Any, np.ndarray]:
+    """A function that runs the kernel over all states in C order, and the array that it fills."""
+    tables, ws = model.tables, workspace(model.tables, lanes)
+    t, x, out = np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), np.empty_like(v)
+    kernel = calls.forward_order_n if what == "forward" else calls.inverse
+    rows = (t, x, tau, out) if what == "forward" else (t, x, np.zeros_like(tau), tau, out)
+    args = (tables.plan, tables.pars, tables.tables, *rows, ws)
+    call(kernel, *args)
+    return (lambda: kernel(*args)), out
+
+
+def compare_steps(model: Model, states: tuple[np.ndarray, ...], rounds: int) -> dict[str, dict[str, float]]:
+    """Steps of RK4 without leaving compiled code: bough's loop in one lane and four, MuJoCo's mj_step."""
+    q, v, _ = states
+    steps, dt = max(200, 60000//model.nv), 1e-5
+    timings = {}
+    functions: dict[str, Any] = {}
+    for name, lanes in LANES.items():
+        n = lanes.width
+        functions[name] = lambda n=n: integrate(model, q0=q[:n] if n > 1 else q[0], v0=v[:n] if n > 1 else v[0],
+                                                until=steps*dt, dt=dt, rate=1/(steps*dt))
+    if "mujoco" in installed():
+        from bough.peers.mujoco import MujocoLoop
+        functions["mujoco"] = MujocoLoop(model.system, q[0], v[0], dt, steps).run
+    timings = interleaved(functions, steps, rounds=rounds)
+    for key in ("min_us", "median_us"):
+        timings["bough, four lanes"][key] /= FOUR.width
+    return timings

@@ -1,0 +1,188 @@
+"""The command line. Whatever takes long to import is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from bough.results import Result
+
+app = typer.Typer(
+    name="bough",
+    help="Multibody dynamics in O(N): simulate trees of bodies that a YAML file or a Python script describes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+bench_app = typer.Typer(help="Measure speed against the engines installed beside bough.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
+
+File = Annotated[Path, typer.Argument(help="YAML file, or Python script that builds a System", show_default=False)]
+
+
+@app.command()
+def run(
+    file: File,
+    until: Annotated[float | None, typer.Option(help="end of the run [s]")] = None,
+    dt: Annotated[float | None, typer.Option(help="step [s]")] = None,
+    method: Annotated[str | None, typer.Option(help="rk4, euler-cromer, dopri5, radau, bdf, lsoda")] = None,
+    rate: Annotated[float | None, typer.Option(help="samples per second")] = None,
+    record: Annotated[str | None, typer.Option(help="what to record, as in state,energy,reactions")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file [default: out/NAME.nc]")] = None,
+    plots: Annotated[bool, typer.Option(help="write PNG plots beside the output")] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Simulate FILE: save the results, print a summary, write plots. Options win over what the file says."""
+    from bough.errors import SimulationError
+    from bough.files import read_system
+    from bough.simulation import simulate
+
+    system = read_system(file)
+    if plots:
+        load_early("bough.results.plots")
+    target = output or Path("out") / f"{file.stem}.nc"
+    wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
+    try:
+        result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, progress=not quiet)
+    except SimulationError as error:
+        if error.result is not None:
+            finish(error.result, target, plots=plots, quiet=quiet)
+        raise
+    finish(result, target, plots=plots, quiet=quiet)
+    if result.failure:
+        raise typer.Exit(130)
+
+
+def load_early(module: str) -> None:
+    """Import what is needed later beside the compiled loop, which leaves Python alone."""
+    from importlib import import_module
+    from threading import Thread
+
+    Thread(target=import_module, args=(module,), daemon=True).start()
+
+
+def finish(result: Result, target: Path, *, plots: bool, quiet: bool) -> None:
+    """Write what was recorded, and say what it is and where."""
+    paths = [result.save(target)]
+    if plots:
+        paths += result.plots(target.parent, prefix=f"{target.stem}-", but=("poses",))
+    if quiet:
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from bough.results import summary
+
+    table = Table(title=escape(summary.title(result)), title_justify="left", title_style="bold", show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    for name, said in summary.rows(result):
+        table.add_row(escape(name), escape(said))
+    Console().print(table)
+    for path in paths:
+        typer.echo(f"wrote {path}")
+
+
+@app.command()
+def check(file: File) -> None:
+    """Compile FILE without running it: print the tree, total mass properties, wheels and loads."""
+    from bough.files import read_system
+    from bough.model import summary
+
+    model = read_system(file).compile()
+    total = summary.mass_properties(model)
+    typer.echo(summary.tree_text(model))
+    typer.echo(f"\nmass          {total.mass:g} kg")
+    typer.echo(f"mass centre   {_vector(total.center)} m")
+    for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
+        typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
+    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model))):
+        for i, line in enumerate(lines):
+            typer.echo(f"{label if i == 0 else '':14}{line}")
+    typer.echo(f"{'simulation':14}{model.system.settings or 'no settings; give --until and --dt to bough run'}")
+
+
+def _vector(values: Sequence[float]) -> str:
+    scale = max(abs(value) for value in values)
+    return "  ".join(f"{0.0 if abs(value) < 1e-12 * scale else value:12.6g}" for value in values)
+
+
+@bench_app.command("forward")
+def bench_forward(
+    mechanism: Annotated[list[str] | None, typer.Option(help="only this mechanism; may be repeated")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Forward and inverse dynamics and the RK4 loop, in one process with the peers."""
+    from bough import bench
+
+    bench.forward(json=json, quick=quick, mechanisms=mechanism)
+
+
+@app.command()
+def examples(
+    name: Annotated[str | None, typer.Argument(help="example to show", show_default=False)] = None,
+    copy: Annotated[bool, typer.Option("--copy", help="copy it into this folder")] = False,
+) -> None:
+    """List the examples, or print one, or copy one here."""
+    from bough import files
+
+    if name is None:
+        for stem, path in files.examples().items():
+            typer.echo(f"{stem:18}{files.first_line(path)}")
+        typer.echo("\nbough examples NAME --copy   copies one into this folder")
+        return
+    path = files.example(name)
+    if not copy:
+        typer.echo(path.read_text(encoding="utf-8"), nl=False)
+        return
+    target = Path(path.name)
+    if target.exists():
+        fail(f"{target}: is there already; remove it, or copy in another folder")
+    target.write_bytes(path.read_bytes())
+    typer.echo(f"wrote {target}; try: {'python' if target.suffix == '.py' else 'bough run'} {target}")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the YAML format, for editors."""
+    import json
+
+    from bough.describe import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    import bough
+
+    typer.echo(bough.__version__)
+
+
+def fail(message: str) -> None:
+    """An error in red, a line for each problem, and the end."""
+    for line in message.splitlines():
+        typer.secho(f"error: {line}", fg="red", err=True)
+    sys.exit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; what bough raises on purpose is told without a traceback."""
+    from bough.errors import BoughError
+
+    try:
+        app(args=arguments)
+    except BoughError as error:
+        fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        fail(f"{error.filename}: {error.strerror}")

@@ -1,0 +1,64 @@
+"""Systems out of files: YAML, Python scripts, and the examples that come with the package."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+from bough.describe import System, load
+from bough.errors import DescriptionError, nearest
+
+EXAMPLES = Path(__file__).parent / "examples"
+
+
+def read_system(path: Path) -> System:
+    """The system of a YAML file, or the one that a Python script builds.
+
+    >>> read_system(Path("no-such-file.py"))
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: no-such-file.py: there is no such file; give a YAML file or a Python script
+    """
+    if not path.is_file():
+        hint = nearest(path.name, (file.name for file in path.parent.glob("*"))) if path.parent.is_dir() else ""
+        remedy = hint or "; give a YAML file or a Python script"
+        what = "is a folder" if path.is_dir() else "there is no such file"
+        raise DescriptionError(f"{path}: {what}{remedy}")
+    return _from_script(path) if path.suffix == ".py" else load(path)
+
+
+def _from_script(path: Path) -> System:
+    """The System named `system`, or the only one; what stands under `if __name__ == "__main__"` is not run."""
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        variables = runpy.run_path(str(path))
+    finally:
+        sys.path.pop(0)
+    systems = {name: value for name, value in variables.items() if isinstance(value, System)}
+    if "system" in systems:
+        return systems["system"]
+    if len({id(value) for value in systems.values()}) == 1:
+        return next(iter(systems.values()))
+    found = f"builds several Systems ({', '.join(systems)})" if systems else "builds no System"
+    raise DescriptionError(f"{path}: {found}; assign the one to use to a variable 'system' of the module")
+
+
+def examples() -> dict[str, Path]:
+    """The examples that come with bough, by name."""
+    files = sorted(file for file in EXAMPLES.glob("*") if file.suffix in (".yaml", ".py") and file.stem != "__init__")
+    return {file.stem: file for file in files}
+
+
+def example(name: str) -> Path:
+    """The file of one example."""
+    known = examples()
+    stem = Path(name).stem
+    if stem not in known:
+        remedy = nearest(stem, known) or f"; there are {', '.join(known)}"
+        raise DescriptionError(f"there is no example '{name}'{remedy}")
+    return known[stem]
+
+
+def first_line(path: Path) -> str:
+    """What an example says about itself in its first line."""
+    return path.read_text(encoding="utf-8").partition("\n")[0].strip("# \"'")

@@ -1,0 +1,212 @@
+"""The loops over steps, compiled: fixed steps in lanes, adaptive steps one state at a time.
+
+    model      plan, pars, tables of the compiled model
+    stepper    tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
+    rows       x       (batch, nx)           state, in and out
+               u       (batch, nu)           controls held through the call (where no compiled law sets them)
+               out     (batch, samples*nx)   recorded states
+               u_out   (batch, samples*nu)   controls in force there
+               failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
+"""
+import numpy as np
+
+from bough.integrate.compiled.stepping import (
+    combine,
+    controls_at,
+    copy,
+    finish_step,
+    first_not_finite,
+    normalise,
+    saved_at,
+    set_time,
+    stages_of,
+    take_law,
+    take_stages,
+)
+from bough.integrate.compiled.tableaus import HEADER
+from bough.kernels.jit import kernel, leaf
+from bough.kernels.lanes import align_stack, lanes_of, load, read, width_of
+from bough.sweeps.calls import give, groups_of, take
+from bough.sweeps.derivative import DENSE, ORDER_N
+from bough.sweeps.fields import N_U, N_X, WS_X
+
+# a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none)
+START, END, STEPS, SAMPLE = range(4)
+# what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused
+TIME, STEP, NEXT, TAKEN, REFUSED, CARRY = range(6)
+# where an adaptive call stops, and how precise it is
+STOP_TIME, STOP_SAMPLE, RTOL, ATOL = range(4)
+
+
+@leaf
+def take_rows(lane, plan, stepper, rows, group, ws):
+    x, u, _, _, _ = rows
+    take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
+    take(lane, u, group, ws, controls_at(plan, stepper), read(plan, N_U))
+
+
+@leaf
+def record(lane, plan, stepper, rows, group, sample, t, ws):
+    """Put down the state, and the controls in force, as a sample."""
+    _, _, out, u_out, _ = rows
+    nx, nu = read(plan, N_X), read(plan, N_U)
+    set_time(lane, plan, ws, t, t)
+    take_law(lane, plan, stepper, ws)
+    give(lane, out, group, sample*nx, ws, read(plan, WS_X), nx)
+    give(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
+
+
+# ---- fixed steps ------------------------------------------------------------------------------------------------
+@leaf
+def note_failures(lane, plan, ws, t, group, failed):
+    """Note which states stopped being finite; how many of the group still run."""
+    running, width = 0, width_of(lane)
+    for i in range(min(width, failed.shape[0] - group*width)):
+        row = group*width + i
+        if np.isnan(failed[row, 0]):
+            entry = first_not_finite(lane, plan, ws, i)
+            if entry >= 0:
+                failed[row, 0], failed[row, 1] = t, entry
+            else:
+                running += 1
+    return running
+
+
+@leaf
+def fixed_steps(model, stepper, grid, rows, ws, method):
+    lane = lanes_of(ws)
+    plan, pars, tables = model
+    x, _, _, _, failed = rows
+    for group in range(groups_of(lane, x)):
+        one = plan, pars[min(group, pars.shape[0] - 1)], tables
+        take_rows(lane, plan, stepper, rows, group, ws)
+        running = 1
+        for segment in range(grid.shape[0]):
+            start, n, sample = grid[segment, START], int(grid[segment, STEPS]), int(grid[segment, SAMPLE])
+            h = (grid[segment, END] - start)/n
+            for i in range(n):
+                copy(lane, ws, stepper[3], read(plan, WS_X), read(plan, N_X))
+                take_stages(lane, one, stepper, ws, start + i*h, h, 0, method)
+                finish_step(lane, plan, stepper, ws, h)
+                running = note_failures(lane, plan, ws, start + (i + 1)*h, group, failed)
+                if running == 0:
+                    break
+            if running == 0:
+                break
+            if sample >= 0:
+                record(lane, plan, stepper, rows, group, sample, grid[segment, END], ws)
+        give(lane, x, group, 0, ws, read(plan, WS_X), read(plan, N_X))
+
+
+@kernel
+def fixed_order_n(model, stepper, grid, rows, ws):
+    """Fixed steps over the segments of the grid, by the three sweeps."""
+    align_stack()
+    fixed_steps(model, stepper, grid, rows, ws, ORDER_N)
+
+
+@kernel
+def fixed_dense(model, stepper, grid, rows, ws):
+    """The same by the dense method."""
+    align_stack()
+    fixed_steps(model, stepper, grid, rows, ws, DENSE)
+
+
+# ---- adaptive steps ---------------------------------------------------------------------------------------------
+@leaf
+def error_norm(lane, plan, stepper, ws, h, limits):
+    """Root mean square of the error estimate over atol + rtol |x| [B 8]; x holds the end of the step, work its start."""
+    tableau, _, _, work = stepper
+    s, nx, x = stages_of(tableau), read(plan, N_X), read(plan, WS_X)
+    weights, total = HEADER + 2*s + s*s, 0.0
+    for i in range(nx):
+        error = 0.0
+        for j in range(s):
+            error += tableau[weights + j]*load(lane, ws, work + (j + 1)*nx + i)
+        size = max(abs(load(lane, ws, work + i)), abs(load(lane, ws, x + i)))
+        total += (h*error/(limits[ATOL] + limits[RTOL]*size))**2
+    return np.sqrt(total/nx)
+
+
+@leaf
+def interpolate(lane, plan, stepper, ws, z, h):
+    """x at the share z of the step."""
+    tableau, _, scratch, _ = stepper
+    s = stages_of(tableau)
+    weights = scratch[scratch.shape[0] - s:]
+    for j in range(s):
+        row = HEADER + 3*s + s*s + 4*j
+        weights[j] = z*(tableau[row] + z*(tableau[row + 1] + z*(tableau[row + 2] + z*tableau[row + 3])))
+    combine(lane, plan, stepper, ws, weights, 0, h, s)
+    normalise(lane, plan, ws)
+
+
+@leaf
+def accept(lane, plan, stepper, samples, carry, rows, row, t, h, t_new, ws):
+    """Record the samples inside the step, then make its end the start of the next one."""
+    tableau, _, _, work = stepper
+    nx, x, saved = read(plan, N_X), read(plan, WS_X), saved_at(plan, stepper)
+    copy(lane, ws, saved, x, nx)
+    while carry[row, NEXT] < samples.shape[0] and samples[int(carry[row, NEXT])] <= t_new:
+        sample = int(carry[row, NEXT])
+        interpolate(lane, plan, stepper, ws, (samples[sample] - t)/h, h)
+        record(lane, plan, stepper, rows, row, sample, samples[sample], ws)
+        carry[row, NEXT] += 1
+    copy(lane, ws, x, saved, nx)
+    copy(lane, ws, work, saved, nx)
+    copy(lane, ws, work + nx, work + stages_of(tableau)*nx, nx)               # the last stage is the next step's first
+    carry[row, TAKEN] += 1
+
+
+@leaf
+def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
+    """Each state on its own, until a sample is recorded or a time is reached at which the loads jump."""
+    lane = lanes_of(ws)
+    plan, pars, tables = model
+    stop, nx = limits[STOP_TIME], read(plan, N_X)
+    x, _, _, _, failed = rows
+    for row in range(x.shape[0]):
+        if not np.isnan(failed[row, 0]):
+            continue
+        one = plan, pars[min(row, pars.shape[0] - 1)], tables
+        take_rows(lane, plan, stepper, rows, row, ws)
+        copy(lane, ws, stepper[3], read(plan, WS_X), nx)
+        t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
+        while t < stop and carry[row, NEXT] < limits[STOP_SAMPLE]:
+            last = t + step*(1.0 + 1e-10) >= stop
+            h = stop - t if last else step
+            take_stages(lane, one, stepper, ws, t, h, first, method)
+            finish_step(lane, plan, stepper, ws, h)
+            error = error_norm(lane, plan, stepper, ws, h, limits)
+            first = 1
+            if error < 1.0:
+                t_new = stop if last else t + h
+                accept(lane, plan, stepper, samples, carry, rows, row, t, h, t_new, ws)
+                t = t_new
+                growth = min(0.9*max(error, 1e-10)**-0.2, most)
+                step = max(h*growth, step) if last and growth > 1.0 else h*growth
+                most = 10.0
+            else:
+                carry[row, REFUSED] += 1
+                step = h*(max(0.2, 0.9*error**-0.2) if error < np.inf else 0.2)
+                most = 1.0
+                if not step > 1e-14*max(abs(t), 1e-3):
+                    failed[row, 0], failed[row, 1] = t, -1.0
+                    copy(lane, ws, read(plan, WS_X), stepper[3], nx)
+                    break
+        carry[row, TIME], carry[row, STEP] = t, step
+        give(lane, x, row, 0, ws, read(plan, WS_X), nx)
+
+
+@kernel
+def adaptive_order_n(model, stepper, samples, limits, carry, rows, ws):
+    """Adaptive steps by the three sweeps; ws must hold one state."""
+    align_stack()
+    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, ORDER_N)
+
+
+@kernel
+def adaptive_dense(model, stepper, samples, limits, carry, rows, ws):
+    """The same by the dense method."""
+    align_stack()
+    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, DENSE)

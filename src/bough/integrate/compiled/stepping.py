@@ -1,0 +1,143 @@
+"""One step of an explicit Runge-Kutta method, from its tableau [B 6].
+
+    stepper   tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
+    work      x at the start of the step | k of each stage | controls | a state put aside
+"""
+from bough.integrate.compiled.callback import take_controls
+from bough.integrate.compiled.tableaus import CROMER, HEADER, STAGES
+from bough.kernels.hinges import FREE, SPHERICAL
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import accumulate, get_lane, load, load4, put_lane, read, scale, sqrt, store, width_of
+from bough.sweeps.derivative import derivative
+from bough.sweeps.fields import (
+    IN_ORBIT,
+    KIND,
+    N_HINGES,
+    N_U,
+    N_WHEELS,
+    N_X,
+    NQ,
+    NV,
+    WS_TIME,
+    WS_U,
+    WS_X,
+    WS_XDOT,
+    Q,
+)
+from bough.sweeps.motion import hinge_row, scatter_rates
+
+INSIDE = 1e-9            # a stage at the end of a step looks up time tables this share of the step before it
+
+
+@leaf
+def stages_of(tableau):
+    return int(tableau[STAGES])
+
+
+@leaf
+def controls_at(plan, stepper):
+    """Where the controls are: behind x and the stages."""
+    return stepper[3] + (stages_of(stepper[0]) + 1)*read(plan, N_X)
+
+
+@leaf
+def saved_at(plan, stepper):
+    """Where a state can be put aside."""
+    return controls_at(plan, stepper) + read(plan, N_U)
+
+
+@leaf
+def copy(lane, ws, to, source, n):
+    for i in range(n):
+        store(lane, ws, to + i, load(lane, ws, source + i))
+
+
+@leaf
+def combine(lane, plan, stepper, ws, weights, first, h, s):
+    """x = x0 + h sum_j w_j k_j over the first s stages, w_j = weights[first + j]."""
+    nx, x, work = read(plan, N_X), read(plan, WS_X), stepper[3]
+    copy(lane, ws, x, work, nx)
+    for j in range(s):
+        w = h*weights[first + j]
+        if w != 0.0:
+            k = work + (j + 1)*nx
+            for i in range(nx):
+                accumulate(lane, ws, x + i, scale(w, load(lane, ws, k + i)))
+
+
+@leaf
+def set_time(lane, plan, ws, t, inside):
+    for i in range(width_of(lane)):
+        put_lane(lane, ws, read(plan, WS_TIME), i, t)
+        put_lane(lane, ws, read(plan, WS_TIME) + 1, i, inside)
+
+
+@leaf
+def take_law(lane, plan, stepper, ws):
+    """Controls from the compiled law, where there is one, at the time and state in ws."""
+    _, address, scratch, _ = stepper
+    if address:
+        take_controls(lane, plan, address, scratch, ws, controls_at(plan, stepper))
+
+
+@leaf
+def take_stages(lane, model, stepper, ws, t, h, first, method):
+    """k of the stages from `first` on; x0 is in work, the stages before `first` are there already."""
+    plan, pars, tables = model
+    tableau, _, _, work = stepper
+    s, nx = stages_of(tableau), read(plan, N_X)
+    for stage in range(first, s):
+        c = tableau[HEADER + stage]
+        combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
+        set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
+        take_law(lane, plan, stepper, ws)
+        copy(lane, ws, read(plan, WS_U), controls_at(plan, stepper), read(plan, N_U))
+        derivative(lane, plan, pars, tables, ws, method)
+        copy(lane, ws, work + (stage + 1)*nx, read(plan, WS_XDOT), nx)
+
+
+@leaf
+def finish_step(lane, plan, stepper, ws, h):
+    """x at the end of the step, its quaternions made unit."""
+    tableau, _, _, work = stepper
+    s = stages_of(tableau)
+    combine(lane, plan, stepper, ws, tableau, HEADER + s + s*s, h, s)
+    if tableau[CROMER]:
+        move_with_new_speeds(lane, plan, ws, work, h)
+    normalise(lane, plan, ws)
+
+
+@leaf
+def move_with_new_speeds(lane, plan, ws, work, h):
+    """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]."""
+    nq, x = read(plan, NQ), read(plan, WS_X)
+    copy(lane, ws, x, work, nq)
+    scatter_rates(lane, plan, ws)
+    for i in range(nq):
+        accumulate(lane, ws, x + i, scale(h, load(lane, ws, read(plan, WS_XDOT) + i)))
+    if read(plan, IN_ORBIT):
+        R = nq + read(plan, NV) + read(plan, N_WHEELS)
+        for i in range(3):
+            store(lane, ws, x + R + i, load(lane, ws, work + R + i) + scale(h, load(lane, ws, x + R + 3 + i)))
+
+
+@leaf
+def normalise(lane, plan, ws):
+    """Unit quaternions."""
+    for k in range(1, read(plan, N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        kind = read(plan, row + KIND)
+        if kind == SPHERICAL or kind == FREE:
+            q = read(plan, row + Q) + (3 if kind == FREE else 0)
+            x, y, z, w = load4(lane, ws, q)
+            store(lane, ws, q, scale(1.0/sqrt(x*x + y*y + z*z + w*w), (x, y, z, w)))
+
+
+@leaf
+def first_not_finite(lane, plan, ws, i):
+    """The first entry of x that is not finite in lane i, or -1."""
+    for j in range(read(plan, N_X)):
+        value = get_lane(lane, ws, read(plan, WS_X) + j, i)
+        if value - value != 0.0:                                 # infinite or NaN
+            return j
+    return -1

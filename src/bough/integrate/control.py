@@ -1,0 +1,63 @@
+"""A Python function as controller: called between steps, its torques held."""
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bough.errors import StateError, nearest
+from bough.model import Model
+
+
+class PythonControl:
+    """`function(t, q, v, wheels)` returns nv joint torques, nv + nw joint and motor torques, or {name: torque}.
+
+    Names are of joints with one degree of freedom, of single degrees of freedom ('arm.ry') or of driven wheels.  In a batch
+    the arrays lead with the batch axis, and so may the torques."""
+
+    def __init__(self, model: Model, function: Callable[..., Any], batched: bool):
+        if not callable(function):
+            raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
+        self.model, self.function, self.batched = model, function, batched
+        self.places = control_places(model)
+
+    def fill(self, t: float, x: np.ndarray, u: np.ndarray) -> None:
+        """Ask for the torques at time t and put them in the rows of u."""
+        m, nc = self.model, self.model.nv + self.model.nw
+        state = x[:, :m.nq], x[:, m.nq:m.nq + m.nv], x[:, m.nq + m.nv:m.nq + nc]
+        given = self.function(t, *(a.copy() if self.batched else a[0].copy() for a in state))
+        u[:, :nc] = 0.0
+        if given is None:
+            return
+        if isinstance(given, Mapping):
+            for name, value in given.items():
+                u[:, self.place(name)] = value
+        else:
+            array = np.asarray(given, float)
+            if array.shape[-1:] not in ((m.nv,), (nc,)):
+                raise StateError(f"control returned an array of shape {array.shape}; return {m.nv} joint torques"
+                                 + (f", {nc} joint and motor torques" if m.nw else "") + ", or a dict of names")
+            u[:, :array.shape[-1]] = array
+        if not np.isfinite(u[:, :nc]).all():
+            entry = int(np.argwhere(~np.isfinite(u[:, :nc]))[0, 1])
+            name = [*m.names.v, *m.names.wheels][entry]
+            raise StateError(f"control returned {u[:, entry].tolist()} for '{name}' at t = {t:.6g} s; return finite numbers")
+
+    def place(self, name: str) -> int:
+        if name not in self.places:
+            raise StateError(f"control returned a torque for '{name}', which is no joint with one degree of freedom, no single degree "
+                             f"of freedom and no driven wheel{nearest(name, self.places)}; known are {', '.join(self.places)}")
+        return self.places[name]
+
+
+def control_places(model: Model) -> dict[str, int]:
+    """Where torques go in u, by name."""
+    places = {name: i for i, name in enumerate(model.names.v)}
+    v = 0
+    for body in model.system.bodies.values():
+        if body.joint.n_v == 1:
+            places[body.joint.name or body.name] = v
+        v += body.joint.n_v
+    for j, wheel in enumerate(model.system.wheels.values()):
+        if wheel.driven:
+            places[wheel.name] = model.nv + j
+    return places

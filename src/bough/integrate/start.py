@@ -1,0 +1,45 @@
+"""The state at t = 0: what the caller gives, or what the description says."""
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bough.errors import StateError
+from bough.model import Model
+
+
+def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
+                  parameters: Mapping[str, Any] | None) -> tuple[np.ndarray, bool]:
+    """(batch, nx) of initial states, and whether a batch was asked for."""
+    q = model.q0 if q0 is None else q0
+    v = model.v0 if v0 is None else v0
+    members = None if parameters is None else len(np.atleast_1d(next(iter(parameters.values()))))
+    if members is not None and np.ndim(q) == 1 and np.ndim(v) == 1:
+        q = np.tile(np.asarray(q, float), (members, 1))
+    batch = model.batch(q, v, wheels=wheels0, orbit=orbit0)
+    if members is not None and batch.n != members:
+        raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
+    x = batch.x.copy()
+    unit_quaternions(model, x)
+    if model.in_orbit and members is None:
+        centre(model, x)
+    elif model.in_orbit:
+        for i in range(batch.n):
+            centre(model.with_parameters({name: value[i] for name, value in (parameters or {}).items()}), x[i:i + 1])
+    return x, not batch.single
+
+
+def unit_quaternions(model: Model, x: np.ndarray) -> None:
+    for at in model.quaternions:
+        x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4], axis=1, keepdims=True)
+
+
+def centre(model: Model, x: np.ndarray) -> None:
+    """In orbit the tree moves about its mass centre: shift the free roots so that it rests in the origin."""
+    q, v = x[:, :model.nq], x[:, model.nq:model.nq + model.nv]
+    seen = model.bodies(q, v)
+    position, velocity = seen.center_of_mass, seen.momentum[:, 3:]/seen.mass.sum()
+    for hinge in model.tables.parts.hinges[1:]:
+        if hinge.inner == 0:
+            q[:, hinge.q:hinge.q + 3] -= position @ hinge.turn
+            v[:, hinge.v:hinge.v + 3] -= velocity @ hinge.turn

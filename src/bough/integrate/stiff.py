@@ -1,0 +1,60 @@
+"""SciPy's stiff solvers, on the compiled derivative."""
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bough.errors import StateError
+from bough.kernels.lanes import ONE
+from bough.model.run import call, workspace
+from bough.sweeps import calls
+
+if TYPE_CHECKING:
+    from bough.integrate.run import Run
+
+STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
+
+
+def run_stiff(run: "Run", method: str, dt: float | None, rtol: float, atol: float) -> None:
+    """One state after another, from break to break of the loads; dt, where given, is the longest step."""
+    from scipy.integrate import solve_ivp
+    if run.address:
+        raise StateError(f"the method '{method}' does not take a compiled controller; give a Python function and control_period")
+    model, samples, nx = run.model, run.grid.samples, run.x.shape[1]
+    ws = workspace(model.tables, ONE)
+    out = np.empty((1, nx))
+    reached = np.ones(len(run.x), dtype=int)
+    starts = np.concatenate([[0.0], run.grid.breaks[:-1]])
+    for start, stop in zip(starts.tolist(), run.grid.breaks.tolist(), strict=True):
+        run.ask_control(start)
+        if start == 0.0:
+            run.record_controls(0)
+        inside = np.flatnonzero((samples > start) & (samples <= stop))
+        for row in np.flatnonzero(np.isnan(run.failed[:, 0])):
+            pars, u = run.pars[[min(row, len(run.pars) - 1)]], run.u[[row]]
+
+            def rate(t: float, x: np.ndarray, pars: np.ndarray = pars, u: np.ndarray = u, start: float = start,
+                     stop: float = stop) -> np.ndarray:
+                step = 1e-9*(stop - start)
+                times = np.array([[t, min(max(t, start + step), stop - step)]])
+                call(calls.state_derivative, model.tables.plan, pars, model.tables.tables, times, x[None].copy(), u, out, ws)
+                run.report(t)
+                return out[0].copy()
+
+            solution = solve_ivp(rate, (start, stop), run.x[row], method=STIFF[method], t_eval=np.union1d(samples[inside], [stop]), rtol=rtol,
+                                 atol=atol, **({} if dt is None else {"max_step": dt}))
+            run.steps += solution.nfev
+            for k, sample in enumerate(inside[:solution.y.shape[1]]):
+                run.out[row, sample*nx:(sample + 1)*nx] = solution.y[:, k]
+                reached[row] = sample + 1
+            for sample in inside:
+                run.record_controls(int(sample))
+            if solution.status != 0:
+                run.failed[row] = solution.t[-1] if len(solution.t) else start, -1
+                continue
+            run.x[row] = solution.y[:, -1]
+        run.done = int(reached.max())
+        if run.note_failure():
+            break
+    states = run.out.reshape(len(run.x), -1, nx)
+    for at in model.quaternions:
+        states[..., at:at + 4] /= np.linalg.norm(states[..., at:at + 4], axis=-1, keepdims=True)

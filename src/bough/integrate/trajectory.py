@@ -1,0 +1,23 @@
+"""What an integration leaves behind: sampled states, and how it went."""
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.model import Model
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    model: Model
+    t: np.ndarray                                   # (samples,)
+    x: np.ndarray                                   # (batch, samples, nx)  q | v | wheel speeds | orbit
+    u: np.ndarray                                   # (batch, samples, nv + nw)  controls in force: joint torques | motor torques
+    batched: bool                                   # False: one run was asked for
+    parameters: Mapping[str, np.ndarray] | None     # changes of parameters, one for each member
+    method: str
+    dt: float | None
+    steps: int
+    rejected: int
+    wall_time: float                                # s
+    failure: str | None                             # why it ended early

@@ -1,0 +1,162 @@
+"""The same system in MuJoCo: a body with as many slides, hinges and balls as its joint has motions.
+
+MuJoCo's conventions against ours: quaternions are scalar first; a ball's speed is the angular velocity in the child's axes, as
+ours; the joints of one body act one after the other, each about its axis as the joints before it have turned it, and the axes are
+given in the body frame at rest, which is our joint frame. Slides come first in our joints, so nothing has turned them.
+A free joint on the world is three slides and a ball: MuJoCo's own would give the same, in world axes instead of the joint's.
+"""
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+FREE, BALL, SLIDE, HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "BALL", "SLIDE", "HINGE"))
+
+
+SIZES = {FREE: (7, 6), BALL: (4, 3), SLIDE: (1, 1), HINGE: (1, 1)}      # numbers in q and in v
+
+
+def wxyz(quaternion):
+    return np.roll(quaternion, 1)
+
+
+def expressible(system):
+    """MuJoCo wants mass on every body that moves (welds below it count), and at most one ball in a body, last."""
+    def massive(name):
+        body = system.bodies[name]
+        return body.mass > 0 or any(massive(b.name) for b in system.bodies.values() if b.parent == name and not b.joint.n_v)
+    return all(massive(body.name) for body in system.bodies.values() if body.joint.n_v)
+
+
+class Mujoco:
+    def __init__(self, system):
+        self.system = system
+        spec = mujoco.MjSpec()
+        spec.compiler.degree = False
+        spec.compiler.autolimits = False
+        spec.option.gravity = system.gravity
+        spec.option.disableflags = (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
+                                    | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        spec.option.enableflags = mujoco.mjtEnableBit.mjENBL_ENERGY
+        made, waiting = {None: spec.worldbody}, list(system.bodies.values())
+        while waiting:
+            body = waiting.pop(0)
+            if body.parent in made:
+                made[body.name] = self.add_body(made[body.parent], body)
+            else:
+                waiting.append(body)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        names = [f"{body.name}/{i}" for body in system.bodies.values() for i in range(self.n_joints(body))]
+        self.joints = [self.model.joint(name) for name in names]
+
+    @staticmethod
+    def n_joints(body):
+        spherical = body.joint.rotations == "spherical"
+        return len(body.joint.translations) + (1 if spherical else len(body.joint.rotations))
+
+    @staticmethod
+    def joints_of(body):
+        """MuJoCo's kind and axis of each motion of a joint."""
+        turns = [] if body.joint.rotations == "spherical" else body.joint.rotations
+        kinds = [(SLIDE, axis) for axis in body.joint.translations] + [(HINGE, axis) for axis in turns]
+        return kinds + [(BALL, (0, 0, 1))]*(body.joint.rotations == "spherical")
+
+    def add_body(self, parent, body):
+        new = parent.add_body(name=body.name, pos=body.at, quat=wxyz(body.orient))
+        if body.mass:
+            moments, axes = np.linalg.eigh(np.array(body.inertia))
+            axes[:, 2] *= np.linalg.det(axes)
+            new.explicitinertial = True
+            new.mass, new.ipos, new.inertia = body.mass, body.com, moments
+            new.iquat = wxyz(Rotation.from_matrix(axes).as_quat())
+        for i, (kind, axis) in enumerate(self.joints_of(body)):
+            new.add_joint(name=f"{body.name}/{i}", type=mujoco.mjtJoint(kind), axis=axis, pos=(0, 0, 0), armature=0, damping=0, stiffness=0)
+        return new
+
+    # ---- the same numbers in MuJoCo's order --------------------------------------------------------------------
+    @property
+    def iv(self):
+        return [i for j in self.joints for i in range(j.dofadr[0], j.dofadr[0] + SIZES[int(j.type[0])][1])]
+
+    def put(self, q, v=None, tau=None, wrenches=None):
+        """State, joint torques and world-axes wrenches {body: [moment, force] about its origin}."""
+        mujoco.mj_resetData(self.model, self.data)
+        at = 0
+        for joint in self.joints:
+            n = SIZES[int(joint.type[0])][0]
+            given = np.array(q[at:at + n])
+            if n >= 4:
+                given[-4:] = wxyz(given[-4:])
+            self.data.qpos[joint.qposadr[0]:joint.qposadr[0] + n] = given
+            at += n
+        if v is not None:
+            self.data.qvel[self.iv] = v
+        if tau is not None:
+            self.data.qfrc_applied[self.iv] = tau
+        mujoco.mj_fwdPosition(self.model, self.data)
+        for name, wrench in (wrenches or {}).items():
+            k, target = self.model.body(name).id, np.zeros(self.model.nv)
+            mujoco.mj_applyFT(self.model, self.data, np.array(wrench[3:]), np.array(wrench[:3]), self.data.xpos[k], k, target)
+            self.data.qfrc_applied += target
+        mujoco.mj_forward(self.model, self.data)
+
+    # ---- answers -----------------------------------------------------------------------------------------------
+    def forward_dynamics(self, q, v, tau, wrenches=None):
+        self.put(q, v, tau, wrenches)
+        return self.data.qacc[self.iv].copy()
+
+    def mass_matrix(self, q):
+        """Column by column: mj_fullM's arguments differ between releases, mj_mulM's do not."""
+        self.put(q)
+        M = np.zeros((self.model.nv, self.model.nv))
+        for row, unit in zip(M, np.eye(self.model.nv), strict=True):
+            mujoco.mj_mulM(self.model, self.data, row, unit)
+        return M[np.ix_(self.iv, self.iv)]
+
+    def bias(self, q, v):
+        self.put(q, v)
+        return self.data.qfrc_bias[self.iv].copy()
+
+    def energies(self, q, v):
+        """Kinetic and potential energy."""
+        self.put(q, v)
+        return self.data.energy[1], self.data.energy[0]
+
+    def pose(self, q, body):
+        self.put(q)
+        seen = self.data.body(body)
+        return seen.xpos.copy(), seen.xmat.reshape(3, 3).copy()
+
+    def velocity(self, q, v, body):
+        """[angular, linear] of a body's origin, world axes."""
+        self.put(q, v)
+        out = np.zeros(6)
+        mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_XBODY, self.model.body(body).id, out, 0)
+        return out
+
+
+class MujocoLoop(Mujoco):
+    """Steps of MuJoCo's RK4 from one state, by its own C loop; a free joint on the world is MuJoCo's own."""
+
+    def __init__(self, system, q, v, dt, steps):
+        super().__init__(system)
+        self.model.opt.integrator, self.model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, dt
+        self.model.opt.enableflags, self.steps = 0, steps
+        self.put(q, v)
+        self.start = self.data.qpos.copy(), self.data.qvel.copy()
+
+    @staticmethod
+    def is_free(body):
+        return body.parent is None and body.joint.kind == "free"
+
+    @staticmethod
+    def n_joints(body):
+        return 1 if MujocoLoop.is_free(body) else Mujoco.n_joints(body)
+
+    @staticmethod
+    def joints_of(body):
+        return [(FREE, (0, 0, 1))] if MujocoLoop.is_free(body) else Mujoco.joints_of(body)
+
+    def run(self):
+        self.data.qpos[:], self.data.qvel[:] = self.start
+        mujoco.mj_step(self.model, self.data, self.steps)

@@ -1,0 +1,223 @@
+"""The same system in Pinocchio: every joint a sequence of Pinocchio's simplest joints."""
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from scipy.spatial.transform import Rotation
+
+WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+
+
+class Motion(NamedTuple):
+    """How a body's frame stands and moves, world axes."""
+    position: np.ndarray
+    attitude: np.ndarray
+    velocity: np.ndarray            # [angular, linear]
+    acceleration: np.ndarray        # [angular, linear], the linear one of the material point
+
+
+class Pinocchio:
+    def __init__(self, system):
+        self.system, self.model = system, pin.Model()
+        self.model.gravity = pin.Motion(np.array(system.gravity, float), np.zeros(3))
+        self.seats, self.frames, joints = {}, {}, {}
+        for body in self.depth_first():
+            parent, place = self.seats[body.parent] if body.parent else (0, pin.SE3.Identity())
+            place = place*pin.SE3(Rotation.from_quat(body.orient).as_matrix(), np.array(body.at))
+            joints[body.name] = []
+            for name, joint in self.simple_joints(body):
+                parent = self.model.addJoint(parent, joint, place, f"{body.name}/{name}")
+                joints[body.name].append(parent)
+                place = pin.SE3.Identity()
+            self.seats[body.name] = parent, place
+            self.frames[body.name] = self.model.addFrame(pin.Frame(body.name, parent, 0, place, pin.FrameType.OP_FRAME))
+            if body.mass:
+                inertia = pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia))
+                self.model.appendBodyToJoint(parent, inertia, place)
+        self.data = self.model.createData()
+        order = [self.model.joints[j] for body in system.bodies.values() for j in joints[body.name]]
+        self.iq = [i for joint in order for i in range(joint.idx_q, joint.idx_q + joint.nq)]      # ours <- Pinocchio's
+        self.iv = [i for joint in order for i in range(joint.idx_v, joint.idx_v + joint.nv)]
+
+    def depth_first(self):
+        """Pinocchio's mass matrix is silently wrong on any other numbering."""
+        children = {}
+        for body in self.system.bodies.values():
+            children.setdefault(body.parent, []).append(body)
+        stack = children[None][::-1]
+        while stack:
+            body = stack.pop()
+            yield body
+            stack += children.get(body.name, [])[::-1]
+
+    @staticmethod
+    def simple_joints(body):
+        for i, axis in enumerate(body.joint.translations):
+            yield f"t{i}", pin.JointModelPrismaticUnaligned(np.array(axis))
+        if body.joint.rotations == "spherical":
+            yield "s", pin.JointModelSpherical()
+        else:
+            for i, axis in enumerate(body.joint.rotations):
+                yield f"r{i}", pin.JointModelRevoluteUnaligned(np.array(axis))
+
+    # ---- the same numbers in Pinocchio's order ---------------------------------------------------------------
+    def q(self, q):
+        out = np.empty(self.model.nq)
+        out[self.iq] = q
+        return out
+
+    def v(self, v):
+        out = np.empty(self.model.nv)
+        out[self.iv] = v
+        return out
+
+    def external(self, wrenches):
+        """{body: [moment, force] about its origin in its axes} as forces on Pinocchio's joints."""
+        forces = [pin.Force.Zero() for _ in range(self.model.njoints)]
+        for name, wrench in (wrenches or {}).items():
+            joint, place = self.seats[name]
+            if joint:
+                forces[joint] += place.act(pin.Force(np.array(wrench[3:]), np.array(wrench[:3])))
+        return forces
+
+    def in_body_axes(self, q, wrenches):
+        """Wrenches about the bodies' origins, given in world axes, in the bodies' axes."""
+        turn = {name: self.pose(q, name)[1] for name in wrenches}
+        return {name: np.concatenate([w[:3] @ turn[name], w[3:] @ turn[name]]) for name, w in wrenches.items()}
+
+    # ---- dynamics --------------------------------------------------------------------------------------------
+    def forward_dynamics(self, q, v, tau, wrenches=None):
+        return pin.aba(self.model, self.data, self.q(q), self.v(v), self.v(tau), self.external(wrenches))[self.iv]
+
+    def dense_dynamics(self, q, v, tau, wrenches=None):
+        """By Pinocchio's mass matrix and bias: the better conditioned of its two ways."""
+        M = self.mass_matrix(q)
+        return np.linalg.solve(M, tau - self.inverse_dynamics(q, v, np.zeros_like(v), wrenches))
+
+    def inverse_dynamics(self, q, v, a, wrenches=None):
+        return pin.rnea(self.model, self.data, self.q(q), self.v(v), self.v(a), self.external(wrenches))[self.iv]
+
+    def mass_matrix(self, q):
+        M = pin.crba(self.model, self.data, self.q(q)).copy()
+        M = np.triu(M) + np.triu(M, 1).T
+        return M[np.ix_(self.iv, self.iv)]
+
+    def joint_load(self, q, v, a, body, wrenches=None):
+        """What the parent exerts through the body's joint, as Pinocchio has it: not for welds, which it has merged."""
+        self.inverse_dynamics(q, v, a, wrenches)
+        f = self.data.f[self.seats[body][0]]
+        return np.concatenate([f.angular, f.linear])
+
+    def reactions(self, q, v, a, wrenches=None):
+        """(bodies, 6), welds too: Newton and Euler for all that hangs on each joint, with Pinocchio's accelerations.
+
+        The load through a joint is what the bodies outboard of it, taken together, need beyond gravity and wrenches."""
+        bodies = self.system.bodies
+        motion = {name: self.motion(q, v, a, name) for name in bodies}
+        needs = {name: self._need(body, motion[name], (wrenches or {}).get(name)) for name, body in bodies.items()}
+        loads = []
+        for name in bodies:
+            p, C = motion[name].position, motion[name].attitude
+            moment, force = np.zeros(3), np.zeros(3)
+            for outer in self._outboard(name):
+                n, f = needs[outer]
+                moment, force = moment + n + np.cross(motion[outer].position - p, f), force + f
+            loads.append(np.concatenate([moment @ C, force @ C]))
+        return np.array(loads)
+
+    def _need(self, body, motion, wrench):
+        """[moment about the body's origin, force] that its motion asks for, less gravity and its wrench; world axes."""
+        C, (w, al, a) = motion.attitude, (motion.velocity[:3], motion.acceleration[:3], motion.acceleration[3:])
+        c, J = C @ body.com, C @ np.array(body.inertia) @ C.T
+        given = np.zeros(6) if wrench is None else np.asarray(wrench)
+        inertial = body.mass*(a + np.cross(al, c) + np.cross(w, np.cross(w, c)) - np.array(self.system.gravity))
+        return J @ al + np.cross(w, J @ w) + np.cross(c, inertial) - C @ given[:3], inertial - C @ given[3:]
+
+    def _outboard(self, name):
+        found = [name]
+        for inner in found:
+            found += [body.name for body in self.system.bodies.values() if body.parent == inner]
+        return found
+
+    # ---- kinematics, energy, momentum ------------------------------------------------------------------------
+    def energies(self, q, v):
+        return (pin.computeKineticEnergy(self.model, self.data, self.q(q), self.v(v)),
+                pin.computePotentialEnergy(self.model, self.data, self.q(q)))
+
+    def momentum(self, q, v):
+        h = pin.computeCentroidalMomentum(self.model, self.data, self.q(q), self.v(v))
+        return np.concatenate([h.angular, h.linear])
+
+    def center_of_mass(self, q):
+        return pin.centerOfMass(self.model, self.data, self.q(q)).copy()
+
+    def motion(self, q, v, a, body):
+        pin.forwardKinematics(self.model, self.data, self.q(q), self.v(v), self.v(a))
+        frame = self.frames[body]
+        pose = pin.updateFramePlacement(self.model, self.data, frame)
+        rate = pin.getFrameVelocity(self.model, self.data, frame, WORLD_AXES)
+        accel = pin.getFrameClassicalAcceleration(self.model, self.data, frame, WORLD_AXES)
+        return Motion(pose.translation.copy(), pose.rotation.copy(), np.concatenate([rate.angular, rate.linear]),
+                      np.concatenate([accel.angular, accel.linear]))
+
+    def pose(self, q, body):
+        zero = np.zeros(self.model.nv)
+        return self.motion(q, zero, zero, body)[:2]
+
+    def jacobian(self, q, body, point):
+        """[angular, linear] of a point, world axes."""
+        J = pin.computeFrameJacobian(self.model, self.data, self.q(q), self.frames[body], WORLD_AXES).reshape(6, -1)
+        arm = self.pose(q, body)[1] @ np.asarray(point, float)
+        return np.vstack([J[3:], J[:3] + np.cross(J[3:].T, arm).T])[:, self.iv]
+
+
+class PinocchioLoop(Pinocchio):
+    """Forward and inverse dynamics of many states by Pinocchio's own C++ loop, on one thread.
+
+    A free joint on the world is Pinocchio's free flyer here, its fastest form; its speeds are in body axes."""
+
+    def __init__(self, system, q, v, tau):
+        super().__init__(system)
+        self.free = next((b for b in system.bodies.values() if b.parent is None and b.joint.kind == "free"), None)
+        self.turns = Rotation.from_quat(q[:, 3:7]).as_matrix() if self.free else None
+        self.q_columns = np.asfortranarray(np.array([self.q(row) for row in q]).T)
+        self.v_columns, self.tau_columns = (np.asfortranarray(np.array([self.v(r) for r in rows]).T)
+                                            for rows in (self.to_body(v), self.to_body(tau)))
+        self.acceleration = self.to_body(tau) - self.transport(v)
+        self.a_columns = np.asfortranarray(np.array([self.v(row) for row in self.acceleration]).T)
+        self.result, self.speeds, self.pool = np.zeros_like(self.v_columns), v, pin.ModelPool(self.model, 1)
+
+    @staticmethod
+    def simple_joints(body):
+        if body.parent is None and body.joint.kind == "free":
+            return [("free", pin.JointModelFreeFlyer())]
+        return Pinocchio.simple_joints(body)
+
+    def to_body(self, rows):
+        """Linear speeds (or forces) of the free joint from world to body axes."""
+        rows = np.array(rows)
+        if self.free:
+            rows[:, :3] = np.einsum("bji,bj->bi", self.turns, rows[:, :3])
+        return rows
+
+    def transport(self, v):
+        """d/dt (R^T v) = R^T v' - omega x R^T v: what the free flyer's acceleration has less."""
+        result = np.zeros_like(v)
+        if self.free:
+            result[:, :3] = np.cross(v[:, 3:6], self.to_body(v)[:, :3])
+        return result
+
+    def forward(self):
+        pin.abaInParallel(1, self.pool, self.q_columns, self.v_columns, self.tau_columns, self.result)
+
+    def inverse(self):
+        pin.rneaInParallel(1, self.pool, self.q_columns, self.v_columns, self.a_columns, self.result)
+
+    def answer(self, what):
+        """The last result in our order and axes."""
+        rows = self.result.T[:, self.iv].copy()
+        if what == "forward":
+            rows += self.transport(self.speeds)
+        if self.free:
+            rows[:, :3] = np.einsum("bij,bj->bi", self.turns, rows[:, :3])
+        return rows

@@ -1,0 +1,39 @@
+"""What a system must keep, so that a drift of it is an error of the integration."""
+
+from __future__ import annotations
+
+from bough.describe import CentralGravity, Joint, System
+
+
+def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
+    """What does work on the system or dissipates it; nothing if its energy is conserved."""
+    joints = [body.joint for body in system.bodies.values()]
+    held = [wheel.name for wheel in system.wheels.values() if not wheel.driven]
+    moved = [wheel.name for wheel in system.wheels.values() if wheel.driven and wheel.torque != 0.0]
+    found = {
+        "dampers": any(any(joint.damping or ()) for joint in joints),
+        "joint torques": any(_driven(joint) for joint in joints),
+        "wheel motors": bool(held or moved),
+        "external wrenches": bool(system.wrenches),
+        "a controller": controlled,
+    }
+    return [cause for cause, present in found.items() if present]
+
+
+def momentum_spoilers(system: System, *, controlled: bool) -> list[str]:
+    """What acts on the system from outside; nothing if its momenta are conserved."""
+    roots = [body.joint for body in system.bodies.values() if body.parent is None]
+    found = {
+        "a fixed base": any(joint.kind != "free" for joint in roots),
+        "gravity": isinstance(system.gravity, CentralGravity) or any(system.gravity),
+        "external wrenches": bool(system.wrenches),
+        "a force between base and world": any(
+            _driven(joint) or any(joint.damping or ()) or any(joint.stiffness or ()) for joint in roots
+        ),
+        "a controller": controlled,
+    }
+    return [cause for cause, present in found.items() if present]
+
+
+def _driven(joint: Joint) -> bool:
+    return any(value != 0.0 for value in joint.torque or ())

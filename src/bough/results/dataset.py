@@ -1,0 +1,102 @@
+"""A trajectory's variables with their names, units and coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.results.derive import DERIVED, derive
+from bough.results.labelled import Labelled, Variable
+from bough.results.records import RECORDS
+
+if TYPE_CHECKING:
+    from bough.describe import System
+    from bough.integrate.trajectory import Trajectory
+
+COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
+
+
+def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
+    """The variables of these records with their coordinates."""
+    names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
+    values = _recorded(trajectory, names) | derive(trajectory, names)
+    variables = {}
+    for record in names:
+        for name, meaning in RECORDS[record].items():
+            if meaning.dims == ("wheel",) and not trajectory.model.nw:
+                continue
+            array = values[name] if trajectory.batched else values[name][0]
+            variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
+    return Labelled(_coordinates(trajectory, variables), variables)
+
+
+def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarray]:
+    """What the trajectory holds itself."""
+    model, x, u = trajectory.model, trajectory.x, trajectory.u
+    q, v, wheels, orbit = np.split(x, np.cumsum([model.nq, model.nv, model.nw]), axis=2)
+    inertias = np.array([wheel.inertia for wheel in model.system.wheels.values()])
+    held = {
+        "state": {"q": q, "v": v},
+        "wheels": {"wheel_speed": wheels, "wheel_momentum": wheels * inertias},
+        "torque": {"joint_torque": u[..., : model.nv], "motor_torque": u[..., model.nv : model.nv + model.nw]},
+        "orbit": {"orbit_position": orbit[..., :3], "orbit_velocity": orbit[..., 3:]},
+    }
+    return {name: array for record in records if record not in DERIVED for name, array in held[record].items()}
+
+
+def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
+    """Those of the axes in use, the units of joint coordinates beside their names, and the parameters of each run."""
+    names, used = trajectory.model.names, {dim for variable in variables.values() for dim in variable.dims}
+    known: dict[str, Variable] = {
+        "time": Variable(("time",), trajectory.t, "s", "time"),
+        "run": Variable(("run",), np.arange(len(trajectory.x)), "", "member of the batch"),
+        "q_name": _texts("q_name", names.q, "joint coordinate"),
+        "v_name": _texts("v_name", names.v, "joint speed"),
+        "body": _texts("body", names.bodies, "body"),
+        "wheel": _texts("wheel", names.wheels, "wheel"),
+        "axis": _texts("axis", "xyz"),
+        "quaternion": _texts("quaternion", "xyzw", "scalar-last"),
+        "component": _texts("component", COMPONENTS, "moment, force"),
+    }
+    coords = {dim: variable for dim, variable in known.items() if dim in used | {"time"}}
+    units = joint_units(trajectory.model.system)
+    coords |= {name: _texts(dim, units[name]) for name, dim in UNIT_AXES.items() if dim in used}
+    return coords | (_parameters(trajectory) if "run" in used else {})
+
+
+UNIT_AXES = {"q_unit": "q_name", "v_unit": "v_name", "a_unit": "v_name", "torque_unit": "v_name"}
+
+
+def joint_units(system: System) -> dict[str, list[str]]:
+    """The unit of each entry of q, v, their accelerations and torques."""
+    q, v = list[str](), list[str]()
+    for body in system.bodies.values():
+        moves, joint = len(body.joint.translations), body.joint
+        v += ["m"] * moves + ["rad"] * (joint.n_v - moves)
+        q += ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves))
+    forces = ["N" if unit == "m" else "N m" for unit in v]
+    return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces}
+
+
+def _parameters(trajectory: Trajectory) -> dict[str, Variable]:
+    """What differs from run to run, as coordinates of the runs."""
+    found = {}
+    for key, values in (trajectory.parameters or {}).items():
+        array = np.asarray(values, float)
+        dims = ("run", "axis", "column")[: array.ndim]
+        found[_spelled(key)] = Variable(dims, array, _PARAMETER_UNITS.get(key.rpartition(".")[2], ""), key)
+    return found
+
+
+_PARAMETER_UNITS = {"mass": "kg", "com": "m", "at": "m", "inertia": "kg m^2"}
+
+
+def _spelled(key: str) -> str:
+    """A name that a NetCDF file can hold."""
+    return "".join("_" if letter in "/ " else letter for letter in key)
+
+
+def _texts(dim: str, texts: Any, long_name: str = "") -> Variable:
+    return Variable((dim,), np.array(list(texts), dtype=str), "", long_name)

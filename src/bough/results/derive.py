@@ -1,0 +1,148 @@
+"""What follows from recorded states: poses, velocities, accelerations, reactions, energies, momenta.
+
+The model answers for many states at once, in lanes; they are asked for in chunks, so that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bough.results.quaternions import continuous, quaternions
+
+if TYPE_CHECKING:
+    from bough.integrate.trajectory import Trajectory
+    from bough.model import Model
+
+CHUNK = 4_000_000  # floats that a chunk's kinematics may take
+_FLOATS_PER_BODY = 60
+_LEAST = 4  # states in a chunk: with fewer, the model would need its one-lane kernels too
+
+
+class Rows(NamedTuple):
+    """Times, states and controls, one row for each sample."""
+
+    t: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+
+
+class Answers:
+    """What a model says about one chunk of rows, each part asked for once and when it is needed."""
+
+    def __init__(self, model: Model, rows: Rows, accelerated: bool) -> None:
+        nq, nv, nw = model.nq, model.nv, model.nw
+        self.model, self.rows = model, rows
+        self.q, self.v, self.wheels = rows.x[:, :nq], rows.x[:, nq : nq + nv], rows.x[:, nq + nv : nq + nv + nw]
+        self.options: dict[str, Any] = {"t": rows.t}
+        if nw:
+            self.options |= {"wheels": self.wheels, "motors": rows.u[:, nv:]}
+        if model.in_orbit:
+            self.options["orbit"] = rows.x[:, -6:]
+        self.a = np.zeros_like(self.v)
+        if accelerated:
+            self.a = model.forward_dynamics(self.q, self.v, rows.u[:, :nv], **self.options)
+        self.bodies = model.bodies(self.q, self.v, self.a, **self.options)
+
+    def reactions(self) -> np.ndarray:
+        return self.model.reactions(self.q, self.v, self.a, **self.options)
+
+    def total_energy(self) -> np.ndarray:
+        """With the orbit's kinetic energy: the model's own is that of the motion about the mass centre."""
+        total = self.bodies.kinetic_energy + self.bodies.potential_energy
+        if self.model.in_orbit:
+            total = total + 0.5 * self.bodies.mass.sum() * np.sum(self.rows.x[:, -3:] ** 2, axis=1)
+        return total
+
+
+NEEDS_ACCELERATIONS = {"acceleration", "reactions"}
+DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
+    "pose": {
+        "position": lambda told: told.bodies.position,
+        "attitude": lambda told: quaternions(told.bodies.attitude),
+    },
+    "velocity": {
+        "velocity": lambda told: told.bodies.velocity,
+        "angular_velocity": lambda told: told.bodies.rate,
+    },
+    "acceleration": {
+        "a": lambda told: told.a,
+        "acceleration": lambda told: told.bodies.acceleration[..., 3:],
+        "angular_acceleration": lambda told: told.bodies.acceleration[..., :3],
+    },
+    "reactions": {"reaction": lambda told: told.reactions()},
+    "energy": {
+        "kinetic_energy": lambda told: told.bodies.kinetic_energy,
+        "potential_energy": lambda told: told.bodies.potential_energy,
+        "total_energy": lambda told: told.total_energy(),
+    },
+    "momentum": {
+        "angular_momentum": lambda told: told.bodies.momentum[:, :3],
+        "linear_momentum": lambda told: told.bodies.momentum[:, 3:],
+        "center_of_mass": lambda told: told.bodies.center_of_mass,
+    },
+}
+
+
+def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarray]:
+    """The variables of these records, each (run, time, ...)."""
+    wanted = [name for name in records if name in DERIVED]
+    if not wanted:
+        return {}
+    runs = [_derive_rows(model, rows, wanted) for model, rows in _runs(trajectory)]
+    shape = trajectory.x.shape[:2]
+    values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
+    values = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
+    if "attitude" in values:
+        values["attitude"] = continuous(values["attitude"], axis=1)
+    return values
+
+
+def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
+    """All rows with the one model, or those of each member with its own."""
+    runs, samples, _ = trajectory.x.shape
+    if not trajectory.parameters:
+        x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
+        yield trajectory.model, Rows(np.tile(trajectory.t, runs), x, u)
+        return
+    for run in range(runs):
+        member = {key: values[run] for key, values in trajectory.parameters.items()}
+        yield trajectory.model.with_parameters(member), Rows(trajectory.t, trajectory.x[run], trajectory.u[run])
+
+
+def _derive_rows(model: Model, rows: Rows, wanted: list[str]) -> dict[str, np.ndarray]:
+    found: dict[str, list[np.ndarray]] = {}
+    accelerated = not NEEDS_ACCELERATIONS.isdisjoint(wanted)
+    for chunk in _chunks(model, rows):
+        n, fit = len(chunk.t), np.isfinite(chunk.x).all(axis=1)
+        told = Answers(model, _sound(model, chunk, fit), accelerated)
+        for record in wanted:
+            for name, ask in DERIVED[record].items():
+                values = np.array(ask(told)[:n])
+                values[~fit] = np.nan
+                found.setdefault(name, []).append(values)
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _chunks(model: Model, rows: Rows) -> Iterable[Rows]:
+    longest = max(_LEAST, CHUNK // (_FLOATS_PER_BODY * (1 + len(model.names.bodies))))
+    for part in np.array_split(np.arange(len(rows.t)), -(-len(rows.t) // longest)):
+        yield Rows(*(array[part[0] : part[-1] + 1] for array in rows))
+
+
+def _sound(model: Model, chunk: Rows, fit: np.ndarray) -> Rows:
+    """Rows that a model accepts: a diverged state is replaced (its results become NaN), a short chunk is filled up."""
+    t, x, u = chunk
+    if not fit.all():
+        start = [model.q0, model.v0, model.wheel_speeds, _start_of_orbit(model)]
+        x = np.where(fit[:, None], x, np.concatenate(start))
+        u = np.where(fit[:, None], u, 0.0)
+    missing = max(0, _LEAST - len(t))
+    return Rows(*(np.concatenate([array, *[array[-1:]] * missing]) for array in (t, x, u)))
+
+
+def _start_of_orbit(model: Model) -> list[float]:
+    gravity = model.system.gravity
+    return [] if isinstance(gravity, tuple) else [*gravity.position, *gravity.velocity]

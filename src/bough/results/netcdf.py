@@ -1,0 +1,86 @@
+"""Labelled arrays in a NetCDF 4 file, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.errors import StateError
+from bough.results.labelled import Labelled, Variable
+
+MARK = "bough_version"
+_COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
+
+
+def write(path: Path, labelled: Labelled) -> None:
+    """Write a file; it appears when it is complete."""
+    import h5netcdf
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    try:
+        with h5netcdf.File(part, "w") as file:
+            file.dimensions = _sizes(labelled)
+            for name, variable in (labelled.coords | labelled.variables).items():
+                _write_variable(file, name, variable)
+            auxiliary = [name for name, variable in labelled.coords.items() if variable.dims != (name,)]
+            file.attrs.update(labelled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Labelled:
+    """What a file that bough wrote holds."""
+    import h5netcdf
+
+    try:
+        with h5netcdf.File(path, "r") as file:
+            attrs = {key: _plain(value) for key, value in file.attrs.items()}
+            variables = {name: _read_variable(variable) for name, variable in file.variables.items()}
+    except FileNotFoundError:
+        raise StateError(f"{path}: there is no such file; give the path of a NetCDF file that bough wrote") from None
+    except OSError as error:
+        raise StateError(f"{path}: is not a NetCDF file ({error}); give one that bough wrote") from None
+    if MARK not in attrs:
+        raise StateError(f"{path}: was not written by bough (it has no '{MARK}'); open it with xarray")
+    auxiliary = attrs.pop("coordinates", "").split()
+    attrs.pop("Conventions", None)
+    coords = {name: v for name, v in variables.items() if v.dims == (name,) or name in auxiliary}
+    return Labelled(coords, {name: v for name, v in variables.items() if name not in coords}, attrs)
+
+
+def _sizes(labelled: Labelled) -> Mapping[str, int]:
+    variables = [*labelled.coords.values(), *labelled.variables.values()]
+    return {dim: size for v in variables for dim, size in zip(v.dims, v.values.shape, strict=True)}
+
+
+def _write_variable(file: Any, name: str, variable: Variable) -> None:
+    values, options = variable.values, {}
+    if values.dtype.kind in "UO":
+        import h5py
+
+        options["dtype"] = h5py.string_dtype()
+        values = values.astype(object)
+    elif values.size >= _COMPRESSED_FROM:
+        options = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
+    written = file.create_variable(name, variable.dims, data=values, **options)
+    written.attrs.update(variable.attrs)
+
+
+def _read_variable(variable: Any) -> Variable:
+    attrs, values = dict(variable.attrs), np.asarray(variable[...])
+    if values.dtype.kind == "O":
+        values = np.array(values.tolist(), dtype=str)
+    return Variable(tuple(variable.dimensions), values, str(attrs.get("units", "")), str(attrs.get("long_name", "")))
+
+
+def _plain(value: Any) -> Any:
+    """A number or a text, out of the arrays of one entry that files hold."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(-1)[0]
+    return value.item() if isinstance(value, np.generic) else value

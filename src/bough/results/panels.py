@@ -1,0 +1,126 @@
+"""Figures as a grid of panels: curves over time, a legend at the right of each row, never over the curves.
+
+Sizes are in inches, so that a panel looks the same in a figure of one row and in one of twelve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, MaxNLocator
+
+WIDTH, HEIGHT, GAP = 4.6, 1.65, 0.62  # of a panel; GAP between rows
+LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.85, 0.6, 0.95
+MOST_ROWS = 12
+LONGEST_LABEL = 18
+COLOURS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves of one unit over time: values ([run,] time, curve)."""
+
+    title: str
+    unit: str
+    values: np.ndarray
+    dashed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class PanelRow:
+    """Panels side by side whose curves share their colours and one legend."""
+
+    panels: Sequence[Panel]
+    labels: Sequence[str]
+
+
+def draw(title: str, time: np.ndarray, rows: Sequence[PanelRow], *, batched: bool = False) -> Figure:
+    """A figure of these rows; of very many, the first ones, which the title says."""
+    shown = rows[:MOST_ROWS]
+    if len(rows) > len(shown):
+        title += f" (the first {len(shown)} of {len(rows)} rows)"
+    if batched:
+        title += "\nline: median of the runs, band: least to greatest"
+    columns = max(len(row.panels) for row in shown)
+    width = LEFT + columns * WIDTH + (columns - 1) * BETWEEN + RIGHT
+    height = TOP + len(shown) * HEIGHT + (len(shown) - 1) * GAP + BOTTOM
+    figure = Figure(figsize=(width, height), dpi=110)
+    figure.suptitle(title, x=LEFT / width, y=1 - 0.16 / height, ha="left", va="top", fontsize=11, fontweight="bold")
+    for i, row in enumerate(shown):
+        bottom = height - TOP - (i + 1) * HEIGHT - i * GAP
+        axes = []
+        for j, panel in enumerate(row.panels):
+            left = LEFT + j * (WIDTH + BETWEEN)
+            axes.append(figure.add_axes((left / width, bottom / height, WIDTH / width, HEIGHT / height)))
+            _draw_panel(axes[-1], time, panel, batched, last=i == len(shown) - 1)
+        _legend(axes, row.labels)
+    return figure
+
+
+def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, last: bool) -> None:
+    power = _power(panel.values)
+    _dress(axes, panel.title, " ".join(part for part in (f"1e{power}" if power else "", panel.unit) if part), last)
+    values = panel.values / 10.0**power
+    for i in range(values.shape[-1]):
+        curve, colour = values[..., i], COLOURS[i % len(COLOURS)]
+        style = "--" if i in panel.dashed else "-"
+        if batched:
+            axes.fill_between(time, np.nanmin(curve, axis=0), np.nanmax(curve, axis=0), color=colour, alpha=0.18, lw=0)
+            curve = np.nanmedian(curve, axis=0)
+        axes.plot(time, curve, style, color=colour, linewidth=1.1)
+    _calm(axes, values)
+
+
+def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
+    """Title, labels, ticks. Their places are given: matplotlib would take half of the drawing time to find them."""
+    axes.set_title(title, loc="left", fontsize=9, y=1.03, pad=0)
+    axes.set_ylabel(f"[{unit or '-'}]", fontsize=8)
+    axes.yaxis.set_label_coords(-0.135, 0.5)
+    axes.xaxis.set_label_coords(0.5, -0.17)
+    axes.set_xlabel("time [s]", fontsize=8) if last else axes.tick_params(labelbottom=False)
+    axes.tick_params(labelsize=7)
+    axes.xaxis.set_major_locator(MaxNLocator(6))
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_formatter(FormatStrFormatter("%.5g"))
+    axes.grid(True, linewidth=0.4, alpha=0.5)
+    axes.margins(x=0)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _power(values: np.ndarray) -> int:
+    """The power of a thousand that the axis counts in; 0 for handy numbers."""
+    size = np.nanmax(np.abs(values), initial=0.0)
+    if not np.isfinite(size) or size == 0.0 or 1e-2 <= size < 1e5:
+        return 0
+    return 3 * int(np.floor(np.log10(size) / 3))
+
+
+def _calm(axes: Axes, values: np.ndarray) -> None:
+    """A quantity that stays what it is to rounding is drawn as a line, not as a storm of its last digits."""
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return
+    size, middle = np.abs(finite).max(), finite.mean()
+    if np.ptp(finite) <= 1e-12 * size:
+        margin = 0.5 * size or 1.0
+        axes.set_ylim(middle - margin, middle + margin)
+
+
+def _legend(axes: Sequence[Axes], labels: Sequence[str]) -> None:
+    """At the right of the row, with the curves of the panel that has most of them."""
+    if len(labels) < 2:
+        return
+    fullest = max(axes, key=lambda panel: len(panel.lines))
+    axes[-1].legend(
+        fullest.lines, [_short(label) for label in labels], loc="upper left", bbox_to_anchor=(1.02, 1.04),
+        fontsize=7.5, frameon=False, borderaxespad=0.0, handlelength=1.4, labelspacing=0.3,
+    )  # fmt: skip
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

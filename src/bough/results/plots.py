@@ -1,0 +1,155 @@
+"""Ready figures of a result: joint states, energy, momentum, poses, wheels, reactions, torques, orbit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from bough.errors import StateError, nearest
+from bough.results.limbs import MOST_CURVES, Group, groups
+from bough.results.panels import Panel, PanelRow, draw
+
+if TYPE_CHECKING:
+    from bough.results.report import Report
+
+Get = Callable[[str], np.ndarray]
+XYZ = ("x", "y", "z")
+
+
+def plot(report: Report, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
+    """One figure; written to a file if a path is given."""
+    if what not in FIGURES:
+        remedy = nearest(what, FIGURES) or f"; choose out of {', '.join(FIGURES)}"
+        raise StateError(f"plot: there is no {what!r}{remedy}")
+    record, rows_of = FIGURES[what]
+    if record == "wheels" and not report.system.wheels:
+        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no wheels")
+    variables = report.labelled(record).variables
+    rows = rows_of(report, lambda name: variables[name].values)
+    figure = draw(f"{report.system.name}: {what}", report.time, rows, batched=report.facts.batched)
+    if path is not None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, **({"pil_kwargs": {"compress_level": 1}} if Path(path).suffix == ".png" else {}))
+    return figure
+
+
+def write_all(report: Report, folder: Path, prefix: str = "", but: Container[str] = ()) -> list[Path]:
+    """A PNG for every figure whose record there is."""
+    paths = []
+    for what, (record, _) in FIGURES.items():
+        if record in report.facts.record and what not in but:
+            paths.append(folder / f"{prefix}{what}.png")
+            plot(report, what, paths[-1])
+    return paths
+
+
+def _states(report: Report, get: Get) -> list[PanelRow]:
+    q, v = get("q"), get("v")
+    return [PanelRow(_state_panels(group, q, v), group.labels) for group in groups(report.system)]
+
+
+def _state_panels(group: Group, q: np.ndarray, v: np.ndarray) -> list[Panel]:
+    left, unit, right, speed = {
+        "translation": ("position", "m", "velocity", "m/s"),
+        "angle": ("angle", "rad", "angular rate", "rad/s"),
+        "quaternion": ("quaternion", "", "angular velocity, body axes", "rad/s"),
+    }[group.kind]
+    return [
+        Panel(f"{_limb_name(group)}: {left}", unit, q[..., group.q]),
+        Panel(f"{_limb_name(group)}: {right}", speed, v[..., group.v]),
+    ]
+
+
+def _limb_name(group: Group) -> str:
+    limb = len(group.labels) > 1 and group.title == group.labels[0]
+    return f"{group.labels[0]} to {group.labels[-1]}" if limb else group.title
+
+
+def _energy(report: Report, get: Get) -> list[PanelRow]:
+    energies = np.stack([get(f"{kind}_energy") for kind in ("kinetic", "potential", "total")], axis=-1)
+    change = energies[..., 2:] - energies[..., :1, 2:]
+    return [
+        PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
+        PanelRow([Panel("total energy since the start", "J", change)], []),
+    ]
+
+
+def _momentum(report: Report, get: Get) -> list[PanelRow]:
+    rows = []
+    for name, title, unit in (
+        ("angular_momentum", "angular momentum about the mass centre", "N m s"),
+        ("linear_momentum", "linear momentum", "N s"),
+    ):
+        series = get(name)
+        change = Panel(f"{title.split(' about')[0]} since the start", unit, series - series[..., :1, :])
+        rows.append(PanelRow([Panel(title, unit, series), change], XYZ))
+    return rows
+
+
+def _poses(report: Report, get: Get) -> list[PanelRow]:
+    """A row for each component, with a curve for each body: how a whole limb moves can be seen at once."""
+    position, attitude, names = get("position"), get("attitude"), list(report.system.bodies)
+    rows = []
+    for first in range(0, len(names), MOST_CURVES):
+        some = slice(first, first + MOST_CURVES)
+        for i, component in enumerate("xyzw"):
+            quaternion = Panel(f"attitude: quaternion {component}", "", attitude[..., some, i])
+            place = [Panel(f"position of body origin: {component}", "m", position[..., some, i])] if i < 3 else []
+            rows.append(PanelRow([*place, quaternion], names[some]))
+    return rows
+
+
+def _wheels(report: Report, get: Get) -> list[PanelRow]:
+    speed = Panel("wheel speed relative to its body", "rad/s", get("wheel_speed"))
+    momentum = Panel("wheel momentum relative to its body", "N m s", get("wheel_momentum"))
+    return [PanelRow([speed, momentum], list(report.system.wheels))]
+
+
+def _reactions(report: Report, get: Get) -> list[PanelRow]:
+    reaction = get("reaction")
+    return [
+        PanelRow(
+            [
+                Panel(f"{name}: moment of its joint", "N m", reaction[..., i, :3]),
+                Panel(f"{name}: force of its joint", "N", reaction[..., i, 3:]),
+            ],
+            XYZ,
+        )
+        for i, name in enumerate(report.system.bodies)
+    ]
+
+
+def _torques(report: Report, get: Get) -> list[PanelRow]:
+    torque = get("joint_torque")
+    units = {"translation": ("force", "N"), "angle": ("torque", "N m"), "quaternion": ("torque", "N m")}
+    rows = []
+    for group in groups(report.system):
+        what, unit = units[group.kind]
+        panel = Panel(f"{_limb_name(group)}: {what} of the controller", unit, torque[..., group.v])
+        rows.append(PanelRow([panel], group.labels[: len(group.v)]))
+    if report.system.wheels:
+        rows.append(PanelRow([Panel("motors: torque", "N m", get("motor_torque"))], list(report.system.wheels)))
+    moving = [row for row in rows if row.panels[0].values.any()]
+    return moving or rows[:1]
+
+
+def _orbit(report: Report, get: Get) -> list[PanelRow]:
+    position, velocity = get("orbit_position"), get("orbit_velocity")
+    return [PanelRow([Panel("orbit: position", "m", position), Panel("orbit: velocity", "m/s", velocity)], XYZ)]
+
+
+FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]]]] = {
+    "states": ("state", _states),
+    "energy": ("energy", _energy),
+    "momentum": ("momentum", _momentum),
+    "wheels": ("wheels", _wheels),
+    "torque": ("torque", _torques),
+    "reactions": ("reactions", _reactions),
+    "poses": ("pose", _poses),
+    "orbit": ("orbit", _orbit),
+}

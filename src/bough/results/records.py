@@ -1,0 +1,89 @@
+"""What can be recorded, and the variables that each name stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from bough.describe import CentralGravity, System
+from bough.errors import StateError, nearest
+
+
+class Meaning(NamedTuple):
+    """The axes of a variable behind run and time, its unit, and what it is."""
+
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+
+
+SPEED, AXIS, BODY = ("v_name",), ("axis",), ("body", "axis")
+RECORDS: dict[str, dict[str, Meaning]] = {
+    "state": {
+        "q": Meaning(("q_name",), "", "joint coordinates"),
+        "v": Meaning(SPEED, "", "joint speeds"),
+    },
+    "pose": {
+        "position": Meaning(BODY, "m", "position of body origins, world axes"),
+        "attitude": Meaning(("body", "quaternion"), "", "attitude of bodies, body axes to world axes"),
+    },
+    "velocity": {
+        "velocity": Meaning(BODY, "m/s", "velocity of body origins, world axes"),
+        "angular_velocity": Meaning(BODY, "rad/s", "angular velocity of bodies, world axes"),
+    },
+    "acceleration": {
+        "a": Meaning(SPEED, "", "joint accelerations"),
+        "acceleration": Meaning(BODY, "m/s^2", "acceleration of body origins, world axes"),
+        "angular_acceleration": Meaning(BODY, "rad/s^2", "angular acceleration of bodies, world axes"),
+    },
+    "reactions": {
+        "reaction": Meaning(("body", "component"), "N m, N", "moment and force of the parent on the body, body axes"),
+    },
+    "energy": {
+        "kinetic_energy": Meaning((), "J", "kinetic energy"),
+        "potential_energy": Meaning((), "J", "potential energy of gravity and springs"),
+        "total_energy": Meaning((), "J", "total energy"),
+    },
+    "momentum": {
+        "angular_momentum": Meaning(AXIS, "N m s", "angular momentum about the mass centre, world axes"),
+        "linear_momentum": Meaning(AXIS, "N s", "linear momentum, world axes"),
+        "center_of_mass": Meaning(AXIS, "m", "mass centre, world axes"),
+    },
+    "wheels": {
+        "wheel_speed": Meaning(("wheel",), "rad/s", "wheel speed relative to its body"),
+        "wheel_momentum": Meaning(("wheel",), "N m s", "wheel momentum relative to its body"),
+    },
+    "torque": {
+        "joint_torque": Meaning(SPEED, "", "joint torques and forces given by the controller"),
+        "motor_torque": Meaning(("wheel",), "N m", "motor torques given by the controller"),
+    },
+    "orbit": {
+        "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),
+        "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass centre, inertial axes"),
+    },
+}
+
+
+def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bool = False) -> tuple[str, ...]:
+    """The names to record: those given, or a sensible choice; in orbit, the orbit always.
+
+    >>> chosen(["state", "enrgy"], System("arm"))
+    Traceback (most recent call last):
+    bough.errors.StateError: record: there is no 'enrgy', did you mean 'energy'?
+    """
+    if record is None:
+        named = ["state", "energy", "momentum", "pose"]
+        named += ["wheels"] if system.wheels else []
+        named += ["torque"] if controlled else []
+    else:
+        named = [record] if isinstance(record, str) else list(record)
+    for name in named:
+        if name not in RECORDS:
+            remedy = nearest(name, RECORDS) or f"; choose out of {', '.join(RECORDS)}"
+            raise StateError(f"record: there is no {name!r}{remedy}")
+    in_orbit = isinstance(system.gravity, CentralGravity)
+    if "orbit" in named and not in_orbit:
+        raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
+    if "wheels" in named and not system.wheels:
+        raise StateError(f"record: 'wheels', but system {system.name!r} has no wheels; leave it out")
+    return tuple(dict.fromkeys([*named, *(["orbit"] if in_orbit else [])]))

@@ -1,0 +1,97 @@
+"""What can be done with any result, fresh from a run or read from a file: look at it, plot it, save it."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bough.results import netcdf, summary
+from bough.results.facts import Facts
+from bough.results.labelled import Labelled
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+    from bough.describe import System
+
+
+class Report:
+    """The common ground of Result and SavedResult: `facts`, `system`, and labelled arrays by record."""
+
+    facts: Facts
+
+    def labelled(self, record: str) -> Labelled:
+        """The variables of one record."""
+        raise NotImplementedError
+
+    @property
+    def system(self) -> System:
+        """The description of what was simulated."""
+        raise NotImplementedError
+
+    @cached_property
+    def arrays(self) -> Labelled:
+        """All that was recorded, with names, units and coordinates."""
+        whole = Labelled(attrs=self.facts.to_attrs())
+        for record in self.facts.record:
+            part = self.labelled(record)
+            whole.coords |= part.coords
+            whole.variables |= part.variables
+        return whole
+
+    @cached_property
+    def data(self) -> xarray.Dataset:
+        """All that was recorded as an xarray.Dataset with names, units and coordinates."""
+        return self.arrays.to_xarray()
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of one recorded variable, ([run,] time, ...)."""
+        return self.arrays.variables[name].values
+
+    @property
+    def time(self) -> np.ndarray:
+        """The times of the samples [s]."""
+        return self.arrays.coords["time"].values
+
+    @property
+    def runs(self) -> int:
+        """How many members the batch has; 1 for a single run."""
+        return len(self.arrays.coords["run"].values) if self.facts.batched else 1
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run stopped early; None if it reached its end."""
+        return self.facts.failure
+
+    @property
+    def summary(self) -> str:
+        """What `print` shows."""
+        return summary.text(self)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write a NetCDF file that holds the data, the run's facts and the system; `bough.open_result` reads it."""
+        target = Path(path)
+        netcdf.write(target, self.arrays)
+        return target
+
+    def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
+        """A figure of "states", "energy", "momentum", "poses", "wheels", "reactions", "torque" or "orbit"; also
+        written to a file if a path is given."""
+        from bough.results.plots import plot
+
+        return plot(self, what, path)
+
+    def plots(self, folder: str | PathLike[str], *, prefix: str = "", but: Container[str] = ()) -> list[Path]:
+        """Every figure of what was recorded, `but` those named, as PNG files in a folder."""
+        from bough.results.plots import write_all
+
+        return write_all(self, Path(folder), prefix, but)
+
+    def __repr__(self) -> str:
+        return self.summary

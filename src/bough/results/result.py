@@ -1,0 +1,77 @@
+"""The result of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bough.describe import System
+from bough.errors import StateError
+from bough.results import netcdf
+from bough.results.dataset import label
+from bough.results.facts import Facts
+from bough.results.labelled import Labelled
+from bough.results.records import RECORDS, chosen
+from bough.results.report import Report
+
+if TYPE_CHECKING:
+    from bough.integrate.trajectory import Trajectory
+
+
+class Result(Report):
+    """What a run gave: `data` (an xarray.Dataset), `plot()`, `save()`; printed, it is a summary.
+
+    `record` names what goes into `data`; it is computed from the recorded states when it is first looked at. Plots may
+    show what `record` does not name.
+    """
+
+    def __init__(self, trajectory: Trajectory, record: str | Iterable[str] | None = None) -> None:
+        self.trajectory = trajectory
+        names = chosen(record, trajectory.model.system, controlled=bool(trajectory.u.any()))
+        self.facts = Facts.of(trajectory, names)
+        self._cache: dict[str, Labelled] = {}
+
+    @property
+    def system(self) -> System:
+        """The description of what was simulated."""
+        return self.trajectory.model.system
+
+    def labelled(self, record: str) -> Labelled:
+        """The variables of one record, derived from the states if need be."""
+        if record not in self._cache:
+            recorded = record in self.facts.record
+            wanted = [name for name in self.facts.record if name not in self._cache] if recorded else [record]
+            whole = label(self.trajectory, wanted)              # all that is recorded at once: one pass over the states
+            for name in wanted:
+                variables = {key: whole.variables[key] for key in RECORDS[name] if key in whole.variables}
+                self._cache[name] = Labelled(whole.coords, variables)
+        return self._cache[record]
+
+
+class SavedResult(Report):
+    """A result read from a file: as Result, but with what was recorded only."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self._file = netcdf.read(self.path)
+        self.facts = Facts.from_attrs(self._file.attrs)
+
+    @cached_property
+    def system(self) -> System:
+        """The description of what was simulated: `system.compile()` gives the model."""
+        return System.from_yaml(self.facts.system)
+
+    def labelled(self, record: str) -> Labelled:
+        """The variables of one record."""
+        if record not in self.facts.record:
+            raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}")
+        variables = {key: self._file.variables[key] for key in RECORDS[record] if key in self._file.variables}
+        return Labelled(self._file.coords, variables)
+
+
+def open_result(path: str | PathLike[str]) -> SavedResult:
+    """Read a result that `save` wrote."""
+    return SavedResult(path)

@@ -1,0 +1,111 @@
+"""A result in a few lines: what was simulated, how it went, how well it kept what it must keep, where it ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bough.results.conserved import energy_spoilers, momentum_spoilers
+from bough.results.dataset import joint_units
+
+if TYPE_CHECKING:
+    from bough.results.report import Report
+
+Row = tuple[str, str]
+_MOST_JOINTS = 12  # that are listed with their final values
+
+
+def title(report: Report) -> str:
+    """Whose result it is, and whether the run reached its end."""
+    runs = f", {report.runs} runs" if report.facts.batched else ""
+    state = f"stopped: {report.facts.failure}" if report.facts.failure else "reached the end"
+    return f"{report.facts.system_name}{runs}: {state}"
+
+
+def rows(report: Report) -> list[Row]:
+    """Label and text of each line."""
+    found = [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
+    if "energy" in report.facts.record:
+        found.append(("energy", _energy(report)))
+    if "momentum" in report.facts.record:
+        found += _momentum(report)
+    if "state" in report.facts.record:
+        found += _final(report)
+    return found
+
+
+def text(report: Report) -> str:
+    """Title and rows as plain text."""
+    lines = rows(report)
+    width = max(len(name) for name, _ in lines)
+    return "\n".join([f"Result of {title(report)}", *(f"  {name:{width}}  {said}" for name, said in lines)])
+
+
+def _time(report: Report) -> str:
+    t = report.time
+    return f"{t[0]:g} to {t[-1]:g} s, {len(t)} samples"
+
+
+def _method(report: Report) -> str:
+    facts = report.facts
+    step = "adaptive steps" if facts.dt is None else f"dt {facts.dt:g} s"
+    rejected = f", {facts.rejected} rejected" if facts.rejected else ""
+    return f"{facts.method}, {step}, {facts.steps} steps{rejected}"
+
+
+def _wall_time(report: Report) -> str:
+    wall = report.facts.wall_time
+    simulated = (report.time[-1] - report.time[0]) * report.runs
+    factor = f", {simulated / wall:.3g} times real time" if wall > 0 else ""
+    return f"{wall:.3g} s{factor}"
+
+
+def _energy(report: Report) -> str:
+    total = report.array("total_energy")
+    spoilers = energy_spoilers(report.system, controlled=report.facts.controlled)
+    if spoilers:
+        first, last = total[..., 0], total[..., -1]
+        return f"{_span(first)} -> {_span(last)} J ({', '.join(spoilers)})"
+    exchanged = np.ptp(report.array("kinetic_energy"), axis=-1)
+    drift = np.abs(total - total[..., :1]).max(axis=-1)
+    return f"{_span(total[..., 0])} J, drift {drift.max():.1e} J{_relative(drift, exchanged, 'of what is exchanged')}"
+
+
+def _momentum(report: Report) -> list[Row]:
+    spoilers = momentum_spoilers(report.system, controlled=report.facts.controlled)
+    if spoilers:
+        return []
+    found = []
+    for name, unit in (("angular", "N m s"), ("linear", "N s")):
+        series = report.array(f"{name}_momentum")
+        drift = np.linalg.norm(series - series[..., :1, :], axis=-1).max(axis=-1)
+        size = np.linalg.norm(series[..., 0, :], axis=-1)
+        found.append((f"{name} momentum", f"{_span(size)} {unit}, drift {drift.max():.1e} {unit}"))
+    return found
+
+
+def _relative(drift: np.ndarray, scale: np.ndarray, of_what: str) -> str:
+    if not np.all(scale > 0):
+        return ""
+    return f" ({(drift / scale).max():.1e} {of_what})"
+
+
+def _final(report: Report) -> list[Row]:
+    """Where each joint ended; of a batch, the least and the greatest over the runs."""
+    q, units, found, at = report.array("q")[..., -1, :], joint_units(report.system)["q_unit"], list[Row](), 0
+    joints = [(name, body.joint) for name, body in report.system.bodies.items() if body.joint.n_q]
+    for name, joint in joints[:_MOST_JOINTS]:
+        parts = []
+        for i, coordinate in enumerate(joint.q_labels, start=at):
+            parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}")
+        found.append((f"final {joint.name or name}", ", ".join(parts)))
+        at += joint.n_q
+    if len(joints) > _MOST_JOINTS:
+        found.append(("", f"... and {len(joints) - _MOST_JOINTS} joints more"))
+    return found
+
+
+def _span(values: np.ndarray) -> str:
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{high:.4g}" if np.ndim(values) == 0 or low == high else f"{low:.4g} .. {high:.4g}"
