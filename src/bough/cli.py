@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,8 +44,6 @@ def run(
     from bough.simulation import simulate
 
     system = read_system(file)
-    if plots:
-        load_early("bough.results.plots")
     target = output or Path("out") / f"{file.stem}.nc"
     wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
     try:
@@ -56,14 +55,6 @@ def run(
     finish(result, target, plots=plots, quiet=quiet)
     if result.failure:
         raise typer.Exit(130)
-
-
-def load_early(module: str) -> None:
-    """Import what is needed later beside the compiled loop, which leaves Python alone."""
-    from importlib import import_module
-    from threading import Thread
-
-    Thread(target=import_module, args=(module,), daemon=True).start()
 
 
 def finish(result: Result, target: Path, *, plots: bool, quiet: bool) -> None:
@@ -108,8 +99,9 @@ def check(file: File) -> None:
     typer.echo(f"{'simulation':14}{model.system.settings or 'no settings; give --until and --dt to bough run'}")
 
 
-def _vector(values: Sequence[float]) -> str:
-    scale = max(abs(value) for value in values)
+def _vector(values: Iterable[float]) -> str:
+    values = list(values)
+    scale = max(map(abs, values))
     return "  ".join(f"{0.0 if abs(value) < 1e-12 * scale else value:12.6g}" for value in values)
 
 
@@ -122,7 +114,17 @@ def bench_forward(
     """Forward and inverse dynamics and the RK4 loop, in one process with the peers."""
     from bough import bench
 
-    bench.forward(json=json, quick=quick, mechanisms=mechanism)
+    measured = bench.forward(quick=quick, mechanisms=mechanism)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import forward_table
+
+        Console().print(forward_table(measured))
 
 
 @app.command()
@@ -178,6 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; what bough raises on purpose is told without a traceback."""
     from bough.errors import BoughError
 
+    gc.set_threshold(100_000)                   # imports make many objects that stay: looking for garbage takes 0.3 s
     try:
         app(args=arguments)
     except BoughError as error:

@@ -26,9 +26,11 @@ class Mechanism:
         turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         inertia = mass*(turn*(square.sum() - square)) @ turn.T
         quaternion = rng.normal(size=4)
-        place = {} if parent is None else {"at": rng.uniform(-0.3, 0.3, 3), "orient": quaternion/np.linalg.norm(quaternion)}
+        at, orient = rng.uniform(-0.3, 0.3, 3), quaternion/np.linalg.norm(quaternion)
+        if parent is None:
+            at, orient = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
         self.system.body(name, parent=parent, joint=KINDS[kind](rng), mass=mass, com=rng.uniform(-0.1, 0.1, 3),
-                         inertia=(inertia + inertia.T)/2, **place)
+                         inertia=(inertia + inertia.T)/2, at=at, orient=orient)
         return name
 
     def limb(self, parent: str | None, kinds: Sequence[str]) -> str | None:

@@ -8,7 +8,8 @@ from typing import Any
 def interleaved(functions: Mapping[str, Callable[[], Any]], work: int, *, rounds: int = 30,
                 slice_seconds: float = 4e-3) -> dict[str, dict[str, float]]:
     """{engine: {"min_us", "median_us"}} per unit of work, `work` units being done by one call."""
-    calls, times = {}, {}
+    calls: dict[str, int] = {}
+    times: dict[str, list[float]] = {}
     for name, function in functions.items():
         function()                                                         # warm
         start = time.perf_counter()

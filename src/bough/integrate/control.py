@@ -44,8 +44,8 @@ class PythonControl:
 
     def place(self, name: str) -> int:
         if name not in self.places:
-            raise StateError(f"control returned a torque for '{name}', which is no joint with one degree of freedom, no single degree "
-                             f"of freedom and no driven wheel{nearest(name, self.places)}; known are {', '.join(self.places)}")
+            raise StateError(f"control returned a torque for '{name}', which is no joint of one degree of freedom, no single "
+                             f"one and no driven wheel{nearest(name, self.places)}; known are {', '.join(self.places)}")
         return self.places[name]
 
 

@@ -29,8 +29,9 @@ def run_stiff(run: "Run", method: str, dt: float | None, rtol: float, atol: floa
         if start == 0.0:
             run.record_controls(0)
         inside = np.flatnonzero((samples > start) & (samples <= stop))
-        for row in np.flatnonzero(np.isnan(run.failed[:, 0])):
-            pars, u = run.pars[[min(row, len(run.pars) - 1)]], run.u[[row]]
+        for row in np.flatnonzero(np.isnan(run.failed[:, 0])).tolist():
+            member = min(row, len(run.pars) - 1)
+            pars, u = run.pars[member:member + 1], run.u[row:row + 1]
 
             def rate(t: float, x: np.ndarray, pars: np.ndarray = pars, u: np.ndarray = u, start: float = start,
                      stop: float = stop) -> np.ndarray:
@@ -40,8 +41,9 @@ def run_stiff(run: "Run", method: str, dt: float | None, rtol: float, atol: floa
                 run.report(t)
                 return out[0].copy()
 
-            solution = solve_ivp(rate, (start, stop), run.x[row], method=STIFF[method], t_eval=np.union1d(samples[inside], [stop]), rtol=rtol,
-                                 atol=atol, **({} if dt is None else {"max_step": dt}))
+            times = np.union1d(samples[inside], [stop])
+            solution = solve_ivp(rate, (start, stop), run.x[row], method=STIFF[method], t_eval=times, rtol=rtol, atol=atol,
+                                 max_step=dt or np.inf)
             run.steps += solution.nfev
             for k, sample in enumerate(inside[:solution.y.shape[1]]):
                 run.out[row, sample*nx:(sample + 1)*nx] = solution.y[:, k]

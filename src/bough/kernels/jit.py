@@ -18,7 +18,7 @@ import numba
 from numba import config, njit
 
 COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
-OPTIONS = dict(fastmath={"contract", "nsz", "arcp"}, error_model="numpy", nogil=True)
+OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nogil": True}
 
 
 def _cache_directory():

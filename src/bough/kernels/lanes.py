@@ -50,7 +50,7 @@ class Lanes:
 
     def zeros(self, *shape):
         """A zeroed array of numbers, aligned to a cache line."""
-        return aligned(shape if self.width == 1 else shape + (self.width,))
+        return aligned(shape if self.width == 1 else (*shape, self.width))
 
 
 class LanesType(types.Type):
@@ -197,7 +197,8 @@ def _addresses(context, builder, array_type, array, index, number):
     llvm_type, width = _llvm(number), getattr(number, "width", 1)
     first = builder.mul(index, ir.Constant(_I64, width))
     for i in itertools.count():
-        element = builder.gep(data, [builder.add(first, ir.Constant(_I64, i*width))], source_etype=_I64 if number == types.int64 else _F64)
+        position = builder.add(first, ir.Constant(_I64, i*width))
+        element = builder.gep(data, [position], source_etype=_I64 if number == types.int64 else _F64)
         yield builder.bitcast(element, llvm_type.as_pointer())
 
 

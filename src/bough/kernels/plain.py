@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 __all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load6", "load9",
-           "load_composite", "load_gathered", "load_spatial", "put_lane", "quads_of", "read", "read3", "read6", "read9", "scale", "sincos", "sqrt",
-           "store", "sub", "width_of", "zero"]
+           "load_composite", "load_gathered", "load_spatial", "put_lane", "quads_of", "read", "read3", "read6",
+           "read9", "scale", "sincos", "sqrt", "store", "sub", "width_of", "zero"]
 
 
 def lanes_of(array):

@@ -9,8 +9,9 @@ from bough.describe import CentralGravity
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.lanes import Lanes
+from bough.model.layout import InputWrench
 from bough.model.run import lanes_for
-from bough.model.tables import InputWrench, Tables
+from bough.model.tables import Tables
 
 if TYPE_CHECKING:
     from bough.model.model import Model
@@ -83,7 +84,8 @@ class Batch:
         return Batch(tables, lanes_for(n), times, np.concatenate(parts, axis=1), u, single)
 
 
-def input_wrenches(model: "Model", wrenches: Mapping[str, Any] | None, frame: str, n: int) -> tuple[tuple[InputWrench, ...], np.ndarray]:
+def input_wrenches(model: "Model", wrenches: Mapping[str, Any] | None, frame: str,
+                   n: int) -> tuple[tuple[InputWrench, ...], np.ndarray]:
     """Who is loaded, and (n, 6 a body) of loads."""
     if frame not in ("body", "world"):
         raise StateError(f"frame is {frame!r}; give 'body' (the body's axes) or 'world'")

@@ -57,8 +57,8 @@ def check_wheels(system: System) -> None:
         least = np.linalg.eigvalsh(np.asarray(body.inertia) - inside)[0]
         if wheels and least < -1e-12*np.trace(inside):
             names = ", ".join(wheel.name for wheel in wheels)
-            raise ModelError(f"body '{body.name}': its inertia is smaller than that of its wheels ({names}) by {-least:.3g} kg m^2; "
-                             "a body's mass and inertia include its wheels, at rest in it")
+            raise ModelError(f"body '{body.name}': its inertia is smaller than that of its wheels ({names}) by {-least:.3g} "
+                             "kg m^2; a body's mass and inertia include its wheels, at rest in it")
 
 
 def check_orbit(system: System) -> None:
@@ -66,7 +66,7 @@ def check_orbit(system: System) -> None:
     if isinstance(system.gravity, CentralGravity):
         for body in system.bodies.values():
             if body.parent is None and body.joint.kind != "free":
-                raise ModelError(f"body '{body.name}': its joint to the world is a {body.joint.kind}; with central gravity the tree "
-                                 "moves about its mass centre: give it joint Free()")
+                raise ModelError(f"body '{body.name}': its joint to the world is a {body.joint.kind}; with central gravity the "
+                                 "tree moves about its mass centre: give it joint Free()")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

@@ -10,11 +10,12 @@ from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model.arguments import Batch, rows
+from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import explain_singular
-from bough.model.tables import InputWrench, Tables, build_tables
+from bough.model.tables import Tables, build_tables
 from bough.sweeps import calls
 
 METHODS = ("auto", "order-n", "dense")

@@ -8,6 +8,7 @@
 A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame turned by a constant matrix.
 Bodies are numbered depth first: most bodies then hang on the one before, and their values stay in registers.
 """
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,7 +55,7 @@ class Partition:
     seats: dict[str, Seat]
 
 
-def rotation_matrix(quaternion: tuple[float, ...]) -> np.ndarray:
+def rotation_matrix(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:
     """Matrix of a quaternion x, y, z, w."""
     x, y, z, w = np.asarray(quaternion)/np.linalg.norm(quaternion)
     return np.array([[1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y)],
@@ -98,7 +99,8 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
     """Hinges and seats of all bodies of a (valid) system."""
     places = coordinate_places(system)
     ground = Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)
-    hinges, seats = [ground], {}
+    hinges = [ground]
+    seats: dict[str, Seat] = {}
     for body in depth_first(system):
         given, joint = parameters[body.name], body.joint
         seat = seats[body.parent] if body.parent else Seat(0, np.eye(3), np.zeros((1, 3)))

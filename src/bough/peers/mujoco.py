@@ -70,7 +70,8 @@ class Mujoco:
             new.mass, new.ipos, new.inertia = body.mass, body.com, moments
             new.iquat = wxyz(Rotation.from_matrix(axes).as_quat())
         for i, (kind, axis) in enumerate(self.joints_of(body)):
-            new.add_joint(name=f"{body.name}/{i}", type=mujoco.mjtJoint(kind), axis=axis, pos=(0, 0, 0), armature=0, damping=0, stiffness=0)
+            new.add_joint(name=f"{body.name}/{i}", type=mujoco.mjtJoint(kind), axis=axis, pos=(0, 0, 0), armature=0, damping=0,
+                          stiffness=0)
         return new
 
     # ---- the same numbers in MuJoCo's order --------------------------------------------------------------------

@@ -137,7 +137,7 @@ def _sound(model: Model, chunk: Rows, fit: np.ndarray) -> Rows:
     t, x, u = chunk
     if not fit.all():
         start = [model.q0, model.v0, model.wheel_speeds, _start_of_orbit(model)]
-        x = np.where(fit[:, None], x, np.concatenate(start))
+        x = np.where(fit[:, None], x, np.concatenate([np.asarray(part, float) for part in start]))
         u = np.where(fit[:, None], u, 0.0)
     missing = max(0, _LEAST - len(t))
     return Rows(*(np.concatenate([array, *[array[-1:]] * missing]) for array in (t, x, u)))

@@ -48,6 +48,6 @@ class Facts:
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
         """Out of a file's attributes."""
-        known = {field.name: attrs.get(field.name) for field in fields(cls)}
+        known: dict[str, Any] = {field.name: attrs.get(field.name) for field in fields(cls)}
         known |= {"batched": bool(attrs["batched"]), "controlled": bool(attrs["controlled"])}
         return cls(**known | {"record": tuple(str(attrs["record"]).split())})

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from bough.errors import StateError, nearest
+from bough.results.conserved import momentum_spoilers
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
 
@@ -34,7 +35,8 @@ def plot(report: Report, what: str = "states", path: str | PathLike[str] | None 
     figure = draw(f"{report.system.name}: {what}", report.time, rows, batched=report.facts.batched)
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, **({"pil_kwargs": {"compress_level": 1}} if Path(path).suffix == ".png" else {}))
+        options: dict[str, Any] = {"pil_kwargs": {"compress_level": 1}} if Path(path).suffix == ".png" else {}
+        figure.savefig(path, **options)
     return figure
 
 
@@ -80,14 +82,16 @@ def _energy(report: Report, get: Get) -> list[PanelRow]:
 
 
 def _momentum(report: Report, get: Get) -> list[PanelRow]:
+    """The momenta; where nothing acts from outside, also how far they drift."""
+    kept = not momentum_spoilers(report.system, controlled=report.facts.controlled)
     rows = []
-    for name, title, unit in (
-        ("angular_momentum", "angular momentum about the mass centre", "N m s"),
-        ("linear_momentum", "linear momentum", "N s"),
+    for kind, title, unit in (
+        ("angular", "angular momentum about the mass centre", "N m s"),
+        ("linear", "linear momentum", "N s"),
     ):
-        series = get(name)
-        change = Panel(f"{title.split(' about')[0]} since the start", unit, series - series[..., :1, :])
-        rows.append(PanelRow([Panel(title, unit, series), change], XYZ))
+        series = get(f"{kind}_momentum")
+        drift = [Panel(f"{kind} momentum since the start", unit, series - series[..., :1, :])] if kept else []
+        rows.append(PanelRow([Panel(title, unit, series), *drift], XYZ))
     return rows
 
 

@@ -57,8 +57,7 @@ def _method(report: Report) -> str:
 def _wall_time(report: Report) -> str:
     wall = report.facts.wall_time
     simulated = (report.time[-1] - report.time[0]) * report.runs
-    factor = f", {simulated / wall:.3g} times real time" if wall > 0 else ""
-    return f"{wall:.3g} s{factor}"
+    return f"{wall:.3g} s" + (f", {_rounded(simulated / wall)} times real time" if wall > 0 else "")
 
 
 def _energy(report: Report) -> str:
@@ -104,6 +103,11 @@ def _final(report: Report) -> list[Row]:
     if len(joints) > _MOST_JOINTS:
         found.append(("", f"... and {len(joints) - _MOST_JOINTS} joints more"))
     return found
+
+
+def _rounded(factor: float) -> str:
+    """Two digits: 0.83, 1.2, 35, 1,700."""
+    return f"{float(f'{factor:.2g}'):,.0f}" if factor >= 10 else f"{factor:.2g}"
 
 
 def _span(values: np.ndarray) -> str:

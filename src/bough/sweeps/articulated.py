@@ -94,7 +94,8 @@ def scatter_acceleration(lane, plan, pars, ws):
     A_u = load_spatial(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL)
     for k in range(1, read(plan, N_HINGES) + 1):
         row = hinge_row(plan, k)
-        i, kind, record, branch = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + RECORD), read(plan, row + BRANCH)
+        i, kind = read(plan, row + INNER), read(plan, row + KIND)
+        record, branch = read(plan, row + RECORD), read(plan, row + BRANCH)
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)
         r = load3(lane, ws, record + OFFSET)

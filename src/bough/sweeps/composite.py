@@ -127,7 +127,8 @@ def fill_rows(lane, plan, pars, ws, k, R):
         p = k
         while p > 0:
             p_row = hinge_row(plan, p)
-            p_kind, p_first, p_record = read(plan, p_row + KIND), read(plan, p_row + TAU) - read(plan, WS_U), read(plan, p_row + RECORD)
+            p_kind, p_record = read(plan, p_row + KIND), read(plan, p_row + RECORD)
+            p_first = read(plan, p_row + TAU) - read(plan, WS_U)
             C_p = load9(lane, ws, p_record + ATTITUDE)
             for i in range(n_speeds(p_kind)):
                 entry = spatial_dot(hinge_column(p_kind, hinge_attitude(pars, p), C_p, i), X)

@@ -118,7 +118,8 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, with_wrench):
     sines = read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)
     for k in range(1, read(plan, N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*HINGE_PARS
-        i, kind, record, branch = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + RECORD), read(plan, row + BRANCH)
+        i, kind = read(plan, row + INNER), read(plan, row + KIND)
+        record, branch = read(plan, row + RECORD), read(plan, row + BRANCH)
         if i != k - 1:
             C, omega, A = load_motion(lane, ws, record_of(plan, i))
         C_i, omega_i = C, omega

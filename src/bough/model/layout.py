@@ -1,0 +1,56 @@
+"""Who is where: sizes of a model's vectors, and the places of everything in the workspace."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bough.describe import CentralGravity, System
+from bough.kernels.hinges import GAIN_SIZE
+from bough.model.partition import Partition, coordinate_places
+from bough.sweeps import fields as f
+
+
+@dataclass(frozen=True)
+class InputWrench:
+    """A wrench that the caller gives with each evaluation: on a body, at its origin, in its axes or the world's."""
+    body: str
+    world: bool
+
+
+class Layout:
+    """Places in the workspace, in the order of `sweeps.fields`."""
+
+    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench]):
+        hinges = parts.hinges
+        self.places = coordinate_places(system)                        # where each joint's q and v start
+        self.in_orbit = isinstance(system.gravity, CentralGravity)
+        self.nq = sum(body.joint.n_q for body in system.bodies.values())
+        self.nv = sum(body.joint.n_v for body in system.bodies.values())
+        self.nw = len(system.wheels)
+        self.nx = self.nq + self.nv + self.nw + 6*self.in_orbit
+        self.first_input = self.nv + self.nw + 6*len(system.wrenches)  # where the caller's wrenches start in u
+        self.nu = self.first_input + 6*len(inputs)
+
+        self.time, self.x = 0, 4
+        self.sines = fours(self.x + self.nx)
+        self.cosines = fours(self.sines + self.nq)
+        self.u = fours(self.cosines + self.nq)
+        self.xdot = self.u + self.nu
+        self.positions = self.xdot + self.nx
+        self.slots = self.positions + 3*len(hinges)*self.in_orbit
+        wheel_hinges = {parts.seats[wheel.body].hinge for wheel in system.wheels.values()}
+        loaded = wheel_hinges | {parts.seats[w.body].hinge for w in system.wrenches.values()}
+        loaded |= {parts.seats[w.body].hinge for w in inputs}
+        loaded |= {k for k, hinge in enumerate(hinges) if self.in_orbit and hinge.mass.any()}
+        loaded -= {0}                                                  # nothing moves the ground
+        self.slot = {k: self.slots + 6*i for i, k in enumerate(sorted(loaded))}
+        stores = self.slots + 6*len(loaded)
+        branches = {hinge.inner for k, hinge in enumerate(hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0}
+        self.branch = {k: stores + f.BRANCH_STORE*i for i, k in enumerate(sorted(branches))}
+        self.record, self.end = [], stores + f.BRANCH_STORE*len(branches)
+        for hinge in hinges:
+            self.record.append(self.end)
+            self.end += f.GAIN + GAIN_SIZE[hinge.kind]
+
+
+def fours(at: int) -> int:
+    """The next multiple of four: sines are taken four at a time."""
+    return -(-at//4)*4
