@@ -23,7 +23,7 @@ app = typer.Typer(
 bench_app = typer.Typer(help="Measure speed against the engines installed beside bough.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
 
-File = Annotated[Path, typer.Argument(help="YAML file, or Python script that builds a System", show_default=False)]
+File = Annotated[Path, typer.Argument(help="YAML file, or Python script that builds a System", show_default=False, metavar="FILE")]
 
 
 @app.command()
@@ -45,6 +45,7 @@ def run(
 
     system = read_system(file)
     target = output or Path("out") / f"{file.stem}.nc"
+    target.parent.mkdir(parents=True, exist_ok=True)        # what cannot be written is said before the work
     wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
     try:
         result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, progress=not quiet)
@@ -129,7 +130,7 @@ def bench_forward(
 
 @app.command()
 def examples(
-    name: Annotated[str | None, typer.Argument(help="example to show", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="example to show", show_default=False, metavar="NAME")] = None,
     copy: Annotated[bool, typer.Option("--copy", help="copy it into this folder")] = False,
 ) -> None:
     """List the examples, or print one, or copy one here."""
@@ -188,4 +189,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         if error.filename is None:
             raise
-        fail(f"{error.filename}: {error.strerror}")
+        fail(f"{error.filename}: {error.strerror}; give another path")

@@ -74,7 +74,7 @@ def simulate(
         )  # fmt: skip
     result = Result(trajectory, names)
     if trajectory.failure and not trajectory.failure.startswith("interrupted"):
-        kept = f"{len(trajectory.t)} samples up to t = {trajectory.t[-1]:.6g} s are kept"
+        kept = f"{len(result.time)} samples up to t = {result.time[-1]:.6g} s are kept"
         raise SimulationError(f"system '{compiled.system.name}': {trajectory.failure} ({kept})", result)
     return result
 

@@ -74,10 +74,13 @@ class Run:
             self.progress(t/self.grid.samples[-1], t)
 
     def note_failure(self) -> bool:
-        """True when nothing is left to integrate."""
+        """True when nothing is left to integrate; what was recorded until then is kept."""
         broken = ~np.isnan(self.failed[:, 0])
         if broken.any():
             self.failure = explain_failure(self, int(np.argmin(np.where(broken, self.failed[:, 0], np.inf))))
+        if broken.all():
+            recorded = np.isfinite(self.out.reshape(len(self.x), -1, self.x.shape[1])).all(axis=2).any(axis=0)
+            self.done = int(np.flatnonzero(recorded)[-1]) + 1
         return bool(broken.all())
 
 
@@ -177,9 +180,9 @@ def run_adaptive(run: Run, tableau: np.ndarray, dt: float | None, tolerances: tu
             call(kernel, model, stepper, samples, limits, carry, rows, ws)
             run.steps, run.rejected = int(carry[:, loops.TAKEN].sum()), int(carry[:, loops.REFUSED].sum())
             running = np.isnan(run.failed[:, 0])
-            run.done = int(carry[running, loops.NEXT].min() if running.any() else carry[:, loops.NEXT].min())
             if run.note_failure():
                 return
+            run.done = int(carry[running, loops.NEXT].min())
             now = float(carry[running, loops.TIME].min())
             run.report(now)
             if now >= stop:

@@ -80,7 +80,7 @@ class Batch:
         if motors is not None:
             u[:, model.nv:model.nv + model.nw] = rows("motors", motors, model.nw, n, model.names.wheels)
         u[:, tables.first_input_wrench:] = wrench_rows
-        times = np.repeat(np.broadcast_to(np.asarray(t, float).reshape(-1, 1), (n, 1)), 2, axis=1)
+        times = np.repeat(rows("t", np.reshape(t, (-1, 1)), 1, n, ("t",)), 2, axis=1)
         return Batch(tables, lanes_for(n), times, np.concatenate(parts, axis=1), u, single)
 
 

@@ -180,10 +180,10 @@ class Model:
     def jacobian(self, q: Any, body: str, point: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
         """(6, nv): [angular, linear] velocity, in world axes, of a point of a body (in its axes) for each speed."""
         k = self.body_index(body)
-        many = np.atleast_2d(np.asarray(q, float))
+        many = rows("q", q, self.nq, None, self.names.q)
         states = np.repeat(many, self.nv, axis=0)
         seen = self.bodies(states, np.tile(np.eye(self.nv), (len(many), 1)))
-        arm = np.einsum("bij,j->bi", seen.attitude[:, k], np.asarray(point, float))
+        arm = np.einsum("bij,j->bi", seen.attitude[:, k], rows("point", point, 3, 1, "xyz")[0])
         linear = seen.velocity[:, k] + np.cross(seen.rate[:, k], arm)
         stacked = np.concatenate([seen.rate[:, k], linear], axis=1).reshape(len(many), self.nv, 6)
         result = stacked.transpose(0, 2, 1)

@@ -62,11 +62,14 @@ def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict
     }
     coords = {dim: variable for dim, variable in known.items() if dim in used | {"time"}}
     units = joint_units(trajectory.model.system)
-    coords |= {name: _texts(dim, units[name]) for name, dim in UNIT_AXES.items() if dim in used}
+    coords |= {unit: _texts(dim, units[unit]) for name, (unit, dim) in UNITS_OF.items() if name in variables}
     return coords | (_parameters(trajectory) if "run" in used else {})
 
 
-UNIT_AXES = {"q_unit": "q_name", "v_unit": "v_name", "a_unit": "v_name", "torque_unit": "v_name"}
+UNITS_OF = {
+    "q": ("q_unit", "q_name"), "v": ("v_unit", "v_name"),
+    "a": ("a_unit", "v_name"), "joint_torque": ("torque_unit", "v_name"),
+}  # fmt: skip
 
 
 def joint_units(system: System) -> dict[str, list[str]]:

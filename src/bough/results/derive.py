@@ -91,7 +91,8 @@ def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarr
     wanted = [name for name in records if name in DERIVED]
     if not wanted:
         return {}
-    runs = [_derive_rows(model, rows, wanted) for model, rows in _runs(trajectory)]
+    with np.errstate(over="ignore", invalid="ignore"):    # the last states of a run that diverged are huge
+        runs = [_derive_rows(model, rows, wanted) for model, rows in _runs(trajectory)]
     shape = trajectory.x.shape[:2]
     values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
     values = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}

@@ -18,20 +18,28 @@ _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
 
 def write(path: Path, labelled: Labelled) -> None:
     """Write a file; it appears when it is complete."""
-    import h5netcdf
-
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        with h5netcdf.File(part, "w") as file:
-            file.dimensions = _sizes(labelled)
-            for name, variable in (labelled.coords | labelled.variables).items():
-                _write_variable(file, name, variable)
-            auxiliary = [name for name, variable in labelled.coords.items() if variable.dims != (name,)]
-            file.attrs.update(labelled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _write(part, labelled)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise StateError(f"{path}: cannot be written ({reason}); give another path") from None
+
+
+def _write(path: Path, labelled: Labelled) -> None:
+    import h5netcdf
+
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions = _sizes(labelled)
+        for name, variable in (labelled.coords | labelled.variables).items():
+            _write_variable(file, name, variable)
+        auxiliary = [name for name, variable in labelled.coords.items() if variable.dims != (name,)]
+        file.attrs.update(labelled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
 
 
 def read(path: Path) -> Labelled:

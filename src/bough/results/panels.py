@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, MaxNLocator
 
 WIDTH, HEIGHT, GAP = 4.6, 1.65, 0.62  # of a panel; GAP between rows
-LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.85, 0.6, 0.95
+LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.72, 0.6, 0.95
+SECOND_LINE = 0.16  # of a title
 MOST_ROWS = 12
 LONGEST_LABEL = 18
 COLOURS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
@@ -32,9 +33,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelRow:
-    """Panels side by side whose curves share their colours and one legend."""
+    """Panels side by side (None: an empty place) whose curves share their colours and one legend."""
 
-    panels: Sequence[Panel]
+    panels: Sequence[Panel | None]
     labels: Sequence[str]
 
 
@@ -45,15 +46,18 @@ def draw(title: str, time: np.ndarray, rows: Sequence[PanelRow], *, batched: boo
         title += f" (the first {len(shown)} of {len(rows)} rows)"
     if batched:
         title += "\nline: median of the runs, band: least to greatest"
+    top = TOP + SECOND_LINE * batched
     columns = max(len(row.panels) for row in shown)
     width = LEFT + columns * WIDTH + (columns - 1) * BETWEEN + RIGHT
-    height = TOP + len(shown) * HEIGHT + (len(shown) - 1) * GAP + BOTTOM
+    height = top + len(shown) * HEIGHT + (len(shown) - 1) * GAP + BOTTOM
     figure = Figure(figsize=(width, height), dpi=110)
     figure.suptitle(title, x=LEFT / width, y=1 - 0.16 / height, ha="left", va="top", fontsize=11, fontweight="bold")
     for i, row in enumerate(shown):
-        bottom = height - TOP - (i + 1) * HEIGHT - i * GAP
+        bottom = height - top - (i + 1) * HEIGHT - i * GAP
         axes = []
         for j, panel in enumerate(row.panels):
+            if panel is None:
+                continue
             left = LEFT + j * (WIDTH + BETWEEN)
             axes.append(figure.add_axes((left / width, bottom / height, WIDTH / width, HEIGHT / height)))
             _draw_panel(axes[-1], time, panel, batched, last=i == len(shown) - 1)
@@ -79,12 +83,12 @@ def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
     """Title, labels, ticks. Their places are given: matplotlib would take half of the drawing time to find them."""
     axes.set_title(title, loc="left", fontsize=9, y=1.03, pad=0)
     axes.set_ylabel(f"[{unit or '-'}]", fontsize=8)
-    axes.yaxis.set_label_coords(-0.135, 0.5)
+    axes.yaxis.set_label_coords(-0.115, 0.5)
     axes.xaxis.set_label_coords(0.5, -0.17)
     axes.set_xlabel("time [s]", fontsize=8) if last else axes.tick_params(labelbottom=False)
     axes.tick_params(labelsize=7)
     axes.xaxis.set_major_locator(MaxNLocator(6))
-    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=(1, 2, 2.5, 5, 10)))
     axes.yaxis.set_major_formatter(FormatStrFormatter("%.5g"))
     axes.grid(True, linewidth=0.4, alpha=0.5)
     axes.margins(x=0)

@@ -99,12 +99,11 @@ def _poses(report: Report, get: Get) -> list[PanelRow]:
     """A row for each component, with a curve for each body: how a whole limb moves can be seen at once."""
     position, attitude, names = get("position"), get("attitude"), list(report.system.bodies)
     rows = []
-    for first in range(0, len(names), MOST_CURVES):
-        some = slice(first, first + MOST_CURVES)
+    for some in np.array_split(np.arange(len(names)), -(-len(names) // MOST_CURVES)):
         for i, component in enumerate("xyzw"):
+            place = Panel(f"position: {component}", "m", position[..., some, i]) if i < 3 else None
             quaternion = Panel(f"attitude: quaternion {component}", "", attitude[..., some, i])
-            place = [Panel(f"position of body origin: {component}", "m", position[..., some, i])] if i < 3 else []
-            rows.append(PanelRow([*place, quaternion], names[some]))
+            rows.append(PanelRow([place, quaternion], [names[k] for k in some]))
     return rows
 
 
@@ -115,17 +114,16 @@ def _wheels(report: Report, get: Get) -> list[PanelRow]:
 
 
 def _reactions(report: Report, get: Get) -> list[PanelRow]:
-    reaction = get("reaction")
-    return [
-        PanelRow(
-            [
-                Panel(f"{name}: moment of its joint", "N m", reaction[..., i, :3]),
-                Panel(f"{name}: force of its joint", "N", reaction[..., i, 3:]),
-            ],
-            XYZ,
-        )
-        for i, name in enumerate(report.system.bodies)
-    ]
+    """A row for each joint that carries something: all but the free ones."""
+    reaction, bodies = get("reaction"), list(report.system.bodies.values())
+    carrying = [i for i, body in enumerate(bodies) if body.joint.kind != "free"] or [*range(len(bodies))]
+    rows = []
+    for i in carrying:
+        name = bodies[i].joint.name or bodies[i].name
+        moment = Panel(f"{name}: moment of the joint", "N m", reaction[..., i, :3])
+        force = Panel(f"{name}: force of the joint", "N", reaction[..., i, 3:])
+        rows.append(PanelRow([moment, force], XYZ))
+    return rows
 
 
 def _torques(report: Report, get: Get) -> list[PanelRow]:
@@ -138,7 +136,7 @@ def _torques(report: Report, get: Get) -> list[PanelRow]:
         rows.append(PanelRow([panel], group.labels[: len(group.v)]))
     if report.system.wheels:
         rows.append(PanelRow([Panel("motors: torque", "N m", get("motor_torque"))], list(report.system.wheels)))
-    moving = [row for row in rows if row.panels[0].values.any()]
+    moving = [row for row in rows if any(panel is not None and panel.values.any() for panel in row.panels)]
     return moving or rows[:1]
 
 

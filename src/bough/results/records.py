@@ -77,6 +77,8 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
         named += ["torque"] if controlled else []
     else:
         named = [record] if isinstance(record, str) else list(record)
+    if not named:
+        raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
     for name in named:
         if name not in RECORDS:
             remedy = nearest(name, RECORDS) or f"; choose out of {', '.join(RECORDS)}"

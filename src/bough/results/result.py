@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from bough.describe import System
 from bough.errors import StateError
@@ -29,7 +32,7 @@ class Result(Report):
     """
 
     def __init__(self, trajectory: Trajectory, record: str | Iterable[str] | None = None) -> None:
-        self.trajectory = trajectory
+        self.trajectory = _reached(trajectory)
         names = chosen(record, trajectory.model.system, controlled=bool(trajectory.u.any()))
         self.facts = Facts.of(trajectory, names)
         self._cache: dict[str, Labelled] = {}
@@ -49,6 +52,15 @@ class Result(Report):
                 variables = {key: whole.variables[key] for key in RECORDS[name] if key in whole.variables}
                 self._cache[name] = Labelled(whole.coords, variables)
         return self._cache[record]
+
+
+def _reached(trajectory: Trajectory) -> Trajectory:
+    """Without the samples at the end that no run reached."""
+    reached = np.isfinite(trajectory.x).all(axis=2).any(axis=0)
+    if reached.all():
+        return trajectory
+    n = 1 + int(np.flatnonzero(reached)[-1])
+    return replace(trajectory, t=trajectory.t[:n], x=trajectory.x[:, :n], u=trajectory.u[:, :n])
 
 
 class SavedResult(Report):

@@ -51,7 +51,7 @@ def _method(report: Report) -> str:
     facts = report.facts
     step = "adaptive steps" if facts.dt is None else f"dt {facts.dt:g} s"
     rejected = f", {facts.rejected} rejected" if facts.rejected else ""
-    return f"{facts.method}, {step}, {facts.steps} steps{rejected}"
+    return f"{facts.method}, {step}, {facts.steps} step{'s' * (facts.steps != 1)}{rejected}"
 
 
 def _wall_time(report: Report) -> str:
@@ -66,8 +66,9 @@ def _energy(report: Report) -> str:
     if spoilers:
         first, last = total[..., 0], total[..., -1]
         return f"{_span(first)} -> {_span(last)} J ({', '.join(spoilers)})"
-    exchanged = np.ptp(report.array("kinetic_energy"), axis=-1)
-    drift = np.abs(total - total[..., :1]).max(axis=-1)
+    kinetic = report.array("kinetic_energy")
+    exchanged = np.nanmax(kinetic, axis=-1) - np.nanmin(kinetic, axis=-1)
+    drift = np.nanmax(np.abs(total - total[..., :1]), axis=-1)
     return f"{_span(total[..., 0])} J, drift {drift.max():.1e} J{_relative(drift, exchanged, 'of what is exchanged')}"
 
 
@@ -78,7 +79,7 @@ def _momentum(report: Report) -> list[Row]:
     found = []
     for name, unit in (("angular", "N m s"), ("linear", "N s")):
         series = report.array(f"{name}_momentum")
-        drift = np.linalg.norm(series - series[..., :1, :], axis=-1).max(axis=-1)
+        drift = np.nanmax(np.linalg.norm(series - series[..., :1, :], axis=-1), axis=-1)
         size = np.linalg.norm(series[..., 0, :], axis=-1)
         found.append((f"{name} momentum", f"{_span(size)} {unit}, drift {drift.max():.1e} {unit}"))
     return found

@@ -1,0 +1,171 @@
+"""How runs behave: batches, parameter sets, controllers, grids, failures, interrupts."""
+import numpy as np
+import pytest
+
+import bough
+from bough.integrate import integrate
+from tests.integrate.systems import floating_arm, pendulum, split, start_of
+
+
+def test_batch_equals_single_runs():
+    """Seven states in lanes (a full group and a part of one) against seven runs, for fixed and adaptive steps."""
+    model = floating_arm((0, 0, -3.0))
+    starts = [start_of(model, seed) for seed in range(7)]
+    q, v = np.array([s[0] for s in starts]), np.array([s[1] for s in starts])
+    for options in ({"dt": 2e-3}, {"method": "dopri5"}):
+        together = integrate(model, q0=q, v0=v, until=0.4, **options)
+        assert together.batched
+        assert together.x.shape[0] == 7
+        for i in range(7):
+            alone = integrate(model, q0=q[i], v0=v[i], until=0.4, **options)
+            np.testing.assert_allclose(together.x[i], alone.x[0], atol=1e-11)
+
+
+def test_parameter_sets_equal_models_built_with_them():
+    model = floating_arm()
+    q, v = start_of(model)
+    changes = {"lower.mass": np.linspace(1, 3, 5), "base.com": np.linspace([0, 0, 0], [0.2, 0.1, 0], 5),
+               "upper.at": np.linspace([0.4, 0, 0], [0.6, 0.1, 0], 5), "tip.inertia": np.array([np.diag([1, 1, 1.0])*k for k in range(1, 6)])}
+    for options in ({"dt": 2e-3}, {"method": "dopri5"}):
+        together = integrate(model, q0=q, v0=v, until=0.4, parameters=changes, **options)
+        for i in range(5):
+            member = model.with_parameters({name: value[i] for name, value in changes.items()})
+            alone = integrate(member, q0=q, v0=v, until=0.4, **options)
+            np.testing.assert_allclose(together.x[i], alone.x[0], atol=1e-11)
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"lower.mass": [-1.0, 1.0]}, "mass"), ({"lower.mas": [1.0]}, "did you mean 'mass'"), ({"lowr.mass": [1.0]}, "did you mean 'lower'"),
+    ({"lower.com": [1.0, 2.0]}, "shape"), ({"lower.mass": [1.0, 2.0], "tip.mass": [1.0, 2.0, 3.0]}, "as many"),
+])
+def test_bad_parameter_sets_are_named(changes, said):
+    with pytest.raises(bough.ModelError, match=said):
+        integrate(floating_arm(), until=1.0, dt=0.1, parameters=changes)
+
+
+def test_compiled_controller_acts_at_every_stage():
+    """A torque -k q - c v given by a compiled law is the joint's own spring and damper."""
+    free = bough.System("a")
+    free.body("x", joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 2.0))
+    sprung = bough.System("b")
+    sprung.body("x", joint=bough.Revolute("z", stiffness=5.0, damping=0.3), mass=1.0, inertia=(1, 1, 2.0))
+
+    @bough.controller
+    def law(t, q, v, wheels, tau, motors):
+        tau[0] = -5.0*q[0] - 0.3*v[0]
+    for options in ({"dt": 0.01}, {"method": "dopri5"}):
+        a = integrate(free.compile(), q0=[1.0], until=2.0, control=law, **options)
+        b = integrate(sprung.compile(), q0=[1.0], until=2.0, **options)
+        np.testing.assert_allclose(a.x, b.x, atol=1e-13)
+        np.testing.assert_allclose(a.u[0, 1:, 0], -5.0*a.x[0, 1:, 0] - 0.3*a.x[0, 1:, 1], atol=1e-13)
+    batch = integrate(free.compile(), q0=np.ones((6, 1)), until=2.0, dt=0.01, control=law)
+    np.testing.assert_allclose(batch.x, np.broadcast_to(b.x[0] + 0*batch.x[0], batch.x.shape), atol=1e-7)
+
+
+def test_python_controller_is_held_between_calls():
+    """A unit inertia under u = -x_k held for T: x_{k+1} = x_k + T v_k - T^2 x_k/2, v_{k+1} = v_k - T x_k exactly."""
+    s = bough.System("a")
+    s.body("x", joint=bough.Prismatic("x"), mass=1.0)
+    called = []
+
+    def law(t, q, v, wheels):
+        called.append(t)
+        return {"x": -q[0]}
+    for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau", "rtol": 1e-10, "atol": 1e-13}):
+        called.clear()
+        run = integrate(s.compile(), q0=[1.0], until=1.0, rate=10, control=law, control_period=0.1, **options)
+        x, v = 1.0, 0.0
+        for k in range(10):
+            np.testing.assert_allclose(run.x[0, k], [x, v], atol=1e-9)
+            x, v = x + 0.1*v - 0.005*x, v - 0.1*x
+        np.testing.assert_allclose(called, np.arange(10)*0.1, atol=1e-12)
+
+
+@pytest.mark.parametrize(("law", "said"), [
+    (lambda t, q, v, w: {"bab": 1.0}, "did you mean 'bob'"), (lambda t, q, v, w: [1.0, 2.0], "shape"),
+    (lambda t, q, v, w: [np.nan], "finite"), (3.0, "give a function"),
+])
+def test_bad_controllers_are_named(law, said):
+    with pytest.raises(bough.StateError, match=said):
+        integrate(pendulum(), until=1.0, dt=0.1, control=law)
+
+
+def test_samples_are_where_they_were_asked_for():
+    model = pendulum()
+    assert len(integrate(model, until=1.0, dt=0.03).t) == 101
+    run = integrate(model, until=1.05, dt=0.03, rate=10)
+    np.testing.assert_allclose(run.t, [*np.arange(11)/10, 1.05], atol=1e-14)
+    assert integrate(model, until=1.0, dt=0.25, rate=2).steps == 4
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"until": -1.0, "dt": 0.1}, "until"), ({"until": 1.0}, "give dt"), ({"until": 1.0, "dt": 0.0}, "dt is 0"),
+    ({"until": 1.0, "dt": 0.1, "method": "rk5"}, "did you mean 'rk4'"), ({"until": 1.0, "dt": 0.1, "rate": 0}, "rate is 0"),
+    ({"until": 1.0, "dt": 0.1, "dynamics": "fast"}, "dynamics"), ({"until": 1.0, "method": "dopri5", "rtol": -1}, "rtol"),
+    ({"until": 1.0, "dt": 0.1, "q0": [0.0, 1.0]}, "give 1 numbers"), ({"until": 1.0, "dt": 0.1, "control_period": 0.1}, "control_period"),
+    ({"until": 1.0, "method": "dopri5", "control": lambda t, q, v, w: [0.0]}, "control_period"),
+])
+def test_bad_options_are_named(options, said):
+    with pytest.raises(bough.StateError, match=said):
+        integrate(pendulum(), **options)
+
+
+def test_divergence_names_time_and_coordinate_and_keeps_what_was_recorded():
+    s = bough.System("stiff")
+    s.body("a", joint=bough.Revolute("x", name="hinge", stiffness=1e8), mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
+    run = integrate(s.compile(), q0=[0.1], until=10.0, dt=0.01, rate=50)
+    assert "diverged at t = " in run.failure
+    assert "hinge.rx" in run.failure
+    assert 1 <= len(run.t) < 501
+    assert np.isfinite(run.x).all()
+    assert run.t[-1] < float(run.failure.split("t = ")[1].split(" ")[0])
+
+
+def test_one_diverging_member_does_not_stop_the_others():
+    model = floating_arm()
+    q, v = start_of(model)
+    speeds = np.tile(v, (5, 1))
+    speeds[2, 3:6] = 1e200
+    run = integrate(model, q0=q, v0=speeds, until=0.2, dt=1e-2)
+    assert "run 2 of the batch" in run.failure
+    alone = integrate(model, q0=q, v0=v, until=0.2, dt=1e-2)
+    np.testing.assert_allclose(run.x[4], alone.x[0], atol=1e-12)
+
+
+def test_adaptive_run_that_cannot_go_on_says_so():
+    """Free fall into a repelling singularity is no state: a law that returns infinity at t = 0.5 stops the run there."""
+    @bough.controller
+    def law(t, q, v, wheels, tau, motors):
+        tau[0] = 1.0/(0.5 - t)**2
+    run = integrate(pendulum(), until=1.0, method="dopri5", control=law, rate=100)
+    assert "too small" in run.failure
+    assert abs(run.t[-1] - 0.5) < 0.02
+
+
+def test_interrupt_keeps_what_was_computed():
+    model = pendulum()
+
+    def stop_half_way(fraction, t):
+        if fraction > 0.4:
+            raise KeyboardInterrupt
+    run = integrate(model, q0=[0.5], until=1000.0, dt=1e-4, rate=1, progress=stop_half_way)
+    assert run.failure.startswith("interrupted")
+    assert 1 < len(run.t) < 1001
+    assert np.isfinite(run.x).all()
+
+
+def test_progress_rises_to_one():
+    seen = []
+    integrate(floating_arm(), until=1.0, dt=1e-3, progress=lambda fraction, t: seen.append(fraction))
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1.0)
+
+
+def test_angular_momentum_of_a_batch_in_lanes():
+    """Every lane keeps its own momentum: lanes do not mix."""
+    model = floating_arm()
+    starts = [start_of(model, seed) for seed in range(5)]
+    run = integrate(model, q0=np.array([s[0] for s in starts]), v0=np.array([s[1] for s in starts]), until=1.0, dt=1e-3, rate=5)
+    for x in run.x:
+        h = model.momentum(*split(model, x))
+        np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), atol=1e-9)
