@@ -29,12 +29,12 @@ File = Annotated[Path, typer.Argument(help="YAML file, or Python script that bui
 @app.command()
 def run(
     file: File,
-    until: Annotated[float | None, typer.Option(help="end of the run [s]")] = None,
-    dt: Annotated[float | None, typer.Option(help="step [s]")] = None,
+    until: Annotated[float | None, typer.Option(help="end of the run, in seconds")] = None,
+    dt: Annotated[float | None, typer.Option(help="step, in seconds")] = None,
     method: Annotated[str | None, typer.Option(help="rk4, euler-cromer, dopri5, radau, bdf, lsoda")] = None,
     rate: Annotated[float | None, typer.Option(help="samples per second")] = None,
     record: Annotated[str | None, typer.Option(help="what to record, as in state,energy,reactions")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file [default: out/NAME.nc]")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; out/NAME.nc if not given")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots beside the output")] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ class Bar:
 
     def __call__(self, fraction: float, t: float) -> None:
         elapsed = time.perf_counter() - self.start
-        if self.bar is None and elapsed > PATIENCE and fraction < 1.0:
+        if self.bar is None and elapsed > PATIENCE and fraction < 1.0 and sys.stderr.isatty():
             self.bar = _make()
             self.task = self.bar.add_task(self.title, total=1.0, speed="")
             self.bar.start()

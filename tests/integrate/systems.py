@@ -16,8 +16,10 @@ def floating_arm(gravity=(0, 0, 0)):
     s = bough.System("floating arm", gravity=gravity)
     s.body("base", joint=bough.Free(), mass=10.0, com=(0.1, 0, 0), inertia=(2.0, 3.0, 4.0))
     s.body("upper", parent="base", joint=bough.Spherical(), at=(0.5, 0, 0), mass=3.0, com=(0.3, 0, 0.1), inertia=(0.1, 0.2, 0.25))
-    s.body("lower", parent="upper", joint=bough.Universal("yz"), at=(0.6, 0, 0), mass=2.0, com=(0.2, 0.1, 0), inertia=(0.05, 0.1, 0.12))
-    s.body("tip", parent="base", joint=bough.Prismatic((1, 1, 0)), at=(0, 0.5, 0), mass=1.0, com=(0, 0, 0.1), inertia=(0.02, 0.03, 0.04))
+    s.body("lower", parent="upper", joint=bough.Universal("yz"), at=(0.6, 0, 0), mass=2.0, com=(0.2, 0.1, 0),
+           inertia=(0.05, 0.1, 0.12))
+    s.body("tip", parent="base", joint=bough.Prismatic((1, 1, 0)), at=(0, 0.5, 0), mass=1.0, com=(0, 0, 0.1),
+           inertia=(0.02, 0.03, 0.04))
     return s.compile()
 
 

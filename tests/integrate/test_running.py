@@ -25,7 +25,8 @@ def test_parameter_sets_equal_models_built_with_them():
     model = floating_arm()
     q, v = start_of(model)
     changes = {"lower.mass": np.linspace(1, 3, 5), "base.com": np.linspace([0, 0, 0], [0.2, 0.1, 0], 5),
-               "upper.at": np.linspace([0.4, 0, 0], [0.6, 0.1, 0], 5), "tip.inertia": np.array([np.diag([1, 1, 1.0])*k for k in range(1, 6)])}
+               "upper.at": np.linspace([0.4, 0, 0], [0.6, 0.1, 0], 5),
+               "tip.inertia": np.array([np.eye(3)*k for k in range(1, 6)])}
     for options in ({"dt": 2e-3}, {"method": "dopri5"}):
         together = integrate(model, q0=q, v0=v, until=0.4, parameters=changes, **options)
         for i in range(5):
@@ -35,7 +36,8 @@ def test_parameter_sets_equal_models_built_with_them():
 
 
 @pytest.mark.parametrize(("changes", "said"), [
-    ({"lower.mass": [-1.0, 1.0]}, "mass"), ({"lower.mas": [1.0]}, "did you mean 'mass'"), ({"lowr.mass": [1.0]}, "did you mean 'lower'"),
+    ({"lower.mass": [-1.0, 1.0]}, "mass"), ({"lower.mas": [1.0]}, "did you mean 'mass'"),
+    ({"lowr.mass": [1.0]}, "did you mean 'lower'"),
     ({"lower.com": [1.0, 2.0]}, "shape"), ({"lower.mass": [1.0, 2.0], "tip.mass": [1.0, 2.0, 3.0]}, "as many"),
 ])
 def test_bad_parameter_sets_are_named(changes, said):
@@ -102,7 +104,8 @@ def test_samples_are_where_they_were_asked_for():
     ({"until": -1.0, "dt": 0.1}, "until"), ({"until": 1.0}, "give dt"), ({"until": 1.0, "dt": 0.0}, "dt is 0"),
     ({"until": 1.0, "dt": 0.1, "method": "rk5"}, "did you mean 'rk4'"), ({"until": 1.0, "dt": 0.1, "rate": 0}, "rate is 0"),
     ({"until": 1.0, "dt": 0.1, "dynamics": "fast"}, "dynamics"), ({"until": 1.0, "method": "dopri5", "rtol": -1}, "rtol"),
-    ({"until": 1.0, "dt": 0.1, "q0": [0.0, 1.0]}, "give 1 numbers"), ({"until": 1.0, "dt": 0.1, "control_period": 0.1}, "control_period"),
+    ({"until": 1.0, "dt": 0.1, "q0": [0.0, 1.0]}, "give 1 numbers"),
+    ({"until": 1.0, "dt": 0.1, "control_period": 0.1}, "control_period"),
     ({"until": 1.0, "method": "dopri5", "control": lambda t, q, v, w: [0.0]}, "control_period"),
 ])
 def test_bad_options_are_named(options, said):

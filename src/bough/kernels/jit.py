@@ -23,7 +23,7 @@ OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nog
 
 def _cache_directory():
     package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {package}".encode())
     for source in sorted(file for folder in COMPILED_FOLDERS for file in (package / folder).rglob("*.py")):
         digest.update(source.relative_to(package).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
     home = os.environ.get("BOUGH_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bough"
@@ -39,7 +39,7 @@ CACHE_DIRECTORY = _cache_directory()
 
 
 def leaf(function):
-    return njit(forceinline=True, **OPTIONS)(function)
+    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
 
 def kernel(function):
@@ -52,7 +52,7 @@ def kernel(function):
 
 @contextmanager
 def compiling(lanes):
-    """While a kernel is first called: one state gains 15 % from packing its 3-vectors, lanes are packed already."""
+    """While a kernel is first called: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed already."""
     previous, config.SLP_VECTORIZE = config.SLP_VECTORIZE, int(lanes.width == 1)
     try:
         yield

@@ -17,23 +17,29 @@ if TYPE_CHECKING:
     from bough.model.model import Model
 
 
-def rows(what: str, value: Any, n: int, batch: int | None, names: Sequence[str]) -> np.ndarray:
-    """`value` as (batch, n) of finite numbers; one row serves the whole batch."""
+def array(what: str, value: Any, n: int) -> np.ndarray:
+    """`value` as an array of numbers."""
     try:
-        array = np.atleast_2d(np.asarray(value, dtype=np.float64))
+        return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise StateError(f"{what} is {value!r}; give {n} numbers, or rows of {n} numbers") from None
-    if array.ndim != 2 or array.shape[1] != n:
-        raise StateError(f"{what} has shape {np.shape(value)}; give {n} numbers, or rows of {n} numbers: {_list(names)}")
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        where = f"{what}[{column}]" if np.ndim(value) == 1 else f"{what}[{row}, {column}]"
-        raise StateError(f"{where} ('{names[column]}') is {array[row, column]}; give a finite number")
-    if batch is not None and len(array) not in (1, batch):
-        raise StateError(f"{what} has {len(array)} rows, but the batch has {batch}; give one row, or one for each")
-    if batch is not None and len(array) != batch:
-        array = np.broadcast_to(array, (batch, n))
-    return np.ascontiguousarray(array)
+
+
+def rows(what: str, value: Any, n: int, batch: int | None, names: Sequence[str]) -> np.ndarray:
+    """`value` as (batch, n) of finite numbers; one row serves the whole batch."""
+    given = array(what, value, n)
+    table = np.atleast_2d(given)
+    if table.ndim != 2 or table.shape[1] != n:
+        raise StateError(f"{what} has shape {given.shape}; give {n} numbers, or rows of {n} numbers: {_list(names)}")
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        where = f"{what}[{column}]" if given.ndim == 1 else f"{what}[{row}, {column}]"
+        raise StateError(f"{where} ('{names[column]}') is {table[row, column]}; give a finite number")
+    if batch is not None and len(table) not in (1, batch):
+        raise StateError(f"{what} has {len(table)} rows, but the batch has {batch}; give one row, or one for each")
+    if batch is not None and len(table) != batch:
+        table = np.broadcast_to(table, (batch, n))
+    return np.ascontiguousarray(table)
 
 
 def _list(names: Sequence[str]) -> str:
@@ -62,26 +68,49 @@ class Batch:
     def of(model: "Model", q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
            frame: str = "body", t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None,
            keep_welds: bool = False) -> "Batch":
-        states = [np.atleast_2d(q), np.atleast_2d(v), np.atleast_2d([] if tau is None else tau)]
-        n, single = max(map(len, states)), all(np.ndim(a) == 1 for a in (q, v, [] if tau is None else tau))
+        given = [array("q", q, model.nq), array("v", v, model.nv), *([] if tau is None else [array("tau", tau, model.nv)])]
+        n, single = max(len(np.atleast_2d(a)) for a in given), all(a.ndim == 1 for a in given)
         q, v = rows("q", q, model.nq, n, model.names.q), rows("v", v, model.nv, n, model.names.v)
         check_quaternions(model, q)
         inputs, wrench_rows = input_wrenches(model, wrenches, frame, n)
         tables = model._tables(inputs, keep_welds)
-        parts = [q, v]
-        if model.nw:
-            parts.append(rows("wheels", model.wheel_speeds if wheels is None else wheels, model.nw, n, model.names.wheels))
-        if isinstance(model.system.gravity, CentralGravity):
-            start = [*model.system.gravity.position, *model.system.gravity.velocity]
-            parts.append(rows("orbit", start if orbit is None else orbit, 6, n, ("x", "y", "z", "vx", "vy", "vz")))
+        x = np.concatenate([q, v, wheel_rows(model, wheels, n), orbit_rows(model, orbit, n)], axis=1)
         u = np.zeros((n, tables.n_u))
         if tau is not None:
             u[:, :model.nv] = rows("tau", tau, model.nv, n, model.names.v)
         if motors is not None:
-            u[:, model.nv:model.nv + model.nw] = rows("motors", motors, model.nw, n, model.names.wheels)
+            u[:, model.nv:model.nv + model.nw] = motor_rows(model, motors, n)
         u[:, tables.first_input_wrench:] = wrench_rows
         times = np.repeat(rows("t", np.reshape(t, (-1, 1)), 1, n, ("t",)), 2, axis=1)
-        return Batch(tables, lanes_for(n), times, np.concatenate(parts, axis=1), u, single)
+        return Batch(tables, lanes_for(n), times, x, u, single)
+
+
+def wheel_rows(model: "Model", wheels: Any, n: int) -> np.ndarray:
+    """Speeds of the wheels relative to their bodies."""
+    if wheels is not None and not model.nw and np.size(wheels):
+        raise StateError(f"wheels is {wheels!r}, but the system has no wheels; leave it out")
+    return rows("wheels", model.wheel_speeds if wheels is None else wheels, model.nw, n, model.names.wheels)
+
+
+def motor_rows(model: "Model", motors: Any, n: int) -> np.ndarray:
+    """Torques of the wheels' motors; a wheel whose speed is held takes none."""
+    torques = rows("motors", motors, model.nw, n, model.names.wheels)
+    for j, wheel in enumerate(model.system.wheels.values()):
+        if not wheel.driven and torques[:, j].any():
+            raise StateError(f"motors: a torque of {torques[:, j].max():g} N m for wheel '{wheel.name}', whose speed is held; "
+                             "give 0, or give the wheel a torque in the description")
+    return torques
+
+
+def orbit_rows(model: "Model", orbit: Any, n: int) -> np.ndarray:
+    """Position and velocity of the mass centre, with central gravity only."""
+    gravity = model.system.gravity
+    if not isinstance(gravity, CentralGravity):
+        if orbit is not None:
+            raise StateError("orbit is given, but the system's gravity is uniform; leave it out, or give the system CentralGravity")
+        return np.zeros((n, 0))
+    start = [*gravity.position, *gravity.velocity]
+    return rows("orbit", start if orbit is None else orbit, 6, n, ("x", "y", "z", "vx", "vy", "vz"))
 
 
 def input_wrenches(model: "Model", wrenches: Mapping[str, Any] | None, frame: str,
@@ -89,6 +118,8 @@ def input_wrenches(model: "Model", wrenches: Mapping[str, Any] | None, frame: st
     """Who is loaded, and (n, 6 a body) of loads."""
     if frame not in ("body", "world"):
         raise StateError(f"frame is {frame!r}; give 'body' (the body's axes) or 'world'")
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise StateError(f"wrenches is {wrenches!r}; give a dict from body names to [moment, force]")
     inputs, parts = [], [np.zeros((n, 0))]
     for body, wrench in (wrenches or {}).items():
         if body not in model.names.bodies:

@@ -68,5 +68,7 @@ def check_orbit(system: System) -> None:
             if body.parent is None and body.joint.kind != "free":
                 raise ModelError(f"body '{body.name}': its joint to the world is a {body.joint.kind}; with central gravity the "
                                  "tree moves about its mass centre: give it joint Free()")
+            if body.mass == 0.0 and np.any(body.inertia):
+                raise ModelError(f"body '{body.name}' has inertia but no mass; with central gravity give it a mass too")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

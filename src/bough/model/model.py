@@ -14,7 +14,7 @@ from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters
 from bough.model.run import call, group_parameters, workspace
-from bough.model.singular import explain_singular
+from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables
 from bough.sweeps import calls
 
@@ -93,7 +93,8 @@ class Model:
             system.wheels[wheel.name] = wheel
         for wrench in self.system.wrenches.values():
             system.wrenches[wrench.name] = wrench
-        return Model(system)
+        system.settings = self.system.settings
+        return system.compile()
 
     @cached_property
     def quaternions(self) -> list[int]:
@@ -123,8 +124,7 @@ class Model:
         ws = workspace(batch.tables, batch.lanes, self.nv**2 if dense else 0)
         kernel = calls.forward_dense if dense else calls.forward_order_n
         self._call(kernel, batch, out, ws=ws)
-        if not np.isfinite(out).all():
-            explain_singular(self, batch, out)
+        check_finite(self, batch, out)
         return out
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None, frame: str = "body",

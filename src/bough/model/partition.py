@@ -33,12 +33,19 @@ class Hinge:
     moment: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass centre
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
 
+    locked: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
+
     def add_body(self, mass: np.ndarray, com: np.ndarray, central: np.ndarray) -> None:
         """Take up a body: central inertia and mass centre in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
         square = np.einsum("bi,bi->b", com, com)[:, None, None]*np.eye(3)
-        self.inertia = self.inertia + central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
+        added = central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
+        self.inertia, self.locked = self.inertia + added, self.locked + added
+
+    def free_wheel(self, inertia: float, axis: np.ndarray) -> None:
+        """A driven wheel turns freely about its axis e: the body is without J e e^T [B 2]."""
+        self.inertia = self.inertia - inertia*np.outer(axis, axis)
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,10 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
             q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
         seats[body.name] = Seat(inner, turn, at)
         hinges[inner].add_body(given.mass, at + given.com @ turn.T, turn @ given.inertia @ turn.T)
+    for wheel in system.wheels.values():
+        seat = seats[wheel.body]
+        if wheel.driven:
+            hinges[seat.hinge].free_wheel(wheel.inertia, seat.turn @ np.asarray(wheel.axis))
     return Partition(hinges, seats)
 
 

@@ -31,6 +31,7 @@ def hinge_pose(hinge: Hinge, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return turn, at
 
 
+SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
 MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 3, 4, 5]}
 
 
@@ -73,11 +74,15 @@ def check_inertias(parts: Partition, nq: int) -> None:
             raise ModelError(message(found[0], found[1]))
 
 
-def explain_singular(model: "Model", batch: "Batch", out: np.ndarray) -> None:
-    """Say why accelerations are not finite."""
-    row = int(np.argwhere(~np.isfinite(out).all(axis=1))[0, 0])
-    found = first_singular(batch.tables.parts, batch.x[row, :model.nq])
-    where = "" if batch.single else f" in state {row} of the batch"
-    if found:
-        raise StateError(message(found[0], found[1]) + f" (singular{where}: move away from this position)")
-    raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are too large")
+def check_finite(model: "Model", batch: "Batch", out: np.ndarray) -> None:
+    """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
+    if (np.abs(out) < SUSPECT).all():
+        return
+    for row in np.flatnonzero(~(np.abs(out) < SUSPECT).all(axis=1)).tolist():
+        where = "" if batch.single else f" in state {row} of the batch"
+        found = first_singular(batch.tables.parts, batch.x[row, :model.nq])
+        if found:
+            raise StateError(message(*found) + f" (singular{where}: move away from this position)")
+        if not np.isfinite(out[row]).all():
+            raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are "
+                             "too large")

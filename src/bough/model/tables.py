@@ -52,13 +52,13 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     for key, rows in ((f.HINGES, hinges.plan), (f.SPRINGS, springs.plan), (f.WHEELS, wheels.plan), (f.WRENCHES, wrenches.plan),
                       (f.TABLES, table_rows)):
         header[key], at = at, at + sum(map(len, rows))
-    par_at = f.HINGE_PARS*len(hinges.pars)
+    par_at, locked = f.HINGE_PARS*len(hinges.pars), locked_inertias(parts, lay)
     for key, parameters in ((f.PAR_INPUTS, [columns(constants)]), (f.PAR_SPRINGS, springs.pars), (f.PAR_WHEELS, wheels.pars),
-                            (f.PAR_WRENCHES, wrenches.pars)):
+                            (f.PAR_WRENCHES, wrenches.pars), (f.PAR_LOCKED, locked)):
         header[key], par_at = par_at, par_at + sum(row.shape[1] for row in parameters)
     rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows]
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
-    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars)
+    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked)
     data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
     return Tables(plan, pars, data, parts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])))
@@ -86,8 +86,8 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
                              lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0)])
         if k:
-            inertia = hinge.inertia - free_wheel_inertia(system, parts, k)
-            section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment, inertia[:, rows, cols]))
+            section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
+                                        hinge.inertia[:, rows, cols]))
     return section
 
 
@@ -99,15 +99,10 @@ def ground_parameters(system: System, parts: Partition) -> np.ndarray:
     return columns(given, np.zeros(f.HINGE_PARS - given.shape[1]))
 
 
-def free_wheel_inertia(system: System, parts: Partition, k: int) -> np.ndarray:
-    """A driven wheel turns freely about its axis e: the hinge's body is without J e e^T [B 2]."""
-    inertia = np.zeros((3, 3))
-    for wheel in system.wheels.values():
-        seat = parts.seats[wheel.body]
-        if wheel.driven and seat.hinge == k:
-            e = seat.turn @ np.asarray(wheel.axis)
-            inertia += wheel.inertia*np.outer(e, e)
-    return inertia
+def locked_inertias(parts: Partition, lay: Layout) -> list[np.ndarray]:
+    """In orbit: the inertias on which gravity acts."""
+    rows, cols = np.triu_indices(3)
+    return [columns(hinge.locked[:, rows, cols]) for hinge in parts.hinges] if lay.in_orbit else []
 
 
 def spring_section(system: System, lay: Layout) -> Section:

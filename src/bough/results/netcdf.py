@@ -83,7 +83,7 @@ def _write_variable(file: Any, name: str, variable: Variable) -> None:
 def _read_variable(variable: Any) -> Variable:
     attrs, values = dict(variable.attrs), np.asarray(variable[...])
     if values.dtype.kind == "O":
-        values = np.array(values.tolist(), dtype=str)
+        values = np.array([text.decode() if isinstance(text, bytes) else text for text in values], dtype=str)
     return Variable(tuple(variable.dimensions), values, str(attrs.get("units", "")), str(attrs.get("long_name", "")))
 
 

@@ -19,13 +19,14 @@ _MOST_JOINTS = 12  # that are listed with their final values
 def title(report: Report) -> str:
     """Whose result it is, and whether the run reached its end."""
     runs = f", {report.runs} runs" if report.facts.batched else ""
-    state = f"stopped: {report.facts.failure}" if report.facts.failure else "reached the end"
+    state = "stopped early" if report.facts.failure else "reached the end"
     return f"{report.facts.system_name}{runs}: {state}"
 
 
 def rows(report: Report) -> list[Row]:
     """Label and text of each line."""
-    found = [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
+    found = [("stopped", report.facts.failure)] if report.facts.failure else []
+    found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
     if "energy" in report.facts.record:
         found.append(("energy", _energy(report)))
     if "momentum" in report.facts.record:
@@ -86,7 +87,7 @@ def _momentum(report: Report) -> list[Row]:
 
 
 def _relative(drift: np.ndarray, scale: np.ndarray, of_what: str) -> str:
-    if not np.all(scale > 0):
+    if not np.all(np.isfinite(scale) & (scale > 0)):
         return ""
     return f" ({(drift / scale).max():.1e} {of_what})"
 

@@ -23,8 +23,9 @@ def offsets(*widths):
  HAS_LOADS,                                     # 1: some body has a wrench slot
  SPRINGS, N_SPRINGS, WHEELS, WRENCHES, N_WRENCHES, TABLES, N_TABLES,     # where rows start in plan, and how many
  PAR_INPUTS, N_CONSTANTS, PAR_SPRINGS, PAR_WHEELS, PAR_WRENCHES,         # where they start in pars; N_U, or 0 if all are zero
+ PAR_LOCKED,                                    # in orbit: inertias (6 a hinge) with all wheels, on which gravity acts
  WS_TIME, WS_X, WS_SINES, WS_COSINES, WS_U, WS_XDOT, WS_POSITIONS, WS_SLOTS, N_SLOTS, WS_MASS, WS_SIZE,
- HINGES) = range(32)                            # the first hinge row (the ground's)
+ HINGES) = range(33)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,

@@ -138,6 +138,8 @@ def apply_wheel(lane, plan, pars, ws, j):
     row, p = read(plan, WHEELS) + j*WHEEL_ROW, read(plan, PAR_WHEELS) + j*WHEEL_PARS
     k = read(plan, row + WHEEL_HINGE)
     record, slot = record_of(plan, k), read(plan, hinge_row(plan, k) + SLOT)
+    if slot == 0:                                            # on the ground
+        return
     omega = load3(lane, ws, record + RATE)
     e = rotate(load9(lane, ws, record + ATTITUDE), read3(pars, p + WHEEL_AXIS))
     speed = load(lane, ws, read(plan, row + WHEEL_SPEED))

@@ -15,7 +15,6 @@ from bough.kernels.lanes import accumulate, add, load3, load9, load_spatial, rea
 from bough.sweeps.fields import (
     ATTITUDE,
     HINGE_PARS,
-    INERTIA,
     INNER,
     KIND,
     MASS,
@@ -25,6 +24,7 @@ from bough.sweeps.fields import (
     N_HINGES,
     N_X,
     OFFSET,
+    PAR_LOCKED,
     RECORD,
     SLOT,
     TAU,
@@ -48,10 +48,10 @@ def gravity_difference(mu, R, rho):
 
 
 @leaf
-def body_gravity(pars, k, C, p, R):
-    """Wrench (about the body's origin, at p) of central gravity less the field at R."""
+def body_gravity(pars, k, locked, C, p, R):
+    """Wrench (about the body's origin, at p) of central gravity less the field at R [B 4]; `locked`: inertias with all wheels."""
     b = k*HINGE_PARS
-    mu, m, moment, J = read(pars, MU), read(pars, b + MASS), read3(pars, b + MOMENT), read6(pars, b + INERTIA)
+    mu, m, moment, J = read(pars, MU), read(pars, b + MASS), read3(pars, b + MOMENT), read6(pars, locked + 6*k)
     c = scale(1.0/m, moment)
     difference, d, d2 = gravity_difference(mu, R, add(p, rotate(C, c)))
     e = unrotate(C, d)                                             # d in body axes
@@ -69,7 +69,7 @@ def body_gravity(pars, k, C, p, R):
 def apply_orbit(lane, plan, pars, ws):
     """Add gravity to the slots, less what moves the mass centre; derivative of the orbit."""
     at_R, at_rate = read(plan, WS_X) + read(plan, N_X) - 6, read(plan, WS_XDOT) + read(plan, N_X) - 6
-    positions, R = read(plan, WS_POSITIONS), load3(lane, ws, at_R)
+    positions, locked, R = read(plan, WS_POSITIONS), read(plan, PAR_LOCKED), load3(lane, ws, at_R)
     store(lane, ws, positions, ZERO)
     total = (zero(lane), zero(lane), zero(lane))
     for k in range(1, read(plan, N_HINGES) + 1):
@@ -78,7 +78,7 @@ def apply_orbit(lane, plan, pars, ws):
         p = add(load3(lane, ws, positions + 3*read(plan, row + INNER)), load3(lane, ws, record + OFFSET))
         store(lane, ws, positions + 3*k, p)
         if read(plan, row + MASSIVE):
-            accumulate(lane, ws, slot, body_gravity(pars, k, load9(lane, ws, record + ATTITUDE), p, R))
+            accumulate(lane, ws, slot, body_gravity(pars, k, locked, load9(lane, ws, record + ATTITUDE), p, R))
         if slot:
             total = add(total, load_spatial(lane, ws, slot)[1])
         if read(plan, row + KIND) == FREE:

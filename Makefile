@@ -1,0 +1,35 @@
+# make run    install bough in .venv and run the main job
+# make test   install what the tests need, lint, test
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+
+.PHONY: run test lint bench clean
+
+run: $(VENV)/installed
+	$(VENV)/bin/bough run examples/spacecraft.yaml
+
+test: lint
+	$(PYTHON) -m pytest -n 2 --dist loadfile
+
+lint: $(VENV)/installed-for-tests
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/installed-for-tests
+	$(VENV)/bin/bough bench forward
+
+clean:
+	rm -rf $(VENV) build out src/*.egg-info
+
+$(PYTHON):
+	python3 -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(PYTHON)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/installed-for-tests: pyproject.toml | $(PYTHON)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@ $(VENV)/installed

@@ -1,0 +1,103 @@
+"""Figures: every curve is there, with its unit, and no legend lies on a curve."""
+
+import numpy as np
+import pytest
+
+import bough
+from bough.results.limbs import groups
+from bough.results.panels import MOST_ROWS
+from tests.results.runs import craft_run, pendulum, pendulum_batch
+
+
+@pytest.mark.parametrize("what", ["states", "energy", "momentum", "wheels", "reactions", "poses", "torque"])
+def test_figures_have_units_and_times(what):
+    figure = craft_run().plot(what)
+    assert figure.axes
+    for axes in figure.axes:
+        assert axes.get_ylabel().startswith("[")
+        assert axes.get_title(loc="left")
+        assert axes.lines
+        assert axes.get_xlim() == (0.0, 2.0)
+    assert any(axes.get_xlabel() == "time [s]" for axes in figure.axes)
+
+
+def test_legends_stand_beside_their_panel():
+    figure = craft_run().plot("states")
+    figure.canvas.draw()
+    legends = [(axes, axes.get_legend()) for axes in figure.axes if axes.get_legend()]
+    assert legends
+    for axes, legend in legends:
+        assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+        assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_every_coordinate_is_drawn_once():
+    figure = craft_run().plot("states")
+    model = craft_run().trajectory.model
+    assert sum(len(axes.lines) for axes in figure.axes) == model.nq + model.nv
+    for system in (craft_run().system, chain(5)):
+        entries = [i for group in groups(system) for i in group.q]
+        assert entries == list(range(sum(body.joint.n_q for body in system.bodies.values())))
+
+
+def chain(n):
+    s = bough.System("chain")
+    for i in range(n):
+        s.body(f"link{i}", parent=f"link{i - 1}" if i else None, joint=bough.Spherical(), at=(0, 0, -1), mass=1, inertia=(1, 1, 1))
+    return s
+
+
+def test_single_joints_of_a_limb_share_a_panel():
+    s = bough.System("arm")
+    s.body("base", joint=bough.Free(), mass=1, inertia=(1, 1, 1))
+    for side in ("l", "r"):
+        for i in range(3):
+            s.body(f"{side}{i}", parent=f"{side}{i - 1}" if i else "base", joint=bough.Revolute(), mass=1, inertia=(1, 1, 1))
+    assert [group.labels for group in groups(s)] == [["x", "y", "z"], list("xyzw"), ["l0", "l1", "l2"], ["r0", "r1", "r2"]]
+
+
+def test_very_many_panels_are_cut_and_the_title_says_so():
+    figure = bough.simulate(chain(30), until=0.1, dt=0.05).plot("states")
+    assert len(figure.axes) == 2 * MOST_ROWS
+    assert f"the first {MOST_ROWS} of 30 rows" in figure.get_suptitle()
+
+
+def test_energy_change_starts_at_zero_in_its_own_panel():
+    energy, change = bough.simulate(pendulum(), until=1.0, dt=1e-3).plot("energy").axes
+    assert len(energy.lines) == 3
+    assert change.lines[0].get_ydata()[0] == 0.0
+
+
+def test_tiny_and_huge_values_count_in_powers_of_ten():
+    figure = craft_run().plot("momentum")
+    drift = figure.axes[1]
+    assert drift.get_ylabel().startswith("[1e-")
+    assert np.abs(drift.lines[0].get_ydata()).max() < 1e3
+
+
+def test_batches_show_median_and_band():
+    figure = pendulum_batch().plot("states")
+    assert len(figure.axes[0].collections) == 1
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), np.median(pendulum_batch().data.q[:, :, 0], axis=0))
+    assert "median" in figure.get_suptitle()
+
+
+def test_all_figures_are_written(tmp_path):
+    paths = craft_run().plots(tmp_path / "figures", prefix="craft-")
+    names = {path.name for path in paths}
+    assert {"craft-states.png", "craft-reactions.png", "craft-poses.png", "craft-wheels.png"} <= names
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+
+
+def test_a_saved_result_draws_the_same(tmp_path):
+    saved = bough.open_result(craft_run().save(tmp_path / "out.nc"))
+    fresh, again = craft_run().plot("reactions"), saved.plot("reactions")
+    assert len(fresh.axes) == len(again.axes)
+    np.testing.assert_array_equal(fresh.axes[0].lines[0].get_ydata(), again.axes[0].lines[0].get_ydata())
+
+
+def test_unknown_figures_are_named():
+    with pytest.raises(bough.StateError, match="there is no 'state', did you mean 'states'"):
+        craft_run().plot("state")
+    with pytest.raises(bough.StateError, match="has no wheels"):
+        bough.simulate(pendulum(), until=0.1, dt=0.1).plot("wheels")

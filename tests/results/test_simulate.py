@@ -1,0 +1,104 @@
+"""simulate: settings, summaries, and runs that end early."""
+
+import doctest
+
+import numpy as np
+import pytest
+
+import bough
+import bough.files
+import bough.results.quaternions
+import bough.results.records
+import bough.simulation
+from tests.results.runs import craft_run, pendulum, pendulum_batch
+
+
+@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.results.quaternions, bough.results.records])
+def test_docstrings(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_settings_come_from_the_system_and_arguments_win():
+    s = pendulum().system.copy()
+    s.simulation(until=0.5, dt=1e-2, rate=20, record=["energy"])
+    result = bough.simulate(s)
+    assert result.time[-1] == 0.5
+    assert len(result.time) == 11
+    assert result.facts.record == ("energy",)
+    assert bough.simulate(s, until=0.2).time[-1] == 0.2
+    assert bough.simulate(s, method="dopri5").facts.method == "dopri5"
+
+
+def test_the_end_must_be_known():
+    with pytest.raises(bough.StateError, match="until is missing"):
+        bough.simulate(pendulum(), dt=1e-3)
+
+
+def stiff():
+    s = bough.System("stiff")
+    s.body("slider", joint=bough.Prismatic("x", stiffness=1e9, q0=0.1), mass=1)
+    return s
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_run_that_diverges_says_where_and_keeps_its_samples(tmp_path):
+    with pytest.raises(bough.SimulationError, match=r"'stiff'.* t = 0\.0.*slider") as caught:
+        bough.simulate(stiff(), until=1.0, dt=1e-3, rate=1000)
+    result = caught.value.result
+    assert result.failure
+    assert np.isfinite(result.data.q).all()
+    assert 1 < len(result.time) < 100
+    assert "stopped early" in str(result)
+    assert bough.open_result(result.save(tmp_path / "out.nc")).failure == result.failure
+    result.plots(tmp_path)
+
+
+def test_an_interrupted_run_returns_what_it_has():
+    def interrupt(fraction, t):
+        raise KeyboardInterrupt
+
+    result = bough.simulate(pendulum(), until=1e5, dt=1e-3, rate=10, progress=interrupt)
+    assert "interrupted" in result.failure
+    assert 0 < len(result.time) < 1e6
+
+
+def test_progress_is_told():
+    told = []
+    bough.simulate(pendulum(), until=1.0, dt=1e-3, progress=lambda fraction, t: told.append((fraction, t)))
+    assert told[-1] == (1.0, 1.0)
+
+
+def test_a_bar_appears_only_when_it_takes_long(capsys, monkeypatch):
+    bough.simulate(pendulum(), until=0.1, dt=1e-3, progress=True)
+    assert "real time" not in capsys.readouterr().err
+    from bough.progress import Bar
+
+    bar = Bar("slow")
+    bar.start -= 10
+    bar(0.4, 1.0)
+    assert bar.bar is None                                             # nobody looks
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    bar(0.5, 2.0)
+    assert bar.bar is not None
+    bar.close()
+
+
+def test_the_summary_of_a_conservative_run_tells_its_drift():
+    text = str(bough.simulate(pendulum(), until=1.0, dt=1e-3))
+    assert text.startswith("Result of pendulum: reached the end")
+    for part in ("0 to 1 s", "rk4, dt 0.001 s, 1000 steps", "times real time", "drift", "final bob", "rad"):
+        assert part in text
+    assert "momentum" not in text                                     # a fixed base does not keep it
+
+
+def test_the_summary_says_why_energy_is_not_kept_and_that_momentum_is():
+    text = str(craft_run())
+    assert "(wheel motors)" in text
+    assert "angular momentum" in text
+    assert "linear momentum" in text
+
+
+def test_the_summary_of_a_batch_spans_its_runs():
+    text = str(pendulum_batch())
+    assert "5 runs" in text
+    assert " .. " in text

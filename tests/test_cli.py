@@ -1,0 +1,171 @@
+"""The command line as a person uses it: what it prints, what it writes, and what it says to nonsense."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import xarray
+
+import bough
+from bough.cli import main
+
+PENDULUM = """
+name: pendulum
+gravity: [0, 0, -9.81]
+bodies:
+- {name: bob, joint: {type: revolute, axis: y, q0: 0.5}, mass: 2, com: [0, 0, -1]}
+simulation: {until: 1, dt: 1e-3, rate: 50}
+"""
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Call the command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    Path("pendulum.yaml").write_text(PENDULUM)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main([str(argument) for argument in arguments])
+        out = capsys.readouterr()
+        return end.value.code or 0, out.out, out.err
+
+    return run
+
+
+def test_run_writes_data_and_plots_and_a_summary(call):
+    code, out, err = call("run", "pendulum.yaml")
+    assert code == 0
+    assert "reached the end" in out
+    assert "bob" in out
+    assert "error" not in err
+    files = sorted(path.name for path in Path("out").iterdir())
+    assert files == ["pendulum-energy.png", "pendulum-momentum.png", "pendulum-states.png", "pendulum.nc"]
+    assert all(f"wrote out/{name}" in out for name in files)
+    assert bough.open_result("out/pendulum.nc").time[-1] == 1.0
+
+
+def test_options_win_over_the_file(call):
+    code, out, _ = call("run", "pendulum.yaml", "--until", 2, "--dt", 0.01, "--rate", 10, "--method", "euler-cromer",
+                        "--record", "state,reactions", "-o", "new/r.nc", "--no-plots", "--quiet")  # fmt: skip
+    assert (code, out) == (0, "")
+    result = bough.open_result("new/r.nc")
+    assert (result.time[-1], len(result.time), result.facts.method, result.facts.dt) == (2.0, 21, "euler-cromer", 0.01)
+    assert set(result.data) == {"q", "v", "reaction"}
+    assert [path.name for path in Path("new").iterdir()] == ["r.nc"]
+
+
+def test_a_script_is_as_good_as_a_file(call):
+    Path("helper.py").write_text("LENGTH = 1.0")
+    Path("script.py").write_text(
+        "import bough\nfrom helper import LENGTH\nother = bough.System('other')\nsystem = bough.System('scripted')\n"
+        "system.body('bob', joint=bough.Revolute('y', q0=0.5), mass=2.0, com=(0, 0, -LENGTH))\n"
+        "system.simulation(until=0.1, dt=1e-2)\nif __name__ == '__main__':\n    raise RuntimeError('not to be run')\n"
+    )
+    assert call("run", "script.py", "-q", "--no-plots")[0] == 0
+    assert bough.open_result("out/script.nc").system.name == "scripted"
+    assert str(Path.cwd()) not in sys.path
+
+
+def test_check_prints_the_tree_and_the_totals(call):
+    code, out, _ = call("check", Path(__file__).parents[1] / "examples" / "spacecraft.yaml")
+    assert code == 0
+    for part in ("10 bodies, 15 degrees of freedom", "left_hand   revolute: rx", "490.4 kg", "mass centre", "rw_bias in bus",
+                 "springs: left_upper", "until=60.0"):  # fmt: skip
+        assert part in out
+
+
+def test_check_gives_mass_centre_and_inertia_about_it(call):
+    Path("dumbbell.yaml").write_text(
+        "bodies:\n- {name: a, joint: free, mass: 1, inertia: [1, 1, 1]}\n- {name: b, parent: a, at: [2, 0, 0], mass: 3}\n"
+    )
+    lines = {line[:14].strip(): line[14:].split() for line in call("check", "dumbbell.yaml")[1].splitlines() if line}
+    assert lines["mass"][0] == "4"
+    assert [float(x) for x in lines["mass centre"][:3]] == [1.5, 0, 0]
+    assert float(lines["inertia"][0]) == 1.0
+    assert float(lines["about it"][1]) == 1.0 + 1 * 1.5**2 + 3 * 0.5**2       # parallel axes
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["run", "pendulum.yml"], "pendulum.yml: there is no such file, did you mean 'pendulum.yaml'?"),
+    (["run", "."], "is a folder"),
+    (["check", "bad.yaml"], "bad.yaml:2: body 'a': unknown key 'mas'; did you mean 'mass'?"),
+    (["run", "empty.py"], "builds no System"),
+    (["run", "two.py"], "builds several Systems (a, b)"),
+    (["run", "pendulum.yaml", "--method", "rk5"], "did you mean 'rk4'"),
+    (["run", "pendulum.yaml", "--record", "stat"], "did you mean 'state'"),
+    (["run", "pendulum.yaml", "--record", ""], "record: it is empty"),
+    (["run", "pendulum.yaml", "--record", "wheels"], "has no wheels"),
+    (["run", "pendulum.yaml", "--until", "-1"], "until is -1.0"),
+    (["run", "pendulum.yaml", "-o", "pendulum.yaml/x.nc"], "pendulum.yaml"),
+    (["examples", "spacecrft"], "did you mean 'spacecraft'"),
+])  # fmt: skip
+def test_nonsense_is_one_line_and_exit_code_2(call, arguments, message):
+    Path("bad.yaml").write_text("bodies:\n- {name: a, mas: 3}\n")
+    Path("empty.py").write_text("x = 1\n")
+    Path("two.py").write_text("import bough\na, b = bough.System('a'), bough.System('b')\n")
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert message in err
+    lines = [line for line in err.splitlines() if not line.startswith("bough: compiling")]
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+
+
+def test_a_run_that_diverges_keeps_its_samples(call):
+    Path("stiff.yaml").write_text(
+        "bodies: [{name: slider, joint: {type: prismatic, axis: x, stiffness: 1e9, q0: 0.1}, mass: 1}]\n"
+        "simulation: {until: 1, dt: 1e-3}\n"
+    )
+    code, out, err = call("run", "stiff.yaml", "--no-plots")
+    assert code == 2
+    assert "diverged at t = 0.06" in err
+    assert "slider" in err
+    assert "stopped early" in out
+    assert "diverged" in bough.open_result("out/stiff.nc").failure
+
+
+def test_unexpected_errors_show_where_they_come_from(tmp_path):
+    (tmp_path / "crash.py").write_text("1/0\n")
+    done = subprocess.run([sys.executable, "-c", "from bough.cli import main; main()", "run", "crash.py"],
+                          cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "crash.py" in done.stderr
+
+
+def test_examples_are_listed_shown_and_copied(call):
+    listed = call("examples")[1]
+    assert "spacecraft" in listed
+    assert "controller" in listed
+    assert call("examples", "orbit")[1].startswith("# A satellite")
+    assert call("examples", "spacecraft", "--copy")[0] == 0
+    assert bough.load("spacecraft.yaml").name == "spacecraft"
+    code, _, err = call("examples", "spacecraft", "--copy")
+    assert code == 2
+    assert "is there already" in err
+
+
+def test_schema_and_version(call):
+    assert json.loads(call("schema")[1])["title"] == "Document"
+    assert call("version")[1].strip() == bough.__version__
+
+
+def test_help_needs_nothing_heavy():
+    heavy = "numba", "numpy", "xarray", "matplotlib", "pydantic", "h5py"
+    code = f"import sys\nfrom bough.cli import app\napp(['--help'], standalone_mode=False)\n" \
+           f"print([name for name in {heavy} if name in sys.modules])"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_run_needs_no_xarray(tmp_path):
+    (tmp_path / "pendulum.yaml").write_text(PENDULUM)
+    code = "import sys\nfrom bough.cli import app\napp(['run', 'pendulum.yaml'], standalone_mode=False)\n" \
+           "print([name for name in ('xarray', 'pandas', 'matplotlib.pyplot') if name in sys.modules])"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    with xarray.open_dataset(tmp_path / "out" / "pendulum.nc", engine="h5netcdf") as data:
+        assert data.sizes["time"] == 51
