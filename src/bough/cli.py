@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from bough.drawing import Drawing
     from bough.results import Result
 
 app = typer.Typer(
@@ -39,30 +40,35 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options win over what the file says."""
+    from contextlib import nullcontext
+
+    from bough.drawing import Drawing
     from bough.errors import SimulationError
     from bough.files import read_system
-    from bough.simulation import simulate
 
     system = read_system(file)
     target = output or Path("out") / f"{file.stem}.nc"
-    target.parent.mkdir(parents=True, exist_ok=True)        # what cannot be written is said before the work
+    target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
     wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
-    try:
-        result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, progress=not quiet)
-    except SimulationError as error:
-        if error.result is not None:
-            finish(error.result, target, plots=plots, quiet=quiet)
-        raise
-    finish(result, target, plots=plots, quiet=quiet)
+    with Drawing() if plots else nullcontext() as drawing:      # gets ready in a second process, while this one loads its kernels
+        from bough.simulation import simulate
+
+        try:
+            result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, progress=not quiet)
+        except SimulationError as error:
+            if error.result is not None:
+                finish(error.result, target, drawing=drawing, quiet=quiet)
+            raise
+        finish(result, target, drawing=drawing, quiet=quiet)
     if result.failure:
         raise typer.Exit(130)
 
 
-def finish(result: Result, target: Path, *, plots: bool, quiet: bool) -> None:
+def finish(result: Result, target: Path, *, drawing: Drawing | None, quiet: bool) -> None:
     """Write what was recorded, and say what it is and where."""
     paths = [result.save(target)]
-    if plots:
-        paths += result.plots(target.parent, prefix=f"{target.stem}-", but=("poses",))
+    if drawing:
+        paths += drawing.draw(target, target.parent, f"{target.stem}-")
     if quiet:
         return
     from rich.console import Console

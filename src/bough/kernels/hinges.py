@@ -84,18 +84,33 @@ def hinge_add(lane, kind, F, C, A, ws, v):
 
 
 @leaf
-def hinge_project(lane, kind, F, C, f, ws, tau):
-    """tau = H f: the share of a wrench that the hinge's actuator bears."""
+def load_axis(lane, ws, attitude):
+    """The z axis of an attitude in ws; nothing else of it need be there."""
+    return load(lane, ws, attitude + 2), load(lane, ws, attitude + 5), load(lane, ws, attitude + 8)
+
+
+@leaf
+def store_axis(lane, ws, attitude, C):
+    """Of an attitude only its z axis, where load_axis finds it."""
+    x, y, z = axis_z(C)
+    store(lane, ws, attitude + 2, x)
+    store(lane, ws, attitude + 5, y)
+    store(lane, ws, attitude + 8, z)
+
+
+@leaf
+def hinge_project(lane, kind, F, f, ws, attitude, tau):
+    """tau = H f: the share of a wrench that the hinge's actuator bears; the body's attitude is in ws."""
     n, force = f
     if kind == REVOLUTE:
-        store(lane, ws, tau, dot(axis_z(C), n))
+        store(lane, ws, tau, dot(load_axis(lane, ws, attitude), n))
     elif kind == PRISMATIC:
-        store(lane, ws, tau, dot(axis_z(C), force))
+        store(lane, ws, tau, dot(load_axis(lane, ws, attitude), force))
     elif kind == SPHERICAL:
-        store(lane, ws, tau, unrotate(C, n))
+        store(lane, ws, tau, unrotate(load9(lane, ws, attitude), n))
     elif kind == FREE:
         store(lane, ws, tau, unrotate(F, force))
-        store(lane, ws, tau + 3, unrotate(C, n))
+        store(lane, ws, tau + 3, unrotate(load9(lane, ws, attitude), n))
 
 
 @leaf

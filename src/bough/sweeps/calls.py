@@ -24,7 +24,7 @@ from bough.sweeps.fields import (
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
 from bough.sweeps.loads import apply_loads, gather_inputs
-from bough.sweeps.motion import hinge_row, scatter_motion
+from bough.sweeps.motion import LEAN, MOTION, hinge_row, scatter_motion
 
 
 @leaf
@@ -98,7 +98,7 @@ def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
     take_state(lane, plan, t, x, u, group, ws)
     take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
     gather_inputs(lane, plan, pars, tables, ws)
-    scatter_motion(lane, plan, pars, ws, True, True)
+    scatter_motion(lane, plan, pars, ws, True, LEAN)
     apply_loads(lane, plan, pars, ws)
     gather_wrench(lane, plan, pars, ws, keep)
 
@@ -134,7 +134,7 @@ def mass_matrix(plan, pars, tables, t, x, u, out, ws):
     lane = lanes_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
-        scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, False, False)
+        scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, False, MOTION)
         gather_mass_matrix(lane, plan, pars[min(group, pars.shape[0] - 1)], ws)
         give(lane, out, group, 0, ws, read(plan, WS_MASS), read(plan, NV)*read(plan, NV))
 
@@ -147,6 +147,6 @@ def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
         take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
-        scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, True, False)
+        scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, True, MOTION)
         scatter_positions(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, read(plan, WS_MASS))
         give(lane, out, group, 0, ws, read(plan, WS_MASS) + KINEMATICS_ROW, KINEMATICS_ROW*read(plan, N_HINGES))

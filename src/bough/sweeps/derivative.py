@@ -23,7 +23,7 @@ from bough.sweeps.fields import (
     WHEELS,
 )
 from bough.sweeps.loads import apply_loads, gather_inputs
-from bough.sweeps.motion import hinge_row, scatter_motion, scatter_rates
+from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
 
 ORDER_N, DENSE = 0, 1
 
@@ -32,14 +32,14 @@ ORDER_N, DENSE = 0, 1
 def accelerations(lane, plan, pars, tables, ws, method):
     """vdot and wheel accelerations."""
     gather_inputs(lane, plan, pars, tables, ws)
-    scatter_motion(lane, plan, pars, ws, False, method == DENSE)
+    scatter_motion(lane, plan, pars, ws, False, WRENCHES if method == DENSE else MOTION)
     apply_loads(lane, plan, pars, ws)
     if method == ORDER_N:
         solve_order_n(lane, plan, pars, ws)
     else:
         solve_dense(lane, plan, pars, ws)
         if read(plan, N_WHEELS):
-            scatter_motion(lane, plan, pars, ws, True, False)
+            scatter_motion(lane, plan, pars, ws, True, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
 
 

@@ -2,7 +2,7 @@
 from bough.kernels.algebra import shift_wrench
 from bough.kernels.hinges import hinge_project
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, add, load3, load9, load_spatial, read, store, sub, zero
+from bough.kernels.lanes import accumulate, add, load3, load_spatial, read, store, sub, zero
 from bough.sweeps.fields import (
     ACCELERATION,
     ATTITUDE,
@@ -42,7 +42,7 @@ def gather_wrench(lane, plan, pars, ws, keep):
 
         if keep:
             store(lane, ws, record + ACCELERATION, f)
-        hinge_project(lane, read(plan, row + KIND), hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE), f, ws,
+        hinge_project(lane, read(plan, row + KIND), hinge_attitude(pars, k), f, ws, record + ATTITUDE,
                       read(plan, row + VDOT))
         f = shift_wrench(load3(lane, ws, record + OFFSET), f)
         if i != k - 1:

@@ -8,7 +8,7 @@ Accelerations are those of material points and start from minus gravity, so line
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
-from bough.kernels.hinges import hinge_add, hinge_move, hinge_rates
+from bough.kernels.hinges import PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     add,
@@ -62,6 +62,8 @@ from bough.sweeps.fields import (
     V,
 )
 
+MOTION, WRENCHES, LEAN = range(3)                  # what scatter_motion is for
+
 
 @leaf
 def hinge_row(plan, k):
@@ -107,11 +109,12 @@ def take_sines(plan, ws):
 
 
 @leaf
-def scatter_motion(lane, plan, pars, ws, with_vdot, with_wrench):
+def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S 44-47].
 
-    With wrench, what each body's motion demands goes to its record, and rates and accelerations only where another
-    body or a load asks for them.  Both flags are constants where this is called: what they exclude is not compiled."""
+    The purpose says what the next sweep will want: WRENCHES puts what each body's motion demands in its record; LEAN does so
+    too, and keeps attitudes, rates and accelerations only where another body or a load asks for them, else the hinge's axis.
+    Both are constants where this is called: what they exclude is not compiled."""
     store(lane, ws, record_of(plan, 0) + ATTITUDE, (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY)))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
     take_sines(plan, ws)
@@ -131,13 +134,15 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, with_wrench):
         if with_vdot:
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
 
-        store(lane, ws, record + ATTITUDE, C)
         store(lane, ws, record + OFFSET, r)
-        if with_wrench and read(plan, row + MASSIVE):
+        if purpose != MOTION and read(plan, row + MASSIVE):
             store(lane, ws, record + GAIN, body_wrench(pars, place, C, omega, A))
-        if not with_wrench or branch or read(plan, row + SLOT):
-            store(lane, ws, record + RATE, omega)
-            store(lane, ws, record + ACCELERATION, A)
+        if purpose != LEAN or branch or read(plan, row + SLOT):
+            store(lane, ws, record + ATTITUDE, (C, omega, A))
+        elif kind > PRISMATIC:
+            store(lane, ws, record + ATTITUDE, C)
+        else:
+            store_axis(lane, ws, record + ATTITUDE, C)
         if branch:
             clear_store(lane, ws, branch)
 

@@ -1,0 +1,51 @@
+"""Plots drawn by a second process, which gets ready while the simulation runs: importing a plotting library takes half a second.
+
+    python -m bough.drawing     reads one line, `result.nc|folder|prefix`, draws, and prints the paths of the figures
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+BUT = ("poses",)        # figures that are drawn on request only
+
+
+class Drawing:
+    """A drawing process in waiting.
+
+    >>> with Drawing() as drawing:
+    ...     pass        # no result came: it ends
+    """
+
+    def __enter__(self) -> Drawing:
+        command = [sys.executable, "-m", "bough.drawing"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self
+
+    def draw(self, result: Path, folder: Path, prefix: str) -> list[Path]:
+        """Figures of a saved result, as PNG files in a folder."""
+        written, _ = self.process.communicate(f"{result.resolve()}|{folder}|{prefix}\n")
+        if self.process.returncode:
+            raise RuntimeError(f"drawing the plots failed; 'bough run --no-plots' goes without, and {result} holds the data")
+        return [Path(line) for line in written.splitlines()]
+
+    def __exit__(self, *exception: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def main() -> None:
+    from bough.results import open_result, plots  # noqa: F401  (the second is what takes time)
+
+    line = sys.stdin.readline().strip()
+    if line:
+        path, folder, prefix = line.split("|")
+        for written in open_result(path).plots(folder, prefix=prefix, but=BUT):
+            print(written)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Flexible bodies: from finite elements to the constant arrays that the dynamics reads.
+
+beam_model, solid_model, matrices_model -> FiniteElements -> reduce -> FlexibleBody
+"""
+
+from bough.flex.beam import beam, beam_model
+from bough.flex.convergence import ConvergenceReport, convergence
+from bough.flex.finite_elements import FiniteElements, PointRule
+from bough.flex.flexible_body import FlexibleBody
+from bough.flex.geometric import GeometricStiffness
+from bough.flex.integrals import VARIANTS, ModalIntegrals
+from bough.flex.matrices import from_matrices, matrices_model
+from bough.flex.reduction import REDUCTIONS, reduce
+from bough.flex.shapes import MassPoints, Nodes, Outline
+from bough.flex.solid import box, solid, solid_model
+
+__all__ = [
+    "REDUCTIONS",
+    "VARIANTS",
+    "ConvergenceReport",
+    "FiniteElements",
+    "FlexibleBody",
+    "GeometricStiffness",
+    "MassPoints",
+    "ModalIntegrals",
+    "Nodes",
+    "Outline",
+    "PointRule",
+    "beam",
+    "beam_model",
+    "box",
+    "convergence",
+    "from_matrices",
+    "matrices_model",
+    "reduce",
+    "solid",
+    "solid_model",
+]

@@ -1,0 +1,40 @@
+"""The report on how many modes are enough."""
+
+import numpy as np
+import pytest
+
+from bough.flex import beam_model
+
+
+def test_effective_masses_of_a_cantilever():
+    """61.3, 18.8, 6.5 % of the mass in the first three bending modes."""
+    report = beam_model(1.0, EI=(1.0, 1e8), mass_per_length=1.0).convergence(modes=3)
+    assert report.effective_mass[:, 2] == pytest.approx([0.6131, 0.1883, 0.0647], abs=1e-4)
+    assert report.enough is None
+
+
+def test_all_modes_carry_all_that_can_move():
+    model = beam_model(1.0, EI=1.0, mass_per_length=1.0, elements=5)
+    report = model.convergence(modes=20, share=0.999)
+    assert report.enough is not None
+    assert report.static_error[-1] < 1e-9
+    assert (np.diff(report.static_error) < 1e-12).all()
+
+
+def test_report_prints_as_a_table():
+    text = repr(beam_model(1.0, EI=1.0, mass_per_length=1.0).convergence(modes=8, share=0.8))
+    assert "cumulative effective mass" in text
+    assert len(text.splitlines()) == 8 + 3
+    assert text.endswith("modes carry 80 % of the mass that can move, in every direction")
+
+
+def test_craig_bampton_errors_are_against_the_full_model():
+    report = beam_model(1.0, EI=1.0, mass_per_length=1.0).convergence("craig-bampton", modes=4, interfaces=["tip"])
+    assert report.static_error[-1] < 1e-8
+    assert 0 <= report.frequency_error[0] < 1e-3
+
+
+def test_free_free_report_uses_static_errors():
+    report = beam_model(1.0, EI=1.0, mass_per_length=1.0, inboard=None).convergence("free-free", modes=12, share=0.8)
+    assert np.abs(report.effective_mass).max() < 1e-12
+    assert (np.diff(report.static_error) < 1e-12).all()

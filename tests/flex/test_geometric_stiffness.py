@@ -1,0 +1,115 @@
+"""Motion-induced stiffness: spinning beams stiffen, columns buckle, and the matrices are those of the exact rod."""
+
+import numpy as np
+import pytest
+from scipy.linalg import logm
+
+from bough.flex import beam
+from bough.flex.beam_element import beam_grid
+from bough.flex.beam_geometric import second_order_displacements
+from bough.flex.beam_sections import sections
+from tests.flex.rods import integrate_rod
+
+FLAP = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}  # Wright et al. 1982, hub radius zero
+
+
+def spinning_frequencies(body, omega):
+    """Angular frequencies of small motions about the undeformed shape in steady spin, without Coriolis terms."""
+    n, integrals, step = body.n_modes, body.integrals, 1e-6
+    still = np.zeros(n)
+    softening = [
+        (integrals.bias(step * e, still, omega) - integrals.bias(-step * e, still, omega))[:n] / (2 * step) for e in np.eye(n)
+    ]
+    stiffness = body.K + body.geometric.matrix((0, 0, 0), (0, 0, 0), omega) + np.array(softening).T
+    return np.sqrt(np.sort(np.linalg.eigvals(stiffness).real))
+
+
+@pytest.mark.parametrize("speed", FLAP)
+@pytest.mark.parametrize("axis", ["x", "y", "-z"])
+def test_rotating_cantilever_stiffens(speed, axis):
+    body = beam(1.0, EI=1.0, mass_per_length=1.0, modes=10, axis=axis)
+    spin = speed * np.roll([0.0, 0.0, 1.0], "xyz".index(axis[-1]))
+    lag, flap = spinning_frequencies(body, spin)[:2]
+    assert flap == pytest.approx(FLAP[speed], rel=0.005)
+    assert lag == pytest.approx(np.sqrt(FLAP[speed] ** 2 - speed**2), rel=0.005)
+
+
+def test_timoshenko_beam_stiffens_too():
+    bar = {"E": 1e4, "Iy": 1e-4, "Iz": 1e-4, "G": 4e3, "area": 1.0, "density": 1.0, "timoshenko": True, "EA": 1e6, "modes": 12}
+    found = spinning_frequencies(beam(1.0, **bar), np.array([0, 0, 6.0]))
+    assert found[1] == pytest.approx(FLAP[6.0], rel=0.01)
+
+
+def critical_load(body, matrix):
+    """The smallest positive load P with K - P G singular."""
+    values = np.linalg.eigvals(np.linalg.solve(body.K, matrix))
+    real = values.real[np.abs(values.imag) < 1e-9 * np.abs(values).max()]
+    return 1 / real.max()
+
+
+def test_euler_column_buckles_under_a_node_force():
+    body = beam(2.0, EI=3.0, mass_per_length=1.0, modes=10)
+    assert critical_load(body, -body.geometric.force[1, 0]) == pytest.approx(np.pi**2 * 3.0 / (4 * 2.0**2), rel=0.005)
+
+
+def test_column_buckles_under_its_own_weight():
+    """Greenhill: q L^3 / EI = 7.8373 for a column that carries its weight."""
+    body = beam(1.0, EI=1.0, mass_per_length=1.0, modes=10, axis="z")
+    assert critical_load(body, -body.geometric.acceleration[2]) == pytest.approx(7.8373, rel=0.005)
+
+
+@pytest.mark.parametrize("across", [1, 2])
+def test_cantilever_strip_buckles_sideways(across):
+    """Lateral buckling under a tip force along the strong direction: F L^2 / sqrt(EI GJ) = 4.0126 (Prandtl)."""
+    weak, GJ = 2.0, 0.7
+    EI = (weak, 1e6) if across == 1 else (1e6, weak)
+    body = beam(1.5, EI=EI, GJ=GJ, mass_per_length=1.0, polar_inertia=0.01, modes=30, elements=40)
+    found = critical_load(body, body.geometric.force[1, across])
+    assert found == pytest.approx(4.0126 * np.sqrt(weak * GJ) / 1.5**2, rel=0.005)
+
+
+def random_rod(rng, timoshenko):
+    given = {"EI": 1.0, "EA": 1.0, "GJ": 1.0, "GA": 30.0, "mass_per_length": 1.0, "polar_inertia": 1.0}
+    cut = sections(1.0, given, timoshenko=timoshenko, shear_factors=1.0, rotary_inertia=False)
+    grid = beam_grid(np.array([0.0, 0.3, 0.7, 1.0]), cut)
+    shapes = rng.normal(size=(24, 4))
+    shapes[:3] = 0.0
+    return grid, shapes
+
+
+@pytest.mark.parametrize("timoshenko", [False, True])
+def test_second_order_displacement_is_that_of_the_exact_rod(timoshenko):
+    """r(eta) + r(-eta) - 2 r(0) = eta^T G eta + O(4) at the end, with rotation at the start as well."""
+    rng = np.random.default_rng(2)
+    grid, shapes = random_rod(rng, timoshenko)
+    _, at_nodes, _ = second_order_displacements(grid, shapes, 0)
+    for eta in 1e-3 * rng.normal(size=(3, 4)):
+        ends = [integrate_rod(grid, shapes, sign * eta, sign * shapes[3:6] @ eta)[0] for sign in (1, -1, 0)]
+        second = ends[0] + ends[1] - 2 * ends[2]
+        expected = np.einsum("irs,r,s->i", at_nodes[-1], eta, eta)
+        assert np.abs(second - expected).max() < 2e-3 * np.abs(expected).max()
+
+
+def test_moment_matrix_is_the_virtual_rotation_of_the_exact_rod():
+    """d(rotation) for a change of eta is psi + H eta, H[r, s] the rotation per change r and coordinate s."""
+    rng = np.random.default_rng(4)
+    grid, shapes = random_rod(rng, False)
+    shapes[3:6] = 0.0
+    _, _, turning = second_order_displacements(grid, shapes, 0)
+    eta, step = 1e-3 * rng.normal(size=4), 1e-5
+    for r, change in enumerate(step * np.eye(4)):
+        after, before = (integrate_rod(grid, shapes, eta + sign * change, np.zeros(3))[1] for sign in (1, -1))
+        spin = logm(after @ before.T).real / (2 * step)
+        rotation = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
+        expected = turning[-1][:, r] @ eta
+        assert np.abs(rotation - shapes[-3:, r] - expected).max() < 0.02 * np.abs(expected).max()
+
+
+def test_free_free_beam_stiffens_as_the_clamped_one():
+    """A free rod with equal pulls at its ends: frequencies rise; with equal pushes it buckles at pi^2 EI / L^2."""
+    body = beam(1.0, EI=1.0, mass_per_length=1.0, boundary="free-free", modes=10)
+    assert critical_load(body, -body.geometric.force[1, 0]) == pytest.approx(np.pi**2, rel=0.01)
+
+
+def test_stiffening_can_be_left_out():
+    assert beam(1.0, EI=1.0, mass_per_length=1.0, modes=2, geometric_stiffness=False).geometric is None
