@@ -128,7 +128,7 @@ def test_unknown_names_and_choices(model, ask, parts):
 
 LOOSE = [
     pytest.param(lambda m: m.forward_dynamics([[0, 1], [2]], V), ["q"], id="rows of different length"),
-    pytest.param(lambda m: m.forward_dynamics(Q, V, t=[1, 2, 3]), ["t has 3 rows", "the batch has 1"],
+    pytest.param(lambda m: m.forward_dynamics(np.tile(Q, (5, 1)), V, t=[1, 2, 3]), ["t has 3 rows", "the batch has 5"],
                  id="too many times"),
     pytest.param(lambda m: m.forward_dynamics(Q, V, t=np.nan), ["'t'", "is nan"], id="time is nan"),
     pytest.param(lambda m: m.forward_dynamics(Q, V, t="now"), ["t is", "now"], id="time is a text"),

@@ -198,3 +198,14 @@ def test_a_load_on_the_ground_moves_nothing():
     inertial = 1.0*(a + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm)))
     weight, push = np.array([0, 0, 6*9.81]), np.array([100, 200, 300])
     assert_same(f[0, 3:], inertial + weight - push, 1e-12)
+
+
+def test_any_argument_can_lead_with_the_batch():
+    """One state under several wrenches, or at several times, is a batch too."""
+    s = bough.System("mass")
+    s.body("m", joint=bough.Prismatic("x", torque=bough.Table([0.0, 1.0], [0.0, 4.0])), mass=2.0)
+    model = s.compile()
+    np.testing.assert_allclose(model.forward_dynamics([0.0], [0.0], t=[0.0, 0.5, 1.0]), [[0.0], [1.0], [2.0]])
+    pushes = [[0, 0, 0, f, 0, 0] for f in (1.0, 2.0)]
+    np.testing.assert_allclose(model.forward_dynamics([0.0], [0.0], wrenches={"m": pushes}), [[0.5], [1.0]])
+    np.testing.assert_allclose(model.actuation([0.25, 2.0]), [[1.0], [4.0]])

@@ -21,7 +21,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-bench_app = typer.Typer(help="Measure speed against the engines installed beside bough.", no_args_is_help=True)
+bench_app = typer.Typer(help="Measure speed against the engines installed beside bough.", invoke_without_command=True)
 app.add_typer(bench_app, name="bench")
 
 File = Annotated[Path, typer.Argument(help="YAML file, or Python script that builds a System", show_default=False, metavar="FILE")]
@@ -44,9 +44,9 @@ def run(
 
     from bough.drawing import Drawing
     from bough.errors import SimulationError
-    from bough.files import read_system
+    from bough.files import read
 
-    system = read_system(file)
+    system, control = read(file)
     target = output or Path("out") / f"{file.stem}.nc"
     target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
     wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
@@ -54,7 +54,9 @@ def run(
         from bough.simulation import simulate
 
         try:
-            result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, progress=not quiet)
+            result = simulate(
+                system, until=until, dt=dt, method=method, rate=rate, record=wanted, control=control, progress=not quiet
+            )
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, quiet=quiet)
@@ -110,6 +112,13 @@ def _vector(values: Iterable[float]) -> str:
     values = list(values)
     scale = max(map(abs, values))
     return "  ".join(f"{0.0 if abs(value) < 1e-12 * scale else value:12.6g}" for value in values)
+
+
+@bench_app.callback()
+def bench(context: typer.Context) -> None:
+    """Without a name, all that can be measured: `bough bench forward`."""
+    if context.invoked_subcommand is None:
+        bench_forward()
 
 
 @bench_app.command("forward")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 from bough.describe import System, load
 from bough.errors import DescriptionError, nearest
@@ -13,9 +14,15 @@ EXAMPLES = Path(__file__).parent / "examples"
 
 
 def read_system(path: Path) -> System:
-    """The system of a YAML file, or the one that a Python script builds.
+    """The system of a YAML file, or the one that a Python script builds."""
+    return read(path)[0]
 
-    >>> read_system(Path("no-such-file.py"))
+
+def read(path: Path) -> tuple[System, Any]:
+    """The system of a YAML file or a Python script, and the script's controller: its variable `control`, or its only compiled
+    one, or None.
+
+    >>> read(Path("no-such-file.py"))
     Traceback (most recent call last):
     bough.errors.DescriptionError: no-such-file.py: there is no such file; give a YAML file or a Python script
     """
@@ -24,21 +31,23 @@ def read_system(path: Path) -> System:
         remedy = hint or "; give a YAML file or a Python script"
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise DescriptionError(f"{path}: {what}{remedy}")
-    return _from_script(path) if path.suffix == ".py" else load(path)
+    return _from_script(path) if path.suffix == ".py" else (load(path), None)
 
 
-def _from_script(path: Path) -> System:
-    """The System named `system`, or the only one; what stands under `if __name__ == "__main__"` is not run."""
+def _from_script(path: Path) -> tuple[System, Any]:
+    """The System named `system`, or the only one, and `control`; what stands under `if __name__ == "__main__"` is not run."""
     sys.path.insert(0, str(path.resolve().parent))
     try:
         variables = runpy.run_path(str(path))
     finally:
         sys.path.pop(0)
     systems = {name: value for name, value in variables.items() if isinstance(value, System)}
+    laws = [value for value in variables.values() if type(value).__name__ == "Controller"]
+    control = variables.get("control", laws[0] if len(laws) == 1 else None)
     if "system" in systems:
-        return systems["system"]
+        return systems["system"], control
     if len({id(value) for value in systems.values()}) == 1:
-        return next(iter(systems.values()))
+        return next(iter(systems.values())), control
     found = f"builds several Systems ({', '.join(systems)})" if systems else "builds no System"
     raise DescriptionError(f"{path}: {found}; assign the one to use to a variable 'system' of the module")
 

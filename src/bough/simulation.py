@@ -42,10 +42,11 @@ def simulate(
     state from its joints, wheels and orbit. A leading axis of an initial state makes a batch, whose runs go in SIMD lanes.
 
     q0, v0, wheels0, orbit0   initial coordinates, speeds, wheel speeds, orbit [position, velocity]
-    until, dt      end of the run and step, s; the adaptive methods take dt as their first step
+    until, dt      end of the run and step, s: of rk4 and euler-cromer the step (samples and jumps of the loads may shorten
+                   it), of dopri5 the first step, of the stiff methods the longest
     method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive: rtol, atol)
-    rate           samples per second
-    record         out of state, pose, velocity, acceleration, reactions, energy, momentum, wheels, torque
+    rate           samples per second; without it, every so many steps, about a hundred in all
+    record         out of state, pose, velocity, acceleration, reactions, energy, momentum, wheels, torque, orbit
     dynamics       "order-n", "dense" or "auto"
     control        a function control(t, q, v, wheels) that returns joint torques or {name: torque}, asked once a step or
                    every control_period seconds; or a compiled one, made by bough.controller
@@ -87,7 +88,9 @@ def settle(given: Mapping[str, Any], settings: Simulation | None) -> dict[str, A
     """
     found = {name: given.get(name) for name in SETTINGS}
     if settings is not None:
+        if found["method"] not in (None, settings.method):              # tolerances go with the method they were given for
+            found |= {name: found[name] or 0.0 for name in ("rtol", "atol")}
         found = {name: getattr(settings, name) if value is None else value for name, value in found.items()}
     if found["until"] is None:
         raise StateError("until is missing; say when the run ends [s], here or in the system's settings ('simulation:')")
-    return {name: value for name, value in found.items() if value is not None or name == "record"}
+    return {name: value for name, value in found.items() if value not in (None, 0.0) or name == "record"}

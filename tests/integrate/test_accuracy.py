@@ -46,8 +46,9 @@ def test_free_system_keeps_energy_and_momenta_at_the_order_of_rk4():
 def test_quaternions_stay_unit():
     model = floating_arm()
     q, v = start_of(model)
-    for method, dt in (("euler-cromer", 1e-3), ("rk4", 1e-2), ("dopri5", None), ("radau", None)):
-        x = integrate(model, q0=q, v0=v, until=1.0, dt=dt, method=method, rtol=1e-6, atol=1e-9).x
+    loose = {"rtol": 1e-6, "atol": 1e-9}
+    for method, options in (("euler-cromer", {"dt": 1e-3}), ("rk4", {"dt": 1e-2}), ("dopri5", loose), ("radau", loose)):
+        x = integrate(model, q0=q, v0=v, until=1.0, method=method, **options).x
         for at in model.quaternions:
             np.testing.assert_allclose(np.linalg.norm(x[..., at:at + 4], axis=-1), 1.0, atol=4e-16)
 
@@ -133,7 +134,7 @@ def test_orbit_and_attitude_together_keep_energy_and_angular_momentum():
     run = integrate(model, until=600.0, dt=0.5, rate=0.1)
     q, v, orbit = run.x[0, :, :model.nq], run.x[0, :, model.nq:model.nq + model.nv], run.x[0, :, -6:]
     seen = model.bodies(q, v, orbit=orbit)
-    total = seen.kinetic_energy + seen.potential_energy + 0.5*110.0*(orbit[:, 3:]**2).sum(axis=1)
+    total = seen.kinetic_energy + seen.potential_energy
     angular = seen.momentum[:, :3] + 110.0*np.cross(orbit[:, :3], orbit[:, 3:])
     assert np.ptp(total)/abs(total[0]) < 1e-11
     assert np.abs(angular - angular[0]).max()/np.linalg.norm(angular[0]) < 1e-11

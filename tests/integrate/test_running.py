@@ -39,6 +39,8 @@ def test_parameter_sets_equal_models_built_with_them():
     ({"lower.mass": [-1.0, 1.0]}, "mass"), ({"lower.mas": [1.0]}, "did you mean 'mass'"),
     ({"lowr.mass": [1.0]}, "did you mean 'lower'"),
     ({"lower.com": [1.0, 2.0]}, "shape"), ({"lower.mass": [1.0, 2.0], "tip.mass": [1.0, 2.0, 3.0]}, "as many"),
+    ({"lower.mass": [1.0], "tip.mass": [1.0, 2.0, 3.0]}, "as many"), ({}, "give a dict"), ([1.0], "give a dict"),
+    ({"lower.mass": 3.0}, "one for each member"), ({"lower.mass": "heavy"}, "numbers"),
 ])
 def test_bad_parameter_sets_are_named(changes, said):
     with pytest.raises(bough.ModelError, match=said):
@@ -94,7 +96,8 @@ def test_bad_controllers_are_named(law, said):
 
 def test_samples_are_where_they_were_asked_for():
     model = pendulum()
-    assert len(integrate(model, until=1.0, dt=0.03).t) == 101
+    np.testing.assert_allclose(integrate(model, until=1.0, dt=0.03).t, [*np.arange(34)*0.03, 1.0], atol=1e-14)
+    np.testing.assert_allclose(integrate(model, until=1.0, dt=1e-3).t, np.arange(101)/100, atol=1e-14)
     run = integrate(model, until=1.05, dt=0.03, rate=10)
     np.testing.assert_allclose(run.t, [*np.arange(11)/10, 1.05], atol=1e-14)
     assert integrate(model, until=1.0, dt=0.25, rate=2).steps == 4
@@ -103,7 +106,8 @@ def test_samples_are_where_they_were_asked_for():
 @pytest.mark.parametrize(("options", "said"), [
     ({"until": -1.0, "dt": 0.1}, "until"), ({"until": 1.0}, "give dt"), ({"until": 1.0, "dt": 0.0}, "dt is 0"),
     ({"until": 1.0, "dt": 0.1, "method": "rk5"}, "did you mean 'rk4'"), ({"until": 1.0, "dt": 0.1, "rate": 0}, "rate is 0"),
-    ({"until": 1.0, "dt": 0.1, "dynamics": "fast"}, "dynamics"), ({"until": 1.0, "method": "dopri5", "rtol": -1}, "rtol"),
+    ({"until": "a", "dt": 0.1}, "until is 'a'"), ({"until": 1.0, "dt": "x"}, "dt is 'x'"),
+    ({"until": 1.0, "dt": 0.1, "rtol": 1e-6}, "rtol is given"), ({"until": 1.0, "dt": 0.1, "dynamics": "fast"}, "dynamics"), ({"until": 1.0, "method": "dopri5", "rtol": -1}, "rtol"),
     ({"until": 1.0, "dt": 0.1, "q0": [0.0, 1.0]}, "give 1 numbers"),
     ({"until": 1.0, "dt": 0.1, "control_period": 0.1}, "control_period"),
     ({"until": 1.0, "method": "dopri5", "control": lambda t, q, v, w: [0.0]}, "control_period"),
@@ -172,3 +176,99 @@ def test_angular_momentum_of_a_batch_in_lanes():
     for x in run.x:
         h = model.momentum(*split(model, x))
         np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), atol=1e-9)
+
+
+def test_step_is_the_one_that_was_asked_for():
+    """Without a rate nothing shortens the steps: halving dt halves them, and the trajectory says which step was taken."""
+    model = pendulum()
+    runs = [integrate(model, q0=[1.0], until=1.0, dt=dt) for dt in (0.1, 0.05)]
+    assert [run.steps for run in runs] == [10, 20]
+    assert runs[0].dt == pytest.approx(0.1)
+    assert integrate(model, until=1.0, dt=10.0, rate=4).dt == pytest.approx(0.25)
+
+
+def push(table):
+    s = bough.System("push")
+    s.body("mass", joint=bough.Prismatic("x", torque=table), mass=1.0)
+    return s.compile()
+
+
+@pytest.mark.parametrize("method", ["dopri5", "radau", "bdf", "lsoda"])
+def test_adaptive_methods_do_not_step_over_a_pulse(method):
+    """A triangle of 1000 N from 500 to 501 s gives 500 m/s to 1 kg, however long the steps before it are."""
+    model = push(bough.Table([0.0, 500.0, 500.5, 501.0], [0.0, 0.0, 1000.0, 0.0]))
+    run = integrate(model, until=1000.0, method=method, rate=0.1)
+    assert run.x[0, -1, 1] == pytest.approx(500.0, rel=1e-7)
+
+
+def test_controller_is_asked_at_its_own_times_only():
+    """A jump of a load in between does not count as an update."""
+    model, called = push(bough.Table([0.0, 0.27], [0.0, 1.0], kind="hold")), []
+    for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau"}):
+        called.clear()
+        integrate(model, until=0.5, control=lambda t, q, v, w: called.append(t), control_period=0.1, **options)
+        np.testing.assert_allclose(called, [0.0, 0.1, 0.2, 0.3, 0.4], atol=1e-12)
+
+
+def test_controller_that_fails_in_mid_run_keeps_what_was_recorded():
+    def law(t, q, v, wheels):
+        if t > 0.5:
+            raise ValueError("no sensor")
+    run = integrate(pendulum(), q0=[0.1], until=1.0, dt=0.01, control=law)
+    assert "the controller failed at t = 0.51 s: ValueError: no sensor" in run.failure
+    assert run.t[-1] == pytest.approx(0.51)
+
+
+def test_compiled_controller_that_fails_stops_the_run():
+    """An index out of range, or NaN: the run ends there, and the controller is named."""
+    @bough.controller
+    def out_of_range(t, q, v, wheels, tau, motors):
+        if t > 0.5:
+            tau[10] = 1.0
+
+    @bough.controller
+    def not_a_number(t, q, v, wheels, tau, motors):
+        if t > 0.5:
+            tau[0] = np.nan
+    for law in (out_of_range, not_a_number):
+        run = integrate(pendulum(), q0=[0.1], until=1.0, dt=0.01, control=law)
+        assert "controller" in run.failure
+        assert 0.45 < run.t[-1] < 0.53
+
+
+def test_controller_that_cannot_be_compiled_is_named():
+    with pytest.raises(bough.StateError, match=r"controller 'law' cannot be compiled.*law\(t, q, v, wheels, tau, motors\)"):
+        @bough.controller
+        def law(t, q):
+            return 0.0
+
+
+def test_stiff_solvers_take_a_compiled_controller():
+    @bough.controller
+    def law(t, q, v, wheels, tau, motors):
+        tau[0] = -5.0*q[0] - 0.3*v[0]
+    runs = [integrate(pendulum(), q0=[1.0], until=1.0, rate=10, control=law, **options)
+            for options in ({"dt": 1e-3}, {"method": "radau", "rtol": 1e-9, "atol": 1e-11})]
+    np.testing.assert_allclose(runs[0].x, runs[1].x, atol=1e-7)
+    np.testing.assert_allclose(runs[0].u[0, 1:], runs[1].u[0, 1:], atol=1e-6)
+
+
+def test_wheel_whose_speed_is_held_takes_no_torque():
+    s = bough.System("bus")
+    s.body("bus", joint=bough.Free(), mass=1.0, inertia=(1, 1, 1))
+    s.wheel("rw", body="bus", axis="x", inertia=0.1, speed=10.0)
+
+    @bough.controller
+    def law(t, q, v, wheels, tau, motors):
+        motors[0] = 1.0
+    for control in (law, lambda t, q, v, w: [0, 0, 0, 0, 0, 0, 1.0]):
+        with pytest.raises(bough.StateError, match="'rw', whose speed is held"):
+            integrate(s.compile(), until=0.1, dt=0.01, control=control)
+
+
+def test_a_name_with_two_meanings_is_refused():
+    s = bough.System("bus")
+    s.body("rw", joint=bough.Revolute("x"), mass=1.0, inertia=(1, 1, 1))
+    s.wheel("rw", body="rw", axis="x", inertia=0.1, torque=0.0)
+    with pytest.raises(bough.StateError, match="'rw'"):
+        integrate(s.compile(), until=0.1, dt=0.01, control=lambda t, q, v, w: {"rw": 1.0})

@@ -12,7 +12,7 @@ from bough.errors import nearest
 
 Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
 Quantity = Literal[
-    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "wheels", "torque"
+    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "wheels", "torque", "orbit"
 ]
 FIXED_STEP = ("euler-cromer", "rk4")
 
@@ -59,8 +59,8 @@ class Simulation(Description):
         BeforeValidator(_record),
         WithJsonSchema({"type": "array", "items": {"enum": list(get_args(Quantity))}}),
     ] = None
-    rtol: Annotated[float, above_zero(""), ABOVE_ZERO] = 1e-9
-    atol: Annotated[float, above_zero(""), ABOVE_ZERO] = 1e-12
+    rtol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
+    atol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Simulation(Description):
         method: str = "rk4",
         rate: float | None = None,
         record: Any = None,
-        rtol: float = 1e-9,
-        atol: float = 1e-12,
+        rtol: float | None = None,
+        atol: float | None = None,
     ) -> None:
         super().__init__(until=until, dt=dt, method=method, rate=rate, record=record, rtol=rtol, atol=atol)
 

@@ -121,8 +121,8 @@ class System:
         *,
         rate: float | None = None,
         record: Any = None,
-        rtol: float = 1e-9,
-        atol: float = 1e-12,
+        rtol: float | None = None,
+        atol: float | None = None,
     ) -> Simulation:
         """Say how the system is to be simulated; see Simulation. The last word counts."""
         self.settings = Simulation(until, dt, method, rate, record, rtol, atol)

@@ -32,11 +32,18 @@ class PythonControl:
             for name, value in given.items():
                 u[:, self.place(name)] = value
         else:
-            array = np.asarray(given, float)
+            try:
+                array = np.asarray(given, float)
+            except (TypeError, ValueError):
+                raise StateError(f"control returned {given!r}; return {m.nv} joint torques, or a dict of names") from None
             if array.shape[-1:] not in ((m.nv,), (nc,)):
                 raise StateError(f"control returned an array of shape {array.shape}; return {m.nv} joint torques"
                                  + (f", {nc} joint and motor torques" if m.nw else "") + ", or a dict of names")
             u[:, :array.shape[-1]] = array
+        for j, wheel in enumerate(m.system.wheels.values()):
+            if not wheel.driven and u[:, m.nv + j].any():
+                raise StateError(f"control returned a torque for wheel '{wheel.name}', whose speed is held; give the wheel a "
+                                 "torque in the description (0 will do)")
         if not np.isfinite(u[:, :nc]).all():
             entry = int(np.argwhere(~np.isfinite(u[:, :nc]))[0, 1])
             name = [*m.names.v, *m.names.wheels][entry]
@@ -50,14 +57,15 @@ class PythonControl:
 
 
 def control_places(model: Model) -> dict[str, int]:
-    """Where torques go in u, by name."""
-    places = {name: i for i, name in enumerate(model.names.v)}
+    """Where torques go in u, by name; a name that could mean two things means none."""
+    named = [(name, i) for i, name in enumerate(model.names.v)]
     v = 0
     for body in model.system.bodies.values():
         if body.joint.n_v == 1:
-            places[body.joint.name or body.name] = v
+            named.append((body.joint.name or body.name, v))
         v += body.joint.n_v
-    for j, wheel in enumerate(model.system.wheels.values()):
-        if wheel.driven:
-            places[wheel.name] = model.nv + j
-    return places
+    named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
+    meanings: dict[str, set[int]] = {}
+    for name, place in named:
+        meanings.setdefault(name, set()).add(place)
+    return {name: places.pop() for name, places in meanings.items() if len(places) == 1}

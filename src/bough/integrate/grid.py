@@ -11,7 +11,8 @@ DEFAULT_SAMPLES = 100
 @dataclass(frozen=True)
 class Grid:
     samples: np.ndarray         # times to record, from 0 to the end
-    breaks: np.ndarray          # times at which steps must end, besides the samples: jumps and control updates; last, the end
+    breaks: np.ndarray          # times at which steps must end besides: of the loads, of control updates; last, the end
+    updates: np.ndarray         # those at which a Python controller is asked again, 0 among them
 
     def segments(self, dt: float) -> np.ndarray:
         """Rows start, end, steps, sample (-1: none) that lead from 0 to the end; every sample and break is an end."""
@@ -23,23 +24,43 @@ class Grid:
         return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1)])
 
 
-def build_grid(until: float, rate: float | None, jumps: np.ndarray, control_period: float | None) -> Grid:
-    if not (np.isfinite(until) and until > 0.0):
-        raise StateError(f"until is {until}; give the end time in seconds, greater than 0")
-    if rate is not None and not (np.isfinite(rate) and rate > 0.0):
-        raise StateError(f"rate is {rate}; give samples a second, greater than 0")
-    n = DEFAULT_SAMPLES if rate is None else int(np.floor(until*rate*(1.0 + 1e-12)))
-    period = until/n if rate is None else 1.0/rate
-    samples = until*np.arange(n + 1)/n if rate is None else np.arange(n + 1)*period
+def build_grid(until: float, rate: float | None, step: float | None, breaks: np.ndarray, control_period: float | None) -> Grid:
+    """`step`: of a method with fixed steps; without a rate every so many steps are recorded, a hundred in all at the most."""
+    samples = sample_times(positive("until", until, "the end time in seconds"), rate, step)
+    ends = np.append(breaks[(breaks > 0.0) & (breaks < until)], until)
+    updates = np.zeros(1)
+    if control_period is not None:
+        period = positive("control_period", control_period, "the seconds between two calls")
+        updates = period*np.arange(int(np.ceil(until/period*(1 - 1e-12))), dtype=float)
+    return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
+
+
+def sample_times(until: float, rate: float | None, step: float | None) -> np.ndarray:
+    if rate is not None:
+        period = 1.0/positive("rate", rate, "samples a second")
+        samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
+    elif step is not None:
+        steps = max(1, int(np.ceil(until/step*(1.0 - 1e-9))))
+        every = int(np.ceil(steps/DEFAULT_SAMPLES))
+        samples, period = np.arange(0, steps + 1, every)*step, every*step
+        samples = samples[samples < until*(1.0 + 1e-9)]
+    else:
+        samples, period = until*np.arange(DEFAULT_SAMPLES + 1)/DEFAULT_SAMPLES, until/DEFAULT_SAMPLES
     if until - samples[-1] > 1e-9*period:
         samples = np.append(samples, until)
     samples[-1] = until
-    breaks = np.append(jumps[(jumps > 0.0) & (jumps < until)], until)
-    if control_period is not None:
-        if not control_period > 0.0:
-            raise StateError(f"control_period is {control_period}; give seconds between two calls, greater than 0")
-        breaks = np.union1d(breaks, np.arange(1, int(np.ceil(until/control_period*(1 - 1e-12))))*control_period)
-    return Grid(samples, merge_close(breaks, samples))
+    return samples
+
+
+def positive(name: str, value: object, what: str) -> float:
+    """A finite number greater than 0, or an error that says what was meant."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
+    if not (np.isfinite(number) and number > 0.0):
+        raise StateError(f"{name} is {value}; give {what}, greater than 0")
+    return number
 
 
 def merge_close(breaks: np.ndarray, samples: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED, STAGES
 from bough.integrate.control import PythonControl
-from bough.integrate.grid import Grid, build_grid
+from bough.integrate.grid import Grid, build_grid, positive
 from bough.integrate.start import starting_rows
 from bough.integrate.stiff import STIFF, run_stiff
 from bough.integrate.trajectory import Trajectory
@@ -21,8 +21,13 @@ from bough.model.run import call, group_parameters, lanes_for
 from bough.sweeps import fields as f
 
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
+RTOL, ATOL = 1e-9, 1e-12          # of the adaptive methods
 CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should take: progress and interrupts come between
 Progress = Callable[[float, float], None]
+
+
+class ControlFailure(Exception):
+    """A Python controller raised in mid run."""
 
 
 @dataclass
@@ -67,8 +72,15 @@ class Run:
         return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
 
     def ask_control(self, t: float) -> None:
-        if self.control is not None:
+        """Ask a Python controller for its torques; what goes wrong after the first call ends the run, not what was recorded."""
+        if self.control is None:
+            return
+        try:
             self.control.fill(t, self.x, self.u)
+        except Exception as error:
+            if t == 0.0:
+                raise
+            raise ControlFailure(f"the controller failed at t = {t:.6g} s: {type(error).__name__}: {error}") from error
 
     def record_controls(self, sample: int) -> None:
         nu = self.u.shape[1]
@@ -90,68 +102,87 @@ class Run:
 
 
 def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = None, orbit0: Any = None, until: float,
-              dt: float | None = None, method: str = "rk4", rate: float | None = None, rtol: float = 1e-9, atol: float = 1e-12,
+              dt: float | None = None, method: str = "rk4", rate: float | None = None, rtol: float | None = None,
+              atol: float | None = None,
               dynamics: str = "auto", control: Any = None, control_period: float | None = None,
               parameters: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Trajectory:
     """Integrate from t = 0 to `until`; see `bough.simulate`."""
     check_options(method, dt, dynamics, rtol, atol)
+    fixed = method in FIXED
     pars = model.tables.pars if parameters is None else model.parameter_tables(parameters)
     x, batched = starting_rows(model, q0, v0, wheels0, orbit0, parameters)
     compiled = isinstance(control, Controller)
     python = None if control is None or compiled else PythonControl(model, control, batched)
     if python is not None and control_period is None:
-        if method not in FIXED:
+        if not fixed:
             raise StateError(f"control is a Python function and the method '{method}' chooses its own steps; "
                              "give control_period, the seconds for which its torques are held")
         control_period = dt
     if python is None and control_period is not None:
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
-    grid = build_grid(until, rate, model.tables.jumps, control_period)
+    grid = build_grid(until, rate, dt if fixed else None, model.tables.jumps if fixed else model.tables.knots, control_period)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics == "dense",
               control.address if compiled else 0, python, progress)
     run.start_clock()
     try:
-        if method in FIXED:
-            run_fixed(run, FIXED[method](), float(dt or 0.0))
+        if fixed:
+            dt = run_fixed(run, FIXED[method](), float(dt or 0.0))
         elif method in ADAPTIVE:
-            run_adaptive(run, ADAPTIVE[method](), dt, (rtol, atol))
+            run_adaptive(run, ADAPTIVE[method](), dt, (rtol or RTOL, atol or ATOL))
         else:
-            run_stiff(run, method, dt, rtol, atol)
+            run_stiff(run, method, dt, rtol or RTOL, atol or ATOL, control if compiled else None)
     except KeyboardInterrupt:
         run.failure = f"interrupted at t = {grid.samples[run.done - 1]:.6g} s"
-    return finish(run, batched, parameters, method, dt, time.perf_counter() - run.started)
+    except ControlFailure as failure:
+        run.failure = str(failure)
+    check_held_wheels(run)
+    return finish(run, batched, parameters, method, dt if fixed else None, time.perf_counter() - run.started)
 
 
-def check_options(method: str, dt: float | None, dynamics: str, rtol: float, atol: float) -> None:
+def check_options(method: str, dt: float | None, dynamics: str, rtol: float | None, atol: float | None) -> None:
     if method not in METHODS:
         raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
     if dt is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
-    if dt is not None and not (np.isfinite(dt) and dt > 0.0):
-        raise StateError(f"dt is {dt}; give the step in seconds, greater than 0")
+    if dt is not None:
+        positive("dt", dt, "the step in seconds")
     if dynamics not in ("auto", "order-n", "dense"):
         raise StateError(f"dynamics is '{dynamics}'; one of auto, order-n, dense")
     if dynamics == "dense" and method in STIFF:
         raise StateError(f"dynamics 'dense' is not offered with the method '{method}'; leave it out")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise StateError(f"{name} is {value}; give a tolerance greater than 0")
+        if value is not None:
+            positive(name, value, "a tolerance")
+            if method in FIXED:
+                raise StateError(f"{name} is given, but the method '{method}' takes fixed steps; leave it out, or use an adaptive "
+                                 f"method ({', '.join((*ADAPTIVE, *STIFF))})")
 
 
-def run_fixed(run: Run, tableau: np.ndarray, dt: float) -> None:
-    """Chunks of segments: many where no Python comes between, one where a Python controller does."""
+def check_held_wheels(run: Run) -> None:
+    """A compiled law may not drive a wheel whose speed is held."""
+    model, u = run.model, run.u_out.reshape(len(run.x), -1, run.u.shape[1])
+    for j, wheel in enumerate(model.system.wheels.values()):
+        if not wheel.driven and np.nan_to_num(u[:, :, model.nv + j]).any():
+            raise StateError(f"the controller gives a motor torque to wheel '{wheel.name}', whose speed is held; give the wheel a "
+                             "torque in the description (0 will do), then its speed is a state")
+
+
+def run_fixed(run: Run, tableau: np.ndarray, dt: float) -> float:
+    """Chunks of segments: many where no Python comes between, up to the next update where a Python controller does.  Gives the
+    longest step that was taken: samples and jumps of the loads may ask for shorter ones than dt."""
     lanes = lanes_for(len(run.x))
     kernel = loops.fixed_dense if run.dense else loops.fixed_order_n
     model, stepper, rows, ws = run.arguments(lanes, tableau)
     segments = run.grid.segments(dt)
     call(kernel, model, stepper, segments[:0], rows, ws)                # compile or load before the clock starts
     run.start_clock()
-    first, size, control_times = 0, 1, set(run.grid.breaks.tolist())
+    longest = float(((segments[:, loops.END] - segments[:, loops.START])/segments[:, loops.STEPS]).max())
+    first, size, updates = 0, 1, set(run.grid.updates.tolist())
     while first < len(segments):
         ends = segments[first:first + size]
         if run.control is not None:                                  # up to the next update of the controls
-            size = 1 + next((i for i, end in enumerate(segments[first:, 1].tolist()) if end in control_times), 0)
-            ends = segments[first:first + size]
+            to_update = (i for i, end in enumerate(segments[first:, 1].tolist()) if end in updates)
+            ends = segments[first:first + 1 + next(to_update, len(segments))]
             run.ask_control(segments[first, 0])
             if first == 0:
                 run.record_controls(0)
@@ -161,11 +192,12 @@ def run_fixed(run: Run, tableau: np.ndarray, dt: float) -> None:
         first += len(ends)
         run.done = int(max(run.done, ends[:, loops.SAMPLE].max() + 1))
         if run.note_failure():
-            return
+            break
         run.report(ends[-1, loops.END])
         if run.control is None:
             took = max(time.perf_counter() - begin, 1e-6)
             size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
+    return dt if abs(longest - dt) < 1e-9*dt else longest
 
 
 def run_adaptive(run: Run, tableau: np.ndarray, dt: float | None, tolerances: tuple[float, float]) -> None:
@@ -179,8 +211,10 @@ def run_adaptive(run: Run, tableau: np.ndarray, dt: float | None, tolerances: tu
     size = max(1, len(samples)//100)
     call(kernel, model, stepper, samples, np.array([0.0, 0.0, *tolerances]), carry, rows, ws)
     run.start_clock()
-    for stop in run.grid.breaks.tolist():
-        run.ask_control(float(carry[0, loops.TIME]))
+    starts, updates = [0.0, *run.grid.breaks[:-1].tolist()], set(run.grid.updates.tolist())
+    for start, stop in zip(starts, run.grid.breaks.tolist(), strict=True):
+        if start in updates:
+            run.ask_control(start)
         if run.done == 1:
             run.record_controls(0)
         while True:
@@ -210,8 +244,9 @@ def explain_failure(run: Run, row: int) -> str:
                 f"({', '.join(STIFF)})")
     names = [*(f"q of '{n}'" for n in model.names.q), *(f"v of '{n}'" for n in model.names.v),
              *(f"speed of wheel '{n}'" for n in model.names.wheels), *["the orbit"]*6]
+    blame = "; or the controller raised, or returned what is not finite" if run.address else ""
     return (f"{member}diverged at t = {t:.6g} s: {names[entry]} is not finite; take a smaller dt, or look for loads or springs "
-            "too stiff for it")
+            f"too stiff for it{blame}")
 
 
 def finish(run: Run, batched: bool, parameters: Mapping[str, Any] | None, method: str, dt: float | None, wall: float) -> Trajectory:

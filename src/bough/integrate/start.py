@@ -6,6 +6,7 @@ import numpy as np
 
 from bough.errors import StateError
 from bough.model import Model
+from bough.model.parameters import members as count_members
 
 
 def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
@@ -13,7 +14,7 @@ def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
     """(batch, nx) of initial states, and whether a batch was asked for."""
     q = model.q0 if q0 is None else q0
     v = model.v0 if v0 is None else v0
-    members = None if parameters is None else len(np.atleast_1d(next(iter(parameters.values()))))
+    members = None if parameters is None else count_members(parameters)
     if members is not None and np.ndim(q) == 1 and np.ndim(v) == 1:
         q = np.tile(np.asarray(q, float), (members, 1))
     batch = model.batch(q, v, wheels=wheels0, orbit=orbit0)

@@ -68,8 +68,13 @@ class Batch:
     def of(model: "Model", q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
            frame: str = "body", t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None,
            keep_welds: bool = False) -> "Batch":
-        given = [array("q", q, model.nq), array("v", v, model.nv), *([] if tau is None else [array("tau", tau, model.nv)])]
-        n, single = max(len(np.atleast_2d(a)) for a in given), all(a.ndim == 1 for a in given)
+        optional = {"tau": (tau, model.nv), "wheels": (wheels, model.nw), "motors": (motors, model.nw), "orbit": (orbit, 6)}
+        given = [array("q", q, model.nq), array("v", v, model.nv)]
+        given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]
+        if isinstance(wrenches, Mapping):
+            given += [array(f"wrench on '{body}'", wrench, 6) for body, wrench in wrenches.items()]
+        times = array("t", t, 1).reshape(-1)
+        n, single = max(len(times), *(len(np.atleast_2d(a)) for a in given)), all(a.ndim <= 1 for a in given) and len(times) == 1
         q, v = rows("q", q, model.nq, n, model.names.q), rows("v", v, model.nv, n, model.names.v)
         check_quaternions(model, q)
         inputs, wrench_rows = input_wrenches(model, wrenches, frame, n)

@@ -15,7 +15,7 @@ from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
-from bough.model.tables import Tables, build_tables
+from bough.model.tables import Tables, build_tables, described_inputs
 from bough.sweeps import calls
 
 METHODS = ("auto", "order-n", "dense")
@@ -100,6 +100,10 @@ class Model:
     def quaternions(self) -> list[int]:
         """Where quaternions start in q."""
         return [hinge.q + (3 if hinge.kind == FREE else 0) for hinge in self.tables.parts.hinges if hinge.kind in (SPHERICAL, FREE)]
+
+    def actuation(self, t: Any) -> np.ndarray:
+        """(times, nv + nw): joint and motor torques of the description itself, constants and time tables, at the times t."""
+        return described_inputs(self.tables, np.atleast_1d(np.asarray(t, float)))[:, :self.nv + self.nw]
 
     # ---- dynamics -------------------------------------------------------------------------------------------
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
@@ -195,9 +199,9 @@ class Model:
                              f"the bodies are {', '.join(self.names.bodies)}")
         return self.names.bodies.index(body)
 
-    def kinetic_energy(self, q: Any, v: Any, *, wheels: Any = None) -> Any:
-        """Kinetic energy, J, wheels included; in orbit, of the motion relative to the mass centre."""
-        return _value(self.bodies(q, v, wheels=wheels), "kinetic_energy")
+    def kinetic_energy(self, q: Any, v: Any, *, wheels: Any = None, orbit: Any = None) -> Any:
+        """Kinetic energy, J, wheels included; in orbit, with that of the mass centre."""
+        return _value(self.bodies(q, v, wheels=wheels, orbit=orbit), "kinetic_energy")
 
     def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
         """Potential energy of gravity and of joint springs, J; uniform gravity counts from the world's origin."""

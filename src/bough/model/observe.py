@@ -74,13 +74,15 @@ class Bodies:
 
     @cached_property
     def kinetic_energy(self) -> np.ndarray:
-        """Sum of m v^2/2 + omega.I omega/2, and of the wheels: J Omega e.omega + J Omega^2/2."""
+        """Sum of m v^2/2 + omega.I omega/2, and of the wheels: J Omega e.omega + J Omega^2/2; in orbit, of the orbit too."""
         energy = 0.5*np.einsum("k,bki,bki->b", self.mass, self.com_velocity, self.com_velocity)
         energy = energy + 0.5*np.einsum("bki,bki->b", self.rate, self._spin)
         if self.model.nw:
             axes, momenta, owner = self._wheels
             inertia = np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
             energy = energy + np.einsum("bk,bki,bki->b", momenta, axes, self.rate[:, owner]) + 0.5*(momenta**2/inertia).sum(axis=1)
+        if self.model.in_orbit:
+            energy = energy + 0.5*self.mass.sum()*(self.batch.x[:, -3:]**2).sum(axis=1)
         return energy
 
     @cached_property

@@ -27,20 +27,35 @@ def body_parameters(system: System, changes: Mapping[str, Any] | None = None) ->
     """Parameters of all bodies; `changes` maps "body.parameter" to one value for each member of a batch."""
     values: dict[str, dict[str, np.ndarray]] = {
         body.name: {name: np.asarray(getattr(body, name), float)[None] for name in SHAPES} for body in system.bodies.values()}
-    batch = 1
+    batch = members(changes)
     for key, given in (changes or {}).items():
         body, name = _split(key, system)
         array = np.asarray(given, float)
-        if array.ndim != 1 + len(SHAPES[name]) or array.shape[1:] != SHAPES[name]:
-            raise ModelError(f"parameter '{key}': shape is {array.shape}; give one value of shape {SHAPES[name]} "
-                             f"for each member of the batch, (batch, {', '.join(map(str, SHAPES[name]))})")
-        if batch not in (1, len(array)):
-            raise ModelError(f"parameter '{key}': {len(array)} values, but another parameter has {batch}; give as many of each")
-        batch = max(batch, len(array))
+        if name == "inertia" and array.shape == (batch, 3):
+            array = array[:, :, None]*np.eye(3)
+        if array.shape != (batch, *SHAPES[name]):
+            shape = ", ".join(map(str, (batch, *SHAPES[name])))
+            raise ModelError(f"parameter '{key}': shape is {array.shape}; give one value for each of the {batch} members of the "
+                             f"batch, shape ({shape})")
         values[body][name] = array
     if changes:
         _check(system, values, {key.rpartition(".")[0] for key in changes})
     return {name: BodyParameters(**arrays) for name, arrays in values.items()}
+
+
+def members(changes: Mapping[str, Any] | None) -> int:
+    """How many members a batch of parameter sets has; 1 without one."""
+    if changes is None:
+        return 1
+    if not isinstance(changes, Mapping) or not changes:
+        raise ModelError(f"parameters is {changes!r}; give a dict such as {{'boom.mass': [1.0, 2.0]}}, one value for each member")
+    try:
+        counts = {key: len(np.asarray(value, float)) for key, value in changes.items()}
+    except (TypeError, ValueError):
+        raise ModelError(f"parameters is {dict(changes)!r}; give for each a list of numbers, one for each member") from None
+    if len(set(counts.values())) > 1:
+        raise ModelError(f"parameters have {counts} values; give as many of each, one for each member of the batch")
+    return next(iter(counts.values()))
 
 
 def _split(key: str, system: System) -> tuple[str, str]:

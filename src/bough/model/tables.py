@@ -22,6 +22,7 @@ class Tables:
     n_u: int                    # length of the controls, tau | motors | wrenches
     first_input_wrench: int     # where the caller's wrenches start in them
     jumps: np.ndarray           # times at which a time table jumps
+    knots: np.ndarray           # times of all rows of time tables
 
     def size(self, name: int) -> int:
         return int(self.plan[name])
@@ -61,7 +62,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked)
     data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
     return Tables(plan, pars, data, parts, lay.nu, lay.first_input,
-                  np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])))
+                  np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
+                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])))
 
 
 def size_header(lay: Layout, parts: Partition) -> np.ndarray:
@@ -167,3 +169,16 @@ def columns(*parts: Any) -> np.ndarray:
     arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
     batch = max(len(a) for a in arrays)
     return np.concatenate([np.broadcast_to(a, (batch, a.shape[1])) for a in arrays], axis=1)
+
+
+def described_inputs(tables: Tables, t: np.ndarray) -> np.ndarray:
+    """(times, nu): the constants and time tables of u."""
+    start = tables.size(f.PAR_INPUTS)
+    u = np.tile(tables.pars[0, start:start + tables.n_u], (len(t), 1))
+    rows = tables.plan[tables.size(f.TABLES):][:f.TABLE_ROW*tables.size(f.N_TABLES)].reshape(-1, f.TABLE_ROW)
+    for at, pieces, target in rows.tolist():
+        table = tables.tables[at:at + f.PIECE*pieces].reshape(-1, f.PIECE)
+        piece = table[np.clip(np.searchsorted(table[:, 0], t, side="right") - 1, 0, None)]
+        s = np.maximum(t - piece[:, 0], 0.0)
+        u[:, target - tables.size(f.WS_U)] += piece[:, 1] + s*(piece[:, 2] + s*(piece[:, 3] + s*piece[:, 4]))
+    return u

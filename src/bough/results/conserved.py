@@ -20,7 +20,7 @@ def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     return [cause for cause, present in found.items() if present]
 
 
-def momentum_spoilers(system: System, *, controlled: bool) -> list[str]:
+def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
     """What acts on the system from outside; nothing if its momenta are conserved."""
     roots = [body.joint for body in system.bodies.values() if body.parent is None]
     found = {
@@ -30,7 +30,7 @@ def momentum_spoilers(system: System, *, controlled: bool) -> list[str]:
         "a force between base and world": any(
             _driven(joint) or any(joint.damping or ()) or any(joint.stiffness or ()) for joint in roots
         ),
-        "a controller": controlled,
+        "a controller": base_pushed,
     }
     return [cause for cause, present in found.items() if present]
 

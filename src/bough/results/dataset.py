@@ -37,10 +37,11 @@ def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarra
     model, x, u = trajectory.model, trajectory.x, trajectory.u
     q, v, wheels, orbit = np.split(x, np.cumsum([model.nq, model.nv, model.nw]), axis=2)
     inertias = np.array([wheel.inertia for wheel in model.system.wheels.values()])
+    torques = u + model.actuation(trajectory.t)
     held = {
         "state": {"q": q, "v": v},
         "wheels": {"wheel_speed": wheels, "wheel_momentum": wheels * inertias},
-        "torque": {"joint_torque": u[..., : model.nv], "motor_torque": u[..., model.nv : model.nv + model.nw]},
+        "torque": {"joint_torque": torques[..., : model.nv], "motor_torque": torques[..., model.nv :]},
         "orbit": {"orbit_position": orbit[..., :3], "orbit_velocity": orbit[..., 3:]},
     }
     return {name: array for record in records if record not in DERIVED for name, array in held[record].items()}

@@ -50,11 +50,7 @@ class Answers:
         return self.model.reactions(self.q, self.v, self.a, **self.options)
 
     def total_energy(self) -> np.ndarray:
-        """With the orbit's kinetic energy: the model's own is that of the motion about the mass centre."""
-        total = self.bodies.kinetic_energy + self.bodies.potential_energy
-        if self.model.in_orbit:
-            total = total + 0.5 * self.bodies.mass.sum() * np.sum(self.rows.x[:, -3:] ** 2, axis=1)
-        return total
+        return np.asarray(self.bodies.kinetic_energy + self.bodies.potential_energy)
 
 
 NEEDS_ACCELERATIONS = {"acceleration", "reactions"}

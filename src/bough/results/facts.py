@@ -10,6 +10,19 @@ if TYPE_CHECKING:
     from bough.integrate.trajectory import Trajectory
 
 
+TRUTHS = ("batched", "controlled", "base_pushed")
+
+
+def _base_pushed(trajectory: Trajectory) -> bool:
+    """Whether a controller acted in a joint to the world."""
+    at, pushed = 0, False
+    for body in trajectory.model.system.bodies.values():
+        if body.parent is None:
+            pushed |= bool(trajectory.u[..., at : at + body.joint.n_v].any())
+        at += body.joint.n_v
+    return pushed
+
+
 @dataclass(frozen=True)
 class Facts:
     """How a run was made and how it ended. Files hold no None and no truth values: a fact that is missing is None."""
@@ -24,6 +37,7 @@ class Facts:
     failure: str | None
     batched: bool
     controlled: bool
+    base_pushed: bool  # by a controller, against the world
     record: tuple[str, ...]
     system: str  # YAML
 
@@ -36,18 +50,19 @@ class Facts:
         return cls(
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
+            _base_pushed(trajectory),
             record, system.to_yaml(),
         )  # fmt: skip
 
     def to_attrs(self) -> dict[str, str | int | float]:
         """Texts and numbers only."""
         attrs = {field.name: getattr(self, field.name) for field in fields(self)}
-        attrs |= {"batched": int(self.batched), "controlled": int(self.controlled), "record": " ".join(self.record)}
+        attrs |= {name: int(attrs[name]) for name in TRUTHS} | {"record": " ".join(self.record)}
         return {key: value for key, value in attrs.items() if value is not None}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
         """Out of a file's attributes."""
         known: dict[str, Any] = {field.name: attrs.get(field.name) for field in fields(cls)}
-        known |= {"batched": bool(attrs["batched"]), "controlled": bool(attrs["controlled"])}
+        known |= {name: bool(attrs[name]) for name in TRUTHS}
         return cls(**known | {"record": tuple(str(attrs["record"]).split())})

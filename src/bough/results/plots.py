@@ -83,7 +83,7 @@ def _energy(report: Report, get: Get) -> list[PanelRow]:
 
 def _momentum(report: Report, get: Get) -> list[PanelRow]:
     """The momenta; where nothing acts from outside, also how far they drift."""
-    kept = not momentum_spoilers(report.system, controlled=report.facts.controlled)
+    kept = not momentum_spoilers(report.system, base_pushed=report.facts.base_pushed)
     rows = []
     for kind, title, unit in (
         ("angular", "angular momentum about the mass centre", "N m s"),

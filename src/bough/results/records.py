@@ -54,8 +54,8 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "wheel_momentum": Meaning(("wheel",), "N m s", "wheel momentum relative to its body"),
     },
     "torque": {
-        "joint_torque": Meaning(SPEED, "", "joint torques and forces given by the controller"),
-        "motor_torque": Meaning(("wheel",), "N m", "motor torques given by the controller"),
+        "joint_torque": Meaning(SPEED, "", "joint torques and forces, described and controlled, without springs"),
+        "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
     },
     "orbit": {
         "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),

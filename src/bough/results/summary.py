@@ -70,11 +70,13 @@ def _energy(report: Report) -> str:
     kinetic = report.array("kinetic_energy")
     exchanged = np.nanmax(kinetic, axis=-1) - np.nanmin(kinetic, axis=-1)
     drift = np.nanmax(np.abs(total - total[..., :1]), axis=-1)
+    if np.all(exchanged < 1e-6 * np.nanmax(np.abs(kinetic))):
+        return f"{_span(total[..., 0])} J, drift {drift.max():.1e} J{_relative(drift, np.abs(total[..., 0]), 'of it')}"
     return f"{_span(total[..., 0])} J, drift {drift.max():.1e} J{_relative(drift, exchanged, 'of what is exchanged')}"
 
 
 def _momentum(report: Report) -> list[Row]:
-    spoilers = momentum_spoilers(report.system, controlled=report.facts.controlled)
+    spoilers = momentum_spoilers(report.system, base_pushed=report.facts.base_pushed)
     if spoilers:
         return []
     found = []

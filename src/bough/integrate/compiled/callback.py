@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import carray, cfunc, njit, types
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
+from bough.errors import StateError
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import get_lane, put_lane, read, width_of
 from bough.sweeps.fields import N_WHEELS, N_X, NQ, NV, WS_TIME, WS_X
@@ -23,13 +25,22 @@ class Controller:
 
     def __init__(self, function: Callable[..., None]):
         self.function = function
-        inner = njit(function)
+        inner = njit(boundscheck=True)(function)
 
         def law(t: Any, nq: Any, nv: Any, nw: Any, x_pointer: Any, u_pointer: Any) -> None:
             x, u = carray(x_pointer, nq + nv + nw), carray(u_pointer, nv + nw)
-            inner(t, x[:nq], x[nq:nq + nv], x[nq + nv:], u[:nv], u[nv:])
+            try:
+                inner(t, x[:nq], x[nq:nq + nv], x[nq + nv:], u[:nv], u[nv:])
+            except Exception:                           # nobody could catch it: let the run stop here, and say so
+                u[:] = np.nan
 
-        self._compiled = cfunc(_SIGNATURE)(law)
+        try:
+            self._compiled = cfunc(_SIGNATURE)(law)
+        except NumbaError as error:
+            reason = next((line.strip() for line in str(error).splitlines() if line.strip() and "pipeline" not in line), "")
+            name = getattr(function, "__name__", "controller")
+            raise StateError(f"controller '{name}' cannot be compiled: {reason}; it is called as {name}(t, q, v, wheels, tau, "
+                             "motors), fills tau and motors, and may use what Numba compiles") from error
         self.address: int = self._compiled.address
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray, wheels: np.ndarray, tau: np.ndarray, motors: np.ndarray) -> None:
