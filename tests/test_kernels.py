@@ -20,7 +20,6 @@ from bough.kernels.lanes import (
     load,
     load3,
     load4,
-    load6,
     load9,
     load_composite,
     load_gathered,
@@ -59,7 +58,7 @@ def algebra_kernel(x, out):
     """Every operation on operands that lie in x one after another: u, w, C, D, S, p, then P and F."""
     lane = lanes_of(x)
     u, w, C, D = load3(lane, x, 0), load3(lane, x, 3), load9(lane, x, 6), load9(lane, x, 15)
-    S, p = load6(lane, x, 24), load4(lane, x, 30)
+    S, p = load3(lane, x, 24) + load3(lane, x, 27), load4(lane, x, 30)
     P, F = load_gathered(lane, x, 34)
     s = load(lane, x, 0)
     store(lane, out, 0, al.dot(u, w))

@@ -273,3 +273,15 @@ def test_a_name_with_two_meanings_is_refused():
     s.wheel("rw", body="rw", axis="x", inertia=0.1, torque=0.0)
     with pytest.raises(bough.StateError, match="'rw'"):
         integrate(s.compile(), until=0.1, dt=0.01, control=lambda t, q, v, w: {"rw": 1.0})
+
+
+def test_members_that_make_no_model_are_named_before_anything_runs():
+    """A tip that loses its mass, and an inertia smaller than that of its wheel."""
+    s = bough.System("arm")
+    s.body("bus", joint=bough.Free(), mass=10.0, inertia=(1, 1, 1))
+    s.body("tip", parent="bus", joint=bough.Revolute("z"), mass=1.0, com=(0.5, 0, 0))
+    s.wheel("rw", body="bus", axis="x", inertia=0.1, torque=0.0)
+    with pytest.raises(bough.ModelError, match="member 2 of the batch: joint 'tip'"):
+        integrate(s.compile(), until=1.0, dt=0.1, parameters={"tip.mass": [1.0, 2.0, 0.0]})
+    with pytest.raises(bough.ModelError, match=r"member 1 of the batch: body 'bus'.*wheels"):
+        integrate(s.compile(), until=1.0, dt=0.1, parameters={"bus.inertia": [(1, 1, 1), (0.05, 0.05, 0.05)]})

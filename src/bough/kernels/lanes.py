@@ -254,7 +254,7 @@ def _make_read(shape):
     return read
 
 
-load, load3, load4, load6, load9 = (_make_load(n) for n in (1, 3, 4, 6, 9))
+load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))
 load_spatial, load_gathered, load_composite = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3)), (6, 3, 1)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))
 

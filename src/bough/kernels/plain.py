@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-__all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load6", "load9",
+__all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load9",
            "load_composite", "load_gathered", "load_spatial", "put_lane", "quads_of", "read", "read3", "read6",
            "read9", "scale", "sincos", "sqrt", "store", "sub", "width_of", "zero"]
 
@@ -101,6 +101,6 @@ def accumulate(lanes, array, index, value):
         array[index + i] += x
 
 
-load, load3, load4, load6, load9 = (_make_load(n) for n in (1, 3, 4, 6, 9))
+load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))
 load_spatial, load_gathered, load_composite = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3)), (6, 3, 1)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))

@@ -71,10 +71,11 @@ class Batch:
         optional = {"tau": (tau, model.nv), "wheels": (wheels, model.nw), "motors": (motors, model.nw), "orbit": (orbit, 6)}
         given = [array("q", q, model.nq), array("v", v, model.nv)]
         given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]
+        one_state = all(a.ndim <= 1 for a in given)
         if isinstance(wrenches, Mapping):
             given += [array(f"wrench on '{body}'", wrench, 6) for body, wrench in wrenches.items()]
         times = array("t", t, 1).reshape(-1)
-        n, single = max(len(times), *(len(np.atleast_2d(a)) for a in given)), all(a.ndim <= 1 for a in given) and len(times) == 1
+        n = max(len(times), *(len(np.atleast_2d(a)) for a in given))
         q, v = rows("q", q, model.nq, n, model.names.q), rows("v", v, model.nv, n, model.names.v)
         check_quaternions(model, q)
         inputs, wrench_rows = input_wrenches(model, wrenches, frame, n)
@@ -87,7 +88,7 @@ class Batch:
             u[:, model.nv:model.nv + model.nw] = motor_rows(model, motors, n)
         u[:, tables.first_input_wrench:] = wrench_rows
         times = np.repeat(rows("t", np.reshape(t, (-1, 1)), 1, n, ("t",)), 2, axis=1)
-        return Batch(tables, lanes_for(n), times, x, u, single)
+        return Batch(tables, lanes_for(n), times, x, u, one_state and n == 1)
 
 
 def wheel_rows(model: "Model", wheels: Any, n: int) -> np.ndarray:

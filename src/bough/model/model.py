@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from bough.describe import CentralGravity, System
-from bough.errors import StateError, nearest
+from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model.arguments import Batch, rows
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
-from bough.model.parameters import body_parameters
+from bough.model.parameters import body_parameters, suspicious_members
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
@@ -79,7 +79,13 @@ class Model:
 
     def parameter_tables(self, changes: Mapping[str, Any]) -> np.ndarray:
         """pars with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
-        return build_tables(self.system, changes=changes).pars
+        pars = build_tables(self.system, changes=changes).pars
+        for member in suspicious_members(self.system, changes):
+            try:
+                self.with_parameters({key: np.asarray(value, float)[member] for key, value in changes.items()})
+            except ModelError as error:
+                raise ModelError(f"member {member} of the batch: {error}") from None
+        return pars
 
     def with_parameters(self, changes: Mapping[str, Any]) -> "Model":
         """A model in which some bodies have other parameters: {"boom.mass": 3.0, "boom.com": (1, 0, 0), ...}."""

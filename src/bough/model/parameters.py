@@ -81,3 +81,19 @@ def _check(system: System, values: Mapping[str, Mapping[str, np.ndarray]], bodie
                      inertia=fields["inertia"].tolist())
             except DescriptionError as error:
                 raise ModelError(f"member {member} of the batch: {error}") from None
+
+
+def suspicious_members(system: System, changes: Mapping[str, Any]) -> list[int]:
+    """Members that may not do as a model though each of their bodies would do as a body: a mass is gone, or a body with wheels has
+    another inertia."""
+    found = np.zeros(members(changes), dtype=bool)
+    carriers = {wheel.body for wheel in system.wheels.values()}
+    for key, given in changes.items():
+        body, name = _split(key, system)
+        if name == "mass":
+            found |= np.asarray(given, float) == 0.0
+        elif name == "inertia":
+            array = np.asarray(given, float)
+            least = array.min(axis=1) if array.ndim == 2 else np.linalg.eigvalsh(array)[:, 0]
+            found |= (least <= 0.0) | (body in carriers)
+    return np.flatnonzero(found).tolist()

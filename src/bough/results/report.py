@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Container
 from functools import cached_property
 from os import PathLike
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
     from bough.describe import System
 
 
-class Report:
+class Report(ABC):
     """The common ground of Result and SavedResult: `facts`, `system`, and labelled arrays by record."""
 
     facts: Facts
 
+    @abstractmethod
     def labelled(self, record: str) -> Labelled:
         """The variables of one record."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def system(self) -> System:
         """The description of what was simulated."""
-        raise NotImplementedError
 
     @cached_property
     def arrays(self) -> Labelled:

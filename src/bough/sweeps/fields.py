@@ -3,7 +3,7 @@
 A model is three tables, and every sweep works in one workspace:
 
     plan    int64    structure: sizes, one row a hinge, one row a spring, wheel, wrench and time table
-    pars    float64  parameters: places, masses, spring constants, ...; with a second axis, one set for each lane
+    pars    float64  parameters: places, masses, spring constants, ...; 1-D one set for all lanes, 2-D one for each lane
     tables  float64  time tables as piecewise cubics, one after another
     ws      numbers  time, state, inputs, derivative, and a record for each hinge
 

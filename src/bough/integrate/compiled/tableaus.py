@@ -1,6 +1,6 @@
 """Integration methods as data: Butcher tableaus in one flat array.
 
-    header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer), order of the error estimate (0: fixed step)
+    header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer)
     c (s)        when each stage is taken, in steps          a (s x s)   stage i starts from x + h sum_j a_ij k_j
     b (s)        the step is x + h sum_j b_j k_j             e (s)       its error is h sum_j e_j k_j
     p (s x 4)    between the ends it is x + h sum_j k_j (p_j1 z + p_j2 z^2 + p_j3 z^3 + p_j4 z^4), z from 0 to 1
@@ -8,16 +8,16 @@
 import numpy as np
 
 HEADER = 8
-STAGES, CROMER, ERROR_ORDER = range(3)
+STAGES, CROMER = range(2)
 
 
-def tableau(c, a, b, *, cromer=False, error_order=0, e=None, p=None) -> np.ndarray:
+def tableau(c, a, b, *, cromer=False, e=None, p=None) -> np.ndarray:
     s = len(c)
     full = np.zeros((s, s))
     for i, row in enumerate(a):
         full[i, :len(row)] = row
     header = np.zeros(HEADER)
-    header[STAGES], header[CROMER], header[ERROR_ORDER] = s, cromer, error_order
+    header[STAGES], header[CROMER] = s, cromer
     e, p = np.zeros(s) if e is None else e, np.zeros((s, 4)) if p is None else p
     return np.concatenate([header, c, full.ravel(), b, e, np.ravel(p)]).astype(float)
 
@@ -36,7 +36,7 @@ def dopri5() -> np.ndarray:
     from scipy.integrate import RK45
     a = np.zeros((7, 7))
     a[:6, :5], a[6, :6] = RK45.A, RK45.B
-    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], error_order=4, e=RK45.E, p=RK45.P)
+    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], e=RK45.E, p=RK45.P)
 
 
 FIXED = {"euler-cromer": euler_cromer, "rk4": rk4}
