@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BUT = ("poses",)        # figures that are drawn on request only
+BUT = ("poses",)        # figures that are drawn on request only; on a fixed base, momentum too
 
 
 class Drawing:
@@ -43,7 +43,9 @@ def main() -> None:
     line = sys.stdin.readline().strip()
     if line:
         path, folder, prefix = line.split("|")
-        for written in open_result(path).plots(folder, prefix=prefix, but=BUT):
+        result = open_result(path)
+        fixed = any(body.parent is None and body.joint.kind != "free" for body in result.system.bodies.values())
+        for written in result.plots(folder, prefix=prefix, but=(*BUT, "momentum") if fixed else BUT):
             print(written)
 
 

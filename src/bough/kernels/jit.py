@@ -38,6 +38,22 @@ def _cache_directory():
 CACHE_DIRECTORY = _cache_directory()
 
 
+def _start_numba():
+    """Numba asks at its start whether SciPy has BLAS, which takes 0.2 s; SciPy comes with this package, and no kernel uses it."""
+    try:
+        import numba.np.linalg as linalg
+        asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    except (ImportError, AttributeError):
+        return
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = asked
+
+
+_start_numba()
+
+
 def leaf(function):
     return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
