@@ -252,6 +252,8 @@ def test_stiff_solvers_take_a_compiled_controller():
             for options in ({"dt": 1e-3}, {"method": "radau", "rtol": 1e-9, "atol": 1e-11})]
     np.testing.assert_allclose(runs[0].x, runs[1].x, atol=1e-7)
     np.testing.assert_allclose(runs[0].u[0, 1:], runs[1].u[0, 1:], atol=1e-6)
+    batch = integrate(pendulum(), q0=[[1.0], [0.5], [0.2]], until=1.0, rate=10, control=law, method="radau")
+    np.testing.assert_allclose(batch.u[:, 1:, 0], -5.0*batch.x[:, 1:, 0] - 0.3*batch.x[:, 1:, 1], atol=1e-12)
 
 
 def test_wheel_whose_speed_is_held_takes_no_torque():

@@ -82,9 +82,9 @@ class Run:
                 raise
             raise ControlFailure(f"the controller failed at t = {t:.6g} s: {type(error).__name__}: {error}") from error
 
-    def record_controls(self, sample: int) -> None:
+    def record_controls(self, sample: int, rows: slice = slice(None)) -> None:
         nu = self.u.shape[1]
-        self.u_out[:, sample*nu:(sample + 1)*nu] = self.u
+        self.u_out[rows, sample*nu:(sample + 1)*nu] = self.u[rows]
 
     def report(self, t: float) -> None:
         if self.progress is not None:
@@ -177,12 +177,12 @@ def run_fixed(run: Run, tableau: np.ndarray, dt: float) -> float:
     call(kernel, model, stepper, segments[:0], rows, ws)                # compile or load before the clock starts
     run.start_clock()
     longest = float(((segments[:, loops.END] - segments[:, loops.START])/segments[:, loops.STEPS]).max())
-    first, size, updates = 0, 1, set(run.grid.updates.tolist())
+    first, size = 0, 1
+    after_update = np.append(np.flatnonzero(np.isin(segments[:, loops.END], run.grid.updates)) + 1, len(segments))
     while first < len(segments):
         ends = segments[first:first + size]
         if run.control is not None:                                  # up to the next update of the controls
-            to_update = (i for i, end in enumerate(segments[first:, 1].tolist()) if end in updates)
-            ends = segments[first:first + 1 + next(to_update, len(segments))]
+            ends = segments[first:after_update[np.searchsorted(after_update, first, side="right")]]
             run.ask_control(segments[first, 0])
             if first == 0:
                 run.record_controls(0)
@@ -239,12 +239,12 @@ def explain_failure(run: Run, row: int) -> str:
     t, entry = run.failed[row, 0], int(run.failed[row, 1])
     model = run.model
     member = "" if len(run.x) == 1 else f"run {row} of the batch "
+    blame = "; or the controller raised, or returned what is not finite" if run.address else ""
     if entry < 0:
         return (f"{member}needs steps too small to go on at t = {t:.6g} s; loosen rtol and atol, or use a stiff method "
-                f"({', '.join(STIFF)})")
+                f"({', '.join(STIFF)}){blame}")
     names = [*(f"q of '{n}'" for n in model.names.q), *(f"v of '{n}'" for n in model.names.v),
              *(f"speed of wheel '{n}'" for n in model.names.wheels), *["the orbit"]*6]
-    blame = "; or the controller raised, or returned what is not finite" if run.address else ""
     return (f"{member}diverged at t = {t:.6g} s: {names[entry]} is not finite; take a smaller dt, or look for loads or springs "
             f"too stiff for it{blame}")
 

@@ -52,7 +52,7 @@ def run_stiff(run: "Run", method: str, dt: float | None, rtol: float, atol: floa
                 reached[row] = sample + 1
             for sample in inside.tolist():
                 take_law(model, law, samples[sample], run.out[row, sample*nx:(sample + 1)*nx], run.u[row:row + 1])
-                run.record_controls(sample)
+                run.record_controls(sample, slice(row, row + 1))
             if solution.status != 0:
                 run.failed[row] = solution.t[-1] if len(solution.t) else start, -1
                 continue

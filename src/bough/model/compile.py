@@ -2,14 +2,14 @@
 import numpy as np
 
 from bough.describe import CentralGravity, System
-from bough.errors import ModelError, nearest
+from bough.describe.references import reference_problems
+from bough.errors import ModelError
 from bough.model.model import Model
 from bough.model.singular import check_inertias
 
 
 def compile_system(system: System) -> Model:
     """Check a system and make a model of it."""
-    check_parents(system)
     check_references(system)
     check_wheels(system)
     check_orbit(system)
@@ -20,33 +20,12 @@ def compile_system(system: System) -> Model:
     return model
 
 
-def check_parents(system: System) -> None:
-    """Every parent exists, and every body's way inward ends at the world."""
-    bodies = system.bodies
-    if not bodies:
-        raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
-    for body in bodies.values():
-        if body.parent is not None and body.parent not in bodies:
-            raise ModelError(f"body '{body.name}': its parent '{body.parent}' does not exist{nearest(body.parent, bodies)}; "
-                             f"the bodies are {', '.join(bodies)}")
-    on_ground: set[str] = set()
-    for start in bodies:
-        path, name = [start], bodies[start].parent
-        while name is not None and name not in on_ground:
-            if name in path:
-                cycle = " -> ".join([*path[path.index(name):], name])
-                raise ModelError(f"body '{start}': its parents go in a circle, {cycle}; a tree needs a body whose parent is the "
-                                 "world: give one of these another parent")
-            path.append(name)
-            name = bodies[name].parent
-        on_ground.update(path)
-
-
 def check_references(system: System) -> None:
-    for what, things in (("wheel", system.wheels), ("wrench", system.wrenches)):
-        for thing in things.values():
-            if thing.body not in system.bodies:
-                raise ModelError(f"{what} '{thing.name}': there is no body '{thing.body}'{nearest(thing.body, system.bodies)}")
+    """Every body that is named exists, and every body's way inward ends at the world."""
+    if not system.bodies:
+        raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
+    if problems := reference_problems(system):
+        raise ModelError("\n".join(map(str, problems)))
 
 
 def check_wheels(system: System) -> None:

@@ -66,12 +66,8 @@ class Model:
         """The tables that the sweeps read: welds merged, no wrenches of the caller."""
         return self._tables()
 
-    @cached_property
-    def whole(self) -> Tables:
-        """The same with a hinge for every joint, welds too: for loads through joints and for poses."""
-        return self._tables(keep_welds=True)
-
     def _tables(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
+        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
         key = inputs, keep_welds
         if key not in self._cache:
             self._cache[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
