@@ -95,6 +95,7 @@ def random_state(model, rng, n=None):
             row += list(random_rotation(rng)) if spherical else []
             if joint.kind == "gimbal":
                 row[-2] = rng.uniform(0.3, 1.2)
+            row += list(rng.uniform(-1, 1, body.n_modes))
         q.append(row)
         v.append(rng.normal(size=model.nv))
     return (np.array(q), np.array(v)) if n else (np.array(q[0]), np.array(v[0]))

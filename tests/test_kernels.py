@@ -29,14 +29,18 @@ from bough.kernels.lanes import (
     read3,
     scale,
     sincos,
+    smaller,
     sqrt,
     store,
     sub,
     width_of,
     zero,
 )
+from bough.kernels.turns import rate_bias, turn_and_rates
 from tests.compare import EPS, assert_same
+from tests.flex.nodal_oracle import rate_map, rate_map_rate, turn
 
+RIGID = np.zeros(1, np.int64)                # a plan of a model in which nothing bends
 BOTH = pytest.mark.parametrize("lanes", [ONE, FOUR], ids=["one", "four"])
 
 
@@ -56,7 +60,7 @@ def per_lane(lanes, array):
 @kernel
 def algebra_kernel(x, out):
     """Every operation on operands that lie in x one after another: u, w, C, D, S, p, then P and F."""
-    lane = lanes_of(x)
+    lane = lanes_of(x, RIGID)
     u, w, C, D = load3(lane, x, 0), load3(lane, x, 3), load9(lane, x, 6), load9(lane, x, 15)
     S, p = load3(lane, x, 24) + load3(lane, x, 27), load4(lane, x, 30)
     P, F = load_gathered(lane, x, 34)
@@ -153,7 +157,7 @@ def test_algebra(lanes, seed):
 # ---- lanes ---------------------------------------------------------------------------------------------------------
 @kernel
 def layout_kernel(x, table, out):
-    lane = lanes_of(x)
+    lane = lanes_of(x, RIGID)
     store(lane, out, 0, (load3(lane, x, 2), load(lane, x, 0)))              # 2 3 4 0
     store(lane, out, 4, 7.0)
     accumulate(lane, out, 4, load(lane, x, 1))                              # 7 + x1
@@ -191,7 +195,7 @@ def test_layout(lanes, own_parameters):
 
 @kernel
 def functions_kernel(x, out):
-    lane = lanes_of(x)
+    lane = lanes_of(x, RIGID)
     n = x.shape[0]
     for i in range(n):
         s, c = sincos(load(lane, x, i))
@@ -236,6 +240,33 @@ def test_sine_and_cosine_near_quarter_turns(lanes):
         assert (np.abs(found - expected) <= EPS*np.abs(expected) + beyond).all()
 
 
+@kernel
+def turns_kernel(x, out):
+    """Matrix, map and bias of a rotation vector and its rate; the smaller of two numbers."""
+    lane = lanes_of(x, RIGID)
+    theta, rate = load3(lane, x, 0), load3(lane, x, 3)
+    store(lane, out, 0, turn_and_rates(theta))
+    store(lane, out, 18, rate_bias(theta, rate))
+    store(lane, out, 21, smaller(load(lane, x, 0), load(lane, x, 1)))
+
+
+@BOTH
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, 2.0, 3.9])
+def test_finite_turns(lanes, angle):
+    """Against the integral of exp(s theta) over s from 0 to 1, by quadrature."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(6, 4))
+    values[:3] *= angle/np.linalg.norm(values[:3], axis=0)
+    x, out = memory(lanes, values), lanes.zeros(22)
+    turns_kernel(x, out)
+    for given, found in zip(per_lane(lanes, x), per_lane(lanes, out), strict=True):
+        theta, rate = given[:3], given[3:]
+        assert_same(found[:9].reshape(3, 3), turn(theta), 16*EPS)
+        assert_same(found[9:18].reshape(3, 3), rate_map(theta), 1e-13)
+        assert_same(found[18:21], rate_map_rate(theta, rate), 1e-12, 1.0)
+        assert found[21] == min(given[0], given[1])
+
+
 @BOTH
 def test_square_root(lanes):
     """The processor's own, correctly rounded."""
@@ -255,7 +286,7 @@ np.savez(sys.argv[1], *answers())
 
 
 def loaded_systems():
-    """A fixed tree with all that a model can hold, and a floating one in orbit."""
+    """A fixed tree with all that a model can hold, a floating one in orbit, and one with flexible bodies of all kinds."""
     import bough
     from tests.random_systems import random_system
     rng = np.random.default_rng(11)
@@ -268,7 +299,24 @@ def loaded_systems():
     tree.wrench("push", body="b1", force=(1, 2, 3), at=(0.1, 0, 0), frame="world")
     floating = random_system(rng, 3, root="free", massless=0.0)
     floating.gravity = bough.CentralGravity(30.0, (20, 10, 30), (0, 1, 0))
-    return tree.compile(), floating.compile()
+    return tree.compile(), floating.compile(), flexible_system().compile()
+
+
+def flexible_system():
+    """Cantilever and free-free modes, linearised and not, with loads at nodes."""
+    import bough
+    rod = {"E": 7e9, "G": 3e9, "area": 4e-4, "Iy": 2e-8, "Iz": 3e-8, "J": 4e-8, "density": 2700.0, "elements": 4, "modes": 5}
+    clamped, loose = bough.beam(1.0, **rod), bough.beam(1.0, boundary="free-free", damping=0.01, **rod)
+    s = bough.System("flexible", gravity=(0, 1, -9.81))
+    s.body("b1", joint=bough.Free(), mass=5.0, inertia=(1, 1, 1))
+    s.body("b2", parent="b1", joint=bough.Revolute("z"), flexible=clamped, rest=(1e-3, 0, 0, 0, 0))
+    s.body("b3", parent="b2", node="tip", joint=bough.Universal("yz"), flexible=loose)
+    s.body("b4", parent="b2", node="tip", joint=bough.Revolute("y"), at=(0.1, 0, 0),
+           flexible=bough.beam(1.0, variant="zeroth_order", damping=0.1*np.ones((5, 5)), **rod))
+    s.body("b5", parent="b3", node="tip", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    s.wheel("held", body="b5", axis="z", inertia=1e-3, speed=100.0)
+    s.wrench("push", body="b4", node="tip", force=(1, 2, 3), frame="world")
+    return s
 
 
 def answers():
@@ -278,6 +326,9 @@ def answers():
     for model in loaded_systems():
         rng = np.random.default_rng(12)
         q, v = random_state(model, rng, 6)
+        for body in model.system.bodies.values():
+            at = model.places[body.name][0] + body.joint.n_q
+            q[:, at:at + body.n_modes] *= 1e-3
         a = rng.normal(size=v.shape)
         for rows in (0, slice(None)):
             state = q[rows], v[rows]

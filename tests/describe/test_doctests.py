@@ -25,12 +25,20 @@ def test_every_public_name_has_an_example():
         assert ">>>" in (getattr(bough.describe, name).__doc__ or ""), name
 
 
-def test_example_of_the_yaml_page(tmp_path):
-    [example] = re.findall(r"```yaml\n(.*?)```", YAML_PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    file = tmp_path / "servicer.yaml"
-    file.write_text(example, encoding="utf-8")
-    system = load(file)
+def examples_of_the_yaml_page(folder):
+    """The systems on the page, each read from a file."""
+    for text in re.findall(r"```yaml\n(.*?)```", YAML_PAGE.read_text(encoding="utf-8"), re.DOTALL):
+        file = folder / "example.yaml"
+        file.write_text(text, encoding="utf-8")
+        yield load(file)
+
+
+def test_examples_of_the_yaml_page(tmp_path):
+    system, flexible = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
     assert System.from_yaml(system.to_yaml()) == system
+    assert flexible.bodies["boom"].flexible.nodes.names == ("root", "tip", "middle")
+    assert flexible.bodies["dish"].node == flexible.bodies["boom"].flexible.nodes.names[1]
+    assert System.from_yaml(flexible.to_yaml()) == flexible

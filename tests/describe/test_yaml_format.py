@@ -129,13 +129,12 @@ def accepts(schema, value, whole):
     if "const" in schema or "enum" in schema:
         return value in schema.get("enum", [schema.get("const")])
     kinds = {"object": dict, "array": list, "string": str, "number": (int, float), "boolean": bool, "null": type(None)}
-    if not isinstance(value, kinds[schema["type"]]):
+    if not isinstance(value, (kinds | {"integer": int})[schema["type"]]):
         return False
     if isinstance(value, dict):
-        known = schema["properties"]
-        return set(schema.get("required", [])) <= set(value) <= set(known) and all(
-            accepts(known[key], entry, whole) for key, entry in value.items()
-        )
+        known, other = schema.get("properties", {}), schema.get("additionalProperties", False)
+        fits = set(schema.get("required", [])) <= set(value) and (bool(other) or set(value) <= set(known))
+        return fits and all(accepts(known.get(key, other), entry, whole) for key, entry in value.items())
     if isinstance(value, list):
         sized = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
         entries = schema.get("prefixItems") or [schema["items"]] * len(value)

@@ -24,13 +24,43 @@ def turn(vector):
     return Rotation.from_rotvec(vector).as_matrix()
 
 
+QUADRATURE = tuple(np.array(each) / 2 + shift for each, shift in zip(np.polynomial.legendre.leggauss(12), (0.5, 0), strict=True))
+
+
+def rate_map(theta):
+    """J with omega = J theta' for exp(theta~): the integral of exp(s theta~) over s from 0 to 1."""
+    s, w = QUADRATURE
+    return np.einsum("k,kij->ij", w, turn(np.outer(s, theta)))
+
+
+def rate_map_rate(theta, rate):
+    """J' theta', by the derivative of the same integral: that of s (J(s theta) theta') x (exp(s theta~) theta')."""
+    s, w = QUADRATURE
+    inner = np.einsum("l,klij,j->ki", w, turn(np.outer(np.outer(s, s), theta)).reshape(len(s), len(s), 3, 3), rate)
+    return (w * s) @ np.cross(inner, turn(np.outer(s, theta)) @ rate)
+
+
 @dataclass
 class Node:
-    """A place on a flexible body: position (3,), phi and psi (3, n)."""
+    """A place on a flexible body: position (3,), phi and psi (3, n); bends (6, n, n) makes (psi, phi) eta second order."""
 
     position: np.ndarray
     phi: np.ndarray
     psi: np.ndarray
+    bends: np.ndarray | None = None
+
+    def at(self, eta):
+        """Rotation vector, displacement, and their derivatives (3, n) and (3, n) by eta."""
+        theta, u, psi, phi = self.psi @ eta, self.phi @ eta, self.psi, self.phi
+        if self.bends is not None:
+            curve = self.bends @ eta
+            theta, u = theta + curve[:3] @ eta / 2, u + curve[3:] @ eta / 2
+            psi, phi = psi + curve[:3], phi + curve[3:]
+        return theta, u, psi, phi
+
+    def curve(self, rate):
+        """Second derivatives of rotation vector and displacement at constant rates."""
+        return np.zeros((2, 3)) if self.bends is None else (self.bends @ rate @ rate).reshape(2, 3)
 
 
 @dataclass
@@ -48,6 +78,9 @@ class TreeBody:
     hold: np.ndarray = field(default_factory=lambda: np.zeros(3))  # r_C: from that node to the joint, in the node's frame
     K: np.ndarray | None = None
     D: np.ndarray | None = None
+    rest: np.ndarray | float = 0.0  # modal coordinates without stress
+    point_bends: np.ndarray | None = None  # (N, 3, n, n): the points move by phi eta + eta^T bends eta/2
+    linearised: bool = False  # ruthlessly: mass matrix and bias of the undeformed body, places of undeformed nodes
 
     @property
     def n_modes(self):
@@ -93,10 +126,10 @@ class NodalOracle:
         for index in range(len(bodies)):
             self.frames.append(self._frame(index))
 
-    def forward_dynamics(self, tau=None, *, wrenches=None, node_loads=None):
+    def forward_dynamics(self, tau=None, *, wrenches=None, node_loads=None, world_loads=None):
         """The rates of all speeds, under wrenches {body: [moment, force]} at body-frame origins and node_loads
-        [(body, node, wrench)], all in body axes."""
-        return np.linalg.solve(self.mass_matrix(), self.forces(tau, wrenches, node_loads))
+        [(body, node, wrench)], both in body axes, and world_loads [(body, node, wrench)] in world axes."""
+        return np.linalg.solve(self.mass_matrix(), self.forces(tau, wrenches, node_loads, world_loads))
 
     def mass_matrix(self):
         total = np.zeros((self.nv, self.nv))
@@ -104,7 +137,7 @@ class NodalOracle:
             total += mass * point.Jv.T @ point.Jv + point.Jw.T @ inertia @ point.Jw
         return total
 
-    def forces(self, tau=None, wrenches=None, node_loads=None):
+    def forces(self, tau=None, wrenches=None, node_loads=None, world_loads=None):
         """Applied generalised forces less what velocities ask for."""
         total = np.zeros(self.nv) if tau is None else np.array(tau, float)
         for mass, inertia, point in self._points():
@@ -112,13 +145,18 @@ class NodalOracle:
             total -= point.Jv.T @ (mass * (point.av - self.gravity)) + point.Jw.T @ couple
         for index, body in enumerate(self.bodies):
             eta, rate, columns = self._modal(index)
-            total[columns] -= (0 if body.K is None else body.K @ eta) + (0 if body.D is None else body.D @ rate)
-        rigid = [(index, None, wrench) for index, wrench in (wrenches or {}).items()]
-        for index, node, wrench in [*rigid, *(node_loads or [])]:
-            moment, force = np.reshape(np.asarray(wrench, float), (2, 3)) @ self.frames[index].R.T
-            place = self.frames[index] if node is None else self._at_node(index, node)
+            total[columns] -= (0 if body.K is None else body.K @ (eta - body.rest)) + (0 if body.D is None else body.D @ rate)
+        loads = [*((index, None, wrench) for index, wrench in (wrenches or {}).items()), *(node_loads or [])]
+        turned = [(index, node, np.reshape(wrench, (2, 3)) @ self.frames[index].R.T) for index, node, wrench in loads]
+        for index, node, wrench in [*turned, *(world_loads or [])]:
+            moment, force = np.reshape(np.asarray(wrench, float), (2, 3))
+            place = self.place(index, node)
             total += place.Jw.T @ moment + place.Jv.T @ force
         return total
+
+    def place(self, index, node=None):
+        """The frame of a body, or of one of its nodes, in motion."""
+        return self.frames[index] if node is None else self._at_node(index, node)
 
     def kinetic_energy(self):
         return self.v @ self.mass_matrix() @ self.v / 2
@@ -147,15 +185,20 @@ class NodalOracle:
     def _at_node(self, index, node):
         """The frame of a node of a deformed body."""
         frame, (eta, rate, columns) = self.frames[index], self._modal(index)
-        arm, phi, psi = frame.R @ (node.position + node.phi @ eta), frame.R @ node.phi, frame.R @ node.psi
+        theta, u, psi, phi = node.at(eta)
+        bent_turn, bent = node.curve(rate)
+        bias = frame.R @ (rate_map_rate(theta, psi @ rate) + rate_map(theta) @ bent_turn)
+        if self.bodies[index].linearised:
+            u = np.zeros(3)
+        arm, phi, psi = frame.R @ (node.position + u), frame.R @ phi, frame.R @ rate_map(theta) @ psi
         moved = carried(frame, arm)
-        moved.R = frame.R @ turn(node.psi @ eta)
+        moved.R = frame.R @ turn(theta)
         moved.w = frame.w + psi @ rate
         moved.v = moved.v + phi @ rate
         moved.Jw[:, columns] += psi
         moved.Jv[:, columns] += phi
-        moved.aw = frame.aw + np.cross(frame.w, psi @ rate)
-        moved.av = moved.av + 2 * np.cross(frame.w, phi @ rate)
+        moved.aw = frame.aw + np.cross(frame.w, psi @ rate) + bias
+        moved.av = moved.av + 2 * np.cross(frame.w, phi @ rate) + frame.R @ bent
         return moved
 
     def _across_joint(self, index, base):
@@ -197,10 +240,12 @@ class NodalOracle:
         if body.inboard is None:
             return node
         inboard = body.inboard
-        R = joint.R @ turn(inboard.psi @ eta).T
-        phi, psi, arm = R @ inboard.phi, R @ inboard.psi, R @ (inboard.position + inboard.phi @ eta)
+        theta = inboard.psi @ eta
+        R = joint.R @ turn(theta).T
+        u = np.zeros(3) if body.linearised else inboard.phi @ eta
+        phi, psi, arm = R @ inboard.phi, R @ rate_map(theta) @ inboard.psi, R @ (inboard.position + u)
         w, aw, Jw = node.w - psi @ rate, node.aw.copy(), node.Jw.copy()
-        aw = aw - np.cross(w, psi @ rate)
+        aw = aw - np.cross(w, psi @ rate) - R @ rate_map_rate(theta, inboard.psi @ rate)
         Jw[:, columns] -= psi
         Jv = node.Jv + tilde(arm) @ Jw
         Jv[:, columns] -= phi
@@ -213,11 +258,22 @@ class NodalOracle:
             yield from self._points_of(index)
 
     def _points_of(self, index):
-        points, frame = self.bodies[index].points, self.frames[index]
+        body = self.bodies[index]
+        points, n = body.points, body.n_modes
         for k, mass in enumerate(points.mass):
-            at_point = self._at_node(index, Node(points.position[k], points.phi[k], points.psi[k]))
-            centre = carried(at_point, frame.R @ points.offset[k])  # offset and inertia keep the body's axes
-            yield mass, frame.R @ points.inertia[k] @ frame.R.T, centre
+            shape = points.phi[k] + np.cross(points.psi[k], points.offset[k][:, None], axis=0)  # of its mass centre
+            bends = None if body.point_bends is None else np.concatenate([np.zeros((3, n, n)), body.point_bends[k]])
+            node = Node(points.position[k] + points.offset[k], shape, points.psi[k], bends)
+            place = self._at_rest(index, node) if body.linearised else self._at_node(index, node)
+            yield mass, place.R @ points.inertia[k] @ place.R.T, place
+
+    def _at_rest(self, index, node):
+        """A place of the undeformed body that the modes' rates move, but whose bias they do not change."""
+        frame, (_, _, columns) = self.frames[index], self._modal(index)
+        moved = carried(frame, frame.R @ node.position)
+        moved.Jw[:, columns] += frame.R @ node.psi
+        moved.Jv[:, columns] += frame.R @ node.phi
+        return moved
 
 
 def carried(frame, arm):

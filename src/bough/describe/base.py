@@ -54,6 +54,10 @@ class Description(BaseModel):
         """Plain numbers, texts, lists and dicts that say the same; what has its default value is left out."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
+    def derived(self) -> tuple[str, ...]:
+        """The fields that follow from others: they are neither written nor shown."""
+        return ()
+
     def __setattr__(self, field: str, value: Any) -> None:
         subject = subject_of(type(self), getattr(self, "name", None))
         raise DescriptionError(
@@ -65,7 +69,8 @@ class Description(BaseModel):
 
     def __repr__(self) -> str:
         defaults = {name: field.default for name, field in type(self).model_fields.items()}
-        changed = (f"{name}={_brief(value)}" for name, value in self if name != "name" and value != defaults[name])
+        hidden = ("name", *self.derived())
+        changed = (f"{name}={_brief(value)}" for name, value in self if name not in hidden and value != defaults[name])
         first = [repr(getattr(self, "name"))] if "name" in defaults else []  # noqa: B009
         return f"{type(self).__name__}({', '.join([*first, *changed])})"
 
@@ -100,7 +105,7 @@ def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Proble
     if path and isinstance(path[-1], int):          # an entry of a list stands for itself: "body 'boom'", "wheel 2"
         named = "'" in subject.split(":")[0]
         return problem._replace(subject=subject if named else f"{subject} {path[-1] + 1}", path=path + problem.path)
-    return problem._replace(subject=f"{owner}: {subject}", path=path + problem.path)
+    return problem._replace(subject=f"{owner}: {subject}" if subject else owner, path=path + problem.path)
 
 
 def unknown_key(key: Any, known: Any) -> str:

@@ -1,19 +1,38 @@
-"""The rigid body and the joint that carries it."""
+"""The body, rigid or flexible, and the joint that carries it."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BeforeValidator, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, WithJsonSchema, field_validator, model_serializer, model_validator
+from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationInfo
 
 from bough.describe.base import Description, Fault
+from bough.describe.flexible_mapping import FlexibleField
+from bough.describe.flexible_mass import MASS_KEYS, mass_problems, mass_properties
 from bough.describe.inertia import ZERO, Inertia, defect
 from bough.describe.joint_kinds import Weld
 from bough.describe.joint_mapping import JointField
-from bough.describe.numeric import AT_LEAST_ZERO, Vector, VectorLike, at_least_zero, shown, text
+from bough.describe.numeric import (
+    AT_LEAST_ZERO,
+    NUMBERS,
+    Floats,
+    Text,
+    Vector,
+    VectorLike,
+    at_least_zero,
+    items,
+    numbers,
+    shown,
+    text,
+    truth,
+)
 from bough.describe.orientation import IDENTITY, Orientation
+from bough.errors import DescriptionError
+from bough.flex import FlexibleBody
 
 WORLD = "world"
+PerMode = Annotated[Floats | None, WithJsonSchema({"anyOf": [{"type": "number"}, NUMBERS, {"type": "null"}]})]
 
 
 def _own_name(value: Any) -> str:
@@ -26,35 +45,42 @@ def _parent(value: Any) -> str | None:
     return None if value is None or value == WORLD else text(value)
 
 
-def truth(value: Any) -> bool:
-    """True or false, and nothing that merely looks like it."""
-    if not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}; give true or false")
-    return value
-
-
 class Body(Description):
-    """A rigid body. Its joint sits in the body frame of its parent (None: the inertial frame) at the place `at` with the
+    """A body, rigid or flexible. Its joint sits in the body frame of its parent (None: the inertial frame) at the place `at` with the
     orientation `orient`; at zero coordinates the body frame coincides with the joint frame. `com` is the mass centre in the body
     frame and `inertia` is about it, in body axes. `idealised=True` allows an inertia that no real body has.
+
+    On a flexible parent, `at` and `orient` are relative to the frame of one of its nodes: `node`, or its inboard one. A `flexible`
+    body (see bough.beam, bough.solid, bough.from_matrices) has its mass, com and inertia from its finite elements. `eta0` and
+    `etadot0` are its modal coordinates and their rates at the start of a run, and `rest` the modal coordinates without stress: the
+    elastic force is K (eta - rest). Each has one number for each mode; None is zeros.
 
     >>> Body("boom", parent="bus", joint="free", at=(0.5, 0, 0), mass=8, com=(1, 0, 0), inertia=(0, 3, 3))
     Body('boom', parent='bus', joint=Free(), at=(0.5, 0.0, 0.0), mass=8.0, com=(1.0, 0.0, 0.0), inertia=((0.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 3.0)))
     >>> Body("boom", mass=-3)
     Traceback (most recent call last):
     bough.errors.DescriptionError: body 'boom': mass is -3.0 kg; give a number >= 0
+    >>> from bough.flex import beam
+    >>> boom = Body("boom", flexible=beam(4.0, EI=800, mass_per_length=1.5, modes=2), eta0=(0.1, 0))
+    >>> round(boom.mass, 9), boom.n_modes
+    (6.0, 2)
     """  # noqa: E501
 
     noun: ClassVar[str] = "body"
     name: Annotated[str, BeforeValidator(_own_name), WithJsonSchema({"type": "string", "minLength": 1})]
     parent: Annotated[str | None, BeforeValidator(_parent)] = None
+    node: Text | None = None
     joint: JointField = Weld()
     at: Vector = (0.0, 0.0, 0.0)
     orient: Orientation = IDENTITY
+    flexible: FlexibleField = None
     mass: Annotated[float, at_least_zero("kg"), AT_LEAST_ZERO] = 0.0
     com: Vector = (0.0, 0.0, 0.0)
     inertia: Inertia = ZERO
     idealised: Annotated[bool, BeforeValidator(truth)] = False
+    eta0: PerMode = None
+    etadot0: PerMode = None
+    rest: PerMode = None
 
     def __init__(
         self,
@@ -63,20 +89,82 @@ class Body(Description):
         joint: Any = None,
         at: VectorLike = (0.0, 0.0, 0.0),
         orient: Any = None,
-        mass: float = 0.0,
-        com: VectorLike = (0.0, 0.0, 0.0),
-        inertia: Any = 0,
+        mass: float | None = None,
+        com: VectorLike | None = None,
+        inertia: Any = None,
         idealised: bool = False,
+        flexible: Any = None,
+        node: str | None = None,
+        eta0: Any = None,
+        etadot0: Any = None,
+        rest: Any = None,
     ) -> None:
+        substance = {"mass": mass, "com": com, "inertia": inertia}
         super().__init__(
-            name=name, parent=parent, joint=joint, at=at, orient=orient, mass=mass, com=com, inertia=inertia,
-            idealised=idealised,
+            name=name, parent=parent, joint=joint, at=at, orient=orient, idealised=idealised, flexible=flexible, node=node,
+            eta0=eta0, etadot0=etadot0, rest=rest, **{key: value for key, value in substance.items() if value is not None},
         )  # fmt: skip
+
+    @field_validator("eta0", "etadot0", "rest", mode="before")
+    @classmethod
+    def _per_mode(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None or "flexible" not in info.data:
+            return None
+        if info.data["flexible"] is None:
+            raise ValueError(f"is {shown(value)}, but the body is rigid and has no modes; leave it out, or give flexible")
+        n = info.data["flexible"].n_modes
+        given = [value] if n == 1 and items(value) is None else items(value)
+        if given is None or len(given) != n:
+            raise ValueError(f"is {shown(value)}, but the body has {n} mode{'s' * (n != 1)}; give {n} number{'s' * (n != 1)}")
+        return numbers(given)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if found := defect(self.mass, self.inertia, self.idealised):
+        if self.flexible is not None:
+            self._take_mass(self.flexible)
+        elif found := defect(self.mass, self.inertia, self.idealised):
             raise Fault("inertia", found)
         if self.parent == self.name:
             raise Fault("parent", f"parent is {self.name!r}, the body itself; give another body, or world")
+        if self.parent is None and self.node is not None:
+            raise Fault("node", f"node is {self.node!r}, but the world, which carries the body, has no nodes; leave it out")
         return self
+
+    def _take_mass(self, flexible: FlexibleBody) -> None:
+        """Mass, com and inertia are those of the finite elements; what was given must be that."""
+        given = {key: getattr(self, key) for key in MASS_KEYS if key in self.model_fields_set}
+        if problems := mass_problems(given, flexible):
+            raise DescriptionError(problems)
+        for key, value in mass_properties(flexible).items():
+            object.__setattr__(self, key, value)  # the description is being made, and does not change after
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        return {key: value for key, value in written.items() if key not in self.derived()}
+
+    def derived(self) -> tuple[str, ...]:
+        """Mass, com and inertia of a flexible body."""
+        return () if self.flexible is None else MASS_KEYS
+
+    @property
+    def n_modes(self) -> int:
+        """How many modal coordinates follow the joint's."""
+        return 0 if self.flexible is None else self.flexible.n_modes
+
+    @property
+    def n_q(self) -> int:
+        """How many coordinates it has: its joint's, then its modal ones."""
+        return self.joint.n_q + self.n_modes
+
+    @property
+    def n_v(self) -> int:
+        """How many speeds it has."""
+        return self.joint.n_v + self.n_modes
+
+    @property
+    def elastic(self) -> FlexibleBody:
+        """The flexible body that it must be."""
+        if self.flexible is None:
+            raise DescriptionError(f"body {self.name!r} is rigid; give it flexible=bough.beam(...), or ask for no nodes and modes")
+        return self.flexible

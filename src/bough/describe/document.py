@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
+from bough.describe import flexible_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
 from bough.describe.gravity import Gravity
@@ -55,6 +57,17 @@ class Document(Description):
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, with the format and the name always there."""
         return {"bough": FORMAT, "name": self.name} | super().to_dict()
+
+
+def in_folder(data: Any, folder: Path) -> Any:
+    """The data of a YAML file, the relative names of files in it seen from its folder."""
+    bodies = data.get("bodies") if isinstance(data, Mapping) else None
+    return data | {"bodies": [_body_in(folder, body) for body in bodies]} if isinstance(bodies, list) else data
+
+
+def _body_in(folder: Path, body: Any) -> Any:
+    named = isinstance(body, Mapping) and "flexible" in body
+    return body | {"flexible": flexible_mapping.in_folder(body["flexible"], folder)} if named else body
 
 
 def json_schema() -> dict[str, Any]:

@@ -20,6 +20,7 @@ def _frame(value: Any) -> str:
 class Wrench(Description):
     """A force [N] and a moment [N m] from outside on a body, each 3 numbers or a Table of 3 columns. The force acts at
     the point `at` of the body frame; `frame` says whose axes the components are along: the "body"'s or the "world"'s.
+    On a flexible body, a node's frame stands for the body's: that of `node`, or of the inboard one.
 
     >>> Wrench("thruster", "bus", force=(0, 0, 10), at=(0.5, 0, 0))
     Wrench('thruster', body='bus', force=(0.0, 0.0, 10.0), at=(0.5, 0.0, 0.0))
@@ -32,6 +33,7 @@ class Wrench(Description):
     moment: VectorSignal = (0.0, 0.0, 0.0)
     at: Vector = (0.0, 0.0, 0.0)
     frame: Annotated[Literal["body", "world"], BeforeValidator(_frame)] = "body"
+    node: Text | None = None
 
     def __init__(
         self,
@@ -41,5 +43,6 @@ class Wrench(Description):
         moment: Any = (0.0, 0.0, 0.0),
         at: VectorLike = (0.0, 0.0, 0.0),
         frame: str = "body",
+        node: str | None = None,
     ) -> None:
-        super().__init__(name=name, body=body, force=force, moment=moment, at=at, frame=frame)
+        super().__init__(name=name, body=body, force=force, moment=moment, at=at, frame=frame, node=node)

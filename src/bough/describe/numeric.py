@@ -46,6 +46,13 @@ def number(value: Any) -> float:
     return result
 
 
+def truth(value: Any) -> bool:
+    """True or false, and nothing that merely looks like it."""
+    if not isinstance(value, bool):
+        raise ValueError(f"is {shown(value)}; give true or false")
+    return value
+
+
 def at_least_zero(unit: str) -> BeforeValidator:
     """The check of a field that holds a number >= 0; its message names the unit."""
 

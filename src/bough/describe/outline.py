@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bough.describe.body import Body
+from bough.flex import FlexibleBody
 
 if TYPE_CHECKING:
     from bough.describe.system import System
@@ -31,9 +32,11 @@ def of(system: System) -> str:
 
 def _summary(system: System) -> str:
     bodies = system.bodies.values()
+    modes = sum(body.n_modes for body in bodies)
     parts = [
         _count(len(bodies), "body", "bodies"),
         _count(sum(body.joint.n_v for body in bodies), "degree of freedom", "degrees of freedom"),
+        *([_count(modes, "mode", "modes")] if modes else []),
         f"{sum(body.mass for body in bodies):g} kg",
     ]
     parts += [_count(len(system.wheels), "wheel", "wheels")] if system.wheels else []
@@ -70,9 +73,17 @@ def _line(system: System, body: Body) -> str:
     dofs = " ".join(body.joint.dofs)
     parts = [f"{body.joint.kind}: {dofs}" if dofs else body.joint.kind]
     parts += [f"{body.mass:g} kg" if body.mass else "massless"]
+    parts += [_modes(body.flexible)] if body.flexible is not None else []
+    parts += [f"at node {body.node}"] if body.node is not None else []
     wheels = [wheel.name for wheel in system.wheels.values() if wheel.body == body.name]
     parts += [f"wheel{'s' * (len(wheels) > 1)} {' '.join(wheels)}"] if wheels else []
     return f"{body.name}   {', '.join(parts)}"
+
+
+def _modes(flexible: FlexibleBody) -> str:
+    count = _count(flexible.n_modes, "mode", "modes")
+    span = dict.fromkeys(f"{frequency:.3g}" for frequency in flexible.frequencies[[0, -1]]) if flexible.n_modes else {}
+    return f"{count} {' ... '.join(span)} Hz" if span else count
 
 
 def _count(number: int, one: str, many: str) -> str:

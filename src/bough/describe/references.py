@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bough.describe.body import Body
+from bough.describe.flexible_problems import flexible_problems
 from bough.errors import Path, Problem, nearest
 
 if TYPE_CHECKING:
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def reference_problems(system: System) -> list[Problem]:
-    """Every unknown body that a body, a wheel or a wrench refers to, and every ring of parents.
+    """Every unknown body or node that a body, a wheel or a wrench refers to, every ring of parents, and the flexible bodies
+    that the sweeps do not know.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -31,7 +33,7 @@ def reference_problems(system: System) -> list[Problem]:
     for index, wrench in enumerate(system.wrenches.values()):
         if wrench.body not in system.bodies:
             found.append(_unknown("wrench", wrench.name, "body", wrench.body, system, ("wrenches", index, "body")))
-    return found + _rings(system.bodies)
+    return found + _rings(system.bodies) + flexible_problems(system)
 
 
 def _unknown(noun: str, name: str, key: str, value: str, system: System, path: Path) -> Problem:

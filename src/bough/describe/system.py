@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -11,7 +12,7 @@ from bough.describe import outline, yaml_io
 from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
 from bough.describe.body import Body
-from bough.describe.document import Document
+from bough.describe.document import Document, in_folder
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.loads import Wrench
@@ -86,19 +87,33 @@ class System:
         joint: Any = None,
         at: VectorLike = ORIGIN,
         orient: Any = None,
-        mass: float = 0.0,
-        com: VectorLike = ORIGIN,
-        inertia: Any = 0,
+        mass: float | None = None,
+        com: VectorLike | None = None,
+        inertia: Any = None,
         idealised: bool = False,
+        flexible: Any = None,
+        node: str | None = None,
+        eta0: Any = None,
+        etadot0: Any = None,
+        rest: Any = None,
     ) -> Body:
         """Add a body; see Body for what the arguments mean. Without a joint it is welded to its parent."""
-        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised))
+        modal = {"eta0": eta0, "etadot0": etadot0, "rest": rest}
+        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised, flexible, node, **modal))
 
     def wheel(
-        self, name: str, *, body: str, axis: AxisLike, inertia: float, speed: float = 0.0, torque: Any = None
+        self,
+        name: str,
+        *,
+        body: str,
+        axis: AxisLike,
+        inertia: float,
+        speed: float = 0.0,
+        torque: Any = None,
+        node: str | None = None,
     ) -> Wheel:
         """Add a momentum wheel to a body; see Wheel."""
-        return self._add(Wheel(name, body, axis, inertia, speed, torque))
+        return self._add(Wheel(name, body, axis, inertia, speed, torque, node))
 
     def wrench(
         self,
@@ -109,9 +124,10 @@ class System:
         moment: Any = ORIGIN,
         at: VectorLike = ORIGIN,
         frame: str = "body",
+        node: str | None = None,
     ) -> Wrench:
         """Add a force and a moment from outside to a body; see Wrench."""
-        return self._add(Wrench(name, body, force, moment, at, frame))
+        return self._add(Wrench(name, body, force, moment, at, frame, node))
 
     def simulation(
         self,
@@ -138,9 +154,11 @@ class System:
         """Another system that says the same, to be changed on its own."""
         return System._of(self._document())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, texts, lists and dicts, arranged as in the YAML file."""
-        return self._document().to_dict()
+    def to_dict(self, *, exact: bool = False) -> dict[str, Any]:
+        """Plain numbers, texts, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are their arrays
+        instead of the words they were made from: who makes them anew on another machine may get other last digits.
+        """
+        return (self._exact() if exact else self)._document().to_dict()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -162,15 +180,15 @@ class System:
             raise DescriptionError(problems)
         return system
 
-    def to_yaml(self, path: str | PathLike[str] | None = None) -> str:
-        """The YAML text of the system, also written to a file if a path is given.
+    def to_yaml(self, path: str | PathLike[str] | None = None, *, exact: bool = False) -> str:
+        """The YAML text of the system, also written to a file if a path is given; `exact` is that of `to_dict`.
 
         >>> print(System("empty", gravity=(0, 0, -9.81)).to_yaml(), end="")
         bough: 1
         name: empty
         gravity: [0.0, 0.0, -9.81]
         """
-        written = yaml_io.write(self.to_dict())
+        written = yaml_io.write(self.to_dict(exact=exact))
         if path is not None:
             Path(path).write_text(written, encoding="utf-8")
         return written
@@ -191,9 +209,16 @@ class System:
     @classmethod
     def _from_source(cls, source: yaml_io.Source) -> Self:
         try:
-            return cls.from_dict(source.data)
+            return cls.from_dict(in_folder(source.data, Path(source.name).parent) if source.name else source.data)
         except DescriptionError as error:
             raise DescriptionError(source.locate(error.problems)) from None
+
+    def _exact(self) -> System:
+        twin = self.copy()
+        for name, body in self.bodies.items():
+            if body.flexible is not None:
+                twin.bodies[name] = body.model_copy(update={"flexible": replace(body.flexible, recipe=None)})
+        return twin
 
     def _document(self) -> Document:
         return Document(

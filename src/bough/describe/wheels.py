@@ -14,7 +14,7 @@ class Wheel(Description):
     """A balanced wheel that spins about an axis fixed in a body. The body's mass and inertia include the wheel, locked;
     `inertia` [kg m^2] is the wheel's own about its axis, `speed` [rad/s] its spin relative to the body at the start.
     Without a `torque` the speed is held; with one [N m], a number or a Table, the motor drives the wheel and its speed
-    is a state.
+    is a state. On a flexible body the wheel sits on a node, with its axis in the node's frame: `node`, or the inboard one.
 
     >>> Wheel("rw1", "bus", "x", inertia=0.02, speed=300)
     Wheel('rw1', body='bus', axis=(1.0, 0.0, 0.0), inertia=0.02, speed=300.0)
@@ -29,11 +29,19 @@ class Wheel(Description):
     inertia: Annotated[float, above_zero("kg m^2"), ABOVE_ZERO]
     speed: Number = 0.0
     torque: Signal | None = None
+    node: Text | None = None
 
     def __init__(
-        self, name: str, body: str, axis: AxisLike, inertia: float, speed: float = 0.0, torque: Any = None
+        self,
+        name: str,
+        body: str,
+        axis: AxisLike,
+        inertia: float,
+        speed: float = 0.0,
+        torque: Any = None,
+        node: str | None = None,
     ) -> None:
-        super().__init__(name=name, body=body, axis=axis, inertia=inertia, speed=speed, torque=torque)
+        super().__init__(name=name, body=body, axis=axis, inertia=inertia, speed=speed, torque=torque, node=node)
 
     @property
     def driven(self) -> bool:

@@ -16,6 +16,7 @@ from bough.flex.cross import Array
 from bough.flex.finite_elements import FiniteElements, PointRule
 from bough.flex.flexible_body import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
+from bough.flex.recipe import remembers
 from bough.flex.reduction import reduce
 
 AXES: dict[str, Array] = {
@@ -28,6 +29,7 @@ AXES: dict[str, Array] = {
 }  # the beam's axes (x along it, y and z across) in those of the body, as columns
 
 
+@remembers("beam")
 def beam(
     length: float,
     *,

@@ -6,7 +6,8 @@ r' = R (e_x + gamma), is expanded to second order in the modal coordinates, star
     R2 = 1/2 theta_d~ theta_d~ + int theta~ kappa~ ds        r2 = int R2 e_x + theta x gamma ds = 1/2 eta^T G^i eta e_i
 
 Its x-component is the foreshortening of [B 10]; the others couple bending and twist (lateral buckling). The virtual
-rotation is int R d(kappa) ds, which gives H^i for moments.
+rotation is int R d(kappa) ds, which gives H^i for moments. Forces and moments at nodes act through all of them; the beam's own mass
+through the foreshortening alone.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def beam_geometric(
     for node, weight, centre in extra:
         along = along + weight * at_nodes[node]
         first = first + weight * np.einsum("irs,m->imrs", at_nodes[node], centre)
+    along[1:] = first[1:] = 0.0
     return GeometricStiffness(
         acceleration=np.einsum("ia,ars->irs", axes, along),
         gradient=np.einsum("ia,mb,abrs->imrs", axes, axes, first),

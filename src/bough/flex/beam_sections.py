@@ -73,7 +73,7 @@ def sections(length: float, given: dict[str, Any], *, timoshenko: bool, shear_fa
         GAy=GAy,
         GAz=GAz,
         mass=mass,
-        polar=polar if polar is not None and GJ is not None else zero,
+        polar=polar if polar is not None else zero,
         rotary_y=rotary_y if rotary_inertia and rotary_y is not None else zero,
         rotary_z=rotary_z if rotary_inertia and rotary_z is not None else zero,
     )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.cross import Array, inertia_of
 from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import ModalIntegrals, order_of
+from bough.flex.integrals import ModalIntegrals, kept
 from bough.flex.shapes import MassPoints, Nodes, Outline
+
+if TYPE_CHECKING:
+    from bough.flex.recipe import Recipe
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlexibleBody:
-    """A body that deforms in n modes, in the axes of its body frame.
+    """A body that deforms in n modes, in the axes of its body frame; equal to another if all their arrays are.
 
     >>> from bough.flex import beam
     >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
@@ -38,9 +41,10 @@ class FlexibleBody:
     variant: str = "full"  # which powers of the deformation the dynamics keeps
     reduction: str = "given"
     outline: Outline | None = None  # for pictures
+    recipe: Recipe | None = None  # how it was made, if plain data say it; `recipe_of` tells whether that still holds
 
     def __post_init__(self) -> None:
-        order_of(self.variant)
+        kept(self.variant)
         if self.inboard is not None:
             self.nodes.index(self.inboard)
 
@@ -111,8 +115,9 @@ class FlexibleBody:
     @staticmethod
     def load(path: str | Path) -> FlexibleBody:
         """Read a body from an NPZ file that `save` wrote."""
-        with np.load(path, allow_pickle=False) as arrays:
-            return FlexibleBody.from_arrays(dict(arrays))
+        from bough.flex.storage import read_npz
+
+        return read_npz(Path(path), str(path))
 
     @staticmethod
     def from_matrices(M: Any, K: Any, nodes: Any, **options: Any) -> FlexibleBody:
@@ -120,6 +125,15 @@ class FlexibleBody:
         from bough.flex.matrices import from_matrices
 
         return from_matrices(M, K, nodes, **options)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FlexibleBody):
+            return NotImplemented
+        mine, others = self.to_arrays(), other.to_arrays()
+        return mine.keys() == others.keys() and all(np.array_equal(values, others[name]) for name, values in mine.items())
+
+    def __hash__(self) -> int:
+        return hash((self.mass, self.variant, *self.frequencies.tolist()))
 
     def __repr__(self) -> str:
         span = "no modes" if not self.n_modes else f"{self.frequencies[0]:.4g} ... {self.frequencies[-1]:.4g} Hz"

@@ -16,11 +16,13 @@ from bough.flex.flexible_body import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.lumped import pair_mass, point_rule
 from bough.flex.mode_checks import check_symmetric
+from bough.flex.recipe import remembers, without_files
 from bough.flex.reduction import reduce
 
 _SAME_MASS = 1e-4  # relative
 
 
+@remembers("matrices", M=without_files, K=without_files, nodes=without_files, geometric=without_files)
 def from_matrices(
     M: Any,
     K: Any,
@@ -62,10 +64,11 @@ def matrices_model(
     """The finite-element model of given matrices.
 
     M and K are arrays, sparse matrices or files (Matrix Market .mtx, SciPy's .npz, NumPy's .npy) with 3 dofs [x, y, z] or 6 dofs
-    [x, y, z, rx, ry, rz] for each of the `nodes` (N, 3), node by node. M is lumped (no coupling of nodes), or consistent for nodes
-    that only translate. `attach` maps names to a node's number, or to several numbers: the place then moves with their mean, and
-    turns. The body frame's origin is the inboard node unless `origin` is given (in the coordinates of `nodes`).
-    `mass` [kg] is compared with M's. Without `geometric` (see `given_geometric`) the body has no motion-induced stiffness.
+    [x, y, z, rx, ry, rz] for each of the `nodes` (N, 3), node by node; `nodes` too is an array or a file (.npy, .csv, .txt). M is
+    lumped (no coupling of nodes), or consistent for nodes that only translate. `attach` maps names to a node's number, or to
+    several numbers: the place then moves with their mean, and turns. The body frame's origin is the inboard node unless `origin`
+    is given (in the coordinates of `nodes`). `mass` [kg] is compared with M's. Without `geometric` (see `given_geometric`) the
+    body has no motion-induced stiffness.
     """
     position = _positions(nodes)
     mass_matrix, stiffness = read_matrix(M, "M"), read_matrix(K, "K")
@@ -122,7 +125,7 @@ def given_geometric(matrices: Mapping[str, Any]) -> GeometricOf:
         n = shapes.shape[1]
 
         def one(matrix: Any) -> Array:
-            return np.asarray(shapes.T @ (matrix @ shapes))
+            return np.asarray(shapes.T @ (read_matrix(matrix, "geometric") @ shapes))
 
         def per_node(loads: Mapping[str, Any]) -> Array:
             for name in loads:
@@ -145,10 +148,21 @@ def given_geometric(matrices: Mapping[str, Any]) -> GeometricOf:
 
 
 def _positions(nodes: Any) -> Array:
-    position = np.asarray(nodes, dtype=float)
+    position = _read_positions(Path(nodes)) if isinstance(nodes, str | Path) else np.asarray(nodes, dtype=float)
     if position.ndim != 2 or position.shape[1] != 3:
         raise DescriptionError(f"from_matrices: nodes have shape {position.shape}; give the coordinates (N, 3) of all nodes")
     return position
+
+
+def _read_positions(path: Path) -> Array:
+    if not path.exists():
+        raise DescriptionError(
+            f"from_matrices: the file {str(path)!r} for nodes does not exist; give the path of a .npy, .csv or .txt file"
+        )
+    if path.suffix not in (".npy", ".csv", ".txt"):
+        raise DescriptionError(f"from_matrices: nodes are in {path.name!r}; give a .npy, .csv or .txt file with 3 numbers a row")
+    read = np.load(path) if path.suffix == ".npy" else np.loadtxt(path, delimiter="," if path.suffix == ".csv" else None, ndmin=2)
+    return np.asarray(read, dtype=float)
 
 
 def _dofs_per_node(mass: Any, stiffness: Any, count: int) -> int:

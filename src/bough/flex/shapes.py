@@ -29,11 +29,6 @@ class MassPoints:
     def n_modes(self) -> int:
         return int(self.phi.shape[2])
 
-    @property
-    def massless_rotation(self) -> bool:
-        """Whether rotations of the points carry no momentum: no offset and no inertia anywhere."""
-        return not (self.offset.any() or self.inertia.any())
-
 
 @dataclass(frozen=True)
 class Nodes:

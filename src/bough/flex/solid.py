@@ -14,10 +14,34 @@ from bough.flex.cross import Array
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.flexible_body import FlexibleBody
 from bough.flex.geometric import GeometricStiffness, from_prestress
+from bough.flex.recipe import NotPlain, remembers
 from bough.flex.reduction import reduce
 from bough.flex.solid_elements import SolidGrid, scikit_fem
 
 
+def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
+    """A mesh of hexahedra of a block from the origin to `size`, with so many elements along x, y and z."""
+    skfem = scikit_fem()
+    lines = [np.linspace(0.0, length, count + 1) for length, count in zip(size, divisions, strict=True)]
+    return skfem.MeshHex.init_tensor(*lines)
+
+
+def box_of(mesh: Any) -> dict[str, Any]:
+    """The words for a mesh that `box` could have made.
+
+    >>> box_of(box((1.0, 0.5, 0.02), (4, 2, 1)))
+    {'box': {'size': [1.0, 0.5, 0.02], 'divisions': [4, 2, 1]}}
+    """
+    if type(mesh).__name__ != "MeshHex1" or mesh.boundaries or mesh.subdomains:
+        raise NotPlain
+    size, divisions = mesh.p.max(axis=1), [len(np.unique(along)) - 1 for along in mesh.p]
+    twin = box(size, divisions)
+    if not np.array_equal(twin.p, mesh.p) or not np.array_equal(twin.t, mesh.t):
+        raise NotPlain
+    return {"box": {"size": size.tolist(), "divisions": divisions}}
+
+
+@remembers("solid", mesh=box_of)
 def solid(
     mesh: Any,
     *,
@@ -47,13 +71,6 @@ def solid(
     )
 
 
-def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
-    """A mesh of hexahedra of a block from the origin to `size`, with so many elements along x, y and z."""
-    skfem = scikit_fem()
-    lines = [np.linspace(0.0, length, count + 1) for length, count in zip(size, divisions, strict=True)]
-    return skfem.MeshHex.init_tensor(*lines)
-
-
 def solid_model(
     mesh: Any,
     *,
@@ -68,8 +85,9 @@ def solid_model(
     """The finite elements of a solid.
 
     `mesh` is a mesh of scikit-fem (`box` makes one) or a file that meshio reads. Each place in `attach` is a boundary's name in
-    the mesh, a plane ("x", 0.5), a point (x, y, z), numbers of nodes, or a function from coordinates (N, 3) to a mask. A face
-    moves with its mean and turns; a point only translates. The body frame's origin is the inboard place unless `origin` is given.
+    the mesh, a plane ("x", 0.5), a point (1.0, 0, 0) with a float in it, numbers of nodes (integers all), or a function from
+    coordinates (N, 3) to a mask. A face moves with its mean and turns; a point only translates. The body frame's origin is the
+    inboard place unless `origin` is given.
     """
     _check_material(E, nu, density)
     grid = SolidGrid(_read_mesh(mesh), order, E, nu)
@@ -111,7 +129,10 @@ def _read_mesh(mesh: Any) -> Any:
         return mesh
     if not Path(mesh).exists():
         raise DescriptionError(f"solid: the mesh file {str(mesh)!r} does not exist; give the path of a file that meshio reads")
-    return scikit_fem().Mesh.load(str(mesh))
+    try:
+        return scikit_fem().Mesh.load(str(mesh))
+    except (Exception, SystemExit):  # meshio exits when no reader fits
+        raise DescriptionError(f"solid: the mesh file {str(mesh)!r} is none that meshio reads; check it and its suffix") from None
 
 
 def _check_material(E: float, nu: float, density: float) -> None:

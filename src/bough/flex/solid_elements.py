@@ -103,10 +103,10 @@ class SolidGrid:
             return self._boundary(name, where)
         if callable(where):
             return np.flatnonzero(where(self.position))
-        if isinstance(where, tuple) and len(where) == 2 and isinstance(where[0], str):
+        if isinstance(where, tuple | list) and len(where) == 2 and where[0] in ("x", "y", "z"):
             size = np.ptp(self.position, axis=0).max()
             return np.flatnonzero(np.abs(self.position[:, "xyz".index(where[0])] - float(where[1])) < 1e-8 * size)
-        if isinstance(where, tuple) and len(where) == 3 and any(isinstance(each, float) for each in where):
+        if isinstance(where, tuple | list | np.ndarray) and len(where) == 3 and any(isinstance(each, float) for each in where):
             return np.array([np.argmin(np.linalg.norm(self.position - np.array(where), axis=1))])
         return np.atleast_1d(np.asarray(where, dtype=int))
 

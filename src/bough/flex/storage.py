@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -23,6 +26,7 @@ _PARTS: dict[str, type] = {
 }
 _TEXTS = ("variant", "reduction", "inboard")
 _MATRICES = ("K", "D", "frequencies")
+_NEEDED = ("integrals", "nodes")
 
 
 def to_arrays(body: FlexibleBody) -> dict[str, Array]:
@@ -44,17 +48,38 @@ def to_arrays(body: FlexibleBody) -> dict[str, Array]:
 
 def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
     """The body that `to_arrays` wrote."""
-    missing = [name for name in (*_MATRICES, *_TEXTS, "integrals.m", "nodes.names") if name not in arrays]
+    there = [name for name, kind in _PARTS.items() if name in _NEEDED or f"{name}.{field_names(kind)[0]}" in arrays]
+    wanted = [*_MATRICES, *_TEXTS, *(f"{name}.{field}" for name in there for field in field_names(_PARTS[name]))]
+    missing = [name for name in wanted if name not in arrays]
     if missing:
         raise DescriptionError(f"flexible body: the arrays lack {missing[0]!r}; give what FlexibleBody.to_arrays() or save() wrote")
     parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
     parts |= {name: str(arrays[name]) for name in _TEXTS}
     parts["inboard"] = parts["inboard"] or None
-    for name, kind in _PARTS.items():
-        if f"{name}.{field_names(kind)[0]}" in arrays:
-            values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in field_names(kind)}
-            if name == "nodes":
-                values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
-                values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]
-            parts[name] = kind(**values)
+    for name in there:
+        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in field_names(_PARTS[name])}
+        if name == "nodes":
+            values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
+            values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]
+        parts[name] = _PARTS[name](**values)
     return FlexibleBody(**parts)
+
+
+def to_npz(body: FlexibleBody) -> bytes:
+    """What an NPZ file of the body holds."""
+    stream = BytesIO()
+    np.savez_compressed(stream, **to_arrays(body))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def read_npz(source: Path | bytes, name: str) -> FlexibleBody:
+    """The body in an NPZ file, or in what such a file holds; `name` is what messages call it."""
+    try:
+        with np.load(BytesIO(source) if isinstance(source, bytes) else source, allow_pickle=False) as arrays:
+            return from_arrays(dict(arrays))
+    except DescriptionError:
+        raise
+    except FileNotFoundError:
+        raise DescriptionError(f"flexible body: the file {name!r} does not exist; give what FlexibleBody.save() wrote") from None
+    except (OSError, ValueError, TypeError, EOFError, BadZipFile):  # TypeError: an NPY file holds one array alone
+        raise DescriptionError(f"flexible body: {name!r} is no NPZ file of a body; give what FlexibleBody.save() wrote") from None

@@ -15,17 +15,19 @@ Product = Callable[[Array, Array], Array]  # fields a (N, ...), b (N, ...) -> su
 
 
 def sum_points(points: MassPoints) -> ModalIntegrals:
-    """The integrals of a body whose mass sits in points."""
+    """The integrals of a body whose mass sits in points; a point with an offset p moves at its mass centre, by phi + psi x p."""
     mass, psi = points.mass, np.swapaxes(points.psi, 1, 2)  # (N, n, 3)
-    phi = np.swapaxes(points.phi, 1, 2)
-    gam = phi + np.cross(psi, points.offset[:, None, :])
+    phi = np.swapaxes(points.phi, 1, 2) + np.cross(psi, points.offset[:, None, :])
 
     def product(a: Array, b: Array) -> Array:
         flat = (a.reshape(len(mass), -1) * mass[:, None]).T @ b.reshape(len(mass), -1)
         return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
 
-    parts = _translations(product, points.position + points.offset, phi, gam)
-    _add_rotations(parts, points, product, gam)
+    parts = _translations(product, points.position + points.offset, phi)
+    if points.inertia.any():
+        parts = {name: value + parts[name] for name, value in _rotations(points.inertia, psi).items()} | {
+            name: parts[name] for name in ("m", "s0", "t")
+        }
     return ModalIntegrals(**parts)
 
 
@@ -36,58 +38,41 @@ def sum_pairs(mass: Any, position: Array, phi: Array) -> ModalIntegrals:
         flat = a.reshape(len(a), -1).T @ (mass @ b.reshape(len(b), -1))
         return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
 
-    shape = np.swapaxes(phi, 1, 2)
-    return ModalIntegrals(**_translations(product, position, shape, shape))
+    return ModalIntegrals(**_translations(product, position, np.swapaxes(phi, 1, 2)))
 
 
-def _translations(product: Product, c0: Array, phi: Array, gam: Array) -> dict[str, Array]:
-    """Every integral of [B 9] with p and Jc left out of it, except where they enter through c0 and gam."""
-    n, one = phi.shape[1], np.ones((len(c0), 1))
-    centre_centre, centre_phi = product(c0, c0), np.swapaxes(product(c0, phi), 0, 1)  # (3, 3), (n, 3, 3)
-    centre_gam = np.swapaxes(product(c0, gam), 0, 1)
-    phi_phi, phi_gam, gam_gam = (np.swapaxes(product(a, b), 1, 2) for a, b in ((phi, phi), (phi, gam), (gam, gam)))  # (n, n, 3, 3)
-    one_way = inertia_of(centre_phi)
+def _translations(product: Product, centre: Array, phi: Array) -> dict[str, Array]:
+    """What the points' masses contribute to [B 9]."""
+    one = np.ones((len(centre), 1))
+    centre_phi, phi_phi = np.swapaxes(product(centre, phi), 0, 1), np.swapaxes(product(phi, phi), 1, 2)  # (n, 3, 3), (n, n, 3, 3)
     return {
         "m": product(one, one)[0, 0],
-        "s0": product(one, c0)[0],
-        "s": product(one, phi)[0],
-        "t": product(one, gam)[0],
-        "I0": inertia_of(centre_centre),
-        "I1": one_way + np.swapaxes(one_way, 1, 2),
-        "I2": inertia_of(phi_phi),
-        "h": axial(centre_gam),
-        "k": axial(phi_gam),
-        "Mff": np.einsum("rsii->rs", gam_gam),
-        "N0": inertia_of(centre_gam),
-        "N2": inertia_of(phi_gam),
-        "q": axial(gam_gam),
-        **{name: np.zeros((n, 3, 3)) for name in ("PJ", "L")},
-        **{name: np.zeros((n, n, 3)) for name in ("l", "e", "d")},
-        "d2": np.zeros((n, n, n, 3)),
-        "c": np.zeros((n, n, n)),
+        "s0": product(one, centre)[0],
+        "t": product(one, phi)[0],
+        "I0": inertia_of(product(centre, centre)),
+        "I1": 2.0 * _symmetric(inertia_of(centre_phi)),
+        "I2": _symmetric(inertia_of(phi_phi)),
+        "h": axial(centre_phi),
+        "k": axial(phi_phi),
+        "Mff": np.einsum("rsii->rs", phi_phi),
     }
 
 
-def _add_rotations(parts: dict[str, Array], points: MassPoints, product: Product, gam: Array) -> None:
-    """Add what the points' own inertia Jc and offset p contribute."""
-    inertia, psi, phi = points.inertia, np.swapaxes(points.psi, 1, 2), np.swapaxes(points.phi, 1, 2)
-    parts["I0"] = parts["I0"] + inertia.sum(axis=0)
-    if points.massless_rotation:
-        return
-    momentum = np.einsum("Nij,Nrj->Nri", inertia, psi)  # Jc psi_r
-    spin = tilde(psi)  # psi_r~
-    doubled = 2.0 * spin @ inertia[:, None] - np.trace(inertia, axis1=1, axis2=2)[:, None, None, None] * spin
-    parts["h"] = parts["h"] + momentum.sum(axis=0)
-    parts["Mff"] = parts["Mff"] + np.einsum("Nri,Nsi->rs", psi, momentum)
-    parts["PJ"] = np.einsum("Nrik,Nkj->rij", spin, inertia)
-    parts["L"] = doubled.sum(axis=0)
-    parts["l"] = np.einsum("Nsji,Nrj->rsi", doubled, psi)
-    parts["d"] = axial(np.einsum("Nri,Nsj->rsij", psi, momentum))
-    parts["c"] = np.einsum("Nri,Nsij,Nuj->rsu", psi, spin, momentum)
-    if points.offset.any():
-        twice = np.einsum("Nrij,Nsj->Nrsi", spin, np.cross(psi, points.offset[:, None, :]))  # psi_r x (psi_s x p)
-        one = np.ones((len(phi), 1))
-        parts["e"] = product(one, twice)[0]
-        parts["d"] = parts["d"] + axial(np.moveaxis(product(points.position + points.offset, twice), 0, 2))
-        parts["d2"] = axial(np.moveaxis(product(phi, twice), 1, 3))
-        parts["c"] = parts["c"] + np.einsum("N,Nri,Nsui->rsu", points.mass, gam, twice)
+def _rotations(inertia: Array, psi: Array) -> dict[str, Array]:
+    """What the points' own inertias Jc contribute: R Jc R^T and its coupling to the rates, R = exp(theta~), to second order."""
+    momentum, spin = np.einsum("Nij,Nrj->Nri", inertia, psi), tilde(psi)  # Jc psi_r, psi_r~
+    carried = np.einsum("Nrik,Nkj->Nrij", spin, inertia)  # psi_r~ Jc
+    second = np.einsum("Nrik,Nskj->rsij", spin, carried) - np.einsum("Nrik,Nskj->rsij", carried, spin)
+    turned = np.einsum("Nij,Nrsj->rsi", inertia, np.cross(psi[:, :, None], psi[:, None]))
+    return {
+        "I0": inertia.sum(axis=0),
+        "I1": 2.0 * _symmetric(carried.sum(axis=0)),
+        "I2": _symmetric((second + np.swapaxes(second, 0, 1)) / 2.0),
+        "h": momentum.sum(axis=0),
+        "k": axial(np.einsum("Nsi,Nrj->srij", psi, momentum)) - turned / 2.0,
+        "Mff": np.einsum("Nri,Nsi->rs", psi, momentum),
+    }
+
+
+def _symmetric(matrices: Array) -> Array:
+    return np.asarray((matrices + np.swapaxes(matrices, -1, -2)) / 2.0)

@@ -11,14 +11,16 @@ from bough.model import Model
 class PythonControl:
     """`function(t, q, v, wheels)` returns nv joint torques, nv + nw joint and motor torques, or {name: torque}.
 
-    Names are of joints with one degree of freedom, of single degrees of freedom ('arm.ry') or of driven wheels.  In a batch
-    the arrays lead with the batch axis, and so may the torques."""
+    Names are of joints with one degree of freedom, of single degrees of freedom ('arm.ry'), of modes ('boom.mode1', which take a
+    modal force) or of driven wheels.  In a batch the arrays lead with the batch axis, and so may the torques."""
 
     def __init__(self, model: Model, function: Callable[..., Any], batched: bool):
         if not callable(function):
             raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
         self.model, self.function, self.batched = model, function, batched
         self.places = control_places(model)
+        modal = any(body.n_modes for body in model.system.bodies.values())
+        self.wanted = f"{model.nv} joint torques{' and modal forces'*modal}"
 
     def fill(self, t: float, x: np.ndarray, u: np.ndarray) -> None:
         """Ask for the torques at time t and put them in the rows of u."""
@@ -35,10 +37,10 @@ class PythonControl:
             try:
                 array = np.asarray(given, float)
             except (TypeError, ValueError):
-                raise StateError(f"control returned {given!r}; return {m.nv} joint torques, or a dict of names") from None
+                raise StateError(f"control returned {given!r}; return {self.wanted}, or a dict of names") from None
             if array.shape[-1:] not in ((m.nv,), (nc,)):
-                raise StateError(f"control returned an array of shape {array.shape}; return {m.nv} joint torques"
-                                 + (f", {nc} joint and motor torques" if m.nw else "") + ", or a dict of names")
+                raise StateError(f"control returned an array of shape {array.shape}; return {self.wanted}"
+                                 + (f", {nc} with motor torques" if m.nw else "") + ", or a dict of names")
             u[:, :array.shape[-1]] = array
         for j, wheel in enumerate(m.system.wheels.values()):
             if not wheel.driven and u[:, m.nv + j].any():
@@ -63,7 +65,7 @@ def control_places(model: Model) -> dict[str, int]:
     for body in model.system.bodies.values():
         if body.joint.n_v == 1:
             named.append((body.joint.name or body.name, v))
-        v += body.joint.n_v
+        v += body.n_v
     named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
     meanings: dict[str, set[int]] = {}
     for name, place in named:

@@ -10,7 +10,7 @@
 ``add``, ``sub`` and ``scale`` (from lanes) work elementwise on any of these.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, zero
+from bough.kernels.lanes import add, scale, zero
 
 ZERO = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -103,6 +103,32 @@ def skew(v):
 
 # ---- symmetric matrices -------------------------------------------------------------------------------
 @leaf
+def transpose(C):
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = C
+    return xx, yx, zx, xy, yy, zy, xz, yz, zz
+
+
+@leaf
+def symmetric_part(B):
+    """(B + B^T)/2."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = B
+    return xx, 0.5*(xy + yx), 0.5*(xz + zx), yy, 0.5*(yz + zy), zz
+
+
+@leaf
+def axial(E):
+    """Sum of c x phi out of E, the sum of phi c^T."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = E
+    return zy - yz, xz - zx, yx - xy
+
+
+@leaf
+def trace_less(E, v):
+    """(tr(E) I - E) v."""
+    return add(scale(E[0] + E[4] + E[8], v), scale(-1.0, rotate(E, v)))
+
+
+@leaf
 def isotropic(m):
     return m, 0.0, 0.0, m, 0.0, m
 
@@ -177,6 +203,18 @@ def spatial_dot(A, B):
 @leaf
 def rotate_spatial(C, F):
     return rotate(C, F[0]), rotate(C, F[1])
+
+
+@leaf
+def unrotate_spatial(C, F):
+    return unrotate(C, F[0]), unrotate(C, F[1])
+
+
+@leaf
+def rotate_inertia(C, P):
+    """C P C^T, block by block."""
+    J, H, M = P
+    return rotate_sym(C, J), compose(compose(C, H), transpose(C)), rotate_sym(C, M)
 
 
 @leaf

@@ -10,6 +10,10 @@ bodies between them [J 5].
     SPHERICAL   quaternion x y z w                 angular rate in the outer body's axes
     FREE        position, quaternion x y z w       velocity in the hinge's axes, angular rate in the outer body's
                 (on the ground only: the hinge's axes F are then constant)
+    MODAL       modal coordinates                  their rates: from the frame of the inboard node to the body frame
+    NODE        -                                  -  (from the body frame to the frame of a node, which the modes move)
+
+What the last two do is in `sweeps.modes`.
 
 All branches return the same shapes; plain zeros are promoted to lanes.
 """
@@ -36,10 +40,10 @@ from bough.kernels.algebra import (
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, store, sub
 
-WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE = range(5)
-N_COORDINATES = (0, 1, 1, 4, 7)
+WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE, MODAL, NODE = range(7)
+N_COORDINATES = (0, 1, 1, 4, 7)            # MODAL: as many as modes; NODE: none of its own
 N_SPEEDS = (0, 1, 1, 3, 6)
-GAIN_SIZE = (6, 7, 7, 12, 6)               # numbers that one sweep keeps for the next: G and nu, or a wrench
+GAIN_SIZE = (6, 7, 7, 12, 6, 6, 6)               # numbers that one sweep keeps for the next: G and nu, or a wrench
 
 
 @leaf
@@ -49,23 +53,23 @@ def hinge_move(lane, kind, F, r, omega, ws, q, v, sines):
     C       attitude of the outer body
     r       place of its origin
     sigma   angular rate across the hinge
-    w       omega x r + 2 s, s the linear rate across the hinge: omega x w is centripetal and Coriolis acceleration
+    a       omega x (omega x r + 2 s), s the linear rate across the hinge: centripetal and Coriolis acceleration
 
     The sine of an angle is `sines[0]` numbers behind it in ws, its cosine `sines[1]`.
     """
     if kind == REVOLUTE:
         C = turn_z(F, load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))
-        return C, r, scale(load(lane, ws, v), axis_z(C)), cross(omega, r)
+        return C, r, scale(load(lane, ws, v), axis_z(C)), cross(omega, cross(omega, r))
     if kind == PRISMATIC:
         r = add(r, scale(load(lane, ws, q), axis_z(F)))
-        return F, r, ZERO, add(cross(omega, r), scale(2.0*load(lane, ws, v), axis_z(F)))
+        return F, r, ZERO, cross(omega, add(cross(omega, r), scale(2.0*load(lane, ws, v), axis_z(F))))
     if kind == SPHERICAL:
         C = compose(F, attitude(load4(lane, ws, q)))
-        return C, r, rotate(C, load3(lane, ws, v)), cross(omega, r)
+        return C, r, rotate(C, load3(lane, ws, v)), cross(omega, cross(omega, r))
     if kind == FREE:
         C = compose(F, attitude(load4(lane, ws, q + 3)))
         return C, add(r, rotate(F, load3(lane, ws, q))), rotate(C, load3(lane, ws, v + 3)), ZERO      # the ground: omega = 0
-    return F, r, ZERO, cross(omega, r)
+    return F, r, ZERO, cross(omega, cross(omega, r))
 
 
 @leaf

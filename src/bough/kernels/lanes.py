@@ -1,7 +1,7 @@
 """Lanes: one number of one state, or the same number of several independent states.
 
 A kernel is written once, on *numbers*.  Functions inside it take a tag whose Numba type carries the lane
-width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws)``, so the ordinary
+width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, plan)``, so the ordinary
 dispatcher compiles one specialisation per width and Python passes nothing but arrays:
 
     ONE    a number is a float64                      arrays are 1-D, x[k]
@@ -23,7 +23,7 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, intrinsic, models, overload, register_model, typeof_impl, unbox
 
 _FLAGS = ("contract", "nsz", "arcp")                 # allow fma and x/y -> x*(1/y); never reorder sums
 _F64, _I64, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
@@ -54,9 +54,11 @@ class Lanes:
 
 
 class LanesType(types.Type):
-    def __init__(self, width):
-        self.width = width
-        super().__init__(name=f"Lanes({width})")
+    """`bends`: some body of the model is flexible; what only such bodies need is otherwise not compiled."""
+
+    def __init__(self, width, bends=False):
+        self.width, self.bends = width, bends
+        super().__init__(name=f"Lanes({width}, {bends})")
 
     @property
     def number(self):
@@ -151,10 +153,19 @@ def _negate(context, builder, sig, args):
 
 
 @intrinsic
-def lanes_of(typingctx, array):
-    """The tag that fits an array of numbers: 1-D holds one state, 2-D holds four."""
-    tag = LanesType(1) if array.ndim == 1 else LanesType(4)
-    return tag(array), lambda context, builder, sig, args: context.get_dummy_value()
+def lanes_of(typingctx, ws, plan):
+    """The tag that fits a workspace (1-D holds one state, 2-D holds four) and a model's plan (2-D: some body bends)."""
+    tag = LanesType(1 if ws.ndim == 1 else 4, plan.ndim == 2)
+    return tag(ws, plan), lambda context, builder, sig, args: context.get_dummy_value()
+
+
+def only_if_bending(full, rigid):
+    """Register `full` for use in kernels; where no body of the model bends, `rigid` stands in for it and nothing more is
+    compiled."""
+    @overload(full, strict=False, jit_options={"forceinline": True, "fastmath": set(_FLAGS), "error_model": "numpy"})
+    def choose(lane, *args):
+        return full if lane.bends else rigid
+    return full
 
 
 @intrinsic
@@ -244,8 +255,8 @@ def _make_load(shape):
 def _make_read(shape):
     @intrinsic
     def read(typingctx, table, index):
-        """Entries of a model table from `index` on: 1-D the same in every lane, 2-D one for each lane."""
-        number = table.dtype if table.ndim == 1 else NumberType(4)
+        """Entries of a model table from `index` on: floats of a 2-D table are one for each lane, all else is the same in all."""
+        number = NumberType(4) if table.ndim == 2 and table.dtype == types.float64 else table.dtype
 
         def codegen(context, builder, sig, args):
             return _load_nested(context, builder, sig.return_type,
@@ -255,8 +266,21 @@ def _make_read(shape):
 
 
 load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))
-load_spatial, load_gathered, load_composite = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3)), (6, 3, 1)))
+load_spatial, load_gathered = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3))))
+load_composite, load_mass = (_make_load(s) for s in ((6, 3, 1), (6, 3)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))
+read_spatial, read_start = (_make_read(s) for s in ((3, 3), (6, 3)))
+
+
+@intrinsic
+def read_pack(typingctx, lanes, table, index):
+    """Pack `index` of a model table: for one state four neighbours, for four states one entry, as `read` has it."""
+    number = NumberType(4) if lanes.width == 1 or table.ndim == 2 else table.dtype
+
+    def codegen(context, builder, sig, args):
+        return _load_nested(context, builder, sig.return_type,
+                            _addresses(context, builder, sig.args[1], args[1], args[2], number))
+    return number(lanes, table, types.int64), codegen
 
 
 @intrinsic
@@ -359,6 +383,17 @@ def scale(typingctx, s, a):
     """s a for a number s and a (nested) tuple of numbers a."""
     return _scaled_type(s, a)(s, a), lambda context, builder, sig, args: _scale(
         context, builder, s, args[0], a, args[1], sig.return_type)
+
+
+@intrinsic
+def smaller(typingctx, a, b):
+    """The smaller of two numbers, lane by lane."""
+    number = _result_type(a, b)
+
+    def codegen(context, builder, sig, args):
+        x, y = context.cast(builder, args[0], a, number), context.cast(builder, args[1], b, number)
+        return builder.select(builder.fcmp_ordered("<", x, y), x, y)
+    return number(a, b), codegen
 
 
 # ---- square root -------------------------------------------------------------------------------------

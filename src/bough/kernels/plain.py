@@ -6,14 +6,19 @@ import itertools
 
 import numpy as np
 
-__all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load9",
-           "load_composite", "load_gathered", "load_spatial", "put_lane", "quads_of", "read", "read3", "read6",
-           "read9", "scale", "sincos", "sqrt", "store", "sub", "width_of", "zero"]
+__all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load9", "load_composite",
+           "load_gathered", "load_mass", "load_spatial", "only_if_bending", "put_lane", "quads_of", "read", "read3",
+           "read6", "read9", "read_pack", "read_spatial", "read_start", "scale", "sincos", "smaller", "sqrt", "store",
+           "sub", "width_of", "zero"]
 
 
-def lanes_of(array):
+def lanes_of(ws, plan):
     from bough.kernels import lanes
-    return lanes.ONE if array.ndim == 1 else lanes.FOUR
+    return lanes.ONE if ws.ndim == 1 else lanes.FOUR
+
+
+def only_if_bending(full, rigid):
+    return full
 
 
 class Quads:
@@ -39,6 +44,10 @@ def align_stack():
 
 def sqrt(x):
     return np.sqrt(x)
+
+
+def smaller(a, b):
+    return np.minimum(a, b)
 
 
 def sincos(angle):
@@ -85,7 +94,11 @@ def _make_load(shape):
 
 
 def _make_read(shape):
-    return lambda array, index: _take(shape, array, itertools.count(index))
+    return lambda array, index: _take(shape, array.reshape(-1) if array.dtype == np.int64 else array, itertools.count(index))
+
+
+def read_pack(lanes, array, index):
+    return array[4*index:4*index + 4] if lanes.width == 1 else array[index]
 
 
 def store(lanes, array, index, value):
@@ -97,10 +110,15 @@ def store(lanes, array, index, value):
 
 
 def accumulate(lanes, array, index, value):
+    if isinstance(lanes, Quads):
+        array.reshape(-1)[4*index:4*index + 4] += value
+        return
     for i, x in enumerate(_flat(value)):
         array[index + i] += x
 
 
 load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))
-load_spatial, load_gathered, load_composite = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3)), (6, 3, 1)))
+load_spatial, load_gathered = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3))))
+load_composite, load_mass = (_make_load(s) for s in ((6, 3, 1), (6, 3)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))
+read_spatial, read_start = (_make_read(s) for s in ((3, 3), (6, 3)))

@@ -119,20 +119,36 @@ def orbit_rows(model: "Model", orbit: Any, n: int) -> np.ndarray:
     return rows("orbit", start if orbit is None else orbit, 6, n, ("x", "y", "z", "vx", "vy", "vz"))
 
 
-def input_wrenches(model: "Model", wrenches: Mapping[str, Any] | None, frame: str,
+def input_wrenches(model: "Model", wrenches: Mapping[Any, Any] | None, frame: str,
                    n: int) -> tuple[tuple[InputWrench, ...], np.ndarray]:
     """Who is loaded, and (n, 6 a body) of loads."""
     if frame not in ("body", "world"):
         raise StateError(f"frame is {frame!r}; give 'body' (the body's axes) or 'world'")
     if wrenches is not None and not isinstance(wrenches, Mapping):
-        raise StateError(f"wrenches is {wrenches!r}; give a dict from body names to [moment, force]")
+        raise StateError(f"wrenches is {wrenches!r}; give a dict from body names, or (body, node), to [moment, force]")
     inputs, parts = [], [np.zeros((n, 0))]
-    for body, wrench in (wrenches or {}).items():
+    for place, wrench in (wrenches or {}).items():
+        body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
         if body not in model.names.bodies:
-            raise StateError(f"wrenches: there is no body '{body}'{nearest(body, model.names.bodies)}")
-        inputs.append(InputWrench(body, frame == "world"))
+            raise StateError(f"wrenches: there is no body '{body}'{nearest(str(body), model.names.bodies)}")
+        check_node(model, body, node)
+        inputs.append(InputWrench(body, node, frame == "world"))
         parts.append(rows(f"wrench on '{body}'", wrench, 6, n, ("mx", "my", "mz", "fx", "fy", "fz")))
     return tuple(inputs), np.concatenate(parts, axis=1)
+
+
+def check_node(model: "Model", body: str, node: str | None) -> None:
+    """A node that is asked for must be there; a flexible body that is held at no node has no place but its nodes."""
+    flexible = model.system.bodies[body].flexible
+    if flexible is None:
+        if node is not None:
+            raise StateError(f"body '{body}' is rigid and has no node '{node}'; leave the node out")
+    elif node is None:
+        if flexible.inboard is None:
+            raise StateError(f"body '{body}' is held at no node; name one, ('{body}', node): {', '.join(flexible.nodes.names)}")
+    elif node not in flexible.nodes.names:
+        raise StateError(f"body '{body}': there is no node '{node}'{nearest(node, flexible.nodes.names)}; "
+                         f"its nodes are {', '.join(flexible.nodes.names)}")
 
 
 def check_quaternions(model: "Model", q: np.ndarray) -> None:

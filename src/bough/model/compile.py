@@ -1,9 +1,10 @@
 """System -> Model: everything that can be wrong with a tree is said here, by name."""
 import numpy as np
 
-from bough.describe import CentralGravity, System
+from bough.describe import CentralGravity, System, Wheel
 from bough.describe.references import reference_problems
 from bough.errors import ModelError
+from bough.flex import FlexibleBody
 from bough.model.model import Model
 from bough.model.singular import check_inertias
 
@@ -32,12 +33,27 @@ def check_wheels(system: System) -> None:
     """A body's inertia contains its wheels: what is left without the driven ones must still be an inertia."""
     for body in system.bodies.values():
         wheels = [wheel for wheel in system.wheels.values() if wheel.body == body.name]
+        names = ", ".join(wheel.name for wheel in wheels)
         inside = sum((wheel.inertia*np.outer(wheel.axis, wheel.axis) for wheel in wheels), np.zeros((3, 3)))
         least = np.linalg.eigvalsh(np.asarray(body.inertia) - inside)[0]
         if wheels and least < -1e-12*np.trace(inside):
-            names = ", ".join(wheel.name for wheel in wheels)
             raise ModelError(f"body '{body.name}': its inertia is smaller than that of its wheels ({names}) by {-least:.3g} "
                              "kg m^2; a body's mass and inertia include its wheels, at rest in it")
+        if wheels and body.flexible is not None and modal_mass_left(body.flexible, wheels) <= 0.0:
+            raise ModelError(f"body '{body.name}': its modes have no inertia left without that of its wheels ({names}); a body's "
+                             "mass matrix includes its wheels, at rest in it: give the nodes that carry them such inertia, or put "
+                             "the wheels into a rigid body welded to the node")
+
+
+def modal_mass_left(flexible: FlexibleBody, wheels: list[Wheel]) -> float:
+    """Least eigenvalue of the modal mass without the wheels: Mff - J (psi.e) (psi.e)^T."""
+    left = flexible.integrals.Mff.copy()
+    for wheel in wheels:
+        node = wheel.node or flexible.inboard
+        if node is not None:
+            turned = flexible.nodes.psi[flexible.nodes.index(node)].T @ np.asarray(wheel.axis)
+            left -= wheel.inertia*np.outer(turned, turned)
+    return float(np.linalg.eigvalsh(left).min(initial=1.0))
 
 
 def check_orbit(system: System) -> None:

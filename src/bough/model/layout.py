@@ -3,15 +3,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.describe import CentralGravity, System
-from bough.kernels.hinges import GAIN_SIZE
+from bough.kernels.hinges import GAIN_SIZE, MODAL
+from bough.model.flexible import modal_record_size, node_record_size
 from bough.model.partition import Partition, coordinate_places
 from bough.sweeps import fields as f
+from bough.sweeps.fields import fours
 
 
 @dataclass(frozen=True)
 class InputWrench:
-    """A wrench that the caller gives with each evaluation: on a body, at its origin, in its axes or the world's."""
+    """A wrench that the caller gives with each evaluation: on a body, at its origin or a node, in its axes or the world's."""
     body: str
+    node: str | None
     world: bool
 
 
@@ -22,8 +25,8 @@ class Layout:
         hinges = parts.hinges
         self.places = coordinate_places(system)                        # where each joint's q and v start
         self.in_orbit = isinstance(system.gravity, CentralGravity)
-        self.nq = sum(body.joint.n_q for body in system.bodies.values())
-        self.nv = sum(body.joint.n_v for body in system.bodies.values())
+        self.nq = sum(body.n_q for body in system.bodies.values())
+        self.nv = sum(body.n_v for body in system.bodies.values())
         self.nw = len(system.wheels)
         self.nx = self.nq + self.nv + self.nw + 6*self.in_orbit
         self.first_input = self.nv + self.nw + 6*len(system.wrenches)  # where the caller's wrenches start in u
@@ -36,9 +39,9 @@ class Layout:
         self.xdot = self.u + self.nu
         self.positions = self.xdot + self.nx
         self.slots = self.positions + 3*len(hinges)*self.in_orbit
-        wheel_hinges = {parts.seats[wheel.body].hinge for wheel in system.wheels.values()}
-        loaded = wheel_hinges | {parts.seats[w.body].hinge for w in system.wrenches.values()}
-        loaded |= {parts.seats[w.body].hinge for w in inputs}
+        wheel_hinges = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
+        loaded = wheel_hinges | {parts.seat(w.body, w.node).hinge for w in system.wrenches.values()}
+        loaded |= {parts.seat(w.body, w.node).hinge for w in inputs}
         loaded |= {k for k, hinge in enumerate(hinges) if self.in_orbit and hinge.mass.any()}
         loaded -= {0}                                                  # nothing moves the ground
         self.slot = {k: self.slots + 6*i for i, k in enumerate(sorted(loaded))}
@@ -46,11 +49,10 @@ class Layout:
         branches = {hinge.inner for k, hinge in enumerate(hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0}
         self.branch = {k: stores + f.BRANCH_STORE*i for i, k in enumerate(sorted(branches))}
         self.record, self.end = [], stores + f.BRANCH_STORE*len(branches)
-        for hinge in hinges:
+        self.modes_at: dict[int, int] = {}                             # modal record of a MODAL hinge, node record of a NODE
+        for k, hinge in enumerate(hinges):
             self.record.append(self.end)
             self.end += f.GAIN + GAIN_SIZE[hinge.kind]
-
-
-def fours(at: int) -> int:
-    """The next multiple of four: sines are taken four at a time."""
-    return -(-at//4)*4
+            if hinge.flexible is not None:
+                self.modes_at[k] = self.end = fours(self.end)
+                self.end += (modal_record_size if hinge.kind == MODAL else node_record_size)(hinge.flexible)

@@ -13,6 +13,7 @@ from bough.model.arguments import Batch, rows
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
+from bough.model.partition import coordinate_places
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
@@ -51,13 +52,15 @@ class Model:
         self.system = system.copy()
         self._cache: dict[Any, Tables] = {}
         joints = {body.name: body.joint for body in system.bodies.values()}
+        modes = {body.name: [f"{body.name}.mode{r + 1}" for r in range(body.n_modes)] for body in system.bodies.values()}
         self.names = Names(
-            q=tuple(f"{j.name or b}.{label}" for b, j in joints.items() for label in j.q_labels),
-            v=tuple(f"{j.name or b}.{label}" for b, j in joints.items() for label in j.dofs),
+            q=tuple(name for b, j in joints.items() for name in (*(f"{j.name or b}.{label}" for label in j.q_labels), *modes[b])),
+            v=tuple(name for b, j in joints.items() for name in (*(f"{j.name or b}.{label}" for label in j.dofs), *modes[b])),
             bodies=tuple(joints), joints=tuple(j.name or b for b, j in joints.items()), wheels=tuple(system.wheels))
         self.nq, self.nv, self.nw = len(self.names.q), len(self.names.v), len(self.names.wheels)
         self.in_orbit = isinstance(system.gravity, CentralGravity)
         self.q0, self.v0 = initial_state(system)
+        self.places = coordinate_places(system)
         self.wheel_speeds = np.array([wheel.speed for wheel in system.wheels.values()])
 
     # ---- tables ---------------------------------------------------------------------------------------------
@@ -89,8 +92,9 @@ class Model:
         parameters, system = body_parameters(self.system, lists), System(self.system.name, gravity=self.system.gravity)
         for body in self.system.bodies.values():
             p = parameters[body.name]
-            system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised,
-                        mass=p.mass[0], com=p.com[0], inertia=p.inertia[0], at=p.at[0])
+            substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
+            system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised, at=p.at[0],
+                        flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, **substance)
         for wheel in self.system.wheels.values():
             system.wheels[wheel.name] = wheel
         for wrench in self.system.wrenches.values():
@@ -232,7 +236,7 @@ class Model:
 
 
 def initial_state(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """q and v that the joints' q0 and v0 say, neutral where they say nothing."""
+    """q and v that the joints' q0 and v0 and the bodies' eta0 and etadot0 say, neutral where they say nothing."""
     q: list[float] = []
     v: list[float] = []
     for body in system.bodies.values():
@@ -240,8 +244,9 @@ def initial_state(system: System) -> tuple[np.ndarray, np.ndarray]:
         neutral = [0.0]*joint.n_q
         if joint.rotations == "spherical":
             neutral[-1] = 1.0
-        q += joint.q0 if joint.q0 is not None else neutral
-        v += joint.v0 if joint.v0 is not None else [0.0]*joint.n_v
+        still = [0.0]*body.n_modes
+        q += [*(neutral if joint.q0 is None else joint.q0), *(still if body.eta0 is None else body.eta0)]
+        v += [*([0.0]*joint.n_v if joint.v0 is None else joint.v0), *(still if body.etadot0 is None else body.etadot0)]
     return np.array(q), np.array(v)
 
 

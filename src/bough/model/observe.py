@@ -1,18 +1,29 @@
 """Where bodies are and how they move, and what follows from it: energies, momenta, the mass centre."""
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bough.describe import CentralGravity
-from bough.model.arguments import Batch
+from bough.model.arguments import Batch, check_node
+from bough.model.deformed import Deformed, deformed
+from bough.model.partition import Partition
 from bough.model.run import call, group_parameters, workspace
 from bough.sweeps import calls
 from bough.sweeps import kinematics as kin
 
 if TYPE_CHECKING:
     from bough.model.model import Model
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames of the bodies' mass in a batch of states, world axes."""
+    position: np.ndarray        # (batch, bodies, 3)
+    velocity: np.ndarray        # (batch, bodies, 3)
+    attitude: np.ndarray        # (batch, bodies, 3, 3)
+    rate: np.ndarray            # (batch, bodies, 3)
 
 
 @dataclass(frozen=True)
@@ -25,29 +36,60 @@ class Bodies:
     attitude: np.ndarray        # (batch, bodies, 3, 3)  body axes to world axes
     rate: np.ndarray            # (batch, bodies, 3)     angular velocity, rad/s
     acceleration: np.ndarray    # (batch, bodies, 6)     [angular, linear]
+    frames: "Frames"            # of the mass: a rigid body's own frame, the body frame that a flexible one deforms in
+    nodes: dict[str, "Frames"]  # of the nodes of each flexible body, in the order of its nodes
+
+    def node(self, body: str, node: str) -> "Frames":
+        """A node of a flexible body: arrays (batch, ...)."""
+        check_node(self.model, body, node)
+        at = self.model.system.bodies[body].elastic.nodes.names.index(node)
+        return Frames(*(array[:, at] for array in astuple(self.nodes[body])))
+
+    def shape(self, body: str) -> np.ndarray:
+        """(batch, points, 3): the outline of a deformed flexible body, for pictures; world axes."""
+        k, described = self.model.body_index(body), self.model.system.bodies[body]
+        q = self.model.places[body][0] + described.joint.n_q
+        points = np.array([described.elastic.deformed_outline(eta) for eta in self.batch.x[:, q:q + described.n_modes]])
+        return self.frames.position[:, k, None] + np.einsum("bij,bpj->bpi", self.frames.attitude[:, k], points)
 
     def back(self, result: Any) -> Any:
         """Without the batch axis, if one state was asked for."""
         return result[0] if self.batch.single else result
 
+    # ---- mass: of a flexible body as its deformation has it ---------------------------------------------------------
     @cached_property
     def mass(self) -> np.ndarray:
         return np.array([body.mass for body in self.model.system.bodies.values()])
 
     @cached_property
-    def _arm(self) -> np.ndarray:
-        """From each body's origin to its mass centre, world axes."""
-        com = np.array([body.com for body in self.model.system.bodies.values()])
-        return np.einsum("bkij,kj->bki", self.attitude, com)
+    def _deformed(self) -> Deformed:
+        return deformed(self.model, self.batch)
+
+    @property
+    def strain_energy(self) -> np.ndarray:
+        """(batch, bodies), J; zero for rigid ones."""
+        return self._deformed.strain
 
     @cached_property
     def com(self) -> np.ndarray:
-        """Mass centre of each body."""
-        return self.position + self._arm
+        """Mass centre of each body; the place of a massless one."""
+        arm = np.einsum("bkij,bkj->bki", self.frames.attitude, self._deformed.moment)
+        return self.frames.position + arm/np.where(self.mass > 0, self.mass, 1.0)[:, None]
 
     @cached_property
-    def com_velocity(self) -> np.ndarray:
-        return self.velocity + np.cross(self.rate, self._arm)
+    def _momenta(self) -> tuple[np.ndarray, np.ndarray]:
+        """Linear momentum of each body, and angular about the origin of its mass frame, world axes, wheels at rest."""
+        f, d = self.frames, self._deformed
+        w, v = (np.einsum("bkij,bki->bkj", f.attitude, a) for a in (f.rate, f.velocity))
+        linear = self.mass[:, None]*v + np.cross(w, d.moment) + d.slide
+        angular = np.einsum("bkij,bkj->bki", d.inertia, w) + np.cross(d.moment, v) + d.spin
+        return np.einsum("bkij,bkj->bki", f.attitude, linear), np.einsum("bkij,bkj->bki", f.attitude, angular)
+
+    @cached_property
+    def _modal_momenta(self) -> tuple[np.ndarray, np.ndarray]:
+        """The share of the deformation's rates in them."""
+        attitude, d = self.frames.attitude, self._deformed
+        return np.einsum("bkij,bkj->bki", attitude, d.slide), np.einsum("bkij,bkj->bki", attitude, d.spin)
 
     @cached_property
     def center_of_mass(self) -> np.ndarray:
@@ -55,32 +97,37 @@ class Bodies:
 
     # ---- wheels ------------------------------------------------------------------------------------------------
     @cached_property
-    def _wheels(self) -> tuple[np.ndarray, np.ndarray, list[int]]:
-        """Axes (batch, wheels, 3), momenta relative to the body (batch, wheels), and whose they are."""
+    def _wheels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (batch, wheels, 3), momenta relative to the body (batch, wheels)."""
         wheels, model = list(self.model.system.wheels.values()), self.model
-        owner = [model.names.bodies.index(wheel.body) for wheel in wheels]
         axes = np.array([wheel.axis for wheel in wheels]).reshape(-1, 3)
         inertia = np.array([wheel.inertia for wheel in wheels])
         speed = self.batch.x[:, model.nq + model.nv:model.nq + model.nv + model.nw]
-        return np.einsum("bkij,kj->bki", self.attitude[:, owner], axes), inertia*speed, owner
+        return np.einsum("bkij,kj->bki", self._carriers.attitude, axes), inertia*speed
+
+    @cached_property
+    def _carriers(self) -> Frames:
+        """Of what carries the wheels: bodies, or nodes of flexible ones."""
+        frames = [self._place(wheel.body, wheel.node) for wheel in self.model.system.wheels.values()]
+        return Frames(*(np.stack(arrays, axis=1) for arrays in zip(*map(astuple, frames), strict=True)))
+
+    def _place(self, body: str, node: str | None) -> Frames:
+        if node is not None:
+            return self.node(body, node)
+        k = self.model.body_index(body)
+        return Frames(self.position[:, k], self.velocity[:, k], self.attitude[:, k], self.rate[:, k])
 
     # ---- energy and momentum -------------------------------------------------------------------------------------
     @cached_property
-    def _spin(self) -> np.ndarray:
-        """Angular momentum of each body about its own mass centre, wheels locked: I omega."""
-        inertia = np.array([body.inertia for body in self.model.system.bodies.values()])
-        in_body = np.einsum("bkij,bki->bkj", self.attitude, self.rate)
-        return np.einsum("bkij,kjl,bkl->bki", self.attitude, inertia, in_body)
-
-    @cached_property
     def kinetic_energy(self) -> np.ndarray:
-        """Sum of m v^2/2 + omega.I omega/2, and of the wheels: J Omega e.omega + J Omega^2/2; in orbit, of the orbit too."""
-        energy = 0.5*np.einsum("k,bki,bki->b", self.mass, self.com_velocity, self.com_velocity)
-        energy = energy + 0.5*np.einsum("bki,bki->b", self.rate, self._spin)
+        """Half the sum of momenta times rates, and of the wheels: J Omega e.omega + J Omega^2/2; in orbit, of the orbit too."""
+        (linear, angular), (slide, spin), f = self._momenta, self._modal_momenta, self.frames
+        energy = 0.5*np.einsum("bki,bki->b", linear + slide, f.velocity)
+        energy = energy + 0.5*np.einsum("bki,bki->b", angular + spin, f.rate) + self._deformed.modal.sum(axis=1)
         if self.model.nw:
-            axes, momenta, owner = self._wheels
+            axes, momenta = self._wheels
             inertia = np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
-            energy = energy + np.einsum("bk,bki,bki->b", momenta, axes, self.rate[:, owner]) + 0.5*(momenta**2/inertia).sum(axis=1)
+            energy = energy + np.einsum("bk,bki,bki->b", momenta, axes, self._carriers.rate) + 0.5*(momenta**2/inertia).sum(axis=1)
         if self.model.in_orbit:
             energy = energy + 0.5*self.mass.sum()*(self.batch.x[:, -3:]**2).sum(axis=1)
         return energy
@@ -88,18 +135,18 @@ class Bodies:
     @cached_property
     def momentum(self) -> np.ndarray:
         """[angular about the mass centre, linear]."""
-        linear = np.einsum("k,bki->bi", self.mass, self.com_velocity)
-        arm = self.com - self.center_of_mass[:, None]
-        angular = self._spin.sum(axis=1) + np.einsum("k,bki->bi", self.mass, np.cross(arm, self.com_velocity))
+        linear, angular = self._momenta
+        arm = self.frames.position - self.center_of_mass[:, None]
+        total = (angular + np.cross(arm, linear)).sum(axis=1)
         if self.model.nw:
-            axes, momenta, _ = self._wheels
-            angular = angular + np.einsum("bk,bki->bi", momenta, axes)
-        return np.concatenate([angular, linear], axis=1)
+            axes, momenta = self._wheels
+            total = total + np.einsum("bk,bki->bi", momenta, axes)
+        return np.concatenate([total, linear.sum(axis=1)], axis=1)
 
     @cached_property
     def potential_energy(self) -> np.ndarray:
         gravity = self.model.system.gravity
-        springs = self._springs
+        springs = self._springs + self.strain_energy.sum(axis=1)
         if isinstance(gravity, CentralGravity):
             return springs + self._central(gravity)
         return springs - np.einsum("k,bki,i->b", self.mass, self.com, np.asarray(gravity, float))
@@ -112,7 +159,7 @@ class Bodies:
             for i, stiffness in enumerate(joint.stiffness or ()):
                 rest = joint.rest[i] if joint.rest else 0.0
                 energy += 0.5*stiffness*(self.batch.x[:, q + i] - rest)**2
-            q += joint.n_q
+            q += body.n_q
         return energy
 
     def _central(self, gravity: CentralGravity) -> np.ndarray:
@@ -133,12 +180,32 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
     out = np.empty((batch.n, kin.KINEMATICS_ROW*hinges))
     call(calls.kinematics, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, a, out,
          workspace(tables, lanes, kin.KINEMATICS_ROW*(hinges + 1)))
+    rows = out.reshape(batch.n, hinges, kin.KINEMATICS_ROW)
     seats = [tables.parts.seats[name] for name in model.names.bodies]
-    told = out.reshape(batch.n, hinges, kin.KINEMATICS_ROW)[:, [seat.hinge - 1 for seat in seats]]
-    turns = np.array([seat.turn for seat in seats])                         # user's axes to the hinge's
-    attitude = told[..., kin.BODY_ATTITUDE:kin.BODY_RATE].reshape(batch.n, -1, 3, 3) @ turns
-    acceleration = told[..., kin.BODY_ACCELERATION:].copy()
+    body = frames_of(rows, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
+    acceleration = rows[:, [seat.hinge - 1 for seat in seats], kin.BODY_ACCELERATION:].copy()
     if not model.in_orbit:
         acceleration[..., 3:] += np.asarray(model.system.gravity, float)
-    return Bodies(model, batch, told[..., kin.POSITION:kin.VELOCITY], told[..., kin.VELOCITY:kin.BODY_ATTITUDE], attitude,
-                  told[..., kin.BODY_RATE:kin.BODY_ACCELERATION], acceleration)
+    mass = body
+    if tables.parts.modal:
+        modal = [(tables.parts.modal[name], np.eye(3)) if name in tables.parts.modal else (seat.hinge, seat.turn)
+                 for name, seat in zip(model.names.bodies, seats, strict=True)]
+        mass = frames_of(rows, [hinge for hinge, _ in modal], np.array([turn for _, turn in modal]))
+    return Bodies(model, batch, body.position, body.velocity, body.attitude, body.rate, acceleration, mass,
+                  {name: node_frames(model, tables.parts, rows, name) for name in tables.parts.modal})
+
+
+def node_frames(model: "Model", parts: Partition, rows: np.ndarray, body: str) -> Frames:
+    """Of all nodes of a flexible body; the inboard one is fixed to the joint's frame."""
+    seats = [parts.seat(body, node) for node in model.system.bodies[body].elastic.nodes.names]
+    found = frames_of(rows, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
+    arm = np.einsum("bkij,kj->bki", found.attitude, np.array([seat.turn.T @ seat.at[0] for seat in seats]))
+    return Frames(found.position + arm, found.velocity + np.cross(found.rate, arm), found.attitude, found.rate)
+
+
+def frames_of(rows: np.ndarray, hinges: list[int], turns: np.ndarray) -> Frames:
+    """Frames of hinges' bodies, turned from the hinges' axes to the user's."""
+    told = rows[:, [hinge - 1 for hinge in hinges]]
+    attitude = told[..., kin.BODY_ATTITUDE:kin.BODY_RATE].reshape(len(rows), -1, 3, 3) @ turns
+    return Frames(told[..., kin.POSITION:kin.VELOCITY], told[..., kin.VELOCITY:kin.BODY_ATTITUDE], attitude,
+                  told[..., kin.BODY_RATE:kin.BODY_ACCELERATION])

@@ -63,6 +63,9 @@ def _split(key: str, system: System) -> tuple[str, str]:
     if body not in system.bodies:
         raise ModelError(f"parameter '{key}': there is no body '{body}'{nearest(body, system.bodies)}; "
                          "name it as 'body.parameter'")
+    if name in ("mass", "com", "inertia") and system.bodies[body].flexible is not None:
+        raise ModelError(f"parameter '{key}': body '{body}' is flexible, and its {name} is that of its finite elements; vary its "
+                         "place 'at', or compile a system for each flexible body")
     if name not in SHAPES:
         raise ModelError(f"parameter '{key}': '{name}' cannot vary{nearest(name, SHAPES)}; one of {', '.join(SHAPES)} can")
     return body, name
@@ -76,9 +79,12 @@ def _check(system: System, values: Mapping[str, Mapping[str, np.ndarray]], bodie
             fields = {key: a[member if len(a) > 1 else 0] for key, a in values[name].items()}
             body = system.bodies[name]
             try:
-                Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised,
-                     mass=float(fields["mass"]), com=tuple(fields["com"]), at=tuple(fields["at"]),
-                     inertia=fields["inertia"].tolist())
+                if body.flexible is None:
+                    Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised,
+                         mass=float(fields["mass"]), com=tuple(fields["com"]), at=tuple(fields["at"]),
+                         inertia=fields["inertia"].tolist())
+                elif not np.isfinite(fields["at"]).all():
+                    raise DescriptionError(f"body '{name}': at is {fields['at'].tolist()}; give finite numbers")
             except DescriptionError as error:
                 raise ModelError(f"member {member} of the batch: {error}") from None
 

@@ -4,17 +4,20 @@
     translation a PRISMATIC hinge along each axis
     rotation    a REVOLUTE hinge about each axis, or one SPHERICAL hinge
     free joint  one FREE hinge on the ground, or three PRISMATIC ones and a SPHERICAL one elsewhere
+    modes       a MODAL hinge behind the joint, and a NODE for each node that carries something, but the inboard one
 
 A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame turned by a constant matrix.
 Bodies are numbered depth first: most bodies then hang on the one before, and their values stay in registers.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from bough.describe import Body, Joint, System
-from bough.kernels.hinges import FREE, N_COORDINATES, N_SPEEDS, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.model.flexible import inboard_place, inboard_shapes
 from bough.model.parameters import BodyParameters
 
 
@@ -32,8 +35,10 @@ class Hinge:
     mass: np.ndarray = field(default_factory=lambda: np.zeros(1))
     moment: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass centre
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
-
     locked: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
+    flexible: Any = None                # of a MODAL hinge: the flexible body; of a NODE: its body's
+    node: str = ""                      # of a NODE: its name
+    rest: np.ndarray = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
 
     def add_body(self, mass: np.ndarray, com: np.ndarray, central: np.ndarray) -> None:
         """Take up a body: central inertia and mass centre in this hinge's axes."""
@@ -58,8 +63,27 @@ class Seat:
 
 @dataclass(frozen=True)
 class Partition:
-    hinges: list[Hinge]                 # hinges[0] is the ground
-    seats: dict[str, Seat]
+    hinges: list[Hinge]                                         # hinges[0] is the ground
+    seats: dict[str, Seat] = field(default_factory=dict)        # of a flexible body: its joint's frame, fixed to the inboard node
+    modal: dict[str, int] = field(default_factory=dict)         # the MODAL hinge of each flexible body
+    nodes: dict[tuple[str, str], int] = field(default_factory=dict)     # NODE hinges: body, node
+
+    def seat(self, body: str | None, node: str | None = None) -> Seat:
+        """Where something on a body sits; on a NODE that is made when it is first asked for."""
+        if body is None:
+            return Seat(0, np.eye(3), np.zeros((1, 3)))
+        if body not in self.modal:
+            return self.seats[body]
+        flexible = self.hinges[self.modal[body]].flexible
+        if node is None or node == flexible.inboard:
+            held = self.seats[body]
+            return Seat(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
+        if (body, node) not in self.nodes:
+            inner = self.modal[body]
+            self.nodes[body, node] = len(self.hinges)
+            self.hinges.append(Hinge(body, self.hinges[inner].label, inner, NODE, np.eye(3), np.zeros((1, 3)), 0, 0,
+                                     flexible=flexible, node=node))
+        return Seat(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
 
 
 def rotation_matrix(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -102,31 +126,52 @@ def primitives(joint: Joint, on_ground: bool) -> list[tuple[int, np.ndarray]]:
     return slides + [(REVOLUTE, turn_to_z(axis)) for axis in joint.rotations]
 
 
-def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False) -> Partition:
-    """Hinges and seats of all bodies of a (valid) system."""
+def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False,
+              loaded: Sequence[tuple[str, str]] = ()) -> Partition:
+    """Hinges and seats of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
     places = coordinate_places(system)
-    ground = Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)
-    hinges = [ground]
-    seats: dict[str, Seat] = {}
+    parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
     for body in depth_first(system):
-        given, joint = parameters[body.name], body.joint
-        seat = seats[body.parent] if body.parent else Seat(0, np.eye(3), np.zeros((1, 3)))
-        turn, at = seat.turn @ rotation_matrix(body.orient), seat.at + given.at @ seat.turn.T
-        inner, (q, v) = seat.hinge, places[body.name]
-        kinds = primitives(joint, on_ground=inner == 0)
-        if not kinds and keep_welds:
-            kinds = [(WELD, np.eye(3))]
-        for kind, axes in kinds:
-            hinges.append(Hinge(body.name, joint.name or body.name, inner, kind, turn @ axes, at, q, v))
-            inner, turn, at = len(hinges) - 1, axes.T, np.zeros((1, 3))
-            q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
-        seats[body.name] = Seat(inner, turn, at)
-        hinges[inner].add_body(given.mass, at + given.com @ turn.T, turn @ given.inertia @ turn.T)
+        given, (q, v) = parameters[body.name], places[body.name]
+        seat = add_joint(parts, body, parts.seat(body.parent, body.node), given, (q, v), keep_welds)
+        parts.seats[body.name] = seat
+        if body.flexible is None:
+            inertia = seat.turn @ given.inertia @ seat.turn.T
+            parts.hinges[seat.hinge].add_body(given.mass, seat.at + given.com @ seat.turn.T, inertia)
+        else:
+            add_modes(parts, body, given, (q + body.joint.n_q, v + body.joint.n_v))
+    for body_name, node in loaded:
+        parts.seat(body_name, node)
     for wheel in system.wheels.values():
-        seat = seats[wheel.body]
+        seat = parts.seat(wheel.body, wheel.node)
         if wheel.driven:
-            hinges[seat.hinge].free_wheel(wheel.inertia, seat.turn @ np.asarray(wheel.axis))
-    return Partition(hinges, seats)
+            parts.hinges[seat.hinge].free_wheel(wheel.inertia, seat.turn @ np.asarray(wheel.axis))
+    return parts
+
+
+def add_joint(parts: Partition, body: Body, seat: Seat, given: BodyParameters, place: tuple[int, int], keep_welds: bool) -> Seat:
+    """The hinges of a body's joint, one on the other; gives where the body sits."""
+    turn, at = seat.turn @ rotation_matrix(body.orient), seat.at + given.at @ seat.turn.T
+    inner, (q, v) = seat.hinge, place
+    kinds = primitives(body.joint, on_ground=inner == 0)
+    if not kinds and keep_welds:
+        kinds = [(WELD, np.eye(3))]
+    for kind, axes in kinds:
+        parts.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
+        inner, turn, at = len(parts.hinges) - 1, axes.T, np.zeros((1, 3))
+        q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
+    return Seat(inner, turn, at)
+
+
+def add_modes(parts: Partition, body: Body, given: BodyParameters, place: tuple[int, int]) -> None:
+    """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves against the body
+    frame."""
+    seat, rest = parts.seats[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
+    at = seat.at + seat.turn @ inboard_place(body.elastic)*inboard_shapes(body.elastic)[1]
+    parts.modal[body.name] = len(parts.hinges)
+    parts.hinges.append(Hinge(body.name, body.joint.name or body.name, seat.hinge, MODAL, seat.turn, at, *place,
+                              flexible=body.flexible, rest=rest))
+    parts.hinges[-1].add_body(given.mass, given.com, given.inertia)
 
 
 def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
@@ -134,5 +179,5 @@ def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
     places, q, v = {}, 0, 0
     for body in system.bodies.values():
         places[body.name] = q, v
-        q, v = q + body.joint.n_q, v + body.joint.n_v
+        q, v = q + body.n_q, v + body.n_v
     return places

@@ -59,7 +59,7 @@ def call(kernel: Any, *args: Any) -> Any:
         return kernel(*args)
     print(f"bough: compiling '{kernel.__name__}' (once on this machine) ...", end="", file=sys.stderr, flush=True)
     start = time.perf_counter()
-    with compiling(ONE if args[-1].ndim == 1 else FOUR):                    # the workspace comes last
+    with compiling(kernel, ONE if args[-1].ndim == 1 else FOUR):                    # the workspace comes last
         result = kernel(*args)
     print(f" {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     try:

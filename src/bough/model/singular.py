@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.errors import ModelError, StateError
-from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.model.partition import Hinge, Partition, rotation_matrix
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def hinge_pose(hinge: Hinge, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return turn @ rotation_matrix(q[hinge.q:hinge.q + 4]), at
     if hinge.kind == FREE:
         return turn @ rotation_matrix(q[hinge.q + 3:hinge.q + 7]), at + turn @ q[hinge.q:hinge.q + 3]
+    if hinge.kind == NODE:                                                  # undeformed: modes do not make a joint singular
+        return turn, hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)]
     return turn, at
 
 
@@ -85,4 +87,19 @@ def check_finite(model: "Model", batch: "Batch", out: np.ndarray) -> None:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():
             raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are "
-                             "too large")
+                             f"too large{most_bent(model, batch.x[row, :model.nq])}")
+
+
+def most_bent(model: "Model", q: np.ndarray) -> str:
+    """Which node of a flexible body turns most: modes hold for small rotations."""
+    angles: dict[tuple[str, str], float] = {}
+    for body in model.system.bodies.values():
+        if body.n_modes:
+            at = model.places[body.name][0] + body.joint.n_q
+            turned = np.linalg.norm(body.elastic.nodes.psi @ q[at:at + body.n_modes], axis=1)
+            angles |= {(body.name, node): angle for node, angle in zip(body.elastic.nodes.names, turned, strict=True)}
+    if not angles:
+        return ""
+    body_name, node = max(angles, key=lambda key: angles[key])
+    return (f"; node '{node}' of flexible body '{body_name}' turns by {angles[body_name, node]:.2g} rad, and modes hold for "
+            "rotations well below 1 rad: divide the body, or damp it")

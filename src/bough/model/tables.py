@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from bough.describe import CentralGravity, System, Table
+from bough.kernels.hinges import MODAL
+from bough.model.flexible import modal_parameters, node_parameters
 from bough.model.layout import InputWrench, Layout
 from bough.model.parameters import body_parameters
 from bough.model.partition import Partition, partition
@@ -25,7 +27,7 @@ class Tables:
     knots: np.ndarray           # times of all rows of time tables
 
     def size(self, name: int) -> int:
-        return int(self.plan[name])
+        return int(self.plan.reshape(-1)[name])
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ class Section:
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
                  keep_welds: bool = False) -> Tables:
-    """The tables of a valid system."""
-    parts = partition(system, body_parameters(system, changes), keep_welds)
+    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept."""
+    nodes = used_nodes(system, inputs, every=keep_welds)
+    parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
     lay = Layout(system, parts, inputs)
     constants, time_tables = gather_inputs(system, lay)
     hinges, springs = hinge_section(system, parts, lay), spring_section(system, lay)
@@ -57,13 +60,25 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     for key, parameters in ((f.PAR_INPUTS, [columns(constants)]), (f.PAR_SPRINGS, springs.pars), (f.PAR_WHEELS, wheels.pars),
                             (f.PAR_WRENCHES, wrenches.pars), (f.PAR_LOCKED, locked)):
         header[key], par_at = par_at, par_at + sum(row.shape[1] for row in parameters)
-    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows]
+    flex = flex_section(parts, lay, at, par_at, hinges)
+    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *flex.plan]
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
-    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked)
+    if flex.plan:
+        plan = plan[None]                                                  # 2-D: some body bends
+    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *flex.pars)
     data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
     return Tables(plan, pars, data, parts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
                   np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])))
+
+
+def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
+    """Nodes that carry a wheel or a wrench; or, to tell where they are, every one."""
+    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *inputs]
+    nodes = [(part.body, part.node) for part in parts if part.node is not None]
+    if every:
+        nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
+    return nodes
 
 
 def size_header(lay: Layout, parts: Partition) -> np.ndarray:
@@ -84,9 +99,10 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
     section = Section([], [ground_parameters(system, parts)])
     rows, cols = np.triu_indices(3)
     for k, hinge in enumerate(parts.hinges):
-        massive = hinge.mass.any() or hinge.inertia.any()
+        massive = (hinge.mass.any() or hinge.inertia.any()) and hinge.kind != MODAL      # its mass is in the modal integrals
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
-                             lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0)])
+                             lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0),
+                             0, 0, 0])                                          # FLEX, NODE_PAR, NODE_WS: see flex_section
         if k:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))
@@ -107,6 +123,32 @@ def locked_inertias(parts: Partition, lay: Layout) -> list[np.ndarray]:
     return [columns(hinge.locked[:, rows, cols]) for hinge in parts.hinges] if lay.in_orbit else []
 
 
+def flex_section(parts: Partition, lay: Layout, at: int, par_at: int, hinges: Section) -> Section:
+    """A row a flexible body, and its integrals; the rows of its MODAL hinge and of its nodes learn where they are.
+
+    Bodies that are alike share their integrals: a chain of equal links then stays in the processor's first cache."""
+    section, places = Section([], [np.zeros((1, f.fours(par_at) - par_at))]), {}
+    par_at = f.fours(par_at)
+    for k, hinge in enumerate(parts.hinges):
+        if hinge.flexible is None:
+            continue
+        key = id(hinge.flexible), hinge.node, hinge.rest.tobytes()
+        if key not in places:
+            numbers, row = modal_parameters(hinge.flexible, hinge.rest) if hinge.kind == MODAL else (
+                node_parameters(hinge.flexible, hinge.node), [])
+            places[key] = par_at, row
+            section.pars.append(np.pad(numbers, (0, f.fours(len(numbers)) - len(numbers)))[None])
+            par_at += f.fours(len(numbers))
+        place, row = places[key]
+        if hinge.kind == MODAL:
+            hinges.plan[k][f.FLEX] = at
+            section.plan.append([k, hinge.flexible.n_modes, place, lay.modes_at[k], *row])
+            at += len(section.plan[-1])
+        else:
+            hinges.plan[k][f.FLEX:f.NODE_WS + 1] = [hinges.plan[hinge.inner][f.FLEX], place, lay.modes_at[k]]
+    return section
+
+
 def spring_section(system: System, lay: Layout) -> Section:
     section = Section([], [])
     for body in system.bodies.values():
@@ -122,7 +164,7 @@ def spring_section(system: System, lay: Layout) -> Section:
 def wheel_section(system: System, parts: Partition, lay: Layout) -> Section:
     section = Section([], [])
     for j, wheel in enumerate(system.wheels.values()):
-        seat, speed = parts.seats[wheel.body], lay.nq + lay.nv + j
+        seat, speed = parts.seat(wheel.body, wheel.node), lay.nq + lay.nv + j
         section.plan.append([seat.hinge, lay.x + speed, lay.u + lay.nv + j, lay.xdot + speed, int(wheel.driven)])
         section.pars.append(columns(seat.turn @ np.asarray(wheel.axis), [wheel.inertia]))
     return section
@@ -131,10 +173,9 @@ def wheel_section(system: System, parts: Partition, lay: Layout) -> Section:
 def wrench_section(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> Section:
     """Described wrenches, then the caller's; those on bodies that are fixed to the ground move nothing."""
     section = Section([], [])
-    placed = [(w.body, w.frame == "world", w.at) for w in system.wrenches.values()]
-    placed += [(w.body, w.world, (0.0, 0.0, 0.0)) for w in inputs]
-    for j, (body, world, at) in enumerate(placed):
-        seat = parts.seats[body]
+    placed = [(parts.seat(w.body, w.node), w.frame == "world", w.at) for w in system.wrenches.values()]
+    placed += [(parts.seat(w.body, w.node), w.world, (0.0, 0.0, 0.0)) for w in inputs]
+    for j, (seat, world, at) in enumerate(placed):
         if seat.hinge:
             section.plan.append([seat.hinge, lay.u + lay.nv + lay.nw + 6*j, int(world)])
             section.pars.append(columns(seat.turn.ravel(), seat.at + seat.turn @ np.asarray(at)))

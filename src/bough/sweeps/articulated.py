@@ -21,7 +21,7 @@ from bough.kernels.algebra import (
     skew,
     sym_times,
 )
-from bough.kernels.hinges import hinge_accelerate, hinge_reduce
+from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale, store, sub
 from bough.sweeps.fields import (
@@ -44,6 +44,7 @@ from bough.sweeps.fields import (
     TAU,
     VDOT,
 )
+from bough.sweeps.modal import modal_accelerate, modal_reduce
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 
 
@@ -77,9 +78,12 @@ def gather_inertia(lane, plan, pars, ws):
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
 
-        P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
-                                      read(plan, row + TAU), record + GAIN)
-        P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
+        if kind < MODAL:
+            P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
+                                          read(plan, row + TAU), record + GAIN)
+            P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
+        else:
+            P, z = modal_reduce(lane, plan, pars, ws, row, P, z, r)
         if i != k - 1:
             if i > 0:
                 accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, (P, z))
@@ -99,8 +103,11 @@ def scatter_acceleration(lane, plan, pars, ws):
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)
         r = load3(lane, ws, record + OFFSET)
-        A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [JR 63]
-                               shift_motion(r, A_u), ws, read(plan, row + VDOT), record + GAIN)
+        if kind < MODAL:
+            A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [JR 63]
+                                   shift_motion(r, A_u), ws, read(plan, row + VDOT), record + GAIN)
+        else:
+            A_u = modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
         if branch:
             store(lane, ws, branch + SHARED_ACCEL, A_u)
 

@@ -60,7 +60,7 @@ def take_state(lane, plan, t, x, u, group, ws):
 
 @leaf
 def forward(plan, pars, tables, t, x, u, out, ws, method):
-    lane = lanes_of(ws)
+    lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
         accelerations(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, method)
@@ -85,7 +85,7 @@ def forward_dense(plan, pars, tables, t, x, u, out, ws):
 def state_derivative(plan, pars, tables, t, x, u, out, ws):
     """out = x', by the three sweeps."""
     align_stack()
-    lane = lanes_of(ws)
+    lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
         derivative(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, ORDER_N)
@@ -107,7 +107,7 @@ def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
 def inverse(plan, pars, tables, t, x, u, vdot, out, ws):
     """out = joint torques that give vdot, on top of u and of what the model itself applies."""
     align_stack()
-    lane = lanes_of(ws)
+    lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         inverse_sweeps(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, t, x, u, vdot, group, ws, False)
         at, applied = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
@@ -120,7 +120,7 @@ def inverse(plan, pars, tables, t, x, u, vdot, out, ws):
 def hinge_wrenches(plan, pars, tables, t, x, u, vdot, out, ws):
     """out = six numbers a hinge: the wrench of the inner body on the outer, about the hinge, in inertial axes."""
     align_stack()
-    lane = lanes_of(ws)
+    lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         inverse_sweeps(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, t, x, u, vdot, group, ws, True)
         for k in range(1, read(plan, N_HINGES) + 1):
@@ -131,7 +131,7 @@ def hinge_wrenches(plan, pars, tables, t, x, u, vdot, out, ws):
 def mass_matrix(plan, pars, tables, t, x, u, out, ws):
     """out = the mass matrix, row by row; ws holds nv^2 numbers more."""
     align_stack()
-    lane = lanes_of(ws)
+    lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
         scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, False, MOTION)
@@ -143,7 +143,7 @@ def mass_matrix(plan, pars, tables, t, x, u, out, ws):
 def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
     """out = a KINEMATICS_ROW a body; ws holds as many numbers more."""
     align_stack()
-    lane = lanes_of(ws)
+    lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
         take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))

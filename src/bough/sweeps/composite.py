@@ -3,15 +3,48 @@
     R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
     H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
 """
-from bough.kernels.algebra import ZERO, axis_z, column, cross, dot, rotate, rotate_sym, shift_wrench, spatial_dot, sym_times
-from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.kernels.algebra import (
+    ZERO,
+    axis_z,
+    column,
+    cross,
+    dot,
+    isotropic,
+    rotate,
+    rotate_inertia,
+    rotate_spatial,
+    rotate_sym,
+    shift_wrench,
+    skew,
+    spatial_dot,
+    sym_times,
+    transpose,
+    unrotate_spatial,
+)
+from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, add, load, load3, load9, load_composite, read, read3, read6, scale, store, zero
+from bough.kernels.lanes import (
+    accumulate,
+    add,
+    load,
+    load3,
+    load9,
+    load_composite,
+    load_spatial,
+    only_if_bending,
+    read,
+    read3,
+    read6,
+    scale,
+    store,
+    zero,
+)
 from bough.sweeps.fields import (
     ATTITUDE,
     BRANCH,
     GATHERED,
     HINGE_PARS,
+    INBOARD_MOVES,
     INERTIA,
     INNER,
     KIND,
@@ -29,6 +62,8 @@ from bough.sweeps.fields import (
     WS_XDOT,
 )
 from bough.sweeps.inverse import gather_wrench
+from bough.sweeps.modal import modal_composite, see_from_inboard
+from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, mode_rows, node_shapes
 from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
 
 
@@ -104,12 +139,17 @@ def gather_mass_matrix(lane, plan, pars, ws):
     for k in range(n, 0, -1):
         row = hinge_row(plan, k)
         i, record, branch = read(plan, row + INNER), read(plan, row + RECORD), read(plan, row + BRANCH)
+        r = load3(lane, ws, record + OFFSET)
         if read(plan, row + MASSIVE):
             R = add(R, own_composite(pars, k, load9(lane, ws, record + ATTITUDE)))
         if branch:
             R = add(R, load_composite(lane, ws, branch + GATHERED))
-        fill_rows(lane, plan, pars, ws, k, R)
-        R = shift_composite(load3(lane, ws, record + OFFSET), R)
+        if read(plan, row + KIND) < MODAL:
+            fill_rows(lane, plan, pars, ws, k, R)
+        else:
+            R = modal_composite(lane, plan, pars, ws, row, R, r)
+            fill_modal_rows(lane, plan, pars, ws, k, R)
+        R = shift_composite(r, R)
         if i != k - 1:
             if i > 0:
                 accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, R)
@@ -124,17 +164,65 @@ def fill_rows(lane, plan, pars, ws, k, R):
     C = load9(lane, ws, read(plan, row + RECORD) + ATTITUDE)
     for j in range(n_speeds(kind)):
         X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j))
-        p = k
-        while p > 0:
-            p_row = hinge_row(plan, p)
-            p_kind, p_record = read(plan, p_row + KIND), read(plan, p_row + RECORD)
-            p_first = read(plan, p_row + TAU) - read(plan, WS_U)
-            C_p = load9(lane, ws, p_record + ATTITUDE)
+        carry_to_root(lane, plan, pars, ws, k, first + j, X)
+
+
+@leaf
+def carry_to_root(lane, plan, pars, ws, k, column, X):
+    """Carry the wrench X of one speed from hinge k to the root; its share along each hinge is an entry of the mass matrix."""
+    p = k
+    while p > 0:
+        p_row = hinge_row(plan, p)
+        p_kind, p_record = read(plan, p_row + KIND), read(plan, p_row + RECORD)
+        if p_kind < MODAL:
+            C_p, p_first = load9(lane, ws, p_record + ATTITUDE), read(plan, p_row + TAU) - read(plan, WS_U)
             for i in range(n_speeds(p_kind)):
                 entry = spatial_dot(hinge_column(p_kind, hinge_attitude(pars, p), C_p, i), X)
-                store_entry(lane, plan, ws, p_first + i, first + j, entry)
-            X = shift_wrench(load3(lane, ws, p_record + OFFSET), X)
-            p = read(plan, p_row + INNER)
+                store_entry(lane, plan, ws, p_first + i, column, entry)
+        elif p != k:
+            share_with_modes(lane, plan, ws, p_row, column, X)
+        X = shift_wrench(load3(lane, ws, p_record + OFFSET), X)
+        p = read(plan, p_row + INNER)
+
+
+def share_with_modes(lane, plan, ws, row, column, X):
+    """Entries of a body's modes: what X does along the shapes of the node it comes through, less those of the inboard node."""
+    flex, n = flex_of(plan, row)
+    first = read(plan, modal_row(plan, flex) + TAU) - read(plan, WS_U)
+    X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
+    if read(plan, row + KIND) == NODE:
+        shapes = node_shapes(plan, row)[0]
+        for i in range(n):
+            store_entry(lane, plan, ws, first + i, column, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
+    elif read(plan, flex + INBOARD_MOVES):
+        at, shapes = read(plan, WS_MASS) + read(plan, NV)*first + column, inboard_shapes(plan, flex)
+        for i in range(n):
+            less = spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
+            store_entry(lane, plan, ws, first + i, column, load(lane, ws, at + read(plan, NV)*i) - less)
+
+
+only_if_bending(share_with_modes, lambda lane, plan, ws, row, column, X: None)
+
+
+def fill_modal_rows(lane, plan, pars, ws, k, R):
+    """Rows of the modes of a MODAL hinge, whose nodes have handed over their shares of D and g."""
+    row = hinge_row(plan, k)
+    if read(plan, row + KIND) == NODE:
+        return
+    flex, n = flex_of(plan, row)
+    C, first = body_attitude(lane, plan, ws, flex), read(plan, row + TAU) - read(plan, WS_U)
+    rows, length, at_g, _ = mode_rows(plan, flex, n)
+    J, h, m = R
+    if read(plan, flex + INBOARD_MOVES):
+        P = rotate_inertia(transpose(C), (J, skew(h), isotropic(m)))
+        see_from_inboard(lane, plan, ws, flex, n, P, (ZERO, ZERO))
+    for j in range(n):
+        for i in range(j, n):
+            store_entry(lane, plan, ws, first + j, first + i, load(lane, ws, rows + length*j + i))
+        carry_to_root(lane, plan, pars, ws, k, first + j, rotate_spatial(C, load_spatial(lane, ws, rows + length*j + at_g)))
+
+
+only_if_bending(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
 
 
 @leaf

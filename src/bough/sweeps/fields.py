@@ -17,6 +17,11 @@ def offsets(*widths):
     return tuple(sum(widths[:i]) for i in range(len(widths) + 1))
 
 
+def fours(n):
+    """The next multiple of four: blocks of numbers are taken four at a time."""
+    return -(-n//4)*4
+
+
 # ---- plan: the header ---------------------------------------------------------------------------------------
 (N_HINGES, NQ, NV, N_WHEELS, N_X, N_U,          # sizes; x = q | v | wheel speeds | orbit,  u = tau | motors | wrenches
  IN_ORBIT,                                      # 1: central gravity, x ends with position and velocity of the mass centre
@@ -30,7 +35,12 @@ def offsets(*widths):
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
 # where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none)
-INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, HINGE_ROW = range(11)
+INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, HINGE_ROW = range(14)
+# flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
+# start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
+# rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
+# damping are diagonal; how many fields its modes carry along
+FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED = range(10)
 # spring and damper of one coordinate: where q, v, tau are in ws
 SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ROW = range(4)
 # wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)
@@ -47,6 +57,12 @@ GRAVITY, MU, TOTAL_MASS, _ = offsets(3, 1, 1)
 PLACE_C, PLACE_R, MASS, MOMENT, INERTIA, HINGE_PARS = offsets(9, 3, 1, 3, 6)
 STIFFNESS, REST, DAMPING, SPRING_PARS = offsets(1, 1, 1)
 WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
+# flexible body with n modes and p carried fields, N = n + p, blocks padded to fours: modal mass (a block of n for each of N); a
+# START_ROW for each of N; place (and 0) and shapes of the inboard node (a spatial vector a mode); elastic forces at eta = 0 (n),
+# stiffness, damping (n or n x n each); E (9 each), t (3 each) at eta = 0, then what each coordinate adds to E; what each rate adds
+# to W, h' (3 each); for each mode what it adds to the slopes of the carried coordinates (p blocks of n)
+START_ROW = 9                 # symmetric part of E (6), t (3) at eta = 0, for the deformed inertia
+# node: its place in the body frame (and 0), shapes (a spatial vector a mode, a block), what each coordinate adds to them
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
@@ -55,5 +71,12 @@ PIECE = 5
 
 # ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------
 ATTITUDE, RATE, ACCELERATION, OFFSET, GAIN = offsets(9, 3, 6, 3)
+# modal record: deformed J and h, own bias wrench, angular bias of the hinge, then blocks for n modes: a row a mode (D: padded n;
+# g, z_f, 0) and for each carried field, E, t of the deformed body, W, h', shapes of the inboard node, coordinates and rates with
+# the carried ones, slopes of these and their rates (p blocks of n each)
+MODAL_J, MODAL_H, MODAL_WRENCH, MODAL_BIAS, _, MODAL_ROWS = offsets(6, 3, 6, 3, 2)
+# node record: angular bias, then blocks: shapes as the deformation has them, their rates, and six blocks (a number a mode) for a
+# sweep
+NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)

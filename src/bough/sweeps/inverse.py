@@ -1,6 +1,6 @@
 """Inverse dynamics: motion outward, wrenches inward [B 3]."""
 from bough.kernels.algebra import shift_wrench
-from bough.kernels.hinges import hinge_project
+from bough.kernels.hinges import MODAL, hinge_project
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, add, load3, load_spatial, read, store, sub, zero
 from bough.sweeps.fields import (
@@ -18,6 +18,7 @@ from bough.sweeps.fields import (
     SLOT,
     VDOT,
 )
+from bough.sweeps.modal import modal_project
 from bough.sweeps.motion import hinge_attitude, hinge_row
 
 
@@ -40,9 +41,12 @@ def gather_wrench(lane, plan, pars, ws, keep):
         if slot:
             f = sub(f, load_spatial(lane, ws, slot))
 
+        kind = read(plan, row + KIND)
+        if kind >= MODAL:
+            f = modal_project(lane, plan, ws, row, f)
         if keep:
             store(lane, ws, record + ACCELERATION, f)
-        hinge_project(lane, read(plan, row + KIND), hinge_attitude(pars, k), f, ws, record + ATTITUDE,
+        hinge_project(lane, kind, hinge_attitude(pars, k), f, ws, record + ATTITUDE,
                       read(plan, row + VDOT))
         f = shift_wrench(load3(lane, ws, record + OFFSET), f)
         if i != k - 1:

@@ -1,9 +1,10 @@
 """Root to tips: where every body is and how it moves, for outputs.  Uses what scatter_motion left in the records."""
 from bough.kernels.algebra import ZERO, shift_motion
-from bough.kernels.hinges import hinge_add
+from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load3, load_spatial, read, store
 from bough.sweeps.fields import INNER, KIND, N_HINGES, OFFSET, RATE, RECORD, V, offsets
+from bough.sweeps.modes import modal_add, modal_speeds
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 
 # what is told of each body, in inertial axes: position and velocity of its origin, attitude, angular rate,
@@ -22,8 +23,12 @@ def scatter_positions(lane, plan, pars, ws, at):
         r = load3(lane, ws, record + OFFSET)
         omega_i = load3(lane, ws, read(plan, hinge_row(plan, i) + RECORD) + RATE)
         p_i, v_i = load_spatial(lane, ws, at + i*KINEMATICS_ROW + POSITION)
-        _, v = hinge_add(lane, read(plan, row + KIND), hinge_attitude(pars, k), C, shift_motion(r, (omega_i, v_i)), ws,
-                         read(plan, row + V))                                               # [S 45]
+        motion, kind = shift_motion(r, (omega_i, v_i)), read(plan, row + KIND)
+        if kind < MODAL:
+            motion = hinge_add(lane, kind, hinge_attitude(pars, k), C, motion, ws, read(plan, row + V))     # [S 45]
+        else:
+            motion = modal_add(lane, plan, ws, row, motion, modal_speeds(lane, plan, row))
+        _, v = motion
         store(lane, ws, to + POSITION, add(p_i, r))
         store(lane, ws, to + VELOCITY, v)
         store(lane, ws, to + BODY_ATTITUDE, C)

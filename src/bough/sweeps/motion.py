@@ -8,11 +8,10 @@ Accelerations are those of material points and start from minus gravity, so line
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
-from bough.kernels.hinges import PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
+from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     add,
-    lanes_of,
     load,
     load3,
     load9,
@@ -28,6 +27,7 @@ from bough.kernels.lanes import (
     width_of,
     zero,
 )
+from bough.sweeps.deform import modal_accelerated
 from bough.sweeps.fields import (
     ACCELERATION,
     ATTITUDE,
@@ -61,6 +61,7 @@ from bough.sweeps.fields import (
     Q,
     V,
 )
+from bough.sweeps.modes import modal_move, modal_rates
 
 MOTION, WRENCHES, LEAN = range(3)                  # what scatter_motion is for
 
@@ -98,9 +99,9 @@ def body_wrench(pars, b, C, omega, A):
 
 
 @leaf
-def take_sines(plan, ws):
+def take_sines(lane, plan, ws):
     """Sines and cosines of all coordinates, four at a time: four states', or four neighbours' of one state."""
-    quads, width = quads_of(ws), width_of(lanes_of(ws))
+    quads, width = quads_of(ws), width_of(lane)
     x, sines, cosines = read(plan, WS_X)*width//4, read(plan, WS_SINES)*width//4, read(plan, WS_COSINES)*width//4
     for i in range((read(plan, NQ)*width + 3)//4):
         s, c = sincos(load(quads, ws, x + i))
@@ -117,7 +118,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     Both are constants where this is called: what they exclude is not compiled."""
     store(lane, ws, record_of(plan, 0) + ATTITUDE, (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY)))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
-    take_sines(plan, ws)
+    take_sines(lane, plan, ws)
     sines = read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)
     for k in range(1, read(plan, N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*HINGE_PARS
@@ -128,13 +129,19 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
         C_i, omega_i = C, omega
 
         F, r = compose(C_i, read9(pars, place + PLACE_C)), rotate(C_i, read3(pars, place + PLACE_R))
-        C, r, sigma, w = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + Q), read(plan, row + V), sines)
+        if kind < MODAL:
+            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + Q), read(plan, row + V), sines)
+        else:
+            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
         omega = add(omega_i, sigma)                                                        # [S 44]
-        A = add(shift_motion(r, A), (cross(omega_i, sigma), cross(omega_i, w)))            # [S 46-47]
-        if with_vdot:
-            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
+        A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                            # [S 46-47]
 
         store(lane, ws, record + OFFSET, r)
+        if kind >= MODAL:
+            store(lane, ws, record + ATTITUDE, C)
+            A = modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot)
+        elif with_vdot:
+            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
         if purpose != MOTION and read(plan, row + MASSIVE):
             store(lane, ws, record + GAIN, body_wrench(pars, place, C, omega, A))
         if purpose != LEAN or branch or read(plan, row + SLOT):
@@ -160,4 +167,8 @@ def scatter_rates(lane, plan, ws):
     for k in range(1, read(plan, N_HINGES) + 1):
         row = hinge_row(plan, k)
         q = read(plan, row + Q)
-        hinge_rates(lane, read(plan, row + KIND), ws, q, read(plan, row + V), q + to_rate)
+        kind, v = read(plan, row + KIND), read(plan, row + V)
+        if kind < MODAL:
+            hinge_rates(lane, kind, ws, q, v, q + to_rate)
+        else:
+            modal_rates(lane, plan, ws, row, q + to_rate)

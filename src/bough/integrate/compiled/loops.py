@@ -74,8 +74,8 @@ def note_failures(lane, plan, ws, t, group, failed):
 
 @leaf
 def fixed_steps(model, stepper, grid, rows, ws, method):
-    lane = lanes_of(ws)
     plan, pars, tables = model
+    lane = lanes_of(ws, plan)
     x, _, _, _, failed = rows
     for group in range(groups_of(lane, x)):
         one = plan, pars[min(group, pars.shape[0] - 1)], tables
@@ -161,8 +161,8 @@ def accept(lane, plan, stepper, samples, carry, rows, row, t, h, t_new, ws):
 @leaf
 def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
     """Each state on its own, until a sample is recorded or a time is reached at which the loads jump."""
-    lane = lanes_of(ws)
     plan, pars, tables = model
+    lane = lanes_of(ws, plan)
     stop, nx = limits[STOP_TIME], read(plan, N_X)
     x, _, _, _, failed = rows
     for row in range(x.shape[0]):

@@ -1,0 +1,273 @@
+"""The keywords of bough.flex's makers as a YAML file holds them: their forms are checked here, their values by the makers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from bough.describe.base import Description
+from bough.describe.numeric import NUMBERS, VECTOR, Number, Vector, items, number, numbers, shown, truth, vector
+from bough.flex import REDUCTIONS, VARIANTS, FlexibleBody, beam, box, from_matrices, solid
+from bough.flex.beam import AXES
+
+Reader = Callable[[Any], Any]
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"is {shown(value)}; give a text (in YAML, put it in quotes)")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if number(value) % 1:
+        raise ValueError(f"is {shown(value)}; give a whole number")
+    return int(value)
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    given = items(value)
+    if given is None:
+        raise ValueError(f"is {shown(value)}; give a list of texts")
+    return tuple(_word(entry) for entry in given)
+
+
+def _table(value: Any) -> float | list[float]:
+    return number(value) if items(value) is None else list(numbers(value))
+
+
+def _bending(value: Any) -> Any:
+    """One stiffness for both planes, or {y: ..., z: ...}; a pair of bough.flex.beam is a tuple."""
+    if isinstance(value, tuple) and len(value) == 2:
+        value = {"y": value[0], "z": value[1]}
+    if not isinstance(value, Mapping):
+        return _table(value)
+    if set(value) != {"y", "z"}:
+        raise ValueError(f"is {shown(value)}; give a number, a list of numbers along the axis, or {{y: ..., z: ...}}")
+    return {"y": _table(value["y"]), "z": _table(value["z"])}
+
+
+def _array(value: Any) -> Any:
+    given = items(value)
+    return number(value) if given is None else [_array(entry) for entry in given]
+
+
+def _shapes(value: Any) -> Any:
+    return _whole(value) if items(value) is None else _array(value)
+
+
+def _file_or_array(value: Any) -> Any:
+    return _word(value) if isinstance(value, str) else _array(value)
+
+
+def _matrices(value: Any) -> Any:
+    """Files or arrays, in mappings and lists."""
+    if isinstance(value, Mapping):
+        return {_word(key): _matrices(entry) for key, entry in value.items()}
+    given = items(value)
+    return _file_or_array(value) if given is None else [_matrices(entry) for entry in given]
+
+
+def _mesh(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    given = value.get("box") if isinstance(value, Mapping) and set(value) == {"box"} else None
+    if not isinstance(given, Mapping) or set(given) != {"size", "divisions"}:
+        raise ValueError(f"is {shown(value)}; give a file's name, or {{box: {{size: [x, y, z], divisions: [x, y, z]}}}}")
+    return {"box": {"size": list(vector(given["size"])), "divisions": [_whole(entry) for entry in vector(given["divisions"])]}}
+
+
+def _place(value: Any) -> Any:
+    """A boundary's name, a plane [x, 0.5], a point [0.1, 0.0, 0.3], or numbers of nodes."""
+    if isinstance(value, str):
+        return value
+    given = items(value)
+    if given is None:
+        return _node_numbers(value)
+    if len(given) == 2 and given[0] in ("x", "y", "z"):
+        return [given[0], number(given[1])]
+    point = len(given) == 3 and any(isinstance(entry, float) for entry in given)
+    return list(vector(given)) if point else _node_numbers(given)
+
+
+def _node_numbers(value: Any) -> Any:
+    given = items(value)
+    return _whole(value) if given is None else [_whole(entry) for entry in given]
+
+
+def _by_name(read: Reader) -> Reader:
+    """The reader of a mapping from the names of nodes."""
+
+    def read_all(value: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"is {shown(value)}; give a mapping from the names of nodes to their places")
+        try:
+            return {_word(name): read(place) for name, place in value.items()}
+        except ValueError as error:
+            raise ValueError(f"is {shown(dict(value))}, where an entry {error}") from None
+
+    return read_all
+
+
+_NUMBER, _TEXT, _COUNT = {"type": "number"}, {"type": "string"}, {"type": "integer"}
+_LEVELS = {"anyOf": [_NUMBER, NUMBERS, {"type": "array", "items": NUMBERS}]}
+_TABLE = {"anyOf": [_NUMBER, NUMBERS]}
+_PAIR = {"type": "object", "properties": {"y": _TABLE, "z": _TABLE}, "required": ["y", "z"], "additionalProperties": False}
+_COUNTS = {"type": "array", "items": _COUNT}
+_BOX = {"type": "object", "properties": {"size": VECTOR, "divisions": _COUNTS}, "required": ["size", "divisions"]}
+_PLANE = {"type": "array", "prefixItems": [{"enum": ["x", "y", "z"]}, _NUMBER], "minItems": 2, "maxItems": 2}
+
+
+def _one_of(known: Any) -> WithJsonSchema:
+    return WithJsonSchema({"enum": list(known)})
+
+
+def _named(schema: dict[str, Any]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "object", "additionalProperties": schema})
+
+
+Word = Annotated[str, BeforeValidator(_word)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Truth = Annotated[bool, BeforeValidator(truth)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Along = Annotated[Any, BeforeValidator(_table), WithJsonSchema(_TABLE)]
+Bending = Annotated[Any, BeforeValidator(_bending), WithJsonSchema({"anyOf": [*_TABLE["anyOf"], _PAIR]})]
+Levels = Annotated[Any, BeforeValidator(_array), WithJsonSchema(_LEVELS)]
+Modes = Annotated[Any, BeforeValidator(_shapes), WithJsonSchema({"anyOf": [_COUNT, {"type": "array", "items": NUMBERS}]})]
+Stations = Annotated[dict[str, float], BeforeValidator(_by_name(number)), _named(_NUMBER)]
+Places = Annotated[Any, BeforeValidator(_by_name(_place)), _named({"anyOf": [_TEXT, _COUNT, _PLANE, NUMBERS]})]
+Numbered = Annotated[Any, BeforeValidator(_by_name(_node_numbers)), _named({"anyOf": [_COUNT, _COUNTS]})]
+Data = Annotated[Any, BeforeValidator(_file_or_array), WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": NUMBERS}]})]
+Matrices = Annotated[Any, BeforeValidator(_matrices), WithJsonSchema({"type": "object"})]
+Mesh = Annotated[Any, BeforeValidator(_mesh), WithJsonSchema({"anyOf": [_TEXT, {"type": "object", "properties": {"box": _BOX}}]})]
+Variant = Annotated[str, BeforeValidator(_word), _one_of(VARIANTS)]
+Reduction = Annotated[str, BeforeValidator(_word), _one_of(REDUCTIONS)]
+Direction = Annotated[str, BeforeValidator(_word), _one_of(AXES)]
+
+
+class FlexibleRecipe(Description):
+    """What a flexible body is made of. Defaults are the maker's own; it is told what was given, and nothing else."""
+
+    files: ClassVar[tuple[str, ...]] = ()  # the keywords whose texts are names of files
+
+    def make(self) -> FlexibleBody:
+        """The body."""
+        raise NotImplementedError
+
+    def given(self) -> dict[str, Any]:
+        """The keywords that were given, as plain data."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+class BeamRecipe(FlexibleRecipe):
+    """The keywords of bough.beam; the stiffnesses in two planes are {y: ..., z: ...} here.
+
+    >>> BeamRecipe.from_mapping({"length": 4, "EI": 800, "mass_per_length": 1.5, "modes": 2}).make()
+    FlexibleBody(2 cantilever modes, 0.8077 ... 0.8077 Hz, mass 6 kg, nodes 'root' (inboard), 'tip', geometric stiffness)
+    """
+
+    noun: ClassVar[str] = "beam"
+    length: Number
+    E: Along | None = None
+    G: Along | None = None
+    area: Along | None = None
+    Iy: Along | None = None
+    Iz: Along | None = None
+    J: Along | None = None
+    density: Along | None = None
+    EI: Bending | None = None
+    EA: Along | None = None
+    GJ: Along | None = None
+    GA: Along | None = None
+    mass_per_length: Along | None = None
+    polar_inertia: Along | None = None
+    timoshenko: Truth = False
+    shear_factors: Along = 5 / 6
+    rotary_inertia: Truth | None = None
+    elements: Whole = 32
+    axis: Direction = "x"
+    nodes: Stations | None = None
+    inboard: Word | None = "root"
+    tip_mass: Number = 0.0
+    tip_com: Vector = (0.0, 0.0, 0.0)
+    tip_inertia: Levels = 0.0
+    modes: Modes = 6
+    boundary: Reduction = "cantilever"
+    interfaces: Words = ()
+    damping: Levels = 0.0
+    variant: Variant = "full"
+    geometric_stiffness: Truth = True
+
+    def make(self) -> FlexibleBody:
+        """The beam."""
+        given = self.given()
+        if isinstance(given.get("EI"), dict):
+            given["EI"] = given["EI"]["y"], given["EI"]["z"]
+        return beam(**given)
+
+
+class SolidRecipe(FlexibleRecipe):
+    """The keywords of bough.solid; a mesh is a file's name or {box: {size, divisions}}.
+
+    >>> given = {"E": 7e10, "nu": 0.33, "density": 2700, "attach": {"root": ["x", 0]}, "inboard": "root", "modes": 1, "order": 1}
+    >>> SolidRecipe.from_mapping({"mesh": {"box": {"size": [1, 0.1, 0.1], "divisions": [2, 1, 1]}}, **given}).make().nodes.names
+    ('root',)
+    """
+
+    noun: ClassVar[str] = "solid"
+    files: ClassVar[tuple[str, ...]] = ("mesh",)
+    mesh: Mesh
+    E: Number
+    nu: Number
+    density: Number
+    attach: Places
+    inboard: Word | None = None
+    order: Whole = 2
+    origin: Vector | None = None
+    reduction: Reduction = "cantilever"
+    modes: Modes = 6
+    interfaces: Words = ()
+    damping: Levels = 0.0
+    variant: Variant = "full"
+    geometric_stiffness: Truth = True
+
+    def make(self) -> FlexibleBody:
+        """The solid."""
+        mesh = box(**self.mesh["box"]) if isinstance(self.mesh, dict) else self.mesh
+        return solid(**self.given() | {"mesh": mesh})
+
+
+class MatricesRecipe(FlexibleRecipe):
+    """The keywords of bough.from_matrices; matrices and coordinates are names of files, or rows of numbers.
+
+    >>> K = [[float(i == j) * (1 + (i < 3)) - (abs(i - j) == 3) for j in range(6)] for i in range(6)]
+    >>> M = [[float(i == j) for j in range(6)] for i in range(6)]
+    >>> places = {"nodes": [[0, 0, 0], [1, 0, 0]], "attach": {"root": 0, "tip": 1}, "inboard": "root"}
+    >>> MatricesRecipe.from_mapping({"M": M, "K": K, **places, "modes": 3}).make().frequencies.round(4)
+    array([0.1592, 0.1592, 0.1592])
+    """
+
+    noun: ClassVar[str] = "matrices"
+    files: ClassVar[tuple[str, ...]] = ("M", "K", "nodes", "geometric")
+    M: Data
+    K: Data
+    nodes: Data
+    attach: Numbered
+    inboard: Word | None = None
+    reduction: Reduction = "cantilever"
+    modes: Modes = 6
+    interfaces: Words = ()
+    mass: Number | None = None
+    origin: Vector | None = None
+    geometric: Matrices | None = None
+    damping: Levels = 0.0
+    variant: Variant = "full"
+
+    def make(self) -> FlexibleBody:
+        """The body that the matrices tell."""
+        return from_matrices(**self.given())
+
+
+RECIPES: dict[str, type[FlexibleRecipe]] = {kind.noun: kind for kind in (BeamRecipe, SolidRecipe, MatricesRecipe)}

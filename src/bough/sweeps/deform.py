@@ -1,0 +1,236 @@
+"""Outward: what the motion of a flexible body demands of its own mass and stiffness, to second order in the deformation [B 9].
+
+    D, g, z_f     modal mass, coupling to the body's motion (a wrench a mode), modal bias: with the acceleration A of the body
+
+        [P    g] [A    ]   [z  ]   [wrench through the hinge]
+        [g^T  D] [eta''] + [z_f] = [0                       ]
+
+The integrals E_r = sum m phi_r c^T over the mass are linear in eta; N_r = tr(E_r) I - E_r and h_r = sum m c x phi_r follow from
+E_r. Displacements of second order are fields that the modes carry along, with coordinates of their own: they make the whole of
+geometric stiffening, by spin and by forces between bodies [B 10].
+"""
+from bough.kernels.algebra import (
+    ZERO,
+    axial,
+    cross,
+    dot,
+    isotropic,
+    sym_times,
+    symmetric_part,
+    trace_less,
+    unrotate,
+    unrotate_spatial,
+)
+from bough.kernels.hinges import MODAL, NODE
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    accumulate,
+    add,
+    load,
+    load3,
+    load9,
+    load_spatial,
+    only_if_bending,
+    read,
+    read3,
+    read6,
+    read9,
+    read_start,
+    scale,
+    store,
+    zero,
+)
+from bough.sweeps.blocks import NOTHING, add_row, combine, copy_block, padded
+from bough.sweeps.fields import (
+    DIAGONAL,
+    FLEX,
+    FLEX_PAR,
+    FLEX_WS,
+    HAS_PAIRS,
+    HAS_TURNS,
+    HINGE_PARS,
+    INERTIA,
+    KIND,
+    MASS,
+    MODAL_BIAS,
+    MODAL_J,
+    MODAL_WRENCH,
+    MOMENT,
+    NODE_BIAS,
+    NODE_WS,
+    START_ROW,
+    VDOT,
+    Q,
+    V,
+)
+from bough.sweeps.modes import (
+    constant_parameters,
+    counts,
+    deformed_blocks,
+    flex_of,
+    modal_add,
+    modal_row,
+    mode_rows,
+    rates_length,
+)
+
+
+@leaf
+def carry_fields(lane, plan, pars, ws, row):
+    """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
+    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
+    q, v, (_, _, _, _, x, rates, slopes, bends) = read(plan, row + Q), read(plan, row + V), deformed_blocks(plan, flex)
+    G = slope_parameters(plan, flex, n, size) + rates_length(plan, flex, size)*size
+    for r in range(n):
+        store(lane, ws, x + r, load(lane, ws, q + r))
+        store(lane, ws, rates + r, load(lane, ws, v + r))
+    combine(lane, ws, slopes, q, n, pars, NOTHING, G, padded(n)*(size - n))
+    combine(lane, ws, bends, v, n, pars, NOTHING, G, padded(n)*(size - n))
+    for a in range(size - n):
+        rho, rate = zero(lane), zero(lane)
+        for r in range(n):
+            slope = load(lane, ws, slopes + padded(n)*a + r)
+            rho, rate = rho + 0.5*slope*load(lane, ws, q + r), rate + slope*load(lane, ws, v + r)
+        store(lane, ws, x + n + a, rho)
+        store(lane, ws, rates + n + a, rate)
+
+
+@leaf
+def slope_parameters(plan, flex, n, size):
+    """In pars: what rates add, behind E and t at eta = 0 and what coordinates add to E."""
+    start = constant_parameters(plan, flex)[3] + padded(9*size) + padded(3*size)
+    if read(plan, flex + HAS_PAIRS):
+        start = start + padded(9*size)*size
+    return start
+
+
+@leaf
+def bend_integrals(lane, plan, pars, ws, row, x, rates):
+    """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
+    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
+    E, _, W, _, _, _, _, _ = deformed_blocks(plan, flex)
+    start, length = constant_parameters(plan, flex)[3], rates_length(plan, flex, size)
+    combine(lane, ws, E, x, size, pars, start, start + padded(9*size) + padded(3*size), 9*size)
+    combine(lane, ws, W, rates, size, pars, NOTHING, slope_parameters(plan, flex, n, size), length)
+
+
+@leaf
+def elastic_forces(lane, plan, pars, ws, row, to, stride):
+    """K (eta - rest) + D eta' of all modes, `stride` apart."""
+    flex, n = flex_of(plan, row)
+    q, v, at = read(plan, row + Q), read(plan, row + V), constant_parameters(plan, flex)[2]
+    if read(plan, flex + DIAGONAL):
+        for r in range(n):
+            K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
+            store(lane, ws, to + stride*r, read(pars, at + r) + K*load(lane, ws, q + r) + D*load(lane, ws, v + r))
+    else:
+        for r in range(n):
+            force, K, D = zero(lane) + read(pars, at + r), at + n + n*r, at + n + n*n + n*r
+            for s in range(n):
+                force = force + read(pars, K + s)*load(lane, ws, q + s) + read(pars, D + s)*load(lane, ws, v + s)
+            store(lane, ws, to + stride*r, force)
+
+
+@leaf
+def deform_body(lane, plan, pars, ws, row, k, A, omega):
+    """Rows D, g, z_f of all modes and carried fields, and J, h, z of the body, for its rate omega and acceleration A (body axes):
+
+        J = J0 + sum_r eta_r sym(N_r(0) + N_r)       n = J alpha + h x a + w x J w + sum_r eta_r' (2 N_r w + h_r')
+        h = h0 + sum_r eta_r t_r                     f = m a + alpha x h + w x (w x h + 2 sum_r eta_r' t_r)
+        g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
+    """
+    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
+    bent, _, turning, _, x, rates, _, _ = deformed_blocks(plan, flex)
+    start, _, _, straight = constant_parameters(plan, flex)
+    has_pairs, has_turns, at_t = read(plan, flex + HAS_PAIRS), read(plan, flex + HAS_TURNS), straight + padded(9*size)
+    (rows, length, at_g, at_z), mass = mode_rows(plan, flex, n), read(plan, flex + FLEX_PAR)
+    alpha, a = A
+    no = zero(lane)
+    o = (no, no, no)
+    added, moment, spin, slide = (no, no, no, no, no, no), o, o, o      # sums of eta (E(0) + E), eta t, eta' (2 N w + h'), eta' t
+    if size > n:
+        carry_fields(lane, plan, pars, ws, row)
+    else:
+        x, rates = read(plan, row + Q), read(plan, row + V)
+    if has_pairs:
+        bend_integrals(lane, plan, pars, ws, row, x, rates)
+    for r in range(n, size):
+        store(lane, ws, rows + length*r + at_z, no)
+    elastic_forces(lane, plan, pars, ws, row, rows + at_z, length)
+    for r in range(size):
+        E, t = add((no, no, no, no, no, no, no, no, no), read9(pars, straight + 9*r)), read3(pars, at_t + 3*r)
+        if has_pairs:
+            E = load9(lane, ws, bent + 9*r)
+        h, N_omega = axial(E), trace_less(E, omega)
+        z = load(lane, ws, rows + length*r + at_z) + dot(h, alpha) + dot(t, a) - dot(omega, N_omega)
+        if has_pairs:
+            eta, rate = load(lane, ws, x + r), load(lane, ws, rates + r)
+            E_0, _ = read_start(pars, start + START_ROW*r)
+            z = z + dot(omega, load3(lane, ws, turning + 3*r))
+            added, moment = add(added, scale(eta, add(symmetric_part(E), E_0))), add(moment, scale(eta, t))
+            spin, slide = add(spin, scale(2.0*rate, N_omega)), add(slide, scale(rate, t))
+            if has_turns:
+                spin = add(spin, scale(rate, load3(lane, ws, turning + padded(3*size) + 3*r)))
+        copy_block(lane, ws, rows + length*r, pars, mass + padded(n)*r, n)
+        store(lane, ws, rows + length*r + at_g, ((h, t), z))
+    b = k*HINGE_PARS
+    J = add(add(read6(pars, b + INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
+    h = add(read3(pars, b + MOMENT), moment)
+    n_own = add(add(sym_times(J, alpha), cross(h, a)), add(cross(omega, sym_times(J, omega)), spin))
+    f_own = add(add(scale(read(pars, b + MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
+    store(lane, ws, read(plan, flex + FLEX_WS) + MODAL_J, (J, h, (n_own, f_own)))
+    share_carried(lane, plan, ws, row)
+
+
+@leaf
+def share_carried(lane, plan, ws, row):
+    """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
+    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
+    (rows, length, at_g, at_z), v = mode_rows(plan, flex, n), read(plan, row + V)
+    _, _, _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
+    wrench = read(plan, flex + FLEX_WS) + MODAL_WRENCH
+    for a in range(size - n):
+        field, S, bias = rows + length*(n + a), slopes + padded(n)*a, zero(lane)
+        for r in range(n):
+            bias = bias + load(lane, ws, bends + padded(n)*a + r)*load(lane, ws, v + r)
+        accumulate(lane, ws, wrench, scale(bias, load_spatial(lane, ws, field + at_g)))
+        accumulate(lane, ws, field + at_z, bias)                # fields are mass-orthonormal
+        for r in range(n):
+            mixed = load(lane, ws, field + r)
+            add_row(lane, ws, rows + length*r, mixed, S, padded(n))
+            accumulate(lane, ws, rows + length*r + at_z, mixed*bias)
+        add_row(lane, ws, field, 1.0, S, padded(n))
+        for r in range(n):
+            add_row(lane, ws, rows + length*r, load(lane, ws, S + r), field, length)
+
+
+@leaf
+def accelerate_modes(lane, plan, ws, row):
+    """The share of modal accelerations in the body's wrench and in the modal forces: g eta'', D eta''."""
+    flex, n = flex_of(plan, row)
+    rows, length, at_g, at_z = mode_rows(plan, flex, n)
+    vdot, wrench = read(plan, row + VDOT), read(plan, flex + FLEX_WS) + MODAL_WRENCH
+    for r in range(n):
+        mode, acceleration = rows + length*r, load(lane, ws, vdot + r)
+        accumulate(lane, ws, wrench, scale(acceleration, load_spatial(lane, ws, mode + at_g)))
+        for s in range(n):
+            accumulate(lane, ws, rows + length*s + at_z, acceleration*load(lane, ws, mode + s))
+
+
+def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
+    """Acceleration of the kinds MODAL and NODE, with modal accelerations if asked; and what it demands of a MODAL body."""
+    flex, _ = flex_of(plan, row)
+    bias = read(plan, flex + FLEX_WS) + MODAL_BIAS
+    if read(plan, row + KIND) == NODE:
+        bias = read(plan, row + NODE_WS) + NODE_BIAS
+    A = add(A, (load3(lane, ws, bias), ZERO))
+    if with_vdot:
+        A = modal_add(lane, plan, ws, row, A, read(plan, modal_row(plan, flex) + VDOT))
+    if read(plan, row + KIND) == MODAL:
+        deform_body(lane, plan, pars, ws, row, k, unrotate_spatial(C, A), unrotate(C, omega))
+        if with_vdot:
+            accelerate_modes(lane, plan, ws, row)
+    return A
+
+
+only_if_bending(modal_accelerated, lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)

@@ -1,0 +1,205 @@
+"""The modal step of the sweeps: nodes hand what they carry to the modes, and the modes are eliminated like hinges [JR 62-63].
+
+A mode has a row (D, g, z_f) in the modal record, see `sweeps.deform`; of D the upper triangle counts.  The body's inertia P and
+bias z are in body axes here, at its origin.
+"""
+from bough.kernels.algebra import (
+    ZERO,
+    inertia_times,
+    isotropic,
+    rotate,
+    rotate_inertia,
+    rotate_spatial,
+    rotate_sym,
+    shift_inertia,
+    shift_wrench,
+    skew,
+    spatial_dot,
+    sub_outer,
+    transpose,
+    unrotate,
+    unrotate_spatial,
+)
+from bough.kernels.hinges import MODAL, NODE
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    accumulate,
+    add,
+    load,
+    load_mass,
+    load_spatial,
+    only_if_bending,
+    read,
+    scale,
+    smaller,
+    sqrt,
+    store,
+    sub,
+    zero,
+)
+from bough.sweeps.blocks import add_products, eliminate_rows, padded, store_column
+from bough.sweeps.fields import (
+    FLEX_HINGE,
+    FLEX_WS,
+    HINGE_PARS,
+    INBOARD_MOVES,
+    KIND,
+    MASS,
+    MODAL_J,
+    MODAL_WRENCH,
+    TAU,
+    VDOT,
+)
+from bough.sweeps.modes import (
+    body_attitude,
+    flex_of,
+    inboard_shapes,
+    modal_add,
+    modal_row,
+    mode_rows,
+    node_shapes,
+)
+
+
+@leaf
+def own_inertia(lane, plan, pars, ws, flex):
+    """J, h, m of the deformed body."""
+    J, h = load_mass(lane, ws, read(plan, flex + FLEX_WS) + MODAL_J)
+    return J, h, read(pars, read(plan, flex + FLEX_HINGE)*HINGE_PARS + MASS)
+
+
+# ---- inward: articulated inertia ---------------------------------------------------------------------------------------
+@leaf
+def gather_node(lane, plan, pars, ws, row, P, z, r):
+    """A node hands what it carries to the modes, g += S P Pi, D += Pi^T P Pi, z_f += Pi^T z, and to the body [JR 62]."""
+    flex, n = flex_of(plan, row)
+    rows, length, at_g, _ = mode_rows(plan, flex, n)
+    C, (shapes, _, blocks) = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)
+    P, z, r = rotate_inertia(transpose(C), P), unrotate_spatial(C, z), unrotate(C, r)
+    for j in range(n):
+        Pi = load_spatial(lane, ws, shapes + 6*j)
+        carried = inertia_times(P, Pi)
+        accumulate(lane, ws, rows + length*j + at_g, (shift_wrench(r, carried), spatial_dot(Pi, z)))
+        store_column(lane, ws, blocks + j, padded(n), carried)
+    for i in range(n):
+        add_products(lane, ws, rows + length*i, load_spatial(lane, ws, shapes + 6*i), blocks, i, n)
+    return shift_inertia(r, P), shift_wrench(r, z)
+
+
+@leaf
+def see_from_inboard(lane, plan, ws, flex, n, P, z):
+    """Modes that move the inboard node move the body under it: D - g Pi - Pi g + Pi P Pi, g - P Pi, z_f - Pi z [JR 62]."""
+    (rows, length, at_g, at_z), shapes = mode_rows(plan, flex, n), inboard_shapes(plan, flex)
+    for j in range(n):
+        Pi, mode = load_spatial(lane, ws, shapes + 6*j), rows + length*j
+        g = load_spatial(lane, ws, mode + at_g)
+        reduced = sub(g, inertia_times(P, Pi))
+        accumulate(lane, ws, mode + at_z, -spatial_dot(Pi, z))
+        store(lane, ws, mode + at_g, reduced)
+        accumulate(lane, ws, mode + j, -spatial_dot(Pi, add(g, reduced)))
+        for i in range(j):                                      # g of i < j is reduced already: Pi_i.g_j + Pi_j.(g_i - P Pi_i)
+            earlier = load_spatial(lane, ws, rows + length*i + at_g)
+            lost = spatial_dot(load_spatial(lane, ws, shapes + 6*i), g) + spatial_dot(Pi, earlier)
+            accumulate(lane, ws, rows + length*i + j, -lost)
+
+
+@leaf
+def reduce_modes(lane, plan, pars, ws, row, P, z):
+    """Eliminate the modes, each like a hinge of one degree of freedom: P - g D^-1 g^T, z - g D^-1 z_f [JR 62]."""
+    flex, n = flex_of(plan, row)
+    (rows, length, at_g, at_z), tau = mode_rows(plan, flex, n), read(plan, row + TAU)
+    J, h, m = own_inertia(lane, plan, pars, ws, flex)
+    P = add(P, (J, skew(h), isotropic(m)))
+    z = add(z, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH))
+    for j in range(n):
+        accumulate(lane, ws, rows + length*j + at_z, -load(lane, ws, tau + j))
+    if read(plan, flex + INBOARD_MOVES):
+        see_from_inboard(lane, plan, ws, flex, n, P, z)
+    least = zero(lane) + 1.0
+    for j in range(n):
+        eliminate_rows(lane, ws, rows, length, j)               # D, g and z_f without the modes before
+        d = load(lane, ws, rows + length*j + j)
+        least = smaller(least, d)
+        store(lane, ws, rows + length*j + j, 1.0/d)
+    for j in range(n):
+        mode = rows + length*j
+        d_inverse, g = load(lane, ws, mode + j), load_spatial(lane, ws, mode + at_g)
+        P = sub_outer(P, g, scale(d_inverse, g))
+        z = sub(z, scale(load(lane, ws, mode + at_z)*d_inverse, g))
+    moment, force = z
+    z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, to be told of, if bent so far that some d < 0
+    C = body_attitude(lane, plan, ws, flex)
+    return rotate_inertia(C, P), rotate_spatial(C, z)
+
+
+def modal_reduce(lane, plan, pars, ws, row, P, z, r):
+    """hinge_reduce and the shift to the inner body, of the kinds MODAL and NODE."""
+    if read(plan, row + KIND) == NODE:
+        return gather_node(lane, plan, pars, ws, row, P, z, r)
+    P, z = reduce_modes(lane, plan, pars, ws, row, P, z)
+    return shift_inertia(r, P), shift_wrench(r, z)
+
+
+only_if_bending(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
+
+
+# ---- outward: accelerations ----------------------------------------------------------------------------------------------
+def modal_accelerate(lane, plan, ws, row, A):
+    """hinge_accelerate of the kinds MODAL, eta'' = -D^-1 (z_f + g.A), and NODE [JR 63]."""
+    flex, n = flex_of(plan, row)
+    rows, length, at_g, at_z = mode_rows(plan, flex, n)
+    vdot = read(plan, modal_row(plan, flex) + VDOT)
+    if read(plan, row + KIND) == MODAL:
+        A_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), A)
+        for j in range(n - 1, -1, -1):
+            mode = rows + length*j
+            f = load(lane, ws, mode + at_z) + spatial_dot(load_spatial(lane, ws, mode + at_g), A_b)
+            for i in range(n - 1, j, -1):                       # the newest last: the others do not wait for it
+                f = f + load(lane, ws, mode + i)*load(lane, ws, vdot + i)
+            store(lane, ws, vdot + j, -f*load(lane, ws, mode + j))
+    return modal_add(lane, plan, ws, row, A, vdot)
+
+
+only_if_bending(modal_accelerate, lambda lane, plan, ws, row, A: A)
+
+
+# ---- inward: wrenches ------------------------------------------------------------------------------------------------------
+def modal_project(lane, plan, ws, row, f):
+    """hinge_project of the kinds MODAL and NODE: modal forces, where vdot was; gives the wrench with the body's own share [B 3]."""
+    flex, n = flex_of(plan, row)
+    rows, length, _, at_z = mode_rows(plan, flex, n)
+    C = body_attitude(lane, plan, ws, flex)
+    if read(plan, row + KIND) == NODE:
+        f_b, shapes = unrotate_spatial(C, f), node_shapes(plan, row)[0]
+        for j in range(n):
+            accumulate(lane, ws, rows + length*j + at_z, spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b))
+        return f
+    f = add(f, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH)))
+    f_b, vdot = unrotate_spatial(C, f), read(plan, row + VDOT)
+    moves, shapes = read(plan, flex + INBOARD_MOVES), inboard_shapes(plan, flex)
+    for j in range(n):
+        force = load(lane, ws, rows + length*j + at_z)
+        if moves:
+            force = force - spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b)
+        store(lane, ws, vdot + j, force)
+    return f
+
+
+only_if_bending(modal_project, lambda lane, plan, ws, row, f: f)
+
+
+# ---- inward: composite inertia ---------------------------------------------------------------------------------------------
+def modal_composite(lane, plan, pars, ws, row, R, r):
+    """Composite inertia of the kinds MODAL and NODE, about their origin and in inertial axes; a node hands its share to the
+    modes."""
+    flex, _ = flex_of(plan, row)
+    if read(plan, row + KIND) == NODE:
+        J, h, m = R
+        gather_node(lane, plan, pars, ws, row, (J, skew(h), isotropic(m)), (ZERO, ZERO), r)
+        return R
+    C = body_attitude(lane, plan, ws, flex)
+    J, h, m = own_inertia(lane, plan, pars, ws, flex)
+    return add(R, (rotate_sym(C, J), rotate(C, h), m))
+
+
+only_if_bending(modal_composite, lambda lane, plan, pars, ws, row, R, r: R)

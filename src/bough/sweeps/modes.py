@@ -1,0 +1,271 @@
+"""Flexible bodies in the sweeps: where their numbers are, and how the modes move frames.
+
+A flexible body is more primitive hinges [J 5]: a MODAL hinge, from the frame of its inboard node to its body frame, whose body
+has all the mass, and for each node that carries something a NODE, a massless body that the modes move.  Modal quantities are in
+body axes.
+
+    eta     modal coordinates             Pi_j = (psi_j, phi_j)   what mode j does at a node: rotation, translation
+    theta   rotation vector of a node     u                       its displacement
+
+Both are taken to second order where the body stiffens geometrically [B 10]: (theta, u) = Pi eta + eta^T G eta/2, so Pi depends on
+eta, and the node turns by exp(theta), with omega = J theta' [B 13].
+"""
+from bough.kernels.algebra import ZERO, compose, cross, rotate, rotate_spatial, transpose
+from bough.kernels.hinges import MODAL, NODE
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    add,
+    load,
+    load3,
+    load9,
+    load_spatial,
+    only_if_bending,
+    read,
+    read3,
+    read_spatial,
+    scale,
+    store,
+    sub,
+    zero,
+)
+from bough.kernels.turns import rate_bias, turn_and_rates
+from bough.sweeps.blocks import NOTHING, combine, padded
+from bough.sweeps.fields import (
+    ATTITUDE,
+    CARRIED,
+    DIAGONAL,
+    FLEX,
+    FLEX_HINGE,
+    FLEX_PAR,
+    FLEX_WS,
+    HAS_CURVES,
+    HAS_PAIRS,
+    HAS_TURNS,
+    HINGE_ROW,
+    HINGES,
+    INBOARD_MOVES,
+    KIND,
+    MODAL_BIAS,
+    MODAL_ROWS,
+    MODES,
+    NODE_BIAS,
+    NODE_PAR,
+    NODE_SHAPES,
+    NODE_WS,
+    RECORD,
+    START_ROW,
+    Q,
+    V,
+)
+
+
+# ---- where things are ---------------------------------------------------------------------------------------------
+@leaf
+def flex_of(plan, row):
+    """The flexible body's row, and its number of modes."""
+    flex = read(plan, row + FLEX)
+    return flex, read(plan, flex + MODES)
+
+
+@leaf
+def modal_row(plan, flex):
+    """The row of the body's MODAL hinge, which has the modal coordinates."""
+    return read(plan, HINGES) + read(plan, flex + FLEX_HINGE)*HINGE_ROW
+
+
+@leaf
+def mode_rows(plan, flex, n):
+    """Where the rows of the modes start, how long one is, and where g and z_f are in it."""
+    return read(plan, flex + FLEX_WS) + MODAL_ROWS, padded(n) + 8, padded(n), padded(n) + 6
+
+
+@leaf
+def counts(plan, flex):
+    """Modes, and with them the fields that they carry along."""
+    n = read(plan, flex + MODES)
+    return n, n + read(plan, flex + CARRIED)
+
+
+@leaf
+def rates_length(plan, flex, size):
+    """How much of the block W, h' the rates change."""
+    length = 0
+    if read(plan, flex + HAS_TURNS):
+        length = 2*padded(3*size)
+    elif read(plan, flex + HAS_PAIRS):
+        length = padded(3*size)
+    return length
+
+
+@leaf
+def deformed_blocks(plan, flex):
+    """In ws: E, t, W and h', shapes of the inboard node, coordinates, rates, slopes of the carried coordinates, rates of these."""
+    n, size = counts(plan, flex)
+    rows, length, _, _ = mode_rows(plan, flex, n)
+    E = rows + length*size
+    t = E + padded(9*size)
+    W = t + padded(3*size)
+    inboard = W + 2*padded(3*size)
+    x = inboard + padded(6*n)
+    slopes = x + 2*padded(size)
+    return E, t, W, inboard, x, x + padded(size), slopes, slopes + padded(n)*(size - n)
+
+
+@leaf
+def constant_parameters(plan, flex):
+    """In pars, behind the modal mass: START_ROWs, place and shapes of the inboard node, forces at eta = 0 with stiffness and
+    damping, E and t at eta = 0."""
+    n, size = counts(plan, flex)
+    at = read(plan, flex + FLEX_PAR) + padded(n)*size
+    inboard = at + padded(START_ROW*size)
+    elastic = inboard + padded(4 + 6*n)
+    forces = n + 2*n*n
+    if read(plan, flex + DIAGONAL):
+        forces = 3*n
+    return at, inboard, elastic, elastic + padded(forces)
+
+
+@leaf
+def body_attitude(lane, plan, ws, flex):
+    return load9(lane, ws, read(plan, modal_row(plan, flex) + RECORD) + ATTITUDE)
+
+
+@leaf
+def inboard_shapes(plan, flex):
+    """In ws: Pi_F of the inboard node, what each mode does there, seen from the body's origin, (psi, phi + l_d x psi) [JR 15]."""
+    return deformed_blocks(plan, flex)[3]
+
+
+@leaf
+def node_shapes(plan, row):
+    """In ws: Pi of a node, its rates, and room for six blocks."""
+    _, n = flex_of(plan, row)
+    at = read(plan, row + NODE_WS) + NODE_SHAPES
+    return at, at + padded(6*n), at + 2*padded(6*n)
+
+
+# ---- outward: motion ----------------------------------------------------------------------------------------------
+@leaf
+def inboard_move(lane, plan, pars, ws, row, F, r, omega):
+    """From the inboard node's frame F at r to the body frame: C = F exp(-theta), and back by l_d [JR 11], [B 13]."""
+    flex, n = flex_of(plan, row)
+    given, to = constant_parameters(plan, flex)[1], inboard_shapes(plan, flex)
+    q, v = read(plan, row + Q), read(plan, row + V)
+    o = (zero(lane), zero(lane), zero(lane))
+    place, rate = (o, o), (o, o)
+    for j in range(n):
+        shape = read_spatial(pars, given + 4 + 6*j)
+        place = add(place, scale(load(lane, ws, q + j), shape))
+        rate = add(rate, scale(load(lane, ws, v + j), shape))
+    theta, u = place
+    if read(plan, flex + HAS_PAIRS) == 0:
+        u = o                                                   # ruthlessly linearised: undeformed places
+    l_d = add(u, read3(pars, given))
+    turn, J = turn_and_rates(theta)
+    for j in range(n):
+        psi, phi = read_spatial(pars, given + 4 + 6*j)
+        psi = rotate(J, psi)
+        store(lane, ws, to + 6*j, (psi, add(phi, cross(l_d, psi))))
+    C = compose(F, transpose(turn))
+    back, s = rotate(C, scale(-1.0, l_d)), rotate(C, scale(-1.0, rate[1]))
+    sigma, bias = rotate(C, scale(-1.0, rotate(J, rate[0]))), rotate(C, scale(-1.0, rate_bias(theta, rate[0])))
+    store(lane, ws, read(plan, flex + FLEX_WS) + MODAL_BIAS, bias)
+    outer = add(omega, sigma)                                   # the slide is outboard of the turn
+    a = add(cross(add(cross(omega, sigma), bias), back), cross(outer, add(cross(outer, back), scale(2.0, s))))
+    return C, add(r, back), sigma, add(a, cross(omega, cross(omega, r)))
+
+
+@leaf
+def bend_shapes(lane, plan, pars, ws, row):
+    """Pi(eta) = Pi + G eta of a node that moves along a curve, and the rate of it [B 10]."""
+    flex, n = flex_of(plan, row)
+    body, given = modal_row(plan, flex), read(plan, row + NODE_PAR) + 4
+    shapes, bends, _ = node_shapes(plan, row)
+    combine(lane, ws, shapes, read(plan, body + Q), n, pars, given, given + padded(6*n), 6*n)
+    combine(lane, ws, bends, read(plan, body + V), n, pars, NOTHING, given + padded(6*n), 6*n)
+
+
+@leaf
+def node_move(lane, plan, pars, ws, row, C, omega):
+    """From the body frame C to a node's: moved by u, turned by exp(theta); keeps its shapes, psi as J psi [B 13]."""
+    flex, n = flex_of(plan, row)
+    body, given, curved = modal_row(plan, flex), read(plan, row + NODE_PAR), read(plan, flex + HAS_CURVES)
+    (shapes, bends, _), q, v = node_shapes(plan, row), read(plan, body + Q), read(plan, body + V)
+    o = (zero(lane), zero(lane), zero(lane))
+    place, rate, curve = (o, o), (o, o), (o, o)
+    if curved:
+        bend_shapes(lane, plan, pars, ws, row)
+    for j in range(n):
+        shape_0, eta, speed = read_spatial(pars, given + 4 + 6*j), load(lane, ws, q + j), load(lane, ws, v + j)
+        shape = add((o, o), shape_0)
+        if curved:
+            shape = load_spatial(lane, ws, shapes + 6*j)
+            curve = add(curve, scale(speed, load_spatial(lane, ws, bends + 6*j)))
+        place, rate = add(place, scale(0.5*eta, add(shape, shape_0))), add(rate, scale(speed, shape))
+    theta, u = place
+    if read(plan, flex + HAS_PAIRS) == 0:
+        u = o                                                   # ruthlessly linearised: undeformed places
+    turn, J = turn_and_rates(theta)
+    for j in range(n):
+        if curved:
+            store(lane, ws, shapes + 6*j, rotate(J, load3(lane, ws, shapes + 6*j)))
+        else:
+            psi, phi = read_spatial(pars, given + 4 + 6*j)
+            store(lane, ws, shapes + 6*j, (rotate(J, psi), phi))
+    bias = add(rate_bias(theta, rate[0]), rotate(J, curve[0]))
+    store(lane, ws, read(plan, row + NODE_WS) + NODE_BIAS, rotate(C, bias))
+    r, s = rotate(C, add(u, read3(pars, given))), rotate(C, rate[1])
+    a = add(cross(omega, add(cross(omega, r), scale(2.0, s))), rotate(C, curve[1]))
+    return compose(C, turn), r, rotate(C, rotate(J, rate[0])), a
+
+
+def modal_move(lane, plan, pars, ws, row, F, r, omega):
+    """hinge_move of the kinds MODAL and NODE; the angular acceleration that J' makes waits in their record."""
+    if read(plan, row + KIND) == NODE:
+        return node_move(lane, plan, pars, ws, row, F, omega)
+    if read(plan, read(plan, row + FLEX) + INBOARD_MOVES):
+        return inboard_move(lane, plan, pars, ws, row, F, r, omega)
+    store(lane, ws, read(plan, read(plan, row + FLEX) + FLEX_WS) + MODAL_BIAS, ZERO)
+    return F, r, ZERO, cross(omega, cross(omega, r))
+
+
+only_if_bending(modal_move, lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
+
+
+def modal_add(lane, plan, ws, row, A, eta):
+    """hinge_add of the kinds MODAL and NODE: the share of modal speeds or accelerations `eta` (their place in ws)."""
+    flex, n = flex_of(plan, row)
+    C = body_attitude(lane, plan, ws, flex)
+    o = (zero(lane), zero(lane), zero(lane))
+    share = (o, o)
+    if read(plan, row + KIND) == NODE:
+        shapes = node_shapes(plan, row)[0]
+        for j in range(n):
+            share = add(share, scale(load(lane, ws, eta + j), load_spatial(lane, ws, shapes + 6*j)))
+    elif read(plan, flex + INBOARD_MOVES):
+        shapes = inboard_shapes(plan, flex)
+        for j in range(n):
+            share = sub(share, scale(load(lane, ws, eta + j), load_spatial(lane, ws, shapes + 6*j)))
+    return add(A, rotate_spatial(C, share))
+
+
+only_if_bending(modal_add, lambda lane, plan, ws, row, A, eta: A)
+
+
+def modal_speeds(lane, plan, row):
+    """Where the modal speeds of a MODAL hinge's or a node's body are."""
+    return read(plan, modal_row(plan, read(plan, row + FLEX)) + V)
+
+
+only_if_bending(modal_speeds, lambda lane, plan, row: 0)
+
+
+def modal_rates(lane, plan, ws, row, qdot):
+    """hinge_rates of the kind MODAL."""
+    if read(plan, row + KIND) == MODAL:
+        v = read(plan, row + V)
+        for j in range(flex_of(plan, row)[1]):
+            store(lane, ws, qdot + j, load(lane, ws, v + j))
+
+
+only_if_bending(modal_rates, lambda lane, plan, ws, row, qdot: None)
