@@ -47,6 +47,14 @@ def test_run_writes_data_and_plots_and_a_summary(call):
     assert bough.open_result("out/pendulum.nc").time[-1] == 1.0
 
 
+def test_a_flexible_system_has_figures_of_its_nodes_and_strain(call):
+    code, out, _ = call("run", Path(__file__).parents[1] / "examples" / "flexible_panel.yaml", "--until", 0.5)
+    assert code == 0
+    assert "final panel.tip" in out
+    names = {path.name.removeprefix("flexible_panel") for path in Path("out").iterdir()}
+    assert names == {".nc", "-states.png", "-energy.png", "-momentum.png", "-nodes.png", "-strain.png", "-wheels.png"}
+
+
 def test_options_win_over_the_file(call):
     code, out, _ = call("run", "pendulum.yaml", "--until", 2, "--dt", 0.01, "--rate", 10, "--method", "euler-cromer",
                         "--record", "state,reactions", "-o", "new/r.nc", "--no-plots", "--quiet")  # fmt: skip

@@ -46,7 +46,8 @@ def simulate(
                    it), of dopri5 the first step, of the stiff methods the longest
     method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive: rtol, atol)
     rate           samples per second; without it, every so many steps, about a hundred in all
-    record         out of state, pose, velocity, acceleration, reactions, energy, momentum, wheels, torque, orbit
+    record         out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels,
+                   torque, orbit
     dynamics       "order-n", "dense" or "auto"
     control        a function control(t, q, v, wheels) that returns joint torques or {name: torque}, asked once a step or
                    every control_period seconds; or a compiled one, made by bough.controller

@@ -12,6 +12,8 @@ def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     moved = [wheel.name for wheel in system.wheels.values() if wheel.driven and wheel.torque != 0.0]
     found = {
         "dampers": any(any(joint.damping or ()) for joint in joints),
+        "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
+        "linearised flexible bodies": _linearised(system),
         "joint torques": any(_driven(joint) for joint in joints),
         "wheel motors": bool(held or moved),
         "external wrenches": bool(system.wrenches),
@@ -21,7 +23,7 @@ def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
 
 
 def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
-    """What acts on the system from outside; nothing if its momenta are conserved."""
+    """What acts on the system from outside, or is left out of its motion; nothing if its momenta are conserved."""
     roots = [body.joint for body in system.bodies.values() if body.parent is None]
     found = {
         "a fixed base": any(joint.kind != "free" for joint in roots),
@@ -31,8 +33,14 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
             _driven(joint) or any(joint.damping or ()) or any(joint.stiffness or ()) for joint in roots
         ),
         "a controller": base_pushed,
+        "linearised flexible bodies": _linearised(system),
     }
     return [cause for cause, present in found.items() if present]
+
+
+def _linearised(system: System) -> bool:
+    """Whether a body's deformation is left out of its inertia: neither energy nor momentum is then quite conserved."""
+    return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
 
 
 def _driven(joint: Joint) -> bool:

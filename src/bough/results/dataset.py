@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
 from bough.results.labelled import Labelled, Variable
 from bough.results.records import RECORDS
@@ -48,13 +49,14 @@ def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarra
 
 
 def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
-    """Those of the axes in use, the units of joint coordinates beside their names, and the parameters of each run."""
+    """Those of the axes in use, the units of joint coordinates beside their names, whose nodes and points there are, and the
+    parameters of each run."""
     names, used = trajectory.model.names, {dim for variable in variables.values() for dim in variable.dims}
     known: dict[str, Variable] = {
         "time": Variable(("time",), trajectory.t, "s", "time"),
         "run": Variable(("run",), np.arange(len(trajectory.x)), "", "member of the batch"),
-        "q_name": _texts("q_name", names.q, "joint coordinate"),
-        "v_name": _texts("v_name", names.v, "joint speed"),
+        "q_name": _texts("q_name", names.q, "joint or modal coordinate"),
+        "v_name": _texts("v_name", names.v, "joint or modal speed"),
         "body": _texts("body", names.bodies, "body"),
         "wheel": _texts("wheel", names.wheels, "wheel"),
         "axis": _texts("axis", "xyz"),
@@ -64,23 +66,50 @@ def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict
     coords = {dim: variable for dim, variable in known.items() if dim in used | {"time"}}
     units = joint_units(trajectory.model.system)
     coords |= {unit: _texts(dim, units[unit]) for name, (unit, dim) in UNITS_OF.items() if name in variables}
+    coords |= _nodes(trajectory.model.system) if "node" in used else {}
+    coords |= _points(trajectory.model.system) if "point" in used else {}
     return coords | (_parameters(trajectory) if "run" in used else {})
+
+
+def _nodes(system: System) -> dict[str, Variable]:
+    """The nodes of flexible bodies, as in boom.tip, and whose they are."""
+    nodes = [(body, name) for body, flexible in flexible_bodies(system).items() for name in flexible.nodes.names]
+    return {
+        "node": _texts("node", (f"{body}.{name}" for body, name in nodes), "node of a flexible body"),
+        "node_body": _texts("node", (body for body, _ in nodes), "body of the node"),
+    }
+
+
+def _points(system: System) -> dict[str, Variable]:
+    """Whose points there are, and pairs of them (numbers along `point`) to draw lines between."""
+    owners, lines, first = list[str](), [np.zeros((0, 2), dtype=int)], 0
+    for name, flexible in flexible_bodies(system).items():
+        points = len(flexible.deformed_outline(np.zeros(flexible.n_modes)))
+        owners += [name] * points
+        lines += [] if flexible.outline is None else [first + np.asarray(flexible.outline.lines, dtype=int)]
+        first += points
+    return {
+        "point_body": _texts("point", owners, "body of the point"),
+        "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins"),
+    }
 
 
 UNITS_OF = {
     "q": ("q_unit", "q_name"), "v": ("v_unit", "v_name"),
     "a": ("a_unit", "v_name"), "joint_torque": ("torque_unit", "v_name"),
 }  # fmt: skip
+MODAL = "m kg^0.5"
+_FORCES = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}
 
 
 def joint_units(system: System) -> dict[str, list[str]]:
-    """The unit of each entry of q, v, their accelerations and torques."""
+    """The unit of each entry of q, v, their accelerations and torques; modes are mass-normalised."""
     q, v = list[str](), list[str]()
     for body in system.bodies.values():
         moves, joint = len(body.joint.translations), body.joint
-        v += ["m"] * moves + ["rad"] * (joint.n_v - moves)
-        q += ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves))
-    forces = ["N" if unit == "m" else "N m" for unit in v]
+        v += ["m"] * moves + ["rad"] * (joint.n_v - moves) + [MODAL] * body.n_modes
+        q += ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves)) + [MODAL] * body.n_modes
+    forces = [_FORCES[unit] for unit in v]
     return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces}
 
 

@@ -1,4 +1,4 @@
-"""What follows from recorded states: poses, velocities, accelerations, reactions, energies, momenta.
+"""What follows from recorded states: poses, velocities, accelerations, reactions, energies, momenta, deformations.
 
 The model answers for many states at once, in lanes; they are asked for in chunks, so that memory stays bounded.
 """
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
 from bough.results.quaternions import continuous, quaternions
 
 if TYPE_CHECKING:
+    from bough.flex import FlexibleBody
     from bough.integrate.trajectory import Trajectory
     from bough.model import Model
 
@@ -49,6 +51,19 @@ class Answers:
     def reactions(self) -> np.ndarray:
         return self.model.reactions(self.q, self.v, self.a, **self.options)
 
+    def nodes(self, what: str) -> np.ndarray:
+        """Of the nodes of all flexible bodies: (rows, nodes, ...)."""
+        return np.concatenate([getattr(self.bodies.nodes[name], what) for name in flexible_bodies(self.model.system)], axis=1)
+
+    def deformed(self, how: Callable[[FlexibleBody, np.ndarray], np.ndarray]) -> np.ndarray:
+        """What modal coordinates do to the nodes of all flexible bodies: (rows, nodes, 3)."""
+        eta = modal_coordinates(self.model.system, self.q)
+        return np.concatenate([how(body, eta[name]) for name, body in flexible_bodies(self.model.system).items()], axis=1)
+
+    def outline(self) -> np.ndarray:
+        """The points of all flexible bodies: (rows, points, 3)."""
+        return np.concatenate([self.bodies.shape(name) for name in flexible_bodies(self.model.system)], axis=1)
+
     def total_energy(self) -> np.ndarray:
         return np.asarray(self.bodies.kinetic_energy + self.bodies.potential_energy)
 
@@ -79,6 +94,15 @@ DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
         "linear_momentum": lambda told: told.bodies.momentum[:, 3:],
         "center_of_mass": lambda told: told.bodies.center_of_mass,
     },
+    "nodes": {
+        "node_position": lambda told: told.nodes("position"),
+        "node_velocity": lambda told: told.nodes("velocity"),
+        "node_attitude": lambda told: quaternions(told.nodes("attitude")),
+        "node_deflection": lambda told: told.deformed(displacements),
+        "node_rotation": lambda told: told.deformed(rotations),
+    },
+    "strain": {"strain_energy": lambda told: told.bodies.strain_energy},
+    "shapes": {"outline": lambda told: told.outline()},
 }
 
 
@@ -92,8 +116,9 @@ def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarr
     shape = trajectory.x.shape[:2]
     values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
     values = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
-    if "attitude" in values:
-        values["attitude"] = continuous(values["attitude"], axis=1)
+    for name in ("attitude", "node_attitude"):
+        if name in values:
+            values[name] = continuous(values[name], axis=1)
     return values
 
 
@@ -124,9 +149,18 @@ def _derive_rows(model: Model, rows: Rows, wanted: list[str]) -> dict[str, np.nd
 
 
 def _chunks(model: Model, rows: Rows) -> Iterable[Rows]:
-    longest = max(_LEAST, CHUNK // (_FLOATS_PER_BODY * (1 + len(model.names.bodies))))
+    longest = max(_LEAST, CHUNK // _floats(model))
     for part in np.array_split(np.arange(len(rows.t)), -(-len(rows.t) // longest)):
         yield Rows(*(array[part[0] : part[-1] + 1] for array in rows))
+
+
+def _floats(model: Model) -> int:
+    """How many a state's kinematics and deformation take, roughly."""
+    bodies = flexible_bodies(model.system).values()
+    modal = sum(_FLOATS_PER_BODY * body.n_modes + 3 * (1 + body.n_modes) * len(body.nodes) for body in bodies)
+    points = sum(len(body.deformed_outline(np.zeros(body.n_modes))) for body in bodies)
+    places = 1 + len(model.names.bodies) + sum(len(body.nodes) for body in bodies)
+    return _FLOATS_PER_BODY * places + modal + 9 * points
 
 
 def _sound(model: Model, chunk: Rows, fit: np.ndarray) -> Rows:

@@ -14,12 +14,12 @@ TRUTHS = ("batched", "controlled", "base_pushed")
 
 
 def _base_pushed(trajectory: Trajectory) -> bool:
-    """Whether a controller acted in a joint to the world."""
+    """Whether a controller acted in a joint to the world; what it does to modes stays inside the body."""
     at, pushed = 0, False
     for body in trajectory.model.system.bodies.values():
         if body.parent is None:
             pushed |= bool(trajectory.u[..., at : at + body.joint.n_v].any())
-        at += body.joint.n_v
+        at += body.n_v
     return pushed
 
 
@@ -39,7 +39,7 @@ class Facts:
     controlled: bool
     base_pushed: bool  # by a controller, against the world
     record: tuple[str, ...]
-    system: str  # YAML
+    system: str  # YAML, flexible bodies as their arrays
 
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
@@ -50,8 +50,7 @@ class Facts:
         return cls(
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
-            _base_pushed(trajectory),
-            record, system.to_yaml(),
+            _base_pushed(trajectory), record, system.to_yaml(exact=True),
         )  # fmt: skip
 
     def to_attrs(self) -> dict[str, str | int | float]:

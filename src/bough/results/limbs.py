@@ -1,28 +1,28 @@
-"""Joints that belong together in a plot: those of one limb, a chain of single joints without a branch."""
+"""Joints that belong together in a plot: those of one limb, a chain of single joints without a branch. Modes are by themselves."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
-from bough.describe import Joint, System
+from bough.describe import Body, Joint, System
 
 MOST_CURVES = 8
 
 
 @dataclass(frozen=True)
 class Group:
-    """Entries of q and of v that share a panel: one unit, one limb or one joint."""
+    """Entries of q and of v that share a panel: one unit, one limb, one joint or one body's modes."""
 
     title: str
     q: list[int]
     v: list[int]
     labels: list[str]
-    kind: str  # "translation", "angle" or "quaternion"
+    kind: str  # "translation", "angle", "quaternion" or "modes"
 
 
 def groups(system: System) -> list[Group]:
-    """All coordinates, in the order of q: single joints of a limb together, of a joint with many each kind apart."""
+    """All coordinates: single joints of a limb together, of a joint with many each kind apart, modes of a body by eights."""
     children = Counter(body.parent for body in system.bodies.values())
     found: list[Group] = []
     tips: dict[str, Group] = {}                           # the last body of a limb that can go on, and its panel
@@ -41,7 +41,8 @@ def groups(system: System) -> list[Group]:
             tips[name] = limb
         else:
             found += _of_joint(title, joint, q, v)
-        q, v = q + joint.n_q, v + joint.n_v
+        found += _of_modes(body, q + joint.n_q, v + joint.n_v)
+        q, v = q + body.n_q, v + body.n_v
     return found
 
 
@@ -56,3 +57,16 @@ def _of_joint(title: str, joint: Joint, q: int, v: int) -> list[Group]:
         labels = list("xyzw") if joint.spherical else list(joint.q_labels[moves:])
         found.append(Group(title, [*range(q + moves, q + joint.n_q)], [*range(v + moves, v + joint.n_v)], labels, kind))
     return found
+
+
+def _of_modes(body: Body, q: int, v: int) -> list[Group]:
+    found = []
+    for first in range(0, body.n_modes, MOST_CURVES):
+        some = range(first, min(first + MOST_CURVES, body.n_modes))
+        labels = [f"mode {r + 1}, {_hertz(body.elastic.frequencies[r])}" for r in some]
+        found.append(Group(body.name, [q + r for r in some], [v + r for r in some], labels, "modes"))
+    return found
+
+
+def _hertz(frequency: float) -> str:
+    return f"{frequency:.3g} Hz" if frequency < 999.5 else f"{frequency:.0f} Hz"

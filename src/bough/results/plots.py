@@ -1,4 +1,4 @@
-"""Ready figures of a result: joint states, energy, momentum, poses, wheels, reactions, torques, orbit."""
+"""Ready figures of a result: joint states, energy, momentum, nodes, strain, poses, wheels, reactions, torques, orbit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from matplotlib.figure import Figure
 
 from bough.errors import StateError, nearest
 from bough.results.conserved import momentum_spoilers
+from bough.results.deflections import flexible_bodies, moving_nodes
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
+from bough.results.records import OF_FLEXIBLE_BODIES
 
 if TYPE_CHECKING:
     from bough.results.report import Report
@@ -30,6 +32,8 @@ def plot(report: Report, what: str = "states", path: str | PathLike[str] | None 
     record, rows_of = FIGURES[what]
     if record == "wheels" and not report.system.wheels:
         raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no wheels")
+    if record in OF_FLEXIBLE_BODIES and not flexible_bodies(report.system):
+        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no flexible bodies")
     variables = report.labelled(record).variables
     rows = rows_of(report, lambda name: variables[name].values)
     figure = draw(f"{report.system.name}: {what}", report.time, rows, batched=report.facts.batched)
@@ -60,6 +64,7 @@ def _state_panels(group: Group, q: np.ndarray, v: np.ndarray) -> list[Panel]:
         "translation": ("position", "m", "velocity", "m/s"),
         "angle": ("angle", "rad", "angular rate", "rad/s"),
         "quaternion": ("quaternion", "", "angular velocity, body axes", "rad/s"),
+        "modes": ("modal coordinates", "m √kg", "modal speeds", "m √kg/s"),
     }[group.kind]
     return [
         Panel(f"{_limb_name(group)}: {left}", unit, q[..., group.q]),
@@ -107,6 +112,35 @@ def _poses(report: Report, get: Get) -> list[PanelRow]:
     return rows
 
 
+def _nodes(report: Report, get: Get) -> list[PanelRow]:
+    """A row for each node that moves in its body: by how much it is displaced and turned."""
+    deflection, rotation, rows, first = get("node_deflection"), get("node_rotation"), list[PanelRow](), 0
+    for body, flexible in flexible_bodies(report.system).items():
+        for i in moving_nodes(flexible):
+            name = f"{body}.{flexible.nodes.names[i]}"
+            place = _in_thousandths(f"{name}: deflection, body axes", "m", deflection[..., first + i, :])
+            turn = _in_thousandths(f"{name}: rotation, body axes", "rad", rotation[..., first + i, :])
+            rows.append(PanelRow([place, turn if flexible.nodes.rotates[i] else None], XYZ))
+        first += len(flexible.nodes)
+    return rows or [PanelRow([Panel("deflection of nodes: none moves", "m", deflection[..., 0])], [])]
+
+
+def _in_thousandths(title: str, unit: str, values: np.ndarray) -> Panel:
+    """Millimetres or milliradians, where a metre or a radian is much."""
+    small = np.nanmax(np.abs(values), initial=0.0) < 0.5
+    return Panel(title, f"m{unit}", 1e3 * values) if small else Panel(title, unit, values)
+
+
+def _strain(report: Report, get: Get) -> list[PanelRow]:
+    strain, names = get("strain_energy"), list(flexible_bodies(report.system))
+    columns = [list(report.system.bodies).index(name) for name in names]
+    rows = []
+    for some in np.array_split(np.arange(len(names)), -(-len(names) // MOST_CURVES)):
+        title = "strain energy" if len(some) > 1 else f"{names[some[0]]}: strain energy"
+        rows.append(PanelRow([Panel(title, "J", strain[..., [columns[k] for k in some]])], [names[k] for k in some]))
+    return rows
+
+
 def _wheels(report: Report, get: Get) -> list[PanelRow]:
     speed = Panel("wheel speed relative to its body", "rad/s", get("wheel_speed"))
     momentum = Panel("wheel momentum relative to its body", "N m s", get("wheel_momentum"))
@@ -129,6 +163,7 @@ def _reactions(report: Report, get: Get) -> list[PanelRow]:
 def _torques(report: Report, get: Get) -> list[PanelRow]:
     torque = get("joint_torque")
     units = {"translation": ("force", "N"), "angle": ("torque", "N m"), "quaternion": ("torque", "N m")}
+    units["modes"] = ("modal force", "N/√kg")
     rows = []
     for group in groups(report.system):
         what, unit = units[group.kind]
@@ -149,6 +184,8 @@ FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]]]] = {
     "states": ("state", _states),
     "energy": ("energy", _energy),
     "momentum": ("momentum", _momentum),
+    "nodes": ("nodes", _nodes),
+    "strain": ("strain", _strain),
     "wheels": ("wheels", _wheels),
     "torque": ("torque", _torques),
     "reactions": ("reactions", _reactions),

@@ -17,11 +17,11 @@ class Meaning(NamedTuple):
     long_name: str
 
 
-SPEED, AXIS, BODY = ("v_name",), ("axis",), ("body", "axis")
+SPEED, AXIS, BODY, NODE = ("v_name",), ("axis",), ("body", "axis"), ("node", "axis")
 RECORDS: dict[str, dict[str, Meaning]] = {
     "state": {
-        "q": Meaning(("q_name",), "", "joint coordinates"),
-        "v": Meaning(SPEED, "", "joint speeds"),
+        "q": Meaning(("q_name",), "", "joint and modal coordinates"),
+        "v": Meaning(SPEED, "", "joint and modal speeds"),
     },
     "pose": {
         "position": Meaning(BODY, "m", "position of body origins, world axes"),
@@ -32,7 +32,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "angular_velocity": Meaning(BODY, "rad/s", "angular velocity of bodies, world axes"),
     },
     "acceleration": {
-        "a": Meaning(SPEED, "", "joint accelerations"),
+        "a": Meaning(SPEED, "", "joint and modal accelerations"),
         "acceleration": Meaning(BODY, "m/s^2", "acceleration of body origins, world axes"),
         "angular_acceleration": Meaning(BODY, "rad/s^2", "angular acceleration of bodies, world axes"),
     },
@@ -41,7 +41,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
     },
     "energy": {
         "kinetic_energy": Meaning((), "J", "kinetic energy"),
-        "potential_energy": Meaning((), "J", "potential energy of gravity and springs"),
+        "potential_energy": Meaning((), "J", "potential energy of gravity, springs and strain"),
         "total_energy": Meaning((), "J", "total energy"),
     },
     "momentum": {
@@ -49,12 +49,25 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "linear_momentum": Meaning(AXIS, "N s", "linear momentum, world axes"),
         "center_of_mass": Meaning(AXIS, "m", "mass centre, world axes"),
     },
+    "nodes": {
+        "node_position": Meaning(NODE, "m", "position of nodes of flexible bodies, world axes"),
+        "node_velocity": Meaning(NODE, "m/s", "velocity of nodes of flexible bodies, world axes"),
+        "node_attitude": Meaning(("node", "quaternion"), "", "attitude of nodes of flexible bodies, node axes to world axes"),
+        "node_deflection": Meaning(NODE, "m", "displacement of nodes from their undeformed places, body axes"),
+        "node_rotation": Meaning(NODE, "rad", "rotation vector of nodes from their undeformed attitudes, body axes"),
+    },
+    "strain": {
+        "strain_energy": Meaning(("body",), "J", "strain energy of bodies"),
+    },
+    "shapes": {
+        "outline": Meaning(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them"),
+    },
     "wheels": {
         "wheel_speed": Meaning(("wheel",), "rad/s", "wheel speed relative to its body"),
         "wheel_momentum": Meaning(("wheel",), "N m s", "wheel momentum relative to its body"),
     },
     "torque": {
-        "joint_torque": Meaning(SPEED, "", "joint torques and forces, described and controlled, without springs"),
+        "joint_torque": Meaning(SPEED, "", "joint torques and forces, modal forces, described and controlled, without springs"),
         "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
     },
     "orbit": {
@@ -62,6 +75,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass centre, inertial axes"),
     },
 }
+OF_FLEXIBLE_BODIES = ("nodes", "strain", "shapes")
 
 
 def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bool = False) -> tuple[str, ...]:
@@ -71,8 +85,10 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
     Traceback (most recent call last):
     bough.errors.StateError: record: there is no 'enrgy', did you mean 'energy'?
     """
+    flexible = any(body.flexible is not None for body in system.bodies.values())
     if record is None:
         named = ["state", "energy", "momentum", "pose"]
+        named += ["nodes", "strain"] if flexible else []
         named += ["wheels"] if system.wheels else []
         named += ["torque"] if controlled else []
     else:
@@ -88,4 +104,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
         raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
     if "wheels" in named and not system.wheels:
         raise StateError(f"record: 'wheels', but system {system.name!r} has no wheels; leave it out")
+    for name in OF_FLEXIBLE_BODIES:
+        if name in named and not flexible:
+            raise StateError(f"record: {name!r}, but system {system.name!r} has no flexible bodies; leave it out")
     return tuple(dict.fromkeys([*named, *(["orbit"] if in_orbit else [])]))

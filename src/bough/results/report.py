@@ -82,8 +82,8 @@ class Report(ABC):
         return target
 
     def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
-        """A figure of "states", "energy", "momentum", "poses", "wheels", "reactions", "torque" or "orbit"; also
-        written to a file if a path is given."""
+        """A figure of "states", "energy", "momentum", "nodes", "strain", "poses", "wheels", "reactions", "torque" or
+        "orbit"; also written to a file if a path is given."""
         from bough.results.plots import plot
 
         return plot(self, what, path)

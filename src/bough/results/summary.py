@@ -8,12 +8,13 @@ import numpy as np
 
 from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.dataset import joint_units
+from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
 
 if TYPE_CHECKING:
     from bough.results.report import Report
 
 Row = tuple[str, str]
-_MOST_JOINTS = 12  # that are listed with their final values
+_MOST_JOINTS = 12  # that are listed with their final values, and flexible bodies
 
 
 def title(report: Report) -> str:
@@ -32,7 +33,7 @@ def rows(report: Report) -> list[Row]:
     if "momentum" in report.facts.record:
         found += _momentum(report)
     if "state" in report.facts.record:
-        found += _final(report)
+        found += _cut(_final(report), "joints") + _cut(_tips(report), "flexible bodies")
     return found
 
 
@@ -97,16 +98,38 @@ def _relative(drift: np.ndarray, scale: np.ndarray, of_what: str) -> str:
 def _final(report: Report) -> list[Row]:
     """Where each joint ended; of a batch, the least and the greatest over the runs."""
     q, units, found, at = report.array("q")[..., -1, :], joint_units(report.system)["q_unit"], list[Row](), 0
-    joints = [(name, body.joint) for name, body in report.system.bodies.items() if body.joint.n_q]
-    for name, joint in joints[:_MOST_JOINTS]:
+    for name, body in report.system.bodies.items():
         parts = []
-        for i, coordinate in enumerate(joint.q_labels, start=at):
+        for i, coordinate in enumerate(body.joint.q_labels, start=at):
             parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}")
-        found.append((f"final {joint.name or name}", ", ".join(parts)))
-        at += joint.n_q
-    if len(joints) > _MOST_JOINTS:
-        found.append(("", f"... and {len(joints) - _MOST_JOINTS} joints more"))
+        found += [(f"final {body.joint.name or name}", ", ".join(parts))] if parts else []
+        at += body.n_q
     return found
+
+
+def _tips(report: Report) -> list[Row]:
+    """How far the outermost node of each flexible body is displaced at the end, in body axes, and how far it was at most."""
+    found, coordinates = [], modal_coordinates(report.system, report.array("q"))
+    for name, body in flexible_bodies(report.system).items():
+        if (tip := outermost(body)) is None:
+            continue
+        with np.errstate(over="ignore", invalid="ignore"):      # a run that diverged ends with huge values
+            series = displacements(body, coordinates[name])[..., tip, :]
+            size = np.linalg.norm(series, axis=-1)
+        largest = float(np.nanmax(size))
+        factor, unit = (1e3, "mm") if largest < 0.5 else (1.0, "m")
+        final = np.where(np.abs(series[..., -1, :]) > 1e-9 * largest, series[..., -1, :], 0.0) * factor
+        parts = ", ".join(f"{axis} {_span(final[..., i])}" for i, axis in enumerate("xyz"))
+        when = "" if report.facts.batched else f" at {report.time[int(np.nanargmax(size))]:.4g} s"
+        greatest = f", at most {largest * factor:.4g} {unit}{when}" if largest else ""
+        found.append((f"final {name}.{body.nodes.names[tip]}", f"deflection {parts} {unit}{greatest}"))
+    return found
+
+
+def _cut(rows: list[Row], what: str) -> list[Row]:
+    """The first ones, and how many more there are."""
+    more = len(rows) - _MOST_JOINTS
+    return [*rows[:_MOST_JOINTS], ("", f"... and {more} {what} more")] if more > 0 else rows
 
 
 def _rounded(factor: float) -> str:

@@ -1,0 +1,75 @@
+"""How the nodes of flexible bodies are displaced and turned against their undeformed places, in body axes.
+
+To second order in the modal coordinates where the body's dynamics is: a bent beam's tip draws near its root. [B 10]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bough.describe import System
+from bough.flex import FlexibleBody
+from bough.flex.geometric import GeometricStiffness
+
+
+def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
+    """Those of a system by name, in its order."""
+    return {name: body.flexible for name, body in system.bodies.items() if body.flexible is not None}
+
+
+def modal_coordinates(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Those of each flexible body (..., n), out of all coordinates (..., nq)."""
+    found, at = {}, 0
+    for name, body in system.bodies.items():
+        at += body.n_q
+        if body.flexible is not None:
+            found[name] = q[..., at - body.n_modes : at]
+    return found
+
+
+def displacements(body: FlexibleBody, eta: np.ndarray) -> np.ndarray:
+    """(..., nodes, 3) [m] under modal coordinates (..., n).
+
+    >>> from bough.flex import beam
+    >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
+    >>> displacements(boom, np.array([0.1, 0.0]))[boom.nodes.index("tip")].round(5)
+    array([-0.00097,  0.08165,  0.     ])
+    """
+    curved = _second_order(body)
+    return _moved(body.nodes.phi, None if curved is None else curved.force, eta)
+
+
+def rotations(body: FlexibleBody, eta: np.ndarray) -> np.ndarray:
+    """(..., nodes, 3): the rotation vector of each node [rad]."""
+    curved = _second_order(body)
+    return _moved(body.nodes.psi, None if curved is None else curved.moment, eta)
+
+
+def outermost(body: FlexibleBody) -> int | None:
+    """Of the nodes that the modes displace, the one that is farthest from where the joint holds the body; none, if none moves."""
+    start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
+    distance = np.linalg.norm(body.nodes.position - start, axis=1)
+    return max(_moving(body.nodes.phi), key=lambda i: float(distance[i]), default=None)
+
+
+def moving_nodes(body: FlexibleBody) -> list[int]:
+    """All but those that the modes neither displace nor turn."""
+    return sorted({*_moving(body.nodes.phi), *_moving(body.nodes.psi)})
+
+
+def _moving(shapes: np.ndarray) -> list[int]:
+    sizes = np.abs(shapes).max(axis=(1, 2), initial=0.0)
+    return np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0.0)).tolist()
+
+
+def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
+    """What bends the paths of the nodes, where the body's dynamics knows it."""
+    return body.geometric if body.variant == "full" else None
+
+
+def _moved(shapes: np.ndarray, curves: np.ndarray | None, eta: np.ndarray) -> np.ndarray:
+    """shapes eta + eta.curves eta/2, of shapes (nodes, 3, n) and curves (nodes, 3, n, n)."""
+    moved = np.einsum("kir,...r->...ki", shapes, eta)
+    if curves is not None:
+        moved = moved + np.einsum("...kir,...r->...ki", np.einsum("kirs,...s->...kir", curves, eta), eta) / 2
+    return moved
