@@ -1,4 +1,4 @@
-"""The README's example prints what the README says."""
+"""The README's examples print what the README says."""
 
 import contextlib
 import io
@@ -8,14 +8,16 @@ from pathlib import Path
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_the_example_prints_what_the_readme_says():
-    text = README.read_text(encoding="utf-8")
-    [code] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    [output] = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, str(README), "exec"), {})
-    assert printed.getvalue() == output
+def test_the_examples_print_what_the_readme_says():
+    text, names = README.read_text(encoding="utf-8"), {}
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    outputs = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    assert examples
+    for code, output in zip(examples, outputs, strict=True):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, str(README), "exec"), names)
+        assert printed.getvalue() == output
 
 
 def test_links_lead_somewhere():

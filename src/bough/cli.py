@@ -116,9 +116,10 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`."""
+    """Without a name, all that can be measured: `bough bench forward`, then `bough bench flexible`."""
     if context.invoked_subcommand is None:
         bench_forward()
+        bench_flexible()
 
 
 @bench_app.command("forward")
@@ -141,6 +142,28 @@ def bench_forward(
         from bough.bench.report import forward_table
 
         Console().print(forward_table(measured))
+
+
+@bench_app.command("flexible")
+def bench_flexible(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """A chain of flexible links: O(N), dense, four lanes, and Exudyn's evaluation of the same arm."""
+    from bough import bench
+
+    measured = bench.flexible(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import flexible_table, growth_text
+
+        Console().print(flexible_table(measured))
+        typer.echo(growth_text(measured))
 
 
 @app.command()

@@ -1,9 +1,11 @@
 """The mechanisms that engines are compared on: random but fixed numbers, realistic sizes."""
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from bough.describe import Free, Joint, Prismatic, Revolute, Spherical, System, Universal
+from bough.flex import FlexibleBody, beam, box, from_matrices, solid_model
 
 KINDS: dict[str, Callable[[np.random.Generator], Joint]] = {
     "revolute": lambda rng: Revolute(rng.normal(size=3)),
@@ -74,3 +76,31 @@ MECHANISMS: dict[str, Callable[[], System]] = {
     "chain4000": lambda: chain(4000),
     "mixed40": lambda: chain(40, ("revolute", "spherical", "prismatic", "universal"), "mixed40"),
 }
+
+
+# ---- flexible ----------------------------------------------------------------------------------------------------------
+def flexible_arm(links: int, modes: int, kind: str = "full") -> System:
+    """A chain of equal flexible links on revolute joints about y and z in turn; without modes, of rigid ones.
+
+    "full" and "zeroth_order" are elastic boxes whose mass is lumped at nodes; "stiffening" are beams, which stiffen
+    geometrically."""
+    link = _beam_link(max(modes, 1)) if kind == "stiffening" else _box_link(max(modes, 1), kind)
+    system = System(f"arm of {links} links with {modes} modes", gravity=(0.0, 0.0, -9.81))
+    for k in range(links):
+        body: dict[str, Any] = {"flexible": link, **({"node": "tip"} if k else {})}
+        if not modes:
+            body = {"mass": link.mass, "com": link.com, "inertia": link.inertia, **({"at": (1.0, 0.0, 0.0)} if k else {})}
+        system.body(f"link{k + 1}", parent=f"link{k}" if k else None, joint=Revolute("yz"[k % 2]), **body)
+    return system
+
+
+def _box_link(modes: int, variant: str) -> FlexibleBody:
+    model = solid_model(box((1.0, 0.1, 0.05), (8, 1, 1)), E=1e8, nu=0.3, density=1000.0, inboard="root",
+                        attach={"root": ("x", 0.0), "tip": ("x", 1.0)})
+    lumped, attach = model.mass.sum(axis=1).ravel(), {each.name: list(each.nodes) for each in model.attachments}
+    return from_matrices(np.diag(lumped), model.stiffness, model.position, attach=attach, inboard="root", modes=modes,
+                         variant=variant)
+
+
+def _beam_link(modes: int) -> FlexibleBody:
+    return beam(1.0, E=1e8, G=4e7, area=5e-3, Iy=1.04e-6, Iz=4.17e-6, J=2.9e-6, density=1000.0, elements=24, modes=modes)

@@ -1,4 +1,4 @@
-"""A benchmark's numbers as a table."""
+"""A benchmark's numbers as tables."""
 from typing import Any
 
 from rich.table import Table
@@ -21,3 +21,26 @@ def forward_table(result: dict[str, Any]) -> Table:
                 first = False
         table.add_section()
     return table
+
+
+def flexible_table(result: dict[str, Any]) -> Table:
+    """Modes by kind of body: microseconds by O(N), in lanes, dense, in Exudyn; and the ratios."""
+    table = Table(title=f"microseconds per evaluation, {result['chain'].partition(';')[0]}", title_style="bold")
+    for name in ("modes", "kind"):
+        table.add_column(name)
+    for name in ("O(N)", "four lanes", "dense", "Exudyn", "dense/O(N)", "lanes", "Exudyn/O(N)"):
+        table.add_column(name, justify="right")
+    for modes, measured in result["modes"].items():
+        peer = measured.get("exudyn", {})
+        for i, (kind, values) in enumerate((kind, values) for kind, values in measured.items() if kind != "exudyn"):
+            times = [f"{values[engine]:.2f}" for engine in ("order-n", "order-n, four lanes", "dense")]
+            ratios = [f"{values[ratio]:.1f}" for ratio in ("dense/order-n", "lanes")]
+            against = f"{peer[f'evaluation/{kind}']:.1f}" if peer else ""
+            table.add_row("" if i else modes, kind, *times, f"{peer['evaluation']:.0f}" if peer else "", *ratios, against)
+        table.add_section()
+    return table
+
+
+def growth_text(result: dict[str, Any]) -> str:
+    """How the time per link grows with the number of links."""
+    return "microseconds per link: " + ", ".join(f"{links} links {time:.3f}" for links, time in result["growth"].items())

@@ -1,7 +1,7 @@
 """The same systems in other engines, where they are installed: for comparison in tests and benchmarks."""
 from importlib.util import find_spec
 
-PEERS = {"pin": "pinocchio", "mujoco": "mujoco"}
+PEERS = {"pin": "pinocchio", "mujoco": "mujoco", "exudyn": "exudyn"}
 
 
 def installed() -> list[str]:

@@ -1,0 +1,81 @@
+"""`bough bench flexible`: a chain of flexible links by O(N), dense and in lanes, and in Exudyn, in one process."""
+from typing import Any
+
+import numpy as np
+
+from bough.bench.dynamics import versions
+from bough.bench.mechanisms import flexible_arm
+from bough.bench.timing import interleaved
+from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.model import Model
+from bough.model.run import call, workspace
+from bough.peers import installed
+from bough.sweeps import calls
+
+LINKS, MODES, KINDS = 10, (0, 1, 2, 5, 10, 20), ("full", "zeroth_order", "stiffening")
+GROWTH, GROWTH_MODES = (5, 10, 20, 40, 80), 5
+ENGINES = {"order-n": (calls.forward_order_n, ONE), "order-n, four lanes": (calls.forward_order_n, FOUR),
+           "dense": (calls.forward_dense, ONE)}
+
+
+def flexible(*, quick: bool = False) -> dict[str, Any]:
+    """Measure; {"modes": {n: {kind: {engine: us, "dense/order-n": ..., ...}, "exudyn": {...}}}, "growth": {links: us a link}}."""
+    rounds = 6 if quick else 30
+    measured: dict[str, Any] = {str(modes): of_modes(modes, rounds) for modes in MODES}
+    arms = {links: flexible_arm(links, GROWTH_MODES).compile() for links in GROWTH}
+    growth = {links: compare(arm, ("order-n",), rounds)["order-n"]/links for links, arm in arms.items()}
+    return {"unit": "microseconds per evaluation of the accelerations (growth: per evaluation and link), minima",
+            "chain": f"{LINKS} links on revolute joints; growth: links with {GROWTH_MODES} modes, full",
+            "kinds": {"full": "second order in the deformation", "zeroth_order": "ruthlessly linearised",
+                      "stiffening": "beams, second order, geometric stiffening"},
+            "exudyn": "explicit right-hand side with joints as springs, its fastest build, rotations and linear solver; implicit: "
+                      "a step of its generalised-alpha method of 1 ms with joints as constraints",
+            "versions": versions(), "modes": measured, "growth": {str(links): time for links, time in growth.items()}}
+
+
+def of_modes(modes: int, rounds: int) -> dict[str, Any]:
+    kinds = KINDS if modes else ("full",)
+    found: dict[str, Any] = {kind: compare(flexible_arm(LINKS, modes, kind).compile(), ENGINES, rounds) for kind in kinds}
+    if modes and "exudyn" in installed():
+        from bough.peers.exudyn import ExudynArm
+        arm = ExudynArm(flexible_arm(LINKS, modes))
+        evaluation, step = arm.time_per_evaluation(max(3, rounds//4)), arm.time_per_implicit_step(rounds=max(3, rounds//8))
+        found["exudyn"] = {"evaluation": evaluation, "implicit step": step,
+                           **{f"evaluation/{kind}": evaluation/found[kind]["order-n"] for kind in kinds}}
+    return found
+
+
+def compare(model: Model, engines: Any, rounds: int) -> dict[str, float]:
+    """Microseconds of each engine, how much faster O(N) is than dense, and lanes than one state; how far dense is from O(N)."""
+    q, v, tau = states(model, 64)
+    functions, answers = {}, {}
+    for name in engines:
+        functions[name], answers[name] = kernel_call(model, q, v, tau, *ENGINES[name])
+    found = {name: timing["min_us"] for name, timing in interleaved(functions, len(q), rounds=rounds).items()}
+    if len(found) > 1:
+        scale = np.abs(answers["dense"]).max()
+        found |= {"dense/order-n": found["dense"]/found["order-n"], "lanes": found["order-n"]/found["order-n, four lanes"],
+                  "difference": float(np.abs(answers["dense"] - answers["order-n"]).max()/scale)}
+    return found
+
+
+def states(model: Model, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Joint angles of a radian, modes bent as some g bend them."""
+    rng = np.random.default_rng(1)
+    q, v, tau = rng.uniform(-1.0, 1.0, (n, model.nq)), rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
+    for name, body in model.system.bodies.items():
+        if body.n_modes:
+            at_q, at_v = (place + 1 for place in model.places[name])
+            softness = 10.0/np.diag(body.elastic.K)
+            q[:, at_q:at_q + body.n_modes] *= softness
+            v[:, at_v:at_v + body.n_modes] *= 10.0*softness
+    return q, v, tau
+
+
+def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, kernel: Any, lanes: Lanes) -> tuple[Any, np.ndarray]:
+    """A function that runs the kernel over all states, and the array that it fills."""
+    tables, out = model.tables, np.empty_like(v)
+    ws = workspace(tables, lanes, model.nv**2 if kernel is calls.forward_dense else 0)
+    args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
+    call(kernel, *args)
+    return (lambda: kernel(*args)), out
