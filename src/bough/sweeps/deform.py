@@ -164,15 +164,17 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
         h, N_omega = axial(E), trace_less(E, omega)
         z = load(lane, ws, rows + length*r + at_z) + dot(h, alpha) + dot(t, a) - dot(omega, N_omega)
         if has_pairs:
-            eta, rate = load(lane, ws, x + r), load(lane, ws, rates + r)
-            E_0, _ = read_start(pars, start + START_ROW*r)
             z = z + dot(omega, load3(lane, ws, turning + 3*r))
-            added, moment = add(added, scale(eta, add(symmetric_part(E), E_0))), add(moment, scale(eta, t))
-            spin, slide = add(spin, scale(2.0*rate, N_omega)), add(slide, scale(rate, t))
-            if has_turns:
-                spin = add(spin, scale(rate, load3(lane, ws, turning + padded(3*size) + 3*r)))
+            spin = add(spin, scale(2.0*load(lane, ws, rates + r), N_omega))
         copy_block(lane, ws, rows + length*r, pars, mass + padded(n)*r, n)
         store(lane, ws, rows + length*r + at_g, ((h, t), z))
+    for r in range(size*has_pairs):                             # a loop of its own: all sums at once do not fit the registers
+        E, t, eta = load9(lane, ws, bent + 9*r), read3(pars, at_t + 3*r), load(lane, ws, x + r)
+        E_0, _ = read_start(pars, start + START_ROW*r)
+        added, moment = add(added, scale(eta, add(symmetric_part(E), E_0))), add(moment, scale(eta, t))
+        slide = add(slide, scale(load(lane, ws, rates + r), t))
+    for r in range(size*has_turns):
+        spin = add(spin, scale(load(lane, ws, rates + r), load3(lane, ws, turning + padded(3*size) + 3*r)))
     b = k*HINGE_PARS
     J = add(add(read6(pars, b + INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
     h = add(read3(pars, b + MOMENT), moment)
