@@ -1,6 +1,7 @@
 """A benchmark's numbers as tables."""
 from typing import Any
 
+from rich.box import SIMPLE
 from rich.table import Table
 
 
@@ -25,15 +26,16 @@ def forward_table(result: dict[str, Any]) -> Table:
 
 def flexible_table(result: dict[str, Any]) -> Table:
     """Modes by kind of body: microseconds by O(N), in lanes, dense, in Exudyn; and the ratios."""
-    table = Table(title=f"microseconds per evaluation, {result['chain'].partition(';')[0]}", title_style="bold")
+    title = f"microseconds per evaluation, {result['chain'].partition(';')[0]}"
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("modes", "kind"):
-        table.add_column(name)
-    for name in ("O(N)", "four lanes", "dense", "Exudyn", "dense/O(N)", "lanes", "Exudyn/O(N)"):
-        table.add_column(name, justify="right")
+        table.add_column(name, no_wrap=True)
+    for name in ("O(N)", "lanes", "dense", "Exudyn", "x dense", "x lanes", "x Exudyn"):
+        table.add_column(name, justify="right", no_wrap=True)
     for modes, measured in result["modes"].items():
         peer = measured.get("exudyn", {})
         for i, (kind, values) in enumerate((kind, values) for kind, values in measured.items() if kind != "exudyn"):
-            times = [f"{values[engine]:.2f}" for engine in ("order-n", "order-n, four lanes", "dense")]
+            times = [f"{values[engine]:.3g}" for engine in ("order-n", "order-n, four lanes", "dense")]
             ratios = [f"{values[ratio]:.1f}" for ratio in ("dense/order-n", "lanes")]
             against = f"{peer[f'evaluation/{kind}']:.1f}" if peer else ""
             table.add_row("" if i else modes, kind, *times, f"{peer['evaluation']:.0f}" if peer else "", *ratios, against)

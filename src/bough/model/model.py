@@ -210,7 +210,7 @@ class Model:
         return _value(self.bodies(q, v, wheels=wheels, orbit=orbit), "kinetic_energy")
 
     def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
-        """Potential energy of gravity and of joint springs, J; uniform gravity counts from the world's origin."""
+        """Potential energy of gravity, joint springs and strain, J; uniform gravity counts from the world's origin."""
         return _value(self.bodies(q, orbit=orbit), "potential_energy")
 
     def momentum(self, q: Any, v: Any, *, wheels: Any = None) -> np.ndarray:
