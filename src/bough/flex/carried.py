@@ -33,7 +33,7 @@ class Carried:
         return len(self.G)
 
 
-def carried(body: FlexibleBody) -> Carried:
+def carried_fields(body: FlexibleBody) -> Carried:
     """The fields of a body that stiffens geometrically; none of one that does not, or is linearised."""
     i, n = body.integrals, body.n_modes
     own_E, own_slope = moments(i.I1 / 2, i.h), moments(i.I2, i.k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from bough.flex.integrals import ModalIntegrals, kept
 from bough.flex.shapes import MassPoints, Nodes, Outline
 
 if TYPE_CHECKING:
+    from bough.flex.carried import Carried
     from bough.flex.recipe import Recipe
 
 
@@ -70,6 +72,13 @@ class FlexibleBody:
     def stiffening(self) -> bool:
         """Whether the body has a motion-induced stiffness."""
         return self.geometric is not None
+
+    @cached_property
+    def carried(self) -> Carried:
+        """The second-order displacements of the mass, as fields that the modes carry along."""
+        from bough.flex.carried import carried_fields
+
+        return carried_fields(self)
 
     def displacement(self, eta: Any) -> dict[str, Array]:
         """The displacement of each node (3,) in body axes under modal coordinates (n,)."""

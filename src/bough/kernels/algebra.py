@@ -10,7 +10,7 @@
 ``add``, ``sub`` and ``scale`` (from lanes) work elementwise on any of these.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, scale, zero
+from bough.kernels.lanes import add, scale, sub, zero
 
 ZERO = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -239,15 +239,23 @@ def inertia_times(P, A):
 
 
 @leaf
+def outer(a, b):
+    (ax, ay, az), (bx, by, bz) = a, b
+    return ax*bx, ax*by, ax*bz, ay*bx, ay*by, ay*bz, az*bx, az*by, az*bz
+
+
+@leaf
+def sym_outer(a, b):
+    """a b^T, known to be symmetric."""
+    (ax, ay, az), (bx, by, bz) = a, b
+    return ax*bx, ax*by, ax*bz, ay*by, ay*bz, az*bz
+
+
+@leaf
 def sub_outer(P, U, G):
     """P - U G^T, known to be symmetric."""
-    (jxx, jxy, jxz, jyy, jyz, jzz), (hxx, hxy, hxz, hyx, hyy, hyz, hzx, hzy, hzz), (mxx, mxy, mxz, myy, myz, mzz) = P
-    (ux, uy, uz), (vx, vy, vz) = U
-    (gx, gy, gz), (kx, ky, kz) = G
-    return ((jxx - ux*gx, jxy - ux*gy, jxz - ux*gz, jyy - uy*gy, jyz - uy*gz, jzz - uz*gz),
-            (hxx - ux*kx, hxy - ux*ky, hxz - ux*kz, hyx - uy*kx, hyy - uy*ky, hyz - uy*kz,
-             hzx - uz*kx, hzy - uz*ky, hzz - uz*kz),
-            (mxx - vx*kx, mxy - vx*ky, mxz - vx*kz, myy - vy*ky, myz - vy*kz, mzz - vz*kz))
+    (J, H, M), (u, v), (g, k) = P, U, G
+    return sub(J, sym_outer(u, g)), sub(H, outer(u, k)), sub(M, sym_outer(v, k))
 
 
 @leaf

@@ -19,7 +19,7 @@ from numba import config, njit
 from numba.core.codegen import CPUCodeLibrary
 
 COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
-OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nogil": True}
+OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nogil": True, "_nrt": False}
 
 
 def _cache_directory():

@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load9", "load_composite",
            "load_gathered", "load_mass", "load_spatial", "only_if_bending", "put_lane", "quads_of", "read", "read3",
-           "read6", "read9", "read_pack", "read_spatial", "read_start", "scale", "sincos", "smaller", "sqrt", "store",
+           "read6", "read9", "read_pack", "read_spatial", "scale", "sincos", "smaller", "sqrt", "store",
            "sub", "width_of", "zero"]
 
 
@@ -121,4 +121,4 @@ load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))
 load_spatial, load_gathered = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3))))
 load_composite, load_mass = (_make_load(s) for s in ((6, 3, 1), (6, 3)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))
-read_spatial, read_start = (_make_read(s) for s in ((3, 3), (6, 3)))
+read_spatial = _make_read((3, 3))

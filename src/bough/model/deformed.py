@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.describe import Body
-from bough.flex.carried import carried
 from bough.model.arguments import Batch
 from bough.model.flexible import axial
 
@@ -41,7 +40,7 @@ def deformed(model: "Model", batch: Batch) -> Deformed:
 def deform(found: Deformed, k: int, body: Body, eta: np.ndarray, rate: np.ndarray) -> None:
     """J, h, and the momenta and energies of the deformation, as `sweeps.deform` has them [B 9]."""
     flexible, strained = body.elastic, eta if body.rest is None else eta - np.asarray(body.rest)
-    sums = carried(flexible)
+    sums = flexible.carried
     slaves = np.einsum("ars,bs->bar", sums.G, eta)
     x = np.concatenate([eta, np.einsum("bar,br->ba", slaves, eta)/2], axis=1)          # with the coordinates that modes carry
     speed = np.concatenate([rate, np.einsum("bar,br->ba", slaves, rate)], axis=1)

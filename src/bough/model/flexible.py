@@ -6,7 +6,6 @@ axial vector of E_r is the coupling h_r + k_sr eta_s.  For points without inerti
 import numpy as np
 
 from bough.flex import FlexibleBody
-from bough.flex.carried import carried
 from bough.flex.cross import LEVI_CIVITA
 from bough.sweeps import fields as f
 from bough.sweeps.fields import fours
@@ -28,8 +27,8 @@ def side_by_side(parts: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def modal_record_size(body: FlexibleBody) -> int:
-    n, p = body.n_modes, carried(body).count
-    blocks = fours(9*(n + p)) + 3*fours(3*(n + p)) + fours(6*n) + 2*fours(n + p) + 2*p*fours(n)
+    n, p = body.n_modes, body.carried.count
+    blocks = fours(9*(n + p)) + 2*fours(3*(n + p)) + fours(6*n) + 2*fours(n + p) + 2*p*fours(n)
     return f.MODAL_ROWS + (n + p)*(fours(n) + 8) + blocks
 
 
@@ -40,15 +39,14 @@ def node_record_size(body: FlexibleBody) -> int:
 
 def modal_parameters(body: FlexibleBody, rest: np.ndarray) -> tuple[np.ndarray, list[int]]:
     """In the order of `sweeps.fields`; and what follows the record's place in the plan."""
-    n, full, sums = body.n_modes, body.variant == "full", carried(body)
+    n, full, sums = body.n_modes, body.variant == "full", body.carried
     inboard, moves = inboard_shapes(body)
-    symmetric = (sums.E + sums.E.transpose(0, 2, 1))/2
     k = axial(sums.slope)
     turns = full and not np.allclose(k, -k.transpose(1, 0, 2), rtol=0.0, atol=1e-14*np.abs(k).max(initial=0.0))
     diagonal = not any((matrix - np.diag(np.diag(matrix))).any() for matrix in (body.K, body.D))
     by_rate = [k - k.transpose(1, 0, 2), k][:full + turns]
     matrices = [np.diag(body.K), np.diag(body.D)] if diagonal else [body.K.ravel(), body.D.ravel()]
-    parts = [*blocks(sums.mass[:, :n]), block(np.concatenate([symmetric[:, *np.triu_indices(3)], sums.t], axis=1)),
+    parts = [*blocks(sums.mass[:, :n]),
              block(np.concatenate([[*inboard_place(body), 0.0], inboard.ravel()])),
              block(np.concatenate([-(body.K @ rest), *matrices])), block(sums.E), block(sums.t),
              *(blocks(sums.slope) if full else []), *side_by_side(by_rate),

@@ -216,7 +216,7 @@ def described_inputs(tables: Tables, t: np.ndarray) -> np.ndarray:
     """(times, nu): the constants and time tables of u."""
     start = tables.size(f.PAR_INPUTS)
     u = np.tile(tables.pars[0, start:start + tables.n_u], (len(t), 1))
-    rows = tables.plan[tables.size(f.TABLES):][:f.TABLE_ROW*tables.size(f.N_TABLES)].reshape(-1, f.TABLE_ROW)
+    rows = tables.plan.reshape(-1)[tables.size(f.TABLES):][:f.TABLE_ROW*tables.size(f.N_TABLES)].reshape(-1, f.TABLE_ROW)
     for at, pieces, target in rows.tolist():
         table = tables.tables[at:at + f.PIECE*pieces].reshape(-1, f.PIECE)
         piece = table[np.clip(np.searchsorted(table[:, 0], t, side="right") - 1, 0, None)]

@@ -25,37 +25,40 @@ def copy_block(lane, ws, to, pars, at, n):
         store(quads, ws, first + i, read_pack(lane, pars, source + i))
 
 
-NOTHING = -1
+NOTHING = None
+
+
+@leaf
+def first_pack(lane, quads, pars, start, i):
+    """Pack i from `start` on; zero from NOTHING."""
+    if start is None:
+        return zero(quads)
+    return zero(quads) + read_pack(lane, pars, pack_of(lane, start) + i)
 
 
 @leaf
 def combine(lane, ws, to, factors, n, pars, start, at, length):
-    """ws[to ...] = pars[start ...] (or NOTHING) + the sum of n factors (in ws) times as many blocks of pars; four at a time, so
+    """ws[to ...] = pars[start ...] (or NOTHING) + the sum of n factors (in ws) times as many blocks of pars; five at a time, so
     that sums are loaded and stored less often."""
     quads, to, at, packs = quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(length))
-    from_start, start = start >= 0, pack_of(lane, start)
-    for i in range(packs*(n < 4)):
-        store(quads, ws, to + i, zero(quads))
-        if from_start:
-            store(quads, ws, to + i, read_pack(lane, pars, start + i))
-    for s in range(0, n - 3, 4):
-        a, b = load(lane, ws, factors + s), load(lane, ws, factors + s + 1)
-        c, d = load(lane, ws, factors + s + 2), load(lane, ws, factors + s + 3)
+    fives = n//5*5
+    for i in range(packs*(n < 5)):
+        store(quads, ws, to + i, first_pack(lane, quads, pars, start, i))
+    for s in range(0, fives, 5):
+        a, b, c = load(lane, ws, factors + s), load(lane, ws, factors + s + 1), load(lane, ws, factors + s + 2)
+        d, e = load(lane, ws, factors + s + 3), load(lane, ws, factors + s + 4)
         for i in range(packs):
             k = at + s*packs + i
-            value = (a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + packs)
-                     + c*read_pack(lane, pars, k + 2*packs) + d*read_pack(lane, pars, k + 3*packs))
-            if s > 0:
-                value = value + load(quads, ws, to + i)
-            elif from_start:
-                value = value + read_pack(lane, pars, start + i)
-            store(quads, ws, to + i, value)
-    for s in range(n & -4, n - 1, 2):
+            value = load(quads, ws, to + i) if s > 0 else first_pack(lane, quads, pars, start, i)
+            store(quads, ws, to + i, value + a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + packs)
+                  + c*read_pack(lane, pars, k + 2*packs) + d*read_pack(lane, pars, k + 3*packs)
+                  + e*read_pack(lane, pars, k + 4*packs))
+    for s in range(fives, n - 1, 2):
         a, b = load(lane, ws, factors + s), load(lane, ws, factors + s + 1)
         for i in range(packs):
             k = at + s*packs + i
             accumulate(quads, ws, to + i, a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + packs))
-    if n & 1:
+    if (n - fives) & 1:
         a = load(lane, ws, factors + n - 1)
         for i in range(packs):
             accumulate(quads, ws, to + i, a*read_pack(lane, pars, at + (n - 1)*packs + i))
@@ -70,45 +73,61 @@ def add_row(lane, ws, to, factor, at, n):
 
 
 @leaf
-def eliminate_rows(lane, ws, at, length, j):
-    """Row j less the rows i < j of a symmetric system, each times its entry j and its inverse pivot (at i), from entry j on."""
+def pivot_factor(lane, ws, row, s, j):
+    """Entry j of row s (at `row`) times its inverse pivot."""
+    return load(lane, ws, row + j)*load(lane, ws, row + s)
+
+
+@leaf
+def eliminate_rows(lane, ws, at, length, j, rows):
+    """Rows j and, with rows = 2, j + 1 less the rows i < j of a symmetric system, each times its entry j (j + 1) and its inverse
+    pivot (at i), from entry j on; two rows share what is loaded."""
     quads, to, packs, first = quads_of(ws), pack_of(lane, at + length*j), pack_of(lane, length), pack_of(lane, j)
+    second = j + rows - 1
     for s in range(0, j - 3, 4):
         row = at + length*s
-        a = load(lane, ws, row + j)*load(lane, ws, row + s)
-        b = load(lane, ws, row + length + j)*load(lane, ws, row + length + s + 1)
-        c = load(lane, ws, row + 2*length + j)*load(lane, ws, row + 2*length + s + 2)
-        d = load(lane, ws, row + 3*length + j)*load(lane, ws, row + 3*length + s + 3)
+        a, b = pivot_factor(lane, ws, row, s, j), pivot_factor(lane, ws, row + length, s + 1, j)
+        c, d = pivot_factor(lane, ws, row + 2*length, s + 2, j), pivot_factor(lane, ws, row + 3*length, s + 3, j)
+        e, f = pivot_factor(lane, ws, row, s, second), pivot_factor(lane, ws, row + length, s + 1, second)
+        g, h = pivot_factor(lane, ws, row + 2*length, s + 2, second), pivot_factor(lane, ws, row + 3*length, s + 3, second)
         for i in range(first, packs):
             k = pack_of(lane, row) + i
-            value = load(quads, ws, to + i) - (a*load(quads, ws, k) + b*load(quads, ws, k + packs)
-                                               + c*load(quads, ws, k + 2*packs) + d*load(quads, ws, k + 3*packs))
-            store(quads, ws, to + i, value)
-    for s in range(j & -4, j):
+            A, B, C, D = load(quads, ws, k), load(quads, ws, k + packs), load(quads, ws, k + 2*packs), load(quads, ws, k + 3*packs)
+            store(quads, ws, to + i, load(quads, ws, to + i) - (a*A + b*B + c*C + d*D))
+            if rows == 2:
+                store(quads, ws, to + packs + i, load(quads, ws, to + packs + i) - (e*A + f*B + g*C + h*D))
+    for s in range(j & -4, j, 2):                               # j is even
         row = at + length*s
-        a = load(lane, ws, row + j)*load(lane, ws, row + s)
+        a, b = pivot_factor(lane, ws, row, s, j), pivot_factor(lane, ws, row + length, s + 1, j)
+        c, d = pivot_factor(lane, ws, row, s, second), pivot_factor(lane, ws, row + length, s + 1, second)
         for i in range(first, packs):
-            store(quads, ws, to + i, load(quads, ws, to + i) - a*load(quads, ws, pack_of(lane, row) + i))
+            k = pack_of(lane, row) + i
+            A, B = load(quads, ws, k), load(quads, ws, k + packs)
+            store(quads, ws, to + i, load(quads, ws, to + i) - (a*A + b*B))
+            if rows == 2:
+                store(quads, ws, to + packs + i, load(quads, ws, to + packs + i) - (c*A + d*B))
 
 
 @leaf
 def add_products(lane, ws, to, F, at, first, n):
-    """ws[to ...] += F . six blocks that follow each other, from entry `first` on: products of a spatial vector with n others."""
-    quads, to, at, stride = quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(n))
+    """ws[to ...] += F . the spatial vectors that `store_column` put at `at`, from number `first` on to n."""
+    quads, to, at = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
     (a, b, c), (d, e, f) = F
-    for i in range(pack_of(lane, first), stride):
-        k = at + i
-        accumulate(quads, ws, to + i, a*load(quads, ws, k) + b*load(quads, ws, k + stride) + c*load(quads, ws, k + 2*stride)
-                   + d*load(quads, ws, k + 3*stride) + e*load(quads, ws, k + 4*stride) + f*load(quads, ws, k + 5*stride))
+    for i in range(pack_of(lane, first), pack_of(lane, padded(n))):
+        k = at + 6*i
+        accumulate(quads, ws, to + i, a*load(quads, ws, k) + b*load(quads, ws, k + 1) + c*load(quads, ws, k + 2)
+                   + d*load(quads, ws, k + 3) + e*load(quads, ws, k + 4) + f*load(quads, ws, k + 5))
 
 
 @leaf
-def store_column(lane, ws, to, stride, F):
-    """A spatial vector, its components a block apart."""
+def store_column(lane, ws, at, j, F):
+    """Spatial vector j of many: their first components make packs, then their second ones, and so on."""
+    w = 4//width_of(lane)                                       # numbers of one state in a pack
+    to = at + (j//w)*6*w + j % w
     (a, b, c), (d, e, f) = F
     store(lane, ws, to, a)
-    store(lane, ws, to + stride, b)
-    store(lane, ws, to + 2*stride, c)
-    store(lane, ws, to + 3*stride, d)
-    store(lane, ws, to + 4*stride, e)
-    store(lane, ws, to + 5*stride, f)
+    store(lane, ws, to + w, b)
+    store(lane, ws, to + 2*w, c)
+    store(lane, ws, to + 3*w, d)
+    store(lane, ws, to + 4*w, e)
+    store(lane, ws, to + 5*w, f)

@@ -35,7 +35,6 @@ from bough.kernels.lanes import (
     read3,
     read6,
     read9,
-    read_start,
     scale,
     store,
     zero,
@@ -58,7 +57,6 @@ from bough.sweeps.fields import (
     MOMENT,
     NODE_BIAS,
     NODE_WS,
-    START_ROW,
     VDOT,
     Q,
     V,
@@ -79,7 +77,7 @@ from bough.sweeps.modes import (
 def carry_fields(lane, plan, pars, ws, row):
     """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    q, v, (_, _, _, _, x, rates, slopes, bends) = read(plan, row + Q), read(plan, row + V), deformed_blocks(plan, flex)
+    q, v, (_, _, _, x, rates, slopes, bends) = read(plan, row + Q), read(plan, row + V), deformed_blocks(plan, flex)
     G = slope_parameters(plan, flex, n, size) + rates_length(plan, flex, size)*size
     for r in range(n):
         store(lane, ws, x + r, load(lane, ws, q + r))
@@ -98,7 +96,7 @@ def carry_fields(lane, plan, pars, ws, row):
 @leaf
 def slope_parameters(plan, flex, n, size):
     """In pars: what rates add, behind E and t at eta = 0 and what coordinates add to E."""
-    start = constant_parameters(plan, flex)[3] + padded(9*size) + padded(3*size)
+    start = constant_parameters(plan, flex)[2] + padded(9*size) + padded(3*size)
     if read(plan, flex + HAS_PAIRS):
         start = start + padded(9*size)*size
     return start
@@ -108,8 +106,8 @@ def slope_parameters(plan, flex, n, size):
 def bend_integrals(lane, plan, pars, ws, row, x, rates):
     """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    E, _, W, _, _, _, _, _ = deformed_blocks(plan, flex)
-    start, length = constant_parameters(plan, flex)[3], rates_length(plan, flex, size)
+    E, W, _, _, _, _, _ = deformed_blocks(plan, flex)
+    start, length = constant_parameters(plan, flex)[2], rates_length(plan, flex, size)
     combine(lane, ws, E, x, size, pars, start, start + padded(9*size) + padded(3*size), 9*size)
     combine(lane, ws, W, rates, size, pars, NOTHING, slope_parameters(plan, flex, n, size), length)
 
@@ -118,7 +116,7 @@ def bend_integrals(lane, plan, pars, ws, row, x, rates):
 def elastic_forces(lane, plan, pars, ws, row, to, stride):
     """K (eta - rest) + D eta' of all modes, `stride` apart."""
     flex, n = flex_of(plan, row)
-    q, v, at = read(plan, row + Q), read(plan, row + V), constant_parameters(plan, flex)[2]
+    q, v, at = read(plan, row + Q), read(plan, row + V), constant_parameters(plan, flex)[1]
     if read(plan, flex + DIAGONAL):
         for r in range(n):
             K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
@@ -140,8 +138,8 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
         g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
     """
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    bent, _, turning, _, x, rates, _, _ = deformed_blocks(plan, flex)
-    start, _, _, straight = constant_parameters(plan, flex)
+    bent, turning, _, x, rates, _, _ = deformed_blocks(plan, flex)
+    straight = constant_parameters(plan, flex)[2]
     has_pairs, has_turns, at_t = read(plan, flex + HAS_PAIRS), read(plan, flex + HAS_TURNS), straight + padded(9*size)
     (rows, length, at_g, at_z), mass = mode_rows(plan, flex, n), read(plan, flex + FLEX_PAR)
     alpha, a = A
@@ -170,8 +168,8 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
         store(lane, ws, rows + length*r + at_g, ((h, t), z))
     for r in range(size*has_pairs):                             # a loop of its own: all sums at once do not fit the registers
         E, t, eta = load9(lane, ws, bent + 9*r), read3(pars, at_t + 3*r), load(lane, ws, x + r)
-        E_0, _ = read_start(pars, start + START_ROW*r)
-        added, moment = add(added, scale(eta, add(symmetric_part(E), E_0))), add(moment, scale(eta, t))
+        E_0 = read9(pars, straight + 9*r)
+        added, moment = add(added, scale(eta, symmetric_part(add(E, E_0)))), add(moment, scale(eta, t))
         slide = add(slide, scale(load(lane, ws, rates + r), t))
     for r in range(size*has_turns):
         spin = add(spin, scale(load(lane, ws, rates + r), load3(lane, ws, turning + padded(3*size) + 3*r)))
@@ -189,7 +187,7 @@ def share_carried(lane, plan, ws, row):
     """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
     (rows, length, at_g, at_z), v = mode_rows(plan, flex, n), read(plan, row + V)
-    _, _, _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
+    _, _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
     wrench = read(plan, flex + FLEX_WS) + MODAL_WRENCH
     for a in range(size - n):
         field, S, bias = rows + length*(n + a), slopes + padded(n)*a, zero(lane)

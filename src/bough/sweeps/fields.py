@@ -57,11 +57,10 @@ GRAVITY, MU, TOTAL_MASS, _ = offsets(3, 1, 1)
 PLACE_C, PLACE_R, MASS, MOMENT, INERTIA, HINGE_PARS = offsets(9, 3, 1, 3, 6)
 STIFFNESS, REST, DAMPING, SPRING_PARS = offsets(1, 1, 1)
 WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
-# flexible body with n modes and p carried fields, N = n + p, blocks padded to fours: modal mass (a block of n for each of N); a
-# START_ROW for each of N; place (and 0) and shapes of the inboard node (a spatial vector a mode); elastic forces at eta = 0 (n),
+# flexible body with n modes and p carried fields, N = n + p, blocks padded to fours: modal mass (a block of n for each of N);
+# place (and 0) and shapes of the inboard node (a spatial vector a mode); elastic forces at eta = 0 (n),
 # stiffness, damping (n or n x n each); E (9 each), t (3 each) at eta = 0, then what each coordinate adds to E; what each rate adds
 # to W, h' (3 each); for each mode what it adds to the slopes of the carried coordinates (p blocks of n)
-START_ROW = 9                 # symmetric part of E (6), t (3) at eta = 0, for the deformed inertia
 # node: its place in the body frame (and 0), shapes (a spatial vector a mode, a block), what each coordinate adds to them
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
@@ -72,7 +71,7 @@ PIECE = 5
 # ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------
 ATTITUDE, RATE, ACCELERATION, OFFSET, GAIN = offsets(9, 3, 6, 3)
 # modal record: deformed J and h, own bias wrench, angular bias of the hinge, then blocks for n modes: a row a mode (D: padded n;
-# g, z_f, 0) and for each carried field, E, t of the deformed body, W, h', shapes of the inboard node, coordinates and rates with
+# g, z_f, 0) and for each carried field, E of the deformed body, W, h', shapes of the inboard node, coordinates and rates with
 # the carried ones, slopes of these and their rates (p blocks of n each)
 MODAL_J, MODAL_H, MODAL_WRENCH, MODAL_BIAS, _, MODAL_ROWS = offsets(6, 3, 6, 3, 2)
 # node record: angular bias, then blocks: shapes as the deformation has them, their rates, and six blocks (a number a mode) for a

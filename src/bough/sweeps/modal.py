@@ -7,6 +7,7 @@ from bough.kernels.algebra import (
     ZERO,
     inertia_times,
     isotropic,
+    outer,
     rotate,
     rotate_inertia,
     rotate_spatial,
@@ -15,7 +16,7 @@ from bough.kernels.algebra import (
     shift_wrench,
     skew,
     spatial_dot,
-    sub_outer,
+    sym_outer,
     transpose,
     unrotate,
     unrotate_spatial,
@@ -26,6 +27,7 @@ from bough.kernels.lanes import (
     accumulate,
     add,
     load,
+    load3,
     load_mass,
     load_spatial,
     only_if_bending,
@@ -37,7 +39,7 @@ from bough.kernels.lanes import (
     sub,
     zero,
 )
-from bough.sweeps.blocks import add_products, eliminate_rows, padded, store_column
+from bough.sweeps.blocks import add_products, add_row, eliminate_rows, padded, store_column
 from bough.sweeps.fields import (
     FLEX_HINGE,
     FLEX_WS,
@@ -80,7 +82,7 @@ def gather_node(lane, plan, pars, ws, row, P, z, r):
         Pi = load_spatial(lane, ws, shapes + 6*j)
         carried = inertia_times(P, Pi)
         accumulate(lane, ws, rows + length*j + at_g, (shift_wrench(r, carried), spatial_dot(Pi, z)))
-        store_column(lane, ws, blocks + j, padded(n), carried)
+        store_column(lane, ws, blocks, j, carried)
     for i in range(n):
         add_products(lane, ws, rows + length*i, load_spatial(lane, ws, shapes + 6*i), blocks, i, n)
     return shift_inertia(r, P), shift_wrench(r, z)
@@ -104,10 +106,48 @@ def see_from_inboard(lane, plan, ws, flex, n, P, z):
 
 
 @leaf
+def invert_pivot(lane, ws, at):
+    d = load(lane, ws, at)
+    store(lane, ws, at, 1.0/d)
+    return d
+
+
+@leaf
+def spent_inertia(lane, ws, rows, length, n):
+    """sum g D^-1 g^T, block by block: all at once do not fit the registers."""
+    no, at_g = zero(lane), padded(n)
+    A, B, C = (no, no, no, no, no, no), (no, no, no, no, no, no, no, no, no), (no, no, no, no, no, no)
+    for j in range(n):
+        mode = rows + length*j
+        d, a = load(lane, ws, mode + j), load3(lane, ws, mode + at_g)
+        A = add(A, sym_outer(a, scale(d, a)))
+    for j in range(n):
+        mode = rows + length*j
+        d, a, b = load(lane, ws, mode + j), load3(lane, ws, mode + at_g), load3(lane, ws, mode + at_g + 3)
+        B = add(B, outer(a, scale(d, b)))
+    for j in range(n):
+        mode = rows + length*j
+        d, b = load(lane, ws, mode + j), load3(lane, ws, mode + at_g + 3)
+        C = add(C, sym_outer(b, scale(d, b)))
+    return A, B, C
+
+
+@leaf
+def spent_bias(lane, ws, rows, length, n):
+    """sum g D^-1 z_f."""
+    o = (zero(lane), zero(lane), zero(lane))
+    z = (o, o)
+    for j in range(n):
+        mode = rows + length*j
+        z = add(z, scale(load(lane, ws, mode + padded(n) + 6)*load(lane, ws, mode + j), load_spatial(lane, ws, mode + padded(n))))
+    return z
+
+
+@leaf
 def reduce_modes(lane, plan, pars, ws, row, P, z):
     """Eliminate the modes, each like a hinge of one degree of freedom: P - g D^-1 g^T, z - g D^-1 z_f [JR 62]."""
     flex, n = flex_of(plan, row)
-    (rows, length, at_g, at_z), tau = mode_rows(plan, flex, n), read(plan, row + TAU)
+    (rows, length, _, at_z), tau = mode_rows(plan, flex, n), read(plan, row + TAU)
     J, h, m = own_inertia(lane, plan, pars, ws, flex)
     P = add(P, (J, skew(h), isotropic(m)))
     z = add(z, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH))
@@ -116,16 +156,15 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
     if read(plan, flex + INBOARD_MOVES):
         see_from_inboard(lane, plan, ws, flex, n, P, z)
     least = zero(lane) + 1.0
-    for j in range(n):
-        eliminate_rows(lane, ws, rows, length, j)               # D, g and z_f without the modes before
-        d = load(lane, ws, rows + length*j + j)
-        least = smaller(least, d)
-        store(lane, ws, rows + length*j + j, 1.0/d)
-    for j in range(n):
-        mode = rows + length*j
-        d_inverse, g = load(lane, ws, mode + j), load_spatial(lane, ws, mode + at_g)
-        P = sub_outer(P, g, scale(d_inverse, g))
-        z = sub(z, scale(load(lane, ws, mode + at_z)*d_inverse, g))
+    for j in range(0, n, 2):                                    # D, g and z_f without the modes before
+        pair = min(n - j, 2)
+        eliminate_rows(lane, ws, rows, length, j, pair)
+        least = smaller(least, invert_pivot(lane, ws, rows + length*j + j))
+        if pair == 2:
+            mode = rows + length*(j + 1)
+            add_row(lane, ws, mode, -load(lane, ws, mode - length + j + 1)*load(lane, ws, mode - length + j), mode - length, length)
+            least = smaller(least, invert_pivot(lane, ws, mode + j + 1))
+    P, z = sub(P, spent_inertia(lane, ws, rows, length, n)), sub(z, spent_bias(lane, ws, rows, length, n))
     moment, force = z
     z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, to be told of, if bent so far that some d < 0
     C = body_attitude(lane, plan, ws, flex)

@@ -53,7 +53,6 @@ from bough.sweeps.fields import (
     NODE_SHAPES,
     NODE_WS,
     RECORD,
-    START_ROW,
     Q,
     V,
 )
@@ -99,30 +98,28 @@ def rates_length(plan, flex, size):
 
 @leaf
 def deformed_blocks(plan, flex):
-    """In ws: E, t, W and h', shapes of the inboard node, coordinates, rates, slopes of the carried coordinates, rates of these."""
+    """In ws: E, W and h', shapes of the inboard node, coordinates, rates, slopes of the carried coordinates, rates of these."""
     n, size = counts(plan, flex)
     rows, length, _, _ = mode_rows(plan, flex, n)
     E = rows + length*size
-    t = E + padded(9*size)
-    W = t + padded(3*size)
+    W = E + padded(9*size)
     inboard = W + 2*padded(3*size)
     x = inboard + padded(6*n)
     slopes = x + 2*padded(size)
-    return E, t, W, inboard, x, x + padded(size), slopes, slopes + padded(n)*(size - n)
+    return E, W, inboard, x, x + padded(size), slopes, slopes + padded(n)*(size - n)
 
 
 @leaf
 def constant_parameters(plan, flex):
-    """In pars, behind the modal mass: START_ROWs, place and shapes of the inboard node, forces at eta = 0 with stiffness and
+    """In pars, behind the modal mass: place and shapes of the inboard node, forces at eta = 0 with stiffness and
     damping, E and t at eta = 0."""
     n, size = counts(plan, flex)
-    at = read(plan, flex + FLEX_PAR) + padded(n)*size
-    inboard = at + padded(START_ROW*size)
+    inboard = read(plan, flex + FLEX_PAR) + padded(n)*size
     elastic = inboard + padded(4 + 6*n)
     forces = n + 2*n*n
     if read(plan, flex + DIAGONAL):
         forces = 3*n
-    return at, inboard, elastic, elastic + padded(forces)
+    return inboard, elastic, elastic + padded(forces)
 
 
 @leaf
@@ -133,7 +130,7 @@ def body_attitude(lane, plan, ws, flex):
 @leaf
 def inboard_shapes(plan, flex):
     """In ws: Pi_F of the inboard node, what each mode does there, seen from the body's origin, (psi, phi + l_d x psi) [JR 15]."""
-    return deformed_blocks(plan, flex)[3]
+    return deformed_blocks(plan, flex)[2]
 
 
 @leaf
@@ -149,7 +146,7 @@ def node_shapes(plan, row):
 def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     """From the inboard node's frame F at r to the body frame: C = F exp(-theta), and back by l_d [JR 11], [B 13]."""
     flex, n = flex_of(plan, row)
-    given, to = constant_parameters(plan, flex)[1], inboard_shapes(plan, flex)
+    given, to = constant_parameters(plan, flex)[0], inboard_shapes(plan, flex)
     q, v = read(plan, row + Q), read(plan, row + V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate = (o, o), (o, o)
