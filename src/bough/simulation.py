@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bough.describe import Simulation, System
@@ -13,7 +13,7 @@ from bough.progress import progress_bar
 from bough.results import Result
 from bough.results.records import chosen
 
-SETTINGS = ("until", "dt", "method", "rate", "record", "rtol", "atol")
+SETTINGS = ("until", "dt", "method", "rate", "record", "rtol", "atol", "stabilise", "hold")
 
 
 def simulate(
@@ -34,6 +34,8 @@ def simulate(
     control: Any = None,
     control_period: float | None = None,
     parameters: Mapping[str, Any] | None = None,
+    stabilise: str | float | None = None,
+    hold: Sequence[str] | None = None,
     progress: bool | Callable[[float, float], None] = False,
 ) -> Result:
     """Simulate a model (or a System, which is compiled first) from t = 0 and return the Result.
@@ -47,11 +49,14 @@ def simulate(
     method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive: rtol, atol)
     rate           samples per second; without it, every so many steps, about a hundred in all
     record         out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels,
-                   torque, orbit
+                   torque, orbit, loops
     dynamics       "order-n", "dense" or "auto"
     control        a function control(t, q, v, wheels) that returns joint torques or {name: torque}, asked once a step or
                    every control_period seconds; or a compiled one, made by bough.controller
     parameters     {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body
+    stabilise      what keeps loops closed: "projection" after each step (the default but with stiff methods), "baumgarte", or its
+                   frequency [rad/s]
+    hold           coordinates or joints that keep their initial values when the start is made to close the loops
     progress       True for a bar on stderr, or a function of the fraction done and the time reached
 
     A run that diverges raises SimulationError, whose `result` holds what was recorded until then. A run that is
@@ -65,7 +70,8 @@ def simulate(
     0.0999...
     """
     compiled = model.compile() if isinstance(model, System) else model
-    given = {"until": until, "dt": dt, "method": method, "rate": rate, "record": record, "rtol": rtol, "atol": atol}
+    given = {"until": until, "dt": dt, "method": method, "rate": rate, "record": record, "rtol": rtol, "atol": atol,
+             "stabilise": stabilise, "hold": hold}  # fmt: skip
     settings = settle(given, compiled.system.settings)
     names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
     with progress_bar(compiled.system.name, shown=progress is True) as bar:

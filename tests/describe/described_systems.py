@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from bough.describe import Body, CentralGravity, Joint, Simulation, System, Table, Wheel, Wrench
+from bough.describe import Body, CentralGravity, Distance, Frame, Joint, Loop, Simulation, System, Table, Wheel, Wrench
 
 numbers = st.floats(-1e6, 1e6)
 magnitudes = st.floats(1e-6, 1e6)
@@ -64,6 +64,14 @@ def inertias(draw):
 
 
 @st.composite
+def loops(draw, name, body):
+    """Between a body and the world."""
+    held = joints().map(lambda joint: joint.model_copy(update={"q0": None, "v0": None})).filter(lambda joint: joint.n_v < 6)
+    frames = [draw(st.builds(Frame, st.just(place), vectors, orientations()) | st.just(place)) for place in (body, "world")]
+    return Loop(name, draw(held | st.builds(Distance, magnitudes)), *draw(st.permutations(frames)))
+
+
+@st.composite
 def systems(draw):
     gravities = vectors | st.builds(CentralGravity, magnitudes, st.just((7e6, 0, 0)), vectors)
     system = System(draw(names), gravity=draw(gravities))
@@ -79,6 +87,7 @@ def systems(draw):
         force = draw(vectors | tables(columns=3))
         frame = draw(st.sampled_from(["body", "world"]))
         system.wrenches[name] = Wrench(name, labels[-1], force, draw(vectors), draw(vectors), frame)
+        system.loops[name] = draw(loops(name, labels[-1]))
     runs = st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"]))
     system.settings = draw(st.none() | runs)
     return system

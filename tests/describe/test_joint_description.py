@@ -1,5 +1,6 @@
 """Joints: their kinds, sizes, labels, options, and what they refuse."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -9,6 +10,8 @@ from bough.describe import (
     Gimbal,
     Joint,
     Planar,
+    PointOnLine,
+    PointOnPlane,
     Prismatic,
     Revolute,
     Spherical,
@@ -16,9 +19,10 @@ from bough.describe import (
     Universal,
     Weld,
 )
+from bough.describe.axes import axis
 from bough.describe.joint_mapping import read_joint, write_joint
 from bough.errors import DescriptionError
-from tests.describe.described_systems import joints
+from tests.describe.described_systems import directions, joints
 
 
 @pytest.mark.parametrize(
@@ -38,7 +42,14 @@ from tests.describe.described_systems import joints
         (Free(), "free", 7, ("x", "y", "z", "wx", "wy", "wz")),
         (Joint("x", "yz"), "general", 3, ("x", "ry", "rz")),
         (Joint("xyz", "xyz"), "general", 6, ("x", "y", "z", "rx", "ry", "rz")),
-        (Joint("z", "spherical"), "general", 5, ("z", "wx", "wy", "wz")),
+        (Joint("xzy", "spherical"), "general", 7, ("x", "z", "y", "wx", "wy", "wz")),
+        (PointOnLine(), "point_on_line", 5, ("z", "wx", "wy", "wz")),
+        (PointOnLine((1, 2, 3)), "point_on_line", 5, ("t1", "wx", "wy", "wz")),
+        (PointOnPlane(), "point_on_plane", 6, ("x", "y", "wx", "wy", "wz")),
+        (PointOnPlane("-y"), "point_on_plane", 6, ("z", "x", "wx", "wy", "wz")),
+        (PointOnPlane((1, 2, -3)), "point_on_plane", 6, ("t1", "t2", "wx", "wy", "wz")),
+        (Joint("yx", "spherical"), "point_on_plane", 6, ("y", "x", "wx", "wy", "wz")),
+        (Joint(["x", (1, 1, 0)], "spherical"), "point_on_plane", 6, ("x", "t2", "wx", "wy", "wz")),
     ],
 )
 def test_kinds(joint, kind, n_q, dofs):
@@ -67,6 +78,24 @@ def test_named_and_general_joints_are_equal():
     assert Revolute("y") == Joint(rotations=["y"])
     assert hash(Free()) == hash(Joint("xyz", "spherical"))
     assert Revolute("y") != Revolute("-y")
+    assert PointOnLine("x") == Joint("x", "spherical")
+    assert PointOnPlane("x") == Joint("yz", "spherical")
+
+
+def test_points_on_lines_and_planes_are_written_short():
+    assert write_joint(PointOnLine("y")) == {"type": "point_on_line", "axis": "y"}
+    assert write_joint(PointOnPlane("-z", damping=1)) == {"type": "point_on_plane", "normal": "-z", "damping": [1.0] * 5}
+    assert repr(PointOnPlane("x")) == "PointOnPlane('x')"
+    assert read_joint("point_on_plane") == PointOnPlane()
+
+
+@given(directions)
+def test_a_plane_is_spanned_right_handed(direction):
+    joint = PointOnPlane(direction)
+    assert read_joint(write_joint(joint)) == joint
+    first, second = np.array(joint.translations)
+    assert np.allclose(np.cross(first, second), axis(direction), atol=1e-15)
+    assert abs(first @ second) < 1e-15
 
 
 @pytest.mark.parametrize(
@@ -91,6 +120,10 @@ def test_named_and_general_joints_are_equal():
         (lambda: Revolute(torque="much"), "give a number"),
         (lambda: Revolute(damping=float("nan")), "finite"),
         (lambda: Revolute(name=""), "text"),
+        (lambda: PointOnLine("q"), "point_on_line joint: axis is 'q'"),
+        (lambda: PointOnPlane((0, 0, 0)), "point_on_plane joint: normal is (0.0, 0.0, 0.0), of zero length"),
+        (lambda: read_joint({"type": "point_on_plane", "axis": "x"}), "unknown key 'axis'"),
+        (lambda: read_joint("point_on_lin"), "did you mean 'point_on_line'"),
         (lambda: read_joint("revolut"), "did you mean 'revolute'"),
         (lambda: read_joint({"type": "free", "axis": "x"}), "unknown key 'axis'"),
     ],

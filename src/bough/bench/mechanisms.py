@@ -3,8 +3,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from bough.describe import Free, Joint, Prismatic, Revolute, Spherical, System, Universal
+from bough.describe import Frame, Free, Joint, Prismatic, Revolute, Spherical, System, Universal, Weld
 from bough.flex import FlexibleBody, beam, box, from_matrices, solid_model
 
 KINDS: dict[str, Callable[[np.random.Generator], Joint]] = {
@@ -104,3 +105,73 @@ def _box_link(modes: int, variant: str) -> FlexibleBody:
 
 def _beam_link(modes: int) -> FlexibleBody:
     return beam(1.0, E=1e8, G=4e7, area=5e-3, Iy=1.04e-6, Iz=4.17e-6, J=2.9e-6, density=1000.0, elements=24, modes=modes)
+
+
+# ---- closed loops -------------------------------------------------------------------------------------------------------
+def four_bar_chain(n: int) -> System:
+    """A tower of n four-bars, each standing on the coupler of the one before in a plane of its own; every coupler's tip closes
+    on its rocker's by a ball, which all engines can express (a planar four-bar makes one of its three directions redundant).
+
+    The four-bars are parallelograms, so that their loops close at any angles: see `four_bar_states`."""
+    rng, width, height = np.random.default_rng(0), 0.6, 0.5
+    system = System(f"{n} four-bars", gravity=(0.0, 0.0, -9.81))
+    for k in range(n):
+        ground = f"coupler{k - 1}" if k else None
+        seat: dict[str, Any] = {"parent": ground, "orient": {"axis": "x", "radians": rng.uniform(-0.3, 0.3)}}
+        system.body(f"crank{k}", joint=Revolute("y"), **seat, **_rod(rng, (0.0, 0.0, height)))
+        system.body(f"coupler{k}", parent=f"crank{k}", joint=Revolute("y"), at=(0.0, 0.0, height), **_rod(rng, (width, 0.0, 0.0)))
+        system.body(f"rocker{k}", joint=Revolute("y"), at=(width, 0.0, 0.0), **seat, **_rod(rng, (0.0, 0.0, height)))
+        system.loop(f"pin{k}", joint=Spherical(), a=Frame(f"coupler{k}", at=(width, 0.0, 0.0)),
+                    b=Frame(f"rocker{k}", at=(0.0, 0.0, height)))
+    return system
+
+
+def four_bar_states(n: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v and tau of states that satisfy the loops of `four_bar_chain`: a coupler turns against its crank as the crank turns."""
+    rng, signs = np.random.default_rng(1), np.array([1.0, -1.0, 1.0])
+    q, v = (np.kron(rng.uniform(-size, size, (count, n)), signs) for size in (0.8, 2.0))
+    return q, v, rng.normal(size=(count, 3*n))
+
+
+def _rod(rng: np.random.Generator, end: tuple[float, float, float]) -> dict[str, Any]:
+    """A rod of random mass from the body's origin to `end`."""
+    mass, tip = rng.uniform(0.5, 2.0), np.array(end)
+    length = np.linalg.norm(tip)
+    across = np.eye(3) - np.outer(tip, tip)/length**2
+    return {"mass": mass, "com": tip/2, "inertia": mass*(length**2/12*across + 1e-3*np.eye(3))}
+
+
+def limbed_platform() -> System:
+    """A floating base with five limbs of seven joints, and one joint more for a dish: 42 degrees of freedom, three welded loops.
+
+    Three limbs hold a plate (the last body of the first), from which two reach out to hold an object. The loops close at zero
+    joint coordinates, wherever the base is: see `limbed_platform_states`."""
+    m = Mechanism("limbed platform")
+    base = m.body(None, "free")
+    m.body(base, "revolute")
+    legs = [m.limb(base, ["revolute"]*7) for _ in range(3)]
+    arms = [m.limb(legs[0], ["revolute"]*7) for _ in range(2)]
+    for name, a, b in (("plate1", legs[0], legs[1]), ("plate2", legs[0], legs[2]), ("object", arms[0], arms[1])):
+        at, orient = _neutral_pose(m.system, a)
+        place, turn = _neutral_pose(m.system, b)
+        m.system.loop(name, joint=Weld(), a=Frame(str(a)),
+                      b=Frame(str(b), at=turn.inv().apply(at - place), orient=(turn.inv()*orient).as_quat()))
+    return m.system
+
+
+def limbed_platform_states(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v and tau of states that satisfy its loops: the base moves and carries all else."""
+    rng = np.random.default_rng(1)
+    q, v = np.zeros((count, 43)), np.zeros((count, 42))
+    q[:, :3], q[:, 3:7] = rng.uniform(-1.0, 1.0, (count, 3)), Rotation.random(count, random_state=1).as_quat()
+    v[:, :6] = rng.normal(size=(count, 6))
+    return q, v, rng.normal(size=(count, 42))
+
+
+def _neutral_pose(system: System, name: str | None) -> tuple[np.ndarray, Rotation]:
+    """Where a body is at zero joint coordinates."""
+    if name is None:
+        return np.zeros(3), Rotation.identity()
+    body = system.bodies[name]
+    at, orient = _neutral_pose(system, body.parent)
+    return at + orient.apply(body.at), orient*Rotation.from_quat(body.orient)

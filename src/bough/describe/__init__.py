@@ -1,4 +1,4 @@
-"""What a person writes: a System of bodies, joints, wheels and loads, in Python or in YAML."""
+"""What a person writes: a System of bodies, joints, loops, wheels and loads, in Python or in YAML."""
 
 from bough.describe.body import Body
 from bough.describe.document import json_schema
@@ -8,6 +8,8 @@ from bough.describe.joint_kinds import (
     Free,
     Gimbal,
     Planar,
+    PointOnLine,
+    PointOnPlane,
     Prismatic,
     Revolute,
     Spherical,
@@ -16,6 +18,7 @@ from bough.describe.joint_kinds import (
 )
 from bough.describe.joints import Joint
 from bough.describe.loads import Wrench
+from bough.describe.loops import Distance, Frame, Loop
 from bough.describe.settings import Simulation
 from bough.describe.system import System, load
 from bough.describe.tables import Table
@@ -25,10 +28,15 @@ __all__ = [
     "Body",
     "CentralGravity",
     "Cylindrical",
+    "Distance",
+    "Frame",
     "Free",
     "Gimbal",
     "Joint",
+    "Loop",
     "Planar",
+    "PointOnLine",
+    "PointOnPlane",
     "Prismatic",
     "Revolute",
     "Simulation",

@@ -77,6 +77,17 @@ def normal(first: UnitVector, second: UnitVector) -> UnitVector:
     return x, y, z
 
 
+def spanning(direction: UnitVector) -> tuple[UnitVector, UnitVector]:
+    """Two axes that span the plane normal to an axis; the three are right-handed.
+
+    >>> spanning(PRINCIPAL["z"])
+    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    """
+    largest = int(np.argmax(np.abs(direction)))
+    second = normal(direction, PRINCIPAL["yzx"[largest]])
+    return normal(second, direction), second
+
+
 def parallel(first: UnitVector, second: UnitVector) -> bool:
     """Whether two axes have one direction, or opposite ones."""
     return bool(np.linalg.norm(np.cross(first, second)) < _PARALLEL)

@@ -103,8 +103,9 @@ def _problems(kind: type[Description], detail: ErrorDetails, fields: Mapping[str
 def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Problem:
     subject = problem.subject
     if path and isinstance(path[-1], int):          # an entry of a list stands for itself: "body 'boom'", "wheel 2"
-        named = "'" in subject.split(":")[0]
-        return problem._replace(subject=subject if named else f"{subject} {path[-1] + 1}", path=path + problem.path)
+        head, colon, rest = subject.partition(":")
+        numbered = subject if "'" in head else f"{head} {path[-1] + 1}{colon}{rest}"
+        return problem._replace(subject=numbered, path=path + problem.path)
     return problem._replace(subject=f"{owner}: {subject}" if subject else owner, path=path + problem.path)
 
 

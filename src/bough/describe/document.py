@@ -13,6 +13,7 @@ from bough.describe.base import Description
 from bough.describe.body import Body
 from bough.describe.gravity import Gravity
 from bough.describe.loads import Wrench
+from bough.describe.loops import Loop
 from bough.describe.numeric import Text, items, shown
 from bough.describe.settings import Simulation
 from bough.describe.wheels import Wheel
@@ -50,6 +51,7 @@ class Document(Description):
     name: Text = "system"
     gravity: Gravity = (0.0, 0.0, 0.0)
     bodies: Annotated[tuple[Annotated[Body, BeforeValidator(_read(Body))], ...], BeforeValidator(_entries)] = ()
+    loops: Annotated[tuple[Annotated[Loop, BeforeValidator(_read(Loop))], ...], BeforeValidator(_entries)] = ()
     wheels: Annotated[tuple[Annotated[Wheel, BeforeValidator(_read(Wheel))], ...], BeforeValidator(_entries)] = ()
     wrenches: Annotated[tuple[Annotated[Wrench, BeforeValidator(_read(Wrench))], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
@@ -74,6 +76,6 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of bough's YAML files, for editors that complete and check while one types.
 
     >>> sorted(json_schema()["properties"])
-    ['bodies', 'bough', 'gravity', 'name', 'simulation', 'wheels', 'wrenches']
+    ['bodies', 'bough', 'gravity', 'loops', 'name', 'simulation', 'wheels', 'wrenches']
     """
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Document.model_json_schema()

@@ -11,6 +11,7 @@ from bough.describe.base import subject_of
 from bough.describe.body import Body
 from bough.describe.gravity import CentralGravity
 from bough.describe.loads import Wrench
+from bough.describe.loops import Distance, Frame, Loop
 from bough.describe.tables import Table
 from bough.errors import Path, Problem, nearest
 from bough.flex import FlexibleBody
@@ -68,6 +69,11 @@ def _seats(system: System) -> Iterator[Seat]:
     for index, body in enumerate(bodies.values()):
         if body.parent in bodies:
             yield _seat("bodies", index, body, "parent", bodies[body.parent], "a joint")
+    for index, loop in enumerate(system.loops.values()):
+        for side, frame in (("a", loop.a), ("b", loop.b)):
+            if frame.body in bodies:
+                path = ("loops", index, side, "body" if frame.node is None else "node")
+                yield Seat(f"loop {loop.name!r}: {side}", path, bodies[frame.body], frame.node, _turned_by(loop, frame))
     for index, wheel in enumerate(system.wheels.values()):
         if wheel.body in bodies:
             yield _seat("wheels", index, wheel, "body", bodies[wheel.body], "a wheel")
@@ -79,6 +85,18 @@ def _seats(system: System) -> Iterator[Seat]:
 def _seat(key: str, index: int, part: Any, carrier_key: str, carrier: Body, turning: str) -> Seat:
     path = (key, index, carrier_key if part.node is None else "node")
     return Seat(subject_of(type(part), part.name), path, carrier, part.node, turning)
+
+
+def _turned_by(loop: Loop, frame: Frame) -> str:
+    """What of a loop turns with a frame, if anything: a point that is held at the node itself does not."""
+    if any(frame.at):
+        return "a frame beside it (at is not zero)"
+    if isinstance(loop.joint, Distance):
+        return ""
+    joint, slides = loop.joint, bool(loop.joint.translations) and frame is loop.a
+    turns_freely = joint.spherical or len(joint.rotations) == 3
+    moments = (entry for values in (joint.stiffness, joint.damping, joint.torque) for entry in (values or ())[-3:])
+    return "" if turns_freely and not slides and not any(moments) else "a joint"
 
 
 def _moment_of(wrench: Wrench) -> str:

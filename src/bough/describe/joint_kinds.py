@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bough.describe import axes as axis_algebra
-from bough.describe.axes import AxisLike, normal
+from bough.describe.axes import AxisLike
 from bough.describe.joints import Joint
 from bough.describe.numeric import shown
 from bough.errors import DescriptionError, Problem
@@ -69,7 +69,7 @@ def Planar(axes: Any = "xy", **options: Any) -> Joint:
     first, second = _several("planar", axes, 2)
     if axis_algebra.parallel(first, second):
         raise _error("planar", "axes", f"is {shown(axes)}, two parallel axes; give two that span a plane")
-    return Joint(translations=[first, second], rotations=[normal(first, second)], **options)
+    return Joint(translations=[first, second], rotations=[axis_algebra.normal(first, second)], **options)
 
 
 def Gimbal(axes: Any = "xyz", **options: Any) -> Joint:
@@ -88,6 +88,25 @@ def Spherical(**options: Any) -> Joint:
     ('qx', 'qy', 'qz', 'qw')
     """
     return Joint(rotations="spherical", **options)
+
+
+def PointOnLine(axis: AxisLike = "z", **options: Any) -> Joint:
+    """A translation and any rotation: a point of the child stays on a line of the parent.
+
+    >>> PointOnLine("x").dofs
+    ('x', 'wx', 'wy', 'wz')
+    """
+    return Joint(translations=[_given("point_on_line", "axis", axis_algebra.axis, axis)], rotations="spherical", **options)
+
+
+def PointOnPlane(normal: AxisLike = "z", **options: Any) -> Joint:
+    """Two translations and any rotation: a point of the child stays on a plane of the parent, which has this normal.
+
+    >>> PointOnPlane("z").dofs
+    ('x', 'y', 'wx', 'wy', 'wz')
+    """
+    across = _given("point_on_plane", "normal", axis_algebra.axis, normal)
+    return Joint(translations=axis_algebra.spanning(across), rotations="spherical", **options)
 
 
 def Free(**options: Any) -> Joint:

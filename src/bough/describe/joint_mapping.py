@@ -14,6 +14,8 @@ from bough.describe.joint_kinds import (
     Free,
     Gimbal,
     Planar,
+    PointOnLine,
+    PointOnPlane,
     Prismatic,
     Revolute,
     Spherical,
@@ -34,14 +36,16 @@ TYPES: dict[str, tuple[Callable[..., Joint], tuple[str, ...]]] = {  # type -> ho
     "planar": (Planar, ("axes",)),
     "gimbal": (Gimbal, ("axes",)),
     "spherical": (Spherical, ()),
+    "point_on_line": (PointOnLine, ("axis",)),
+    "point_on_plane": (PointOnPlane, ("normal",)),
     "free": (Free, ()),
     "joint": (Joint, ("translations", "rotations")),
 }
 OPTIONS = ("name", "stiffness", "damping", "rest", "torque", "q0", "v0")
 
 
-def read_joint(value: Any) -> Joint:
-    """A joint given as it is, by its type alone, or as a mapping with its type.
+def read_joint(value: Any, others: tuple[str, ...] = ()) -> Joint:
+    """A joint given as it is, by its type alone, or as a mapping with its type; `others` are types that a message may suggest.
 
     >>> read_joint("free") == Free()
     True
@@ -58,7 +62,8 @@ def read_joint(value: Any) -> Joint:
         raise ValueError(f"is {shown(value)}; give a joint, such as {{type: revolute, axis: y}}")
     type_name = value.get("type", "joint")
     if not isinstance(type_name, str) or type_name not in TYPES:
-        remedy = nearest(type_name, TYPES).removeprefix(", ") or "give one of " + ", ".join(TYPES)
+        known_types = (*TYPES, *others)
+        remedy = nearest(type_name, known_types).removeprefix(", ") or "give one of " + ", ".join(known_types)
         raise DescriptionError([Problem(f"type is {shown(type_name)}; {remedy}", "joint", ("type",))])
     make, axis_keys = TYPES[type_name]
     known = (*axis_keys, *OPTIONS, "type")
@@ -88,11 +93,28 @@ def _write_axes(value: Any) -> Any:
     return written(value) if isinstance(value[0], float) else [written(direction) for direction in value]
 
 
-def _schema(type_name: str, axis_keys: tuple[str, ...]) -> dict[str, Any]:
-    forms = {"axis": AXIS, "axes": AXES, "translations": AXES, "rotations": {"anyOf": [{"const": "spherical"}, AXES]}}
+def _tree_joint(value: Any) -> Joint:
+    kind = value.get("type") if isinstance(value, Mapping) else getattr(value, "kind", value)
+    if isinstance(kind, str) and kind == "distance":
+        raise ValueError(f"is {shown(value)}, but a distance closes a loop; give it to System.loop (in YAML: loops), "
+                         "and the body a joint, such as Free()")  # fmt: skip
+    return read_joint(value)
+
+
+def joint_schema(without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The forms of a joint in the JSON Schema, without some types and options."""
+    types = {name: axis_keys for name, (_, axis_keys) in TYPES.items() if name not in without}
+    options = tuple(key for key in OPTIONS if key not in without)
+    return [{"enum": list(types)}, *(_schema(name, axis_keys, options) for name, axis_keys in types.items())]
+
+
+def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, ...]) -> dict[str, Any]:
+    forms = {
+        "axis": AXIS, "normal": AXIS, "axes": AXES, "translations": AXES, "rotations": {"anyOf": [{"const": "spherical"}, AXES]},
+    }  # fmt: skip
     per_speed = {"anyOf": [{"type": "number"}, NUMBERS]}
     signals = {"anyOf": [SIGNAL, {"type": "array", "items": SIGNAL}]}
-    options = {key: {"name": {"type": "string"}, "torque": signals}.get(key, per_speed) for key in OPTIONS}
+    options = {key: {"name": {"type": "string"}, "torque": signals}.get(key, per_speed) for key in option_keys}
     return {
         "type": "object",
         "properties": {"type": {"const": type_name}, **{key: forms[key] for key in axis_keys}, **options},
@@ -101,6 +123,6 @@ def _schema(type_name: str, axis_keys: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-JOINT = {"anyOf": [{"enum": list(TYPES)}, *(_schema(name, axis_keys) for name, (_, axis_keys) in TYPES.items())]}
-
-JointField = Annotated[Joint, BeforeValidator(read_joint), PlainSerializer(write_joint), WithJsonSchema(JOINT)]
+JointField = Annotated[
+    Joint, BeforeValidator(_tree_joint), PlainSerializer(write_joint), WithJsonSchema({"anyOf": joint_schema()})
+]

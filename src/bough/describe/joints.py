@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, field_validator
 from pydantic_core.core_schema import ValidationInfo
 
 from bough.describe import axes as axis_algebra
-from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel
+from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel, spanning
 from bough.describe.base import Description
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
@@ -149,7 +149,7 @@ class Joint(Description):
         """The name of its kind: weld, revolute, prismatic, ..., or general."""
         t, r = self.translations, self.rotations
         if isinstance(r, str):
-            return {(): "spherical", _XYZ: "free"}.get(t, "general")
+            return "free" if t == _XYZ else ("spherical", "point_on_line", "point_on_plane", "general")[len(t)]
         if len(t) == 1 and t == r:
             return "cylindrical"
         if len(t) == 2 and len(r) == 1 and r[0] == normal(*t):
@@ -164,19 +164,21 @@ class Joint(Description):
                 return self.kind, {}
             case "revolute":
                 return self.kind, {"axis": self.rotations[0]}
-            case "prismatic" | "cylindrical":
+            case "prismatic" | "cylindrical" | "point_on_line":
                 return self.kind, {"axis": self.translations[0]}
             case "universal" | "gimbal":
                 return self.kind, {"axes": self.rotations}
             case "planar":
                 return self.kind, {"axes": self.translations}
+            case "point_on_plane" if self.translations == spanning(across := normal(*self.translations)):
+                return self.kind, {"normal": across}
         return "joint", {"translations": self.translations, "rotations": self.rotations}
 
     def __repr__(self) -> str:
         type_name, given = self.shorthand()
         axis_texts = [_axes_repr(value) for value in given.values()]
         options = [f"{key}={value!r}" for key, value in list(self)[2:] if value is not None]
-        return f"{type_name.capitalize()}({', '.join(axis_texts + options)})"
+        return f"{type_name.title().replace('_', '')}({', '.join(axis_texts + options)})"
 
 
 def _size(fields: dict[str, Any]) -> int:

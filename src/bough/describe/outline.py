@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bough.describe.body import Body
+from bough.describe.loops import Distance, Frame, Loop
 from bough.flex import FlexibleBody
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _LONGEST = 40  # lines of the tree; a chain of thousands is not printed whole
 
 
 def of(system: System) -> str:
-    """The summary line and the tree of a system's bodies; those that the world does not carry (yet) come last."""
+    """The summary line, the tree of a system's bodies, those that the world does not carry (yet), and the loops."""
     children: Children = {}
     for body in system.bodies.values():
         children.setdefault(body.parent, []).append(body)
@@ -27,18 +28,21 @@ def of(system: System) -> str:
     lines += [f"... and {len(carried) - _LONGEST} more"] if len(carried) > _LONGEST else []
     loose = (body for body in system.bodies.values() if body.name not in carried)
     lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
+    lines += [_loop_line(loop) for loop in islice(system.loops.values(), _LONGEST)]
+    lines += [f"... and {len(system.loops) - _LONGEST} more loops"] if len(system.loops) > _LONGEST else []
     return "\n".join(lines)
 
 
 def _summary(system: System) -> str:
     bodies = system.bodies.values()
-    modes = sum(body.n_modes for body in bodies)
+    freedoms, modes = sum(body.joint.n_v for body in bodies), sum(body.n_modes for body in bodies)
     parts = [
         _count(len(bodies), "body", "bodies"),
-        _count(sum(body.joint.n_v for body in bodies), "degree of freedom", "degrees of freedom"),
+        _count(freedoms, "degree of freedom", "degrees of freedom") + (" before loops" if system.loops else ""),
         *([_count(modes, "mode", "modes")] if modes else []),
         f"{sum(body.mass for body in bodies):g} kg",
     ]
+    parts += [_count(len(system.loops), "loop", "loops")] if system.loops else []
     parts += [_count(len(system.wheels), "wheel", "wheels")] if system.wheels else []
     parts += [_count(len(system.wrenches), "wrench", "wrenches")] if system.wrenches else []
     if not isinstance(system.gravity, tuple):
@@ -78,6 +82,16 @@ def _line(system: System, body: Body) -> str:
     wheels = [wheel.name for wheel in system.wheels.values() if wheel.body == body.name]
     parts += [f"wheel{'s' * (len(wheels) > 1)} {' '.join(wheels)}"] if wheels else []
     return f"{body.name}   {', '.join(parts)}"
+
+
+def _loop_line(loop: Loop) -> str:
+    kind = f"distance {loop.joint.length:g} m" if isinstance(loop.joint, Distance) else loop.joint.kind
+    return f"loop {loop.name}   {kind}: {_place(loop.a)} - {_place(loop.b)}"
+
+
+def _place(frame: Frame) -> str:
+    node = "" if frame.node is None else f" node {frame.node}"
+    return f"{frame.body}{node}" + (f" at ({', '.join(f'{x:g}' for x in frame.at)})" if any(frame.at) else "")
 
 
 def _modes(flexible: FlexibleBody) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from bough.describe.body import Body
+from bough.describe.body import WORLD, Body
 from bough.describe.flexible_problems import flexible_problems
+from bough.describe.loops import Loop
 from bough.errors import Path, Problem, nearest
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def reference_problems(system: System) -> list[Problem]:
-    """Every unknown body or node that a body, a wheel or a wrench refers to, every ring of parents, and the flexible bodies
-    that the sweeps do not know.
+    """Every unknown body or node that a body, a loop, a wheel or a wrench refers to, every ring of parents, every loop that
+    closes nothing, and the flexible bodies that the sweeps do not know.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -26,19 +27,38 @@ def reference_problems(system: System) -> list[Problem]:
     found = []
     for index, body in enumerate(system.bodies.values()):
         if body.parent is not None and body.parent not in system.bodies:
-            found.append(_unknown("body", body.name, "parent", body.parent, system, ("bodies", index, "parent")))
+            found.append(_unknown(f"body {body.name!r}", "parent", body.parent, system, ("bodies", index, "parent")))
+    for index, loop in enumerate(system.loops.values()):
+        found += _loop_problems(system, index, loop)
     for index, wheel in enumerate(system.wheels.values()):
         if wheel.body not in system.bodies:
-            found.append(_unknown("wheel", wheel.name, "body", wheel.body, system, ("wheels", index, "body")))
+            found.append(_unknown(f"wheel {wheel.name!r}", "body", wheel.body, system, ("wheels", index, "body")))
     for index, wrench in enumerate(system.wrenches.values()):
         if wrench.body not in system.bodies:
-            found.append(_unknown("wrench", wrench.name, "body", wrench.body, system, ("wrenches", index, "body")))
+            found.append(_unknown(f"wrench {wrench.name!r}", "body", wrench.body, system, ("wrenches", index, "body")))
     return found + _rings(system.bodies) + flexible_problems(system)
 
 
-def _unknown(noun: str, name: str, key: str, value: str, system: System, path: Path) -> Problem:
-    remedy = nearest(value, system.bodies) or "; the bodies are " + (", ".join(list(system.bodies)[:9]) or "none yet")
-    return Problem(f"{key} {value!r} is not a body of the system{remedy}", f"{noun} {name!r}", path)
+def _unknown(subject: str, key: str, value: str, system: System, path: Path, others: tuple[str, ...] = ()) -> Problem:
+    remedy = nearest(value, [*system.bodies, *others]) or "; the bodies are " + (", ".join(list(system.bodies)[:9]) or "none yet")
+    return Problem(f"{key} {value!r} is not a body of the system{remedy}", subject, path)
+
+
+def _loop_problems(system: System, index: int, loop: Loop) -> Iterator[Problem]:
+    subject, body = f"loop {loop.name!r}", loop.a.body
+    for side, frame in (("a", loop.a), ("b", loop.b)):
+        if frame.body != WORLD and frame.body not in system.bodies:
+            path = ("loops", index, side, "body")
+            yield _unknown(f"{subject}: {side}", "body", frame.body, system, path, others=(WORLD,))
+    if loop.b.body != body:
+        return
+    if body == WORLD:
+        text = "a loop between the world and itself closes nothing: give a or b a body of the system"
+    elif loop.a.node != loop.b.node and body in system.bodies and system.bodies[body].flexible is not None:
+        text = f"a and b are nodes of one body, {body!r}, and a loop does not hold these; hold them in its finite elements"
+    else:
+        text = f"a loop between body {body!r} and itself closes nothing: give b another body, or world"
+    yield Problem(text, subject, ("loops", index, "b", "body"))
 
 
 def _rings(bodies: Mapping[str, Body]) -> list[Problem]:

@@ -13,7 +13,7 @@ from bough.errors import nearest
 Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
 Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
-    "orbit",
+    "orbit", "loops",
 ]  # fmt: skip
 FIXED_STEP = ("euler-cromer", "rk4")
 
@@ -38,10 +38,28 @@ def _record(value: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(_word(entry, get_args(Quantity)) for entry in given))
 
 
+def _stabilise(value: Any) -> Any:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")):
+        return value if value is None else float(value)
+    if isinstance(value, str):
+        return _word(value, ("projection", "baumgarte"))
+    raise ValueError(f"is {shown(value)}; give projection, baumgarte, or a frequency > 0 [rad/s]")
+
+
+def _hold(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    given = [value] if isinstance(value, str) else items(value)
+    if given is None or not all(isinstance(entry, str) for entry in given):
+        raise ValueError(f"is {shown(value)}; give a list of names of coordinates or joints")
+    return tuple(given)
+
+
 class Simulation(Description):
     """The settings of a run: its end `until` and the step `dt` [s] (the fixed-step methods need it), the `method`, how
     many samples per second to record (`rate`) and which quantities (`record`), and the tolerances of the adaptive
-    methods.
+    methods. Closed loops are kept closed as `stabilise` says: by "projection" after each step, or by "baumgarte" (a number is
+    its frequency [rad/s]); the coordinates or joints in `hold` keep their initial values when the start is made to close them.
 
     >>> Simulation(until=10, dt=1e-3)
     Simulation(until=10.0, dt=0.001)
@@ -63,6 +81,15 @@ class Simulation(Description):
     rtol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
     atol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
 
+    stabilise: Annotated[
+        Literal["projection", "baumgarte"] | float | None,
+        BeforeValidator(_stabilise),
+        WithJsonSchema({"anyOf": [{"enum": ["projection", "baumgarte"]}, {"type": "number", "exclusiveMinimum": 0}]}),
+    ] = None
+    hold: Annotated[
+        tuple[str, ...] | None, BeforeValidator(_hold), WithJsonSchema({"type": "array", "items": {"type": "string"}})
+    ] = None
+
     def __init__(
         self,
         until: float,
@@ -72,8 +99,12 @@ class Simulation(Description):
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
+        stabilise: Any = None,
+        hold: Any = None,
     ) -> None:
-        super().__init__(until=until, dt=dt, method=method, rate=rate, record=record, rtol=rtol, atol=atol)
+        super().__init__(
+            until=until, dt=dt, method=method, rate=rate, record=record, rtol=rtol, atol=atol, stabilise=stabilise, hold=hold
+        )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

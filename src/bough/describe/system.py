@@ -1,4 +1,4 @@
-"""The system: where a user collects bodies, wheels and loads, and what is compiled."""
+"""The system: where a user collects bodies, loops, wheels and loads, and what is compiled."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from bough.describe.document import Document, in_folder
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.loads import Wrench
+from bough.describe.loops import Loop
 from bough.describe.numeric import VectorLike, text
 from bough.describe.references import reference_problems
 from bough.describe.settings import Simulation
 from bough.describe.wheels import Wheel
 from bough.errors import DescriptionError, Problem
 
-Part = TypeVar("Part", Body, Wheel, Wrench)
+Part = TypeVar("Part", Body, Loop, Wheel, Wrench)
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -47,6 +48,7 @@ class System:
         self.name = name
         self.gravity = gravity
         self.bodies: dict[str, Body] = {}
+        self.loops: dict[str, Loop] = {}
         self.wheels: dict[str, Wheel] = {}
         self.wrenches: dict[str, Wrench] = {}
         self.settings: Simulation | None = None
@@ -101,6 +103,10 @@ class System:
         modal = {"eta0": eta0, "etadot0": etadot0, "rest": rest}
         return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised, flexible, node, **modal))
 
+    def loop(self, name: str, *, joint: Any, a: Any, b: Any) -> Loop:
+        """Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop."""
+        return self._add(Loop(name, joint, a, b))
+
     def wheel(
         self,
         name: str,
@@ -139,9 +145,11 @@ class System:
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
+        stabilise: Any = None,
+        hold: Any = None,
     ) -> Simulation:
         """Say how the system is to be simulated; see Simulation. The last word counts."""
-        self.settings = Simulation(until, dt, method, rate, record, rtol, atol)
+        self.settings = Simulation(until, dt, method, rate, record, rtol, atol, stabilise, hold)
         return self.settings
 
     def compile(self) -> Any:
@@ -225,6 +233,7 @@ class System:
             name=self.name,
             gravity=self.gravity,
             bodies=tuple(self.bodies.values()),
+            loops=tuple(self.loops.values()),
             wheels=tuple(self.wheels.values()),
             wrenches=tuple(self.wrenches.values()),
             simulation=self.settings,
@@ -233,7 +242,7 @@ class System:
     @classmethod
     def _of(cls, document: Document) -> Self:
         system, problems = cls(document.name, gravity=document.gravity), []
-        for key in ("bodies", "wheels", "wrenches"):
+        for key in ("bodies", "loops", "wheels", "wrenches"):
             for index, part in enumerate(getattr(document, key)):
                 try:
                     system._add(part)
@@ -245,7 +254,9 @@ class System:
         return system
 
     def _add(self, part: Part) -> Part:
-        shelves: dict[type, dict[str, Any]] = {Body: self.bodies, Wheel: self.wheels, Wrench: self.wrenches}
+        shelves: dict[type, dict[str, Any]] = {
+            Body: self.bodies, Loop: self.loops, Wheel: self.wheels, Wrench: self.wrenches,
+        }  # fmt: skip
         shelf = shelves[type(part)]
         if part.name in shelf:
             text = f"there is a {part.noun} of this name already; give each {part.noun} its own name"

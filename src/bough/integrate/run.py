@@ -1,12 +1,13 @@
 """Integrate a model from an initial state: the one loop over chunks of compiled steps."""
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bough.errors import StateError, nearest
+from bough.integrate.closing import close_start, closing_way, corrected, stabilised
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED, STAGES
@@ -65,7 +66,7 @@ class Run:
     def arguments(self, lanes: Lanes, tableau: np.ndarray) -> tuple[tuple, tuple, tuple, np.ndarray]:
         """What the loops take: model, stepper, rows, ws."""
         tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(tableau[STAGES])
-        at = tables.size(f.WS_SIZE) + (self.model.nv**2 if self.dense else 0)
+        at = tables.size(f.WS_SIZE) + (tables.dense_size if self.dense else 0)
         model = tables.plan, group_parameters(self.pars, lanes), tables.tables
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
         rows = self.x, self.u, self.out, self.u_out, self.failed
@@ -105,12 +106,15 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
               dt: float | None = None, method: str = "rk4", rate: float | None = None, rtol: float | None = None,
               atol: float | None = None,
               dynamics: str = "auto", control: Any = None, control_period: float | None = None,
-              parameters: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Trajectory:
+              parameters: Mapping[str, Any] | None = None, stabilise: Any = None, hold: Sequence[str] = (),
+              progress: Progress | None = None) -> Trajectory:
     """Integrate from t = 0 to `until`; see `bough.simulate`."""
     check_options(method, dt, dynamics, rtol, atol)
     fixed = method in FIXED
     pars = model.tables.pars if parameters is None else model.parameter_tables(parameters)
+    way = closing_way(model, method, stabilise, hold)
     x, batched = starting_rows(model, q0, v0, wheels0, orbit0, parameters)
+    assembled = close_start(model, x, hold, parameters)
     compiled = isinstance(control, Controller)
     python = None if control is None or compiled else PythonControl(model, control, batched)
     if python is not None and control_period is None:
@@ -121,14 +125,15 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     if python is None and control_period is not None:
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
     grid = build_grid(until, rate, dt if fixed else None, model.tables.jumps if fixed else model.tables.knots, control_period)
+    pars = stabilised(pars, way, dt or float(np.diff(grid.samples).min()))
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics == "dense",
               control.address if compiled else 0, python, progress)
     run.start_clock()
     try:
         if fixed:
-            dt = run_fixed(run, FIXED[method](), float(dt or 0.0))
+            dt = run_fixed(run, corrected(FIXED[method](), way), float(dt or 0.0))
         elif method in ADAPTIVE:
-            run_adaptive(run, ADAPTIVE[method](), dt, (rtol or RTOL, atol or ATOL))
+            run_adaptive(run, corrected(ADAPTIVE[method](), way), dt, (rtol or RTOL, atol or ATOL))
         else:
             run_stiff(run, method, dt, rtol or RTOL, atol or ATOL, control if compiled else None)
     except KeyboardInterrupt:
@@ -136,7 +141,8 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     except ControlFailure as failure:
         run.failure = str(failure)
     check_held_wheels(run)
-    return finish(run, batched, parameters, method, dt if fixed else None, time.perf_counter() - run.started)
+    wall = time.perf_counter() - run.started
+    return replace(finish(run, batched, parameters, method, dt if fixed else None, wall), assembled=assembled)
 
 
 def check_options(method: str, dt: float | None, dynamics: str, rtol: float | None, atol: float | None) -> None:

@@ -21,3 +21,4 @@ class Trajectory:
     rejected: int
     wall_time: float                                # s
     failure: str | None                             # why it ended early
+    assembled: str | None = None                    # what closing the loops changed in the state that was given

@@ -43,7 +43,7 @@ from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, sc
 WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE, MODAL, NODE = range(7)
 N_COORDINATES = (0, 1, 1, 4, 7)            # MODAL: as many as modes; NODE: none of its own
 N_SPEEDS = (0, 1, 1, 3, 6)
-GAIN_SIZE = (6, 7, 7, 12, 6, 6, 6)               # numbers that one sweep keeps for the next: G and nu, or a wrench
+GAIN_SIZE = (6, 8, 8, 12, 6, 6, 6)         # numbers that one sweep keeps for the next: G, nu (and 1/D), or a wrench
 
 
 @leaf
@@ -134,7 +134,7 @@ def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
         G = scale(D_inverse, PH)
         nu = (load(lane, ws, tau) - Hz)*D_inverse
         store(lane, ws, gain, G)
-        store(lane, ws, gain + 6, nu)
+        store(lane, ws, gain + 6, (nu, D_inverse))
         return sub_outer(P, PH, G), add(z, scale(nu, PH))
     if kind == WELD:
         return P, z

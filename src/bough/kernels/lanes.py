@@ -54,11 +54,12 @@ class Lanes:
 
 
 class LanesType(types.Type):
-    """`bends`: some body of the model is flexible; what only such bodies need is otherwise not compiled."""
+    """`bends`: some body of the model is flexible; `loops`: some loop is closed.  What only such models need is otherwise not
+    compiled."""
 
-    def __init__(self, width, bends=False):
-        self.width, self.bends = width, bends
-        super().__init__(name=f"Lanes({width}, {bends})")
+    def __init__(self, width, bends=False, loops=False):
+        self.width, self.bends, self.loops = width, bends, loops
+        super().__init__(name=f"Lanes({width}, {bends}, {loops})")
 
     @property
     def number(self):
@@ -154,18 +155,33 @@ def _negate(context, builder, sig, args):
 
 @intrinsic
 def lanes_of(typingctx, ws, plan):
-    """The tag that fits a workspace (1-D holds one state, 2-D holds four) and a model's plan (2-D: some body bends)."""
-    tag = LanesType(1 if ws.ndim == 1 else 4, plan.ndim == 2)
+    """The tag that fits a workspace (1-D holds one state, 2-D holds four) and a model's plan (2-D: some body bends, 3-D: a loop
+    is closed, 4-D: both)."""
+    tag = LanesType(1 if ws.ndim == 1 else 4, plan.ndim in (2, 4), plan.ndim >= 3)
     return tag(ws, plan), lambda context, builder, sig, args: context.get_dummy_value()
+
+
+def _only_if(needed, full, plain):
+    @overload(full, strict=False, jit_options={"forceinline": True, "fastmath": set(_FLAGS), "error_model": "numpy"})
+    def choose(lane, *args):
+        return full if needed(lane) else plain
+    return full
 
 
 def only_if_bending(full, rigid):
     """Register `full` for use in kernels; where no body of the model bends, `rigid` stands in for it and nothing more is
     compiled."""
-    @overload(full, strict=False, jit_options={"forceinline": True, "fastmath": set(_FLAGS), "error_model": "numpy"})
-    def choose(lane, *args):
-        return full if lane.bends else rigid
-    return full
+    return _only_if(lambda lane: lane.bends, full, rigid)
+
+
+def only_if_looped(full, tree):
+    """The same of models that close a loop: for those that do not, `tree` stands in."""
+    return _only_if(lambda lane: lane.loops, full, tree)
+
+
+def only_if_both(full, plain):
+    """The same of models in which some body bends and a loop is closed."""
+    return _only_if(lambda lane: lane.bends and lane.loops, full, plain)
 
 
 @intrinsic
@@ -394,6 +410,19 @@ def smaller(typingctx, a, b):
         x, y = context.cast(builder, args[0], a, number), context.cast(builder, args[1], b, number)
         return builder.select(builder.fcmp_ordered("<", x, y), x, y)
     return number(a, b), codegen
+
+
+@intrinsic
+def inverse_above(typingctx, x, least):
+    """1/x where x > least, 0 elsewhere, lane by lane."""
+    number = _result_type(x, least)
+
+    def codegen(context, builder, sig, args):
+        a, b = context.cast(builder, args[0], x, number), context.cast(builder, args[1], least, number)
+        wide = getattr(number, "width", 1)
+        one, zero_ = (ir.Constant(_llvm(number), c if wide == 1 else [c]*wide) for c in (1.0, 0.0))
+        return builder.select(builder.fcmp_ordered(">", a, b), builder.fdiv(one, a), zero_)
+    return number(x, least), codegen
 
 
 # ---- square root -------------------------------------------------------------------------------------

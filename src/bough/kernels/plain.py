@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 
 __all__ = ["accumulate", "add", "align_stack", "get_lane", "lanes_of", "load", "load3", "load4", "load9", "load_composite",
-           "load_gathered", "load_mass", "load_spatial", "only_if_bending", "put_lane", "quads_of", "read", "read3",
-           "read6", "read9", "read_pack", "read_spatial", "scale", "sincos", "smaller", "sqrt", "store",
-           "sub", "width_of", "zero"]
+           "inverse_above", "load_gathered", "load_mass", "load_spatial", "only_if_bending", "only_if_both", "only_if_looped",
+           "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "scale", "sincos", "smaller",
+           "sqrt", "store", "sub", "width_of", "zero"]
 
 
 def lanes_of(ws, plan):
@@ -17,8 +17,11 @@ def lanes_of(ws, plan):
     return lanes.ONE if ws.ndim == 1 else lanes.FOUR
 
 
-def only_if_bending(full, rigid):
+def only_if_bending(full, plain):
     return full
+
+
+only_if_looped = only_if_both = only_if_bending
 
 
 class Quads:
@@ -48,6 +51,11 @@ def sqrt(x):
 
 def smaller(a, b):
     return np.minimum(a, b)
+
+
+def inverse_above(x, least):
+    good = x > least
+    return np.where(good, 1.0/np.where(good, x, 1.0), 0.0)
 
 
 def sincos(angle):

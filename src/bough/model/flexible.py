@@ -26,10 +26,11 @@ def side_by_side(parts: list[np.ndarray]) -> list[np.ndarray]:
     return [block(row) for rows in zip(*parts, strict=True) for row in rows]
 
 
-def modal_record_size(body: FlexibleBody) -> int:
+def modal_record_size(body: FlexibleBody, columns: int) -> int:
+    """Of its modal record; `columns` is the width of the front of closed loops that passes it."""
     n, p = body.n_modes, body.carried.count
     blocks = fours(9*(n + p)) + 2*fours(3*(n + p)) + fours(6*n) + 2*fours(n + p) + 2*p*fours(n)
-    return f.MODAL_ROWS + (n + p)*(fours(n) + 8) + blocks
+    return f.MODAL_ROWS + (n + p)*(fours(n) + 8 + columns) + blocks
 
 
 def node_record_size(body: FlexibleBody) -> int:

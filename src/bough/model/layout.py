@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
+from bough.model.closures import build_closures
 from bough.model.flexible import modal_record_size, node_record_size
+from bough.model.fronts import build_fronts
 from bough.model.partition import Partition, coordinate_places
 from bough.sweeps import fields as f
 from bough.sweeps.fields import fours
@@ -48,11 +50,13 @@ class Layout:
         stores = self.slots + 6*len(loaded)
         branches = {hinge.inner for k, hinge in enumerate(hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0}
         self.branch = {k: stores + f.BRANCH_STORE*i for i, k in enumerate(sorted(branches))}
-        self.record, self.end = [], stores + f.BRANCH_STORE*len(branches)
+        self.fronts = build_fronts(build_closures(system, parts), parts, stores + f.BRANCH_STORE*len(branches))
+        self.record, self.end = [], self.fronts.end
         self.modes_at: dict[int, int] = {}                             # modal record of a MODAL hinge, node record of a NODE
         for k, hinge in enumerate(hinges):
             self.record.append(self.end)
             self.end += f.GAIN + GAIN_SIZE[hinge.kind]
             if hinge.flexible is not None:
                 self.modes_at[k] = self.end = fours(self.end)
-                self.end += (modal_record_size if hinge.kind == MODAL else node_record_size)(hinge.flexible)
+                self.end += (modal_record_size(hinge.flexible, self.fronts.columns(k)) if hinge.kind == MODAL
+                             else node_record_size(hinge.flexible))

@@ -1,5 +1,5 @@
 """The compiled model: what can be asked of it."""
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 from bough.describe import CentralGravity, System
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
+from bough.model import loops
 from bough.model.arguments import Batch, rows
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
@@ -99,6 +100,8 @@ class Model:
             system.wheels[wheel.name] = wheel
         for wrench in self.system.wrenches.values():
             system.wrenches[wrench.name] = wrench
+        for loop in self.system.loops.values():
+            system.loops[loop.name] = loop
         system.settings = self.system.settings
         return system.compile()
 
@@ -130,12 +133,56 @@ class Model:
         if method not in METHODS:
             raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
         dense = method == "dense"
-        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit))
-        ws = workspace(batch.tables, batch.lanes, self.nv**2 if dense else 0)
+        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + batch.tables.fronts.size))
+        ws = workspace(batch.tables, batch.lanes, batch.tables.dense_size if dense else 0)
         kernel = calls.forward_dense if dense else calls.forward_order_n
         self._call(kernel, batch, out, ws=ws)
         check_finite(self, batch, out)
         return out
+
+    def constraint_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
+                          frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                          orbit: Any = None) -> dict[str, np.ndarray]:
+        """By loop, (6,): what the body of its frame a exerts on that of b through what the loop holds, [moment, force] at the
+        origin of frame b, in the axes of frame b.  Where loops are redundant, the forces with the least sum of squares."""
+        batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+        closures = batch.tables.fronts.closures
+        if not closures:
+            return {}
+        multipliers = self._forward(batch, method)[:, self.nv + self.nw + 6*self.in_orbit:][:, loops.true_rows(closures)]
+        _, J = loops.loop_terms(self, batch, loops.POSITION)
+        seen = self.bodies(batch.x[:, :self.nq])
+        world = loops.loop_wrenches(self, seen, closures, loops.least_norm(closures, multipliers, J))
+        found = {}
+        for loop in self.system.loops.values():
+            _, attitude = loops.frame_pose(self, seen, loop.b)
+            turned = np.einsum("bij,bci->bcj", attitude + np.zeros((batch.n, 1, 1)), world[loop.name].reshape(-1, 2, 3))
+            found[loop.name] = batch.back(turned.reshape(-1, 6))
+        return found
+
+    def assemble(self, q: Any = None, v: Any = None, *, hold: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """The state nearest to q, v (by kinetic energy; those of the description, if not given) that closes all loops, in position
+        and in speed; the coordinates or joints named in `hold` keep theirs."""
+        q, v = self.q0 if q is None else q, self.v0 if v is None else v
+        batch = self.batch(q, v)
+        if not self.system.loops:
+            return batch.back(batch.x[:, :self.nq]), batch.back(batch.x[:, self.nq:self.nq + self.nv])
+        states = [loops.assemble(self, row[:self.nq], row[self.nq:self.nq + self.nv], hold) for row in batch.x]
+        return batch.back(np.array([q for q, _ in states])), batch.back(np.array([v for _, v in states]))
+
+    def loop_gaps(self, q: Any, v: Any = None) -> dict[str, np.ndarray]:
+        """By loop, how far its ends are apart: a number for each motion that it holds, m or rad; with v, how fast they part."""
+        batch = self.batch(q, np.zeros(self.nv) if v is None else v)
+        closures = batch.tables.fronts.closures
+        if not closures:
+            return {}
+        gaps, _ = loops.loop_terms(self, batch, loops.POSITION if v is None else loops.SPEED)
+        parts = np.split(gaps/loops.row_sizes(closures), np.cumsum([closure.rows for closure in closures])[:-1], axis=1)
+        return {closure.name: batch.back(part) for closure, part in zip(closures, parts, strict=True)}
+
+    def freedom(self, q: Any = None) -> loops.Freedom:
+        """Degrees of freedom at a position (that of the description, if not given), and which loops are redundant there."""
+        return loops.freedom_at(self, self.q0 if q is None else q)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None, frame: str = "body",
                          t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> np.ndarray:

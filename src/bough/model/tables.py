@@ -8,6 +8,7 @@ import numpy as np
 from bough.describe import CentralGravity, System, Table
 from bough.kernels.hinges import MODAL
 from bough.model.flexible import modal_parameters, node_parameters
+from bough.model.fronts import Fronts, front_rows
 from bough.model.layout import InputWrench, Layout
 from bough.model.parameters import body_parameters
 from bough.model.partition import Partition, partition
@@ -21,6 +22,7 @@ class Tables:
     pars: np.ndarray            # (batch, n)
     tables: np.ndarray          # float64
     parts: Partition
+    fronts: Fronts
     n_u: int                    # length of the controls, tau | motors | wrenches
     first_input_wrench: int     # where the caller's wrenches start in them
     jumps: np.ndarray           # times at which a time table jumps
@@ -28,6 +30,12 @@ class Tables:
 
     def size(self, name: int) -> int:
         return int(self.plan.reshape(-1)[name])
+
+    @property
+    def dense_size(self) -> int:
+        """Numbers that the dense method needs more: mass matrix, Jacobian of the loops, matrix and pivots of their multipliers."""
+        nv, m = self.size(f.NV), self.fronts.size
+        return nv*nv + m*(nv + m + 1)
 
 
 @dataclass(frozen=True)
@@ -60,21 +68,25 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     for key, parameters in ((f.PAR_INPUTS, [columns(constants)]), (f.PAR_SPRINGS, springs.pars), (f.PAR_WHEELS, wheels.pars),
                             (f.PAR_WRENCHES, wrenches.pars), (f.PAR_LOCKED, locked)):
         header[key], par_at = par_at, par_at + sum(row.shape[1] for row in parameters)
+    closures = [closure.parameters for closure in lay.fronts.closures]
+    header[f.PAR_LOOPS], par_at = par_at, par_at + f.LOOP_PARS*len(closures)
     flex = flex_section(parts, lay, at, par_at, hinges)
-    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *flex.plan]
+    header[f.LOOPS] = at + sum(map(len, flex.plan))
+    loops = front_rows(lay.fronts, parts, hinges.plan, int(header[f.LOOPS]))
+    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *flex.plan, *loops]
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
-    if flex.plan:
-        plan = plan[None]                                                  # 2-D: some body bends
-    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *flex.pars)
+    plan = plan.reshape((1,)*(bool(flex.plan) + 2*bool(closures)) + plan.shape)         # its rank: see kernels.lanes.lanes_of
+    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *flex.pars)
     data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
-    return Tables(plan, pars, data, parts, lay.nu, lay.first_input,
+    return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
                   np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])))
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
     """Nodes that carry a wheel or a wrench; or, to tell where they are, every one."""
-    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *inputs]
+    ends = [frame for loop in system.loops.values() for frame in (loop.a, loop.b)]
+    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *inputs, *ends]
     nodes = [(part.body, part.node) for part in parts if part.node is not None]
     if every:
         nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
@@ -88,7 +100,9 @@ def size_header(lay: Layout, parts: Partition) -> np.ndarray:
         f.N_HINGES: len(parts.hinges) - 1, f.NQ: lay.nq, f.NV: lay.nv, f.N_WHEELS: lay.nw, f.N_X: lay.nx, f.N_U: lay.nu,
         f.IN_ORBIT: lay.in_orbit, f.HAS_LOADS: bool(lay.slot), f.WS_TIME: lay.time, f.WS_X: lay.x, f.WS_SINES: lay.sines,
         f.WS_COSINES: lay.cosines, f.WS_U: lay.u, f.WS_XDOT: lay.xdot, f.WS_POSITIONS: lay.positions, f.WS_SLOTS: lay.slots,
-        f.N_SLOTS: len(lay.slot), f.WS_MASS: lay.end, f.WS_SIZE: lay.end}
+        f.N_SLOTS: len(lay.slot), f.WS_MASS: lay.end, f.WS_SIZE: lay.end, f.N_LOOPS: len(lay.fronts.closures),
+        f.WS_CLOSURE: lay.fronts.closure_at, f.WS_MULTIPLIERS: lay.fronts.multipliers_at, f.N_MULTIPLIERS: lay.fronts.size,
+        f.WS_FRONTS: lay.fronts.fronts_at, f.N_FRONTS: lay.fronts.fronts_end - lay.fronts.fronts_at}
     for key, value in values.items():
         header[key] = value
     return header
@@ -102,7 +116,7 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
         massive = (hinge.mass.any() or hinge.inertia.any()) and hinge.kind != MODAL      # its mass is in the modal integrals
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
                              lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0),
-                             0, 0, 0])                                          # FLEX, NODE_PAR, NODE_WS: see flex_section
+                             0, 0, 0, 0, 0])                    # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
         if k:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))
@@ -142,7 +156,7 @@ def flex_section(parts: Partition, lay: Layout, at: int, par_at: int, hinges: Se
         place, row = places[key]
         if hinge.kind == MODAL:
             hinges.plan[k][f.FLEX] = at
-            section.plan.append([k, hinge.flexible.n_modes, place, lay.modes_at[k], *row])
+            section.plan.append([k, hinge.flexible.n_modes, place, lay.modes_at[k], *row, lay.fronts.columns(k)])
             at += len(section.plan[-1])
         else:
             hinges.plan[k][f.FLEX:f.NODE_WS + 1] = [hinges.plan[hinge.inner][f.FLEX], place, lay.modes_at[k]]

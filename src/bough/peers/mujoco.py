@@ -4,6 +4,9 @@ MuJoCo's conventions against ours: quaternions are scalar first; a ball's speed 
 ours; the joints of one body act one after the other, each about its axis as the joints before it have turned it, and the axes are
 given in the body frame at rest, which is our joint frame. Slides come first in our joints, so nothing has turned them.
 A free joint on the world is three slides and a ball: MuJoCo's own would give the same, in world axes instead of the joint's.
+
+Loops are equalities, which MuJoCo keeps soft: a constraint has a compliance R of 1e-4 of its Delassus diagonal or more, and the
+accelerations are wrong by that, times the condition of the loops. `closed_dynamics` extrapolates R to zero.
 """
 import mujoco
 import numpy as np
@@ -11,6 +14,9 @@ from scipy.spatial.transform import Rotation
 
 FREE, BALL, SLIDE, HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "BALL", "SLIDE", "HINGE"))
 
+
+EQUALITIES = {"spherical": mujoco.mjtEq.mjEQ_CONNECT, "weld": mujoco.mjtEq.mjEQ_WELD}
+HARDEST = 0.9999                                                         # mjMAXIMP: R = (1 - HARDEST)/HARDEST
 
 SIZES = {FREE: (7, 6), BALL: (4, 3), SLIDE: (1, 1), HINGE: (1, 1)}      # numbers in q and in v
 
@@ -35,7 +41,7 @@ class Mujoco:
         spec.compiler.autolimits = False
         spec.option.gravity = system.gravity
         spec.option.disableflags = (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
-                                    | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+                                    | (0 if system.loops else mujoco.mjtDisableBit.mjDSBL_CONSTRAINT))
         spec.option.enableflags = mujoco.mjtEnableBit.mjENBL_ENERGY
         made, waiting = {None: spec.worldbody}, list(system.bodies.values())
         while waiting:
@@ -44,6 +50,8 @@ class Mujoco:
                 made[body.name] = self.add_body(made[body.parent], body)
             else:
                 waiting.append(body)
+        for name, loop in system.loops.items():
+            self.add_loop(spec, name, loop)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         names = [f"{body.name}/{i}" for body in system.bodies.values() for i in range(self.n_joints(body))]
@@ -73,6 +81,21 @@ class Mujoco:
             new.add_joint(name=f"{body.name}/{i}", type=mujoco.mjtJoint(kind), axis=axis, pos=(0, 0, 0), armature=0, damping=0,
                           stiffness=0)
         return new
+
+    @staticmethod
+    def add_loop(spec, name, loop):
+        """An equality of two sites, as hard as MuJoCo allows and without stabilisation: it holds accelerations only."""
+        if loop.joint.kind not in EQUALITIES:
+            raise NotImplementedError(f"loop '{name}': MuJoCo closes loops by {' and '.join(EQUALITIES)} joints, not by a "
+                                      f"{loop.joint.kind} one")
+        for side in ("a", "b"):
+            frame = getattr(loop, side)
+            carrier = spec.worldbody if frame.body == "world" else spec.body(frame.body)
+            carrier.add_site(name=f"{name}/{side}", pos=frame.at, quat=wxyz(frame.orient))
+        equality = spec.add_equality(name=name, type=EQUALITIES[loop.joint.kind], objtype=mujoco.mjtObj.mjOBJ_SITE,
+                                     name1=f"{name}/a", name2=f"{name}/b")
+        equality.solref, equality.solimp = (0, 0), (HARDEST, HARDEST, 1, 0.5, 1)
+        equality.data[10] = 1.0                                          # a weld's torque scale
 
     # ---- the same numbers in MuJoCo's order --------------------------------------------------------------------
     @property
@@ -105,6 +128,15 @@ class Mujoco:
     def forward_dynamics(self, q, v, tau, wrenches=None):
         self.put(q, v, tau, wrenches)
         return self.data.qacc[self.iv].copy()
+
+    def closed_dynamics(self, q, v, tau, wrenches=None):
+        """Accelerations that satisfy the loops: those under 1 to 4 times the least compliance, extrapolated to none."""
+        found, least = 0.0, (1 - HARDEST)/HARDEST
+        for times, weight in ((1, 4.0), (2, -6.0), (3, 4.0), (4, -1.0)):
+            self.model.eq_solimp[:, :2] = 1/(1 + times*least)
+            found = found + weight*self.forward_dynamics(q, v, tau, wrenches)
+        self.model.eq_solimp[:, :2] = HARDEST
+        return found
 
     def mass_matrix(self, q):
         """Column by column: mj_fullM's arguments differ between releases, mj_mulM's do not."""
@@ -161,3 +193,23 @@ class MujocoLoop(Mujoco):
     def run(self):
         self.data.qpos[:], self.data.qvel[:] = self.start
         mujoco.mj_step(self.model, self.data, self.steps)
+
+
+class MujocoForward(MujocoLoop):
+    """mj_forward of many states, for timing, each a call from Python; accelerations that satisfy the loops as hard as MuJoCo can.
+
+    Of its solvers Newton's is the fastest here (one iteration), and a dense Jacobian is faster than a sparse one."""
+
+    def __init__(self, system, q, v, tau):
+        Mujoco.__init__(self, system)
+        self.model.opt.enableflags, self.model.opt.solver = 0, mujoco.mjtSolver.mjSOL_NEWTON
+        self.model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        self.states = []
+        for row in zip(q, v, tau, strict=True):
+            self.put(*row)
+            self.states.append([part.copy() for part in (self.data.qpos, self.data.qvel, self.data.qfrc_applied)])
+
+    def run(self):
+        for qpos, qvel, force in self.states:
+            self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = qpos, qvel, force
+            mujoco.mj_forward(self.model, self.data)

@@ -221,3 +221,130 @@ class PinocchioLoop(Pinocchio):
         if self.free:
             rows[:, :3] = np.einsum("bij,bj->bi", self.turns, rows[:, :3])
         return rows
+
+
+# ---- closed loops --------------------------------------------------------------------------------------------------------
+CONTACTS = {"spherical": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
+
+
+class Closed:
+    """A system's loops as Pinocchio's rigid constraints, and its two ways to satisfy them: "dense" is constraintDynamics, which
+    factors the whole of mass matrix and constraints; "lcaba" is the articulated-body algorithm for loops, linear in the bodies.
+
+    Both are proximal: smaller mu takes fewer iterations. lcaba works with 1/mu in the articulated inertias, which costs it digits:
+    mu = 1e-6, which Pinocchio advises, leaves 1e-7 to 1e-10 after two iterations; ACCURATE takes more of them.
+
+    Of Pinocchio 4.1: lcaba crashes if a constraint's first joint is the world, so the world always comes second here; and it
+    takes the joints' accelerations of the call before for a bias, which makes every other answer for a weld to the world wrong:
+    `fresh` clears them. constraintDynamics is wrong if it is given constraint data that lcaba has used: each has its own here. The
+    two ways give forces of opposite sign."""
+
+    FAST, ACCURATE = (1e-6, 1e-6, 10), (1e-14, 1e-3, 100)           # lcaba's accuracy, mu, iterations
+    FAST_DENSE, DENSE = (1e-6, 1e-10, 2), (1e-14, 1e-10, 20)        # constraintDynamics'
+
+    def close(self, lcaba, dense):
+        self.settings = {"dense": pin.ProximalSettings(*dense), "lcaba": pin.ProximalSettings(*lcaba)}
+        self.constraints = pin.StdVec_RigidConstraintModel()
+        self.found = {method: pin.StdVec_RigidConstraintData() for method in self.settings}
+        self.on_b = []                                              # whether a constraint's first frame is its loop's b
+        for name, loop in self.system.loops.items():
+            if loop.joint.kind not in CONTACTS:
+                raise NotImplementedError(f"loop '{name}': Pinocchio closes loops by {' and '.join(CONTACTS)} joints, not by a "
+                                          f"{loop.joint.kind} one")
+            ends = [self.seat(loop.b), self.seat(loop.a)]
+            self.on_b.append(ends[0][0] != 0)
+            first, second = ends if self.on_b[-1] else ends[::-1]
+            self.constraints.append(pin.RigidConstraintModel(CONTACTS[loop.joint.kind], self.model, *first, *second,
+                                                             pin.ReferenceFrame.LOCAL))
+            for found in self.found.values():
+                found.append(self.constraints[len(self.on_b) - 1].createData())
+        self.ordered = self.model.createData()
+        pin.initConstraintDynamics(self.model, self.data, self.constraints, self.found["dense"])
+        pin.computeJointMinimalOrdering(self.model, self.ordered, self.constraints)
+
+    def seat(self, frame):
+        """Pinocchio's joint that carries a frame, and the frame's place on it."""
+        joint, place = (0, pin.SE3.Identity()) if frame.body == "world" else self.seats[frame.body]
+        return joint, place*pin.SE3(Rotation.from_quat(frame.orient).as_matrix(), np.array(frame.at))
+
+    def solve(self, method, q, v, tau):
+        """Accelerations in Pinocchio's order, of a state in its order."""
+        run, data = (pin.lcaba, self.ordered) if method == "lcaba" else (pin.constraintDynamics, self.data)
+        return run(self.model, data, q, v, tau, self.constraints, self.found[method], self.settings[method])
+
+    def fresh(self):
+        for j in range(self.model.njoints):
+            self.ordered.oa[j] = pin.Motion.Zero()
+
+    def forces(self, method):
+        """{loop: [moment, force]} of the last solution, on frame b's body at its origin, in its axes."""
+        sign, found = 1.0 if method == "dense" else -1.0, {}
+        for name, data, on_b in zip(self.system.loops, self.found[method], self.on_b, strict=True):
+            force = data.contact_force if on_b else -data.c1Mc2.actInv(data.contact_force)
+            found[name] = sign*np.concatenate([force.angular, force.linear])
+        return found
+
+
+class ClosedPinocchio(Closed, Pinocchio):
+    """Forward dynamics with loops, as a witness. Springs and dampers of joints are the caller's: in tau."""
+
+    def __init__(self, system, *, lcaba=Closed.ACCURATE, dense=Closed.DENSE):
+        super().__init__(system)
+        self.close(lcaba, dense)
+
+    def closed_dynamics(self, q, v, tau, wrenches=None, method="dense"):
+        """Accelerations that satisfy the loops; `self.settings[method].iter` tells how many iterations it took."""
+        if wrenches:
+            still = np.zeros_like(v)
+            tau = tau + self.inverse_dynamics(q, v, still) - self.inverse_dynamics(q, v, still, wrenches)
+        self.fresh()
+        return self.solve(method, self.q(q), self.v(v), self.v(tau))[self.iv]
+
+    def constraint_forces(self, q, v, tau, wrenches=None, method="dense"):
+        """{loop: [moment, force]}; where loops are redundant the proximal iteration settles on forces of its own."""
+        self.closed_dynamics(q, v, tau, wrenches, method)
+        return self.forces(method)
+
+
+class ClosedPinocchioLoop(Closed, PinocchioLoop):
+    """Forward dynamics with loops of many states, for timing: Pinocchio has no loop of its own over states for these, so every
+    state is a call from Python. `overhead` is what such a call costs for a model of one joint. (Pinocchio's own joints about x, y
+    and z in place of those about any axis would gain one to three percent.)"""
+
+    def __init__(self, system, q, v, tau, *, lcaba=Closed.FAST, dense=Closed.FAST_DENSE):
+        super().__init__(system, q, v, tau)
+        self.close(lcaba, dense)
+        self.states = [[np.ascontiguousarray(columns[:, i]) for columns in (self.q_columns, self.v_columns, self.tau_columns)]
+                       for i in range(len(q))]
+
+    def dense(self):
+        found, settings = self.found["dense"], self.settings["dense"]
+        for q, v, tau in self.states:
+            pin.constraintDynamics(self.model, self.data, q, v, tau, self.constraints, found, settings)
+
+    def lcaba(self):
+        found, settings = self.found["lcaba"], self.settings["lcaba"]
+        for q, v, tau in self.states:
+            pin.lcaba(self.model, self.ordered, q, v, tau, self.constraints, found, settings)
+
+    def closed_answer(self, method):
+        """(states, nv) in our order and axes."""
+        for i, state in enumerate(self.states):
+            self.fresh()
+            self.result[:, i] = self.solve(method, *state)
+        return self.answer("forward")
+
+    @staticmethod
+    def overhead(calls=1000):
+        """A function that makes so many calls of lcaba for one joint and no loop."""
+        model = pin.Model()
+        model.appendBodyToJoint(model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint"), pin.Inertia.Identity(),
+                                pin.SE3.Identity())
+        data, zero, settings = model.createData(), np.zeros(1), pin.ProximalSettings(*Closed.FAST)
+        constraints, found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        pin.computeJointMinimalOrdering(model, data, constraints)
+
+        def run():
+            for _ in range(calls):
+                pin.lcaba(model, data, zero, zero, zero, constraints, found, settings)
+        return run

@@ -44,7 +44,9 @@ from bough.sweeps.fields import (
     TAU,
     VDOT,
 )
+from bough.sweeps.fronts import feel_front, meet_fronts, part_fronts, pass_hinge, pass_modes
 from bough.sweeps.modal import modal_accelerate, modal_reduce
+from bough.sweeps.modal_fronts import inboard_columns
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 
 
@@ -77,17 +79,22 @@ def gather_inertia(lane, plan, pars, ws):
             P, z = add(P, P_d), add(z, z_d)
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
+        P, z = meet_fronts(lane, plan, ws, row, P, z)                                       # [B 15]
 
         if kind < MODAL:
             P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
                                           read(plan, row + TAU), record + GAIN)
+            pass_hinge(lane, plan, ws, row, C, P, r)
             P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         else:
+            inboard_columns(lane, plan, ws, row)
             P, z = modal_reduce(lane, plan, pars, ws, row, P, z, r)
+            pass_modes(lane, plan, ws, row, r)
         if i != k - 1:
             if i > 0:
                 accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, (P, z))
             P, z = nothing_gathered(lane)
+    meet_fronts(lane, plan, ws, hinge_row(plan, 0), P, z)
 
 
 @leaf
@@ -96,6 +103,7 @@ def scatter_acceleration(lane, plan, pars, ws):
     base = hinge_row(plan, 0)
     store(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL, (ZERO, ZERO))
     A_u = load_spatial(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL)
+    part_fronts(lane, plan, ws, base, A_u)
     for k in range(1, read(plan, N_HINGES) + 1):
         row = hinge_row(plan, k)
         i, kind = read(plan, row + INNER), read(plan, row + KIND)
@@ -103,11 +111,13 @@ def scatter_acceleration(lane, plan, pars, ws):
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)
         r = load3(lane, ws, record + OFFSET)
+        feel_front(lane, plan, ws, row)
         if kind < MODAL:
             A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [JR 63]
                                    shift_motion(r, A_u), ws, read(plan, row + VDOT), record + GAIN)
         else:
             A_u = modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
+        part_fronts(lane, plan, ws, row, A_u)
         if branch:
             store(lane, ws, branch + SHARED_ACCEL, A_u)
 

@@ -4,18 +4,26 @@ Every kernel takes the model's tables, the rows `t` (time), `x` (state), `u` (co
 workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
 """
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, put_lane, read, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, only_if_looped, put_lane, read, store, width_of
+from bough.sweeps.closures import bias_place, close_loops
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import DENSE, ORDER_N, accelerations, derivative
 from bough.sweeps.fields import (
     ACCELERATION,
+    CLOSURE_ACCELERATION,
+    LOOP_MULTIPLIERS,
+    LOOP_ROWS,
     N_HINGES,
+    N_LOOPS,
+    N_MULTIPLIERS,
     N_U,
     N_X,
     NQ,
     NV,
     RECORD,
+    WS_CLOSURE,
     WS_MASS,
+    WS_MULTIPLIERS,
     WS_TIME,
     WS_U,
     WS_X,
@@ -24,6 +32,7 @@ from bough.sweeps.fields import (
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
 from bough.sweeps.loads import apply_loads, gather_inputs
+from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.motion import LEAN, MOTION, hinge_row, scatter_motion
 
 
@@ -56,6 +65,15 @@ def take_state(lane, plan, t, x, u, group, ws):
     take(lane, t, group, ws, read(plan, WS_TIME), 2)
     take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
     take(lane, u, group, ws, read(plan, WS_U), read(plan, N_U))
+    ready_closure(lane, plan, ws)
+
+
+def ready_closure(lane, plan, ws):
+    """Loops count with their accelerations, and gravity acts."""
+    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION, (1.0, 0.0, 0.0))
+
+
+only_if_looped(ready_closure, lambda lane, plan, ws: None)
 
 
 @leaf
@@ -63,13 +81,15 @@ def forward(plan, pars, tables, t, x, u, out, ws, method):
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
-        accelerations(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, method)
-        give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, N_X) - read(plan, NQ))
+        accelerations(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, method, 0)
+        rates = read(plan, N_X) - read(plan, NQ)
+        give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), rates)
+        give(lane, out, group, rates, ws, read(plan, WS_MULTIPLIERS), out.shape[1] - rates)
 
 
 @kernel
 def forward_order_n(plan, pars, tables, t, x, u, out, ws):
-    """out = vdot | wheel accelerations | orbit's rates, by the three sweeps."""
+    """out = vdot | wheel accelerations | orbit's rates | multipliers of loops, by the three sweeps."""
     align_stack()
     forward(plan, pars, tables, t, x, u, out, ws, ORDER_N)
 
@@ -88,7 +108,7 @@ def state_derivative(plan, pars, tables, t, x, u, out, ws):
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, t, x, u, group, ws)
-        derivative(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, ORDER_N)
+        derivative(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, ORDER_N, 0)
         give(lane, out, group, 0, ws, read(plan, WS_XDOT), read(plan, N_X))
 
 
@@ -150,3 +170,36 @@ def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
         scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, True, MOTION)
         scatter_positions(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, read(plan, WS_MASS))
         give(lane, out, group, 0, ws, read(plan, WS_MASS) + KINEMATICS_ROW, KINEMATICS_ROW*read(plan, N_HINGES))
+
+
+@kernel
+def loop_terms(plan, pars, tables, t, x, u, weights, out, ws):
+    """out = for each multiplier its equation's gap, rate of it and acceleration of it, weighted by `weights`; then its row of the
+    Jacobian.  ws holds nv numbers more for each."""
+    align_stack()
+    lane = lanes_of(ws, plan)
+    for group in range(groups_of(lane, x)):
+        take_state(lane, plan, t, x, u, group, ws)
+        of_group = pars[min(group, pars.shape[0] - 1)]
+        scatter_motion(lane, plan, of_group, ws, False, MOTION)
+        loop_equations(lane, plan, of_group, ws, weights)
+        n = read(plan, N_MULTIPLIERS)
+        give(lane, out, group, 0, ws, read(plan, WS_MULTIPLIERS), n)
+        give(lane, out, group, n, ws, read(plan, WS_MASS), n*read(plan, NV))
+
+
+def loop_equations(lane, plan, pars, ws, weights):
+    """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
+    for i in range(3):
+        store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION + i, weights[i])
+    close_loops(lane, plan, pars, ws, 0)
+    for i in range(read(plan, N_MULTIPLIERS)):
+        store(lane, ws, read(plan, WS_MULTIPLIERS) + i, 0.0)
+    for loop in range(read(plan, N_LOOPS)):
+        row = loop_row(plan, loop)
+        for j in range(read(plan, row + LOOP_ROWS)):
+            store(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, load(lane, ws, bias_place(plan, row) + j))
+    loop_jacobian(lane, plan, pars, ws, read(plan, WS_MASS))
+
+
+only_if_looped(loop_equations, lambda lane, plan, pars, ws, weights: None)

@@ -5,8 +5,6 @@
 """
 from bough.kernels.algebra import (
     ZERO,
-    axis_z,
-    column,
     cross,
     dot,
     isotropic,
@@ -21,7 +19,7 @@ from bough.kernels.algebra import (
     transpose,
     unrotate_spatial,
 )
-from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     accumulate,
@@ -62,33 +60,11 @@ from bough.sweeps.fields import (
     WS_XDOT,
 )
 from bough.sweeps.inverse import gather_wrench
+from bough.sweeps.loop_jacobian import hold_loops
 from bough.sweeps.modal import modal_composite, see_from_inboard
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, mode_rows, node_shapes
 from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
-
-
-@leaf
-def n_speeds(kind):
-    """How many speeds a hinge of this kind has."""
-    if kind == REVOLUTE or kind == PRISMATIC:
-        return 1
-    if kind == SPHERICAL:
-        return 3
-    return 6 if kind == FREE else 0
-
-
-@leaf
-def hinge_column(kind, F, C, j):
-    """H_j: the motion across the hinge that speed j makes."""
-    if kind == REVOLUTE:
-        return axis_z(C), ZERO
-    if kind == PRISMATIC:
-        return ZERO, axis_z(C)
-    if kind == SPHERICAL:
-        return column(C, j), ZERO
-    if j < 3:
-        return ZERO, column(F, j)
-    return column(C, j - 3), ZERO
+from bough.sweeps.primitive import hinge_column, n_speeds
 
 
 @leaf
@@ -250,6 +226,7 @@ def solve_dense(lane, plan, pars, ws):
                 accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
             accumulate(lane, ws, b + i, -l*y)
         store(lane, ws, M + n*j + j, d_inverse)
+    hold_loops(lane, plan, pars, ws, b)
     for j in range(n - 1, -1, -1):
         y = load(lane, ws, b + j)
         for i in range(j + 1, n):

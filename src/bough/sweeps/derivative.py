@@ -1,17 +1,20 @@
 """The derivative of the whole state: x' = f(t, x, controls), by either method.  x = q | v | wheel speeds | orbit."""
 from bough.kernels.algebra import dot, rotate
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, load9, read, read3, store, zero
+from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, store, zero
 from bough.sweeps.articulated import solve_order_n
+from bough.sweeps.closures import close_loops
 from bough.sweeps.composite import solve_dense
 from bough.sweeps.fields import (
     ACCELERATION,
     ATTITUDE,
     BRANCH,
+    CLOSURE_ACCELERATION,
     N_WHEELS,
     PAR_WHEELS,
     RECORD,
     SHARED_ACCEL,
+    STABILISATION,
     WHEEL_AXIS,
     WHEEL_DRIVEN,
     WHEEL_HINGE,
@@ -21,19 +24,27 @@ from bough.sweeps.fields import (
     WHEEL_RATE,
     WHEEL_ROW,
     WHEELS,
+    WS_CLOSURE,
 )
-from bough.sweeps.loads import apply_loads, gather_inputs
+from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
 
 ORDER_N, DENSE = 0, 1
 
 
 @leaf
-def accelerations(lane, plan, pars, tables, ws, method):
-    """vdot and wheel accelerations."""
-    gather_inputs(lane, plan, pars, tables, ws)
+def accelerations(lane, plan, pars, tables, ws, method, shift):
+    """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
+    controls, and the speeds that matter are `shift` behind it."""
+    if shift == 0:
+        gather_inputs(lane, plan, pars, tables, ws)
+        weigh_closure(lane, plan, pars, ws)
     scatter_motion(lane, plan, pars, ws, False, WRENCHES if method == DENSE else MOTION)
-    apply_loads(lane, plan, pars, ws)
+    if shift == 0:
+        apply_loads(lane, plan, pars, ws)
+    else:
+        clear_slots(lane, plan, ws)
+    close_loops(lane, plan, pars, ws, shift)                                # [B 14]
     if method == ORDER_N:
         solve_order_n(lane, plan, pars, ws)
     else:
@@ -58,8 +69,17 @@ def accelerate_wheels(lane, plan, pars, ws):
         store(lane, ws, read(plan, row + WHEEL_RATE), rate)
 
 
+def weigh_closure(lane, plan, pars, ws):
+    """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14]."""
+    w = zero(lane) + read(pars, STABILISATION)
+    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
+
+
+only_if_looped(weigh_closure, lambda lane, plan, pars, ws: None)
+
+
 @leaf
-def derivative(lane, plan, pars, tables, ws, method):
-    """x' of the time, state and controls in ws."""
+def derivative(lane, plan, pars, tables, ws, method, shift):
+    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations."""
     scatter_rates(lane, plan, ws)
-    accelerations(lane, plan, pars, tables, ws, method)
+    accelerations(lane, plan, pars, tables, ws, method, shift)

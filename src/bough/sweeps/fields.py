@@ -30,29 +30,51 @@ def fours(n):
  PAR_INPUTS, N_CONSTANTS, PAR_SPRINGS, PAR_WHEELS, PAR_WRENCHES,         # where they start in pars; N_U, or 0 if all are zero
  PAR_LOCKED,                                    # in orbit: inertias (6 a hinge) with all wheels, on which gravity acts
  WS_TIME, WS_X, WS_SINES, WS_COSINES, WS_U, WS_XDOT, WS_POSITIONS, WS_SLOTS, N_SLOTS, WS_MASS, WS_SIZE,
- HINGES) = range(33)                            # the first hinge row (the ground's)
+ LOOPS, N_LOOPS, PAR_LOOPS,                     # closed loops: rows in plan, how many, where they start in pars
+ WS_CLOSURE, WS_MULTIPLIERS, N_MULTIPLIERS, WS_FRONTS, N_FRONTS,         # N_FRONTS: length of all fronts together
+ HINGES) = range(41)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
-# where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none)
-INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, HINGE_ROW = range(14)
+# where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none); of flexible bodies,
+# see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none)
+INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, HINGE_ROW = range(16)
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
 # rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
-# damping are diagonal; how many fields its modes carry along
-FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED = range(10)
+# damping are diagonal; how many fields its modes carry along; how many columns of a front its mode rows hold
+(FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
+ FLEX_COLUMNS) = range(11)
 # spring and damper of one coordinate: where q, v, tau are in ws
 SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ROW = range(4)
 # wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)
 WHEEL_HINGE, WHEEL_SPEED, WHEEL_MOTOR, WHEEL_RATE, WHEEL_DRIVEN, WHEEL_ROW = range(6)
 # wrench: its hinge, where its six components are in ws, 1 if they are in world axes (0: in the body's)
 WRENCH_HINGE, WRENCH_U, WRENCH_WORLD, WRENCH_ROW = range(4)
+# loop: hinges of its ends a and b (0: the ground), of the body where their paths meet; how many translations and which rotations it
+# holds; the columns of a and b in their junctions' fronts (0: on the ground); rows (equations); where its multipliers are in ws
+(LOOP_A, LOOP_B, LOOP_MEET, HELD_TRANSLATIONS, HELD_ROTATIONS, COLUMN_A, STRIDE_A, COLUMN_B, STRIDE_B, LOOP_ROWS,
+ LOOP_MULTIPLIERS, LOOP_ROW) = range(12)
+# what of the rotations a loop holds
+NO_ROTATION, SQUARE, AXIS, ALL_ROTATIONS, DISTANCE = range(5)
+# front that passes a hinge: where it is in ws, how wide, its first column that is still open, the end of the columns in use; where
+# the hinge keeps its answers W
+FRONT_AT, FRONT_WIDTH, FRONT_FIRST, FRONT_END, FRONT_W, FRONT_RUNS = range(6)
+# junction: where its front is in ws, how wide, the end of the columns in use; the next and the previous junction of its body (0:
+# none), and of the first one the last; how many loops are eliminated here, how many fronts join; then a CLOSED row for each of the
+# former, a SOURCE row for each of the latter
+(JUNCTION_AT, JUNCTION_WIDTH, JUNCTION_END, NEXT_JUNCTION, PREVIOUS_JUNCTION, LAST_JUNCTION, N_CLOSED, N_SOURCES,
+ JUNCTION_ROW) = range(9)
+CLOSED_COLUMN, CLOSED_ROWS, CLOSED_MULTIPLIERS, CLOSED_ROW = range(4)
+# where the front that joins is and how wide, how many runs of columns it brings; then for each its start there, here, its length
+SOURCE_AT, SOURCE_WIDTH, N_RUNS, SOURCE_ROW = range(4)
+RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
 # time table: where it is in tables, how many pieces, where its value goes in ws
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
 # ---- pars ---------------------------------------------------------------------------------------------------
-# ground: gravity, gravitational parameter, total mass
-GRAVITY, MU, TOTAL_MASS, _ = offsets(3, 1, 1)
+# ground: gravity, gravitational parameter, total mass, frequency of Baumgarte's stabilisation
+GRAVITY, MU, TOTAL_MASS, STABILISATION, _ = offsets(3, 1, 1, 1)
 # hinge: its attitude and place in the inner body; mass, first moment and inertia of its body about its origin
 PLACE_C, PLACE_R, MASS, MOMENT, INERTIA, HINGE_PARS = offsets(9, 3, 1, 3, 6)
 STIFFNESS, REST, DAMPING, SPRING_PARS = offsets(1, 1, 1)
@@ -62,6 +84,10 @@ WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
 # stiffness, damping (n or n x n each); E (9 each), t (3 each) at eta = 0, then what each coordinate adds to E; what each rate adds
 # to W, h' (3 each); for each mode what it adds to the slopes of the carried coordinates (p blocks of n)
 # node: its place in the body frame (and 0), shapes (a spatial vector a mode, a block), what each coordinate adds to them
+# loop: places of its ends in the bodies of their hinges; up to three directions that a holds, in a's body; frames of both ends, an
+# axis after the other, in their bodies; the cosine of two axes or the distance that is held; a length that makes rotations
+# comparable to translations
+END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = offsets(3, 3, 9, 9, 9, 1, 1)
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
@@ -77,5 +103,10 @@ MODAL_J, MODAL_H, MODAL_WRENCH, MODAL_BIAS, _, MODAL_ROWS = offsets(6, 3, 6, 3, 
 # node record: angular bias, then blocks: shapes as the deformation has them, their rates, and six blocks (a number a mode) for a
 # sweep
 NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
+# closure: what acceleration, speed and position of a loop's gap count in its equations; minus the largest gap that they leave; how
+# many equations are independent
+CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_RANK, CLOSURE_SIZE = range(6)
+# front of width c: rows of c numbers: L (c rows), the six components of K, then those below
+FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ROWS = offsets(6, 1, 1, 1)       # behind L
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)

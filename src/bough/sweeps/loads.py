@@ -116,11 +116,16 @@ def gather_inputs(lane, plan, pars, tables, ws):
 
 
 @leaf
+def clear_slots(lane, plan, ws):
+    for i in range(6*read(plan, N_SLOTS)):
+        store(lane, ws, read(plan, WS_SLOTS) + i, zero(lane))
+
+
+@leaf
 def apply_loads(lane, plan, pars, ws):
     """Fill the slots: applied wrenches of wheels, external wrenches and central gravity."""
     if read(plan, HAS_LOADS):
-        for i in range(6*read(plan, N_SLOTS)):
-            store(lane, ws, read(plan, WS_SLOTS) + i, zero(lane))
+        clear_slots(lane, plan, ws)
         for j in range(read(plan, N_WHEELS)):
             apply_wheel(lane, plan, pars, ws, j)
         for j in range(read(plan, N_WRENCHES)):

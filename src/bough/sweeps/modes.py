@@ -35,6 +35,7 @@ from bough.sweeps.fields import (
     CARRIED,
     DIAGONAL,
     FLEX,
+    FLEX_COLUMNS,
     FLEX_HINGE,
     FLEX_PAR,
     FLEX_WS,
@@ -75,7 +76,7 @@ def modal_row(plan, flex):
 @leaf
 def mode_rows(plan, flex, n):
     """Where the rows of the modes start, how long one is, and where g and z_f are in it."""
-    return read(plan, flex + FLEX_WS) + MODAL_ROWS, padded(n) + 8, padded(n), padded(n) + 6
+    return (read(plan, flex + FLEX_WS) + MODAL_ROWS, padded(n) + 8 + read(plan, flex + FLEX_COLUMNS), padded(n), padded(n) + 6)
 
 
 @leaf

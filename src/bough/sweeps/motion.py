@@ -16,6 +16,7 @@ from bough.kernels.lanes import (
     load3,
     load9,
     load_spatial,
+    only_if_looped,
     quads_of,
     read,
     read3,
@@ -33,6 +34,7 @@ from bough.sweeps.fields import (
     ATTITUDE,
     BRANCH,
     BRANCH_STORE,
+    CLOSURE_ACCELERATION,
     GAIN,
     GATHERED,
     GRAVITY,
@@ -54,6 +56,7 @@ from bough.sweeps.fields import (
     RECORD,
     SLOT,
     VDOT,
+    WS_CLOSURE,
     WS_COSINES,
     WS_SINES,
     WS_X,
@@ -109,6 +112,14 @@ def take_sines(lane, plan, ws):
         store(quads, ws, cosines + i, c)
 
 
+def base_acceleration(lane, plan, pars, ws):
+    """Of the ground: minus gravity; nothing where loops are corrected and no dynamics is asked for."""
+    return scale(-load(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION), read3(pars, GRAVITY))
+
+
+only_if_looped(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, GRAVITY)))
+
+
 @leaf
 def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S 44-47].
@@ -116,7 +127,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     The purpose says what the next sweep will want: WRENCHES puts what each body's motion demands in its record; LEAN does so
     too, and keeps attitudes, rates and accelerations only where another body or a load asks for them, else the hinge's axis.
     Both are constants where this is called: what they exclude is not compiled."""
-    store(lane, ws, record_of(plan, 0) + ATTITUDE, (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY)))))
+    store(lane, ws, record_of(plan, 0) + ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
     take_sines(lane, plan, ws)
     sines = read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)

@@ -14,14 +14,13 @@ from bough.integrate.compiled.stepping import (
     combine,
     controls_at,
     copy,
-    finish_step,
     first_not_finite,
     normalise,
     saved_at,
     set_time,
     stages_of,
     take_law,
-    take_stages,
+    take_step,
 )
 from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
@@ -86,8 +85,7 @@ def fixed_steps(model, stepper, grid, rows, ws, method):
             h = (grid[segment, END] - start)/n
             for i in range(n):
                 copy(lane, ws, stepper[3], read(plan, WS_X), read(plan, N_X))
-                take_stages(lane, one, stepper, ws, start + i*h, h, 0, method)
-                finish_step(lane, plan, stepper, ws, h)
+                take_step(lane, one, stepper, ws, start + i*h, h, 0, method)
                 running = note_failures(lane, plan, ws, start + (i + 1)*h, group, failed)
                 if running == 0:
                     break
@@ -175,8 +173,7 @@ def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
         while t < stop and carry[row, NEXT] < limits[STOP_SAMPLE]:
             last = t + step*(1.0 + 1e-10) >= stop
             h = stop - t if last else step
-            take_stages(lane, one, stepper, ws, t, h, first, method)
-            finish_step(lane, plan, stepper, ws, h)
+            take_step(lane, one, stepper, ws, t, h, first, method)
             error = error_norm(lane, plan, stepper, ws, h, limits)
             first = 1
             if error < 1.0:

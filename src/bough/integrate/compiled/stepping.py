@@ -4,6 +4,7 @@
     work      x at the start of the step | k of each stage | controls | a state put aside
 """
 from bough.integrate.compiled.callback import take_controls
+from bough.integrate.compiled.corrections import begin_correction, corrections_of, end_correction
 from bough.integrate.compiled.tableaus import CROMER, HEADER, STAGES
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
@@ -81,19 +82,41 @@ def take_law(lane, plan, stepper, ws):
 
 
 @leaf
-def take_stages(lane, model, stepper, ws, t, h, first, method):
-    """k of the stages from `first` on; x0 is in work, the stages before `first` are there already."""
+def begin_stage(lane, plan, stepper, ws, t, h, stage):
+    """Time, state and controls of a stage."""
+    tableau, s = stepper[0], stages_of(stepper[0])
+    c = tableau[HEADER + stage]
+    combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
+    set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
+    take_law(lane, plan, stepper, ws)
+    copy(lane, ws, read(plan, WS_U), controls_at(plan, stepper), read(plan, N_U))
+
+
+@leaf
+def take_step(lane, model, stepper, ws, t, h, first, method):
+    """x at the end of the step, where loops are closed again; x0 is in work, k of the stages before `first` is there already.
+
+    Stages and corrections take turns at one derivative: it is compiled once."""
     plan, pars, tables = model
     tableau, _, _, work = stepper
-    s, nx = stages_of(tableau), read(plan, N_X)
-    for stage in range(first, s):
-        c = tableau[HEADER + stage]
-        combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
-        set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
-        take_law(lane, plan, stepper, ws)
-        copy(lane, ws, read(plan, WS_U), controls_at(plan, stepper), read(plan, N_U))
-        derivative(lane, plan, pars, tables, ws, method)
+    s, nx, saved, corrections = stages_of(tableau), read(plan, N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
+    closed = False
+    for stage in range(first, s + corrections):
+        speeds, shift = stage == s + corrections - 1, 0
+        if stage < s:
+            begin_stage(lane, plan, stepper, ws, t, h, stage)
+        elif closed and not speeds:
+            continue
+        else:
+            shift = begin_correction(lane, plan, ws, saved, speeds)
+        derivative(lane, plan, pars, tables, ws, method, shift)
+        if stage >= s:
+            closed = end_correction(lane, plan, ws, saved, speeds)
+            normalise(lane, plan, ws)
+            continue
         copy(lane, ws, work + (stage + 1)*nx, read(plan, WS_XDOT), nx)
+        if stage == s - 1:
+            finish_step(lane, plan, stepper, ws, h)
 
 
 @leaf

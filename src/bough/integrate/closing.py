@@ -1,0 +1,73 @@
+"""Closed loops in a run: a start that closes them, and what keeps them closed."""
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bough.errors import StateError, nearest
+from bough.integrate.compiled.tableaus import CORRECTIONS
+from bough.integrate.grid import positive
+from bough.integrate.stiff import STIFF
+from bough.model import Model
+from bough.sweeps import fields as f
+
+WAYS = ("projection", "baumgarte")
+MOST_CORRECTIONS = 6                # after a step: of positions until they close, then of speeds
+STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which an open loop closes by a factor e
+
+
+def closing_way(model: Model, method: str, stabilise: Any, hold: Sequence[str]) -> str | float | None:
+    """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
+    if not model.system.loops:
+        if stabilise is not None or len(hold):
+            given = "stabilise" if stabilise is not None else "hold"
+            raise StateError(f"{given} is given, but system '{model.system.name}' has no loops; leave it out")
+        return None
+    if stabilise is None:
+        return "baumgarte" if method in STIFF else "projection"
+    if isinstance(stabilise, str):
+        if stabilise not in WAYS:
+            raise StateError(f"stabilise is '{stabilise}'{nearest(stabilise, WAYS)}; one of {', '.join(WAYS)}, or a frequency "
+                             "in rad/s")
+        if stabilise == "projection" and method in STIFF:
+            raise StateError(f"stabilise is 'projection', but the method '{method}' keeps its own past steps; use 'baumgarte', or "
+                             "rk4 or dopri5")
+        return stabilise
+    positive("stabilise", stabilise, "a frequency in rad/s, or 'projection'")
+    return float(stabilise)
+
+
+def stabilised(pars: np.ndarray, way: str | float | None, step: float) -> np.ndarray:
+    """Parameters with the frequency of Baumgarte's stabilisation, where it is asked for; `step` is that of the method."""
+    if way in (None, "projection"):
+        return pars
+    pars = pars.copy()
+    pars[:, f.STABILISATION] = 1.0/(STEPS_TO_CLOSE*step) if way == "baumgarte" else way
+    return pars
+
+
+def corrected(tableau: np.ndarray, way: str | float | None) -> np.ndarray:
+    """A method that closes loops after each step, where projection is asked for."""
+    tableau = tableau.copy()
+    tableau[CORRECTIONS] = MOST_CORRECTIONS if way == "projection" else 0
+    return tableau
+
+
+def close_start(model: Model, x: np.ndarray, hold: Sequence[str], parameters: Mapping[str, Any] | None) -> str | None:
+    """Close the loops of initial states, in place; says what changed most, if it is more than rounding."""
+    if not model.system.loops:
+        return None
+    given, n = x[:, :model.nq + model.nv].copy(), model.nq
+    for i, row in enumerate(x):
+        member = model if parameters is None else model.with_parameters({name: value[i] for name, value in parameters.items()})
+        try:
+            row[:n], row[n:n + model.nv] = member.assemble(row[:n], row[n:n + model.nv], hold=hold)
+        except StateError as error:
+            where = "" if len(x) == 1 else f"initial state {i} of the batch: "
+            raise StateError(f"{where}{error}") from None
+    change = np.abs(x[:, :n + model.nv] - given).max(axis=0)
+    worst = int(change.argmax())
+    if change[worst] < 1e-9:
+        return None
+    name = f"q of '{model.names.q[worst]}'" if worst < n else f"v of '{model.names.v[worst - n]}'"
+    return f"to close the loops {name} was changed by {change[worst]:.3g}, most of all"

@@ -1,0 +1,188 @@
+"""Where the fronts of closed loops are: which loops each holds, which hinges it passes, where fronts join [B 15].
+
+A loop is eliminated where the ways inward from its two ends meet; if that is the body frame of a flexible body, one hinge further
+in, when the modes are eliminated.  Columns of a front are in the order of elimination.
+"""
+from dataclasses import dataclass, field
+
+from bough.kernels.hinges import MODAL, N_SPEEDS
+from bough.model.closures import Closure, way_inward
+from bough.model.partition import Partition
+from bough.sweeps import fields as f
+from bough.sweeps.fields import fours
+
+WIDE = 24                   # columns: junctions with more of them are taken apart
+
+
+class Junction:
+    """A front that starts at a body: columns of the loops that end here or come from outboard, in the order of elimination."""
+
+    def __init__(self, active: list[int], closed: list[int], closures: list[Closure], sources: "list[Junction]"):
+        self.closed = closed                                            # loops eliminated here, which come first
+        self.sources = sources                                          # fronts that join
+        self.columns: dict[int, int] = {}                               # loop -> its first column
+        self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: in ws
+        for loop in [*closed, *(loop for loop in active if loop not in closed)]:
+            self.columns[loop] = self.width
+            self.end = self.width + closures[loop].rows
+            self.width += fours(closures[loop].rows)
+
+    @property
+    def open(self) -> list[int]:
+        return [loop for loop in self.columns if loop not in self.closed]
+
+
+@dataclass
+class Fronts:
+    """All fronts of a model, and where they are in the workspace."""
+    closures: list[Closure]
+    junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, as they follow each other
+    passing: dict[int, Junction] = field(default_factory=dict)          # by hinge: the junction whose front passes it
+    answers: dict[int, int] = field(default_factory=dict)               # by hinge: where W is in ws
+    multipliers: list[int] = field(default_factory=list)                # by loop: where they are, from the first on
+    closure_at: int = 0
+    multipliers_at: int = 0
+    size: int = 0                                                       # of all multipliers
+    fronts_at: int = 0
+    fronts_end: int = 0
+    end: int = 0
+
+    def columns(self, k: int) -> int:
+        """How many columns of a front the rows of modes of a MODAL hinge have."""
+        return self.passing[k].width if k in self.passing else 0
+
+
+def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
+    """The fronts of all loops, in the workspace from `at` on."""
+    fronts = Fronts(closures)
+    eliminated = [parts.hinges[c.meet].inner if parts.hinges[c.meet].kind == MODAL else c.meet for c in closures]
+    order = sorted(range(len(closures)), key=lambda loop: -eliminated[loop])
+    rank = {loop: i for i, loop in enumerate(order)}
+    beyond: dict[int, set[int]] = {}                                    # by hinge: loops with an end on its body or beyond
+    ends: dict[int, set[int]] = {}                                      # by hinge: loops with an end on its body
+    for loop, closure in enumerate(closures):
+        for end in (closure.a, closure.b):
+            ends.setdefault(end, set()).add(loop)
+            for k in way_inward(parts, end):
+                beyond.setdefault(k, set()).add(loop)
+    outer: dict[int, list[int]] = {}                                    # by body: hinges on it that a front passes
+    for k in range(len(parts.hinges) - 1, -1, -1):
+        active = sorted((loop for loop in beyond.get(k, ()) if eliminated[loop] <= k), key=rank.__getitem__)
+        if not active:
+            continue
+        sources = [fronts.passing[c] for c in outer.get(k, ())]
+        closed = [loop for loop in active if eliminated[loop] == k]
+        if ends.get(k) or closed or len(sources) > 1 or parts.hinges[k].kind == MODAL:
+            fronts.junctions[k] = take_apart(active, closed, closures, sources, ends.get(k, set()))
+            last = fronts.junctions[k][-1]
+        else:
+            last = sources[0]
+        if k and len(closed) < len(active):
+            fronts.passing[k] = last
+            outer.setdefault(parts.hinges[k].inner, []).append(k)
+    place(fronts, parts, at)
+    return fronts
+
+
+def take_apart(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction],
+               ends: set[int]) -> list[Junction]:
+    """The junctions of one body: one, or where that would be wide several, each joining what the next loop needs to close, so that
+    loops which do not touch never share a front."""
+    if len(closed) < 2 or sum(fours(closures[loop].rows) for loop in active) <= WIDE:
+        return [Junction(active, closed, closures, sources)]
+    stages: list[Junction] = []
+    holders: dict[int, set[int]] = {}                                   # by loop: sources that bring it
+    for i, source in enumerate(sources):
+        for loop in source.open:
+            holders.setdefault(loop, set()).add(i)
+    waiting, to_close, carried = set(range(len(sources))), set(closed), set[int]()
+    while to_close:
+        near = {loop for loop in carried if loop in to_close} or to_close
+        chosen = min(near, key=lambda loop: (len({other for i in holders.get(loop, set()) & waiting
+                                                  for other in sources[i].open} - carried), loop))
+        joining = holders.get(chosen, set()) & waiting
+        waiting -= joining
+        here = carried | {loop for i in joining for loop in sources[i].open} | {chosen}
+        done = [loop for loop in active if loop in here and loop in to_close and not holders.get(loop, set()) & waiting]
+        before = [stages[-1]] if carried else []
+        stages.append(Junction([loop for loop in active if loop in here], done, closures, before + [sources[i] for i in joining]))
+        to_close -= set(done)
+        carried = here - set(done)
+    left = [loop for loop in active if loop not in closed]
+    if waiting or set(left) - carried:                                  # fronts that only pass, loops that start here
+        before = [stages[-1]] if carried else []
+        stages.append(Junction(left, [], closures, before + [sources[i] for i in sorted(waiting)]))
+    return stages
+
+
+def first_open(junction: Junction) -> int:
+    """The first column behind those eliminated."""
+    return min((junction.columns[loop] for loop in junction.open), default=junction.width)
+
+
+def place(fronts: Fronts, parts: Partition, at: int) -> None:
+    """Places in ws: weights, multipliers, fronts, answers of hinges."""
+    fronts.closure_at = at = fours(at)
+    at += fours(f.CLOSURE_SIZE)
+    fronts.multipliers_at = at
+    for closure in fronts.closures:
+        fronts.multipliers.append(at)
+        at += fours(closure.rows)
+    fronts.size, fronts.fronts_at = at - fronts.multipliers_at, at
+    for junctions in fronts.junctions.values():
+        for junction in junctions:
+            junction.at = at
+            at += junction.width*(junction.width + f.FRONT_ROWS)
+    fronts.fronts_end = at
+    for k, junction in fronts.passing.items():
+        if parts.hinges[k].kind < MODAL:
+            fronts.answers[k] = at
+            rows = {0: 0, 1: 1}.get(N_SPEEDS[parts.hinges[k].kind], 6)          # of W: an acceleration, or a motion
+            at += rows*(junction.width - first_open(junction))
+    fronts.end = at
+
+
+def front_rows(fronts: Fronts, parts: Partition, hinge_rows: list[list[int]], at: int) -> list[list[int]]:
+    """Rows of plan for loops, junctions and fronts, the first at `at`; rows of hinges learn where theirs are."""
+    rows = [loop_row(fronts, loop) for loop in range(len(fronts.closures))]
+    at += sum(map(len, rows))
+    sources: dict[Junction, int] = {}                                   # where the SOURCE row of a front is
+    for k, junctions in fronts.junctions.items():
+        hinge_rows[k][f.JUNCTION] = at
+        written = [junction_row(fronts, junction) for junction in junctions]
+        starts = [at + sum(map(len, written[:i])) for i in range(len(written) + 1)]
+        written[0][f.LAST_JUNCTION] = starts[len(written) - 1]
+        for i, (row, junction) in enumerate(zip(written, junctions, strict=True)):
+            row[f.NEXT_JUNCTION] = starts[i + 1] if i + 1 < len(written) else 0
+            row[f.PREVIOUS_JUNCTION] = starts[i - 1] if i else 0
+            place_ = starts[i] + f.JUNCTION_ROW + f.CLOSED_ROW*len(junction.closed)
+            for source in junction.sources:
+                sources[source] = place_
+                place_ += f.SOURCE_ROW + f.RUN*len(source.open)
+        rows += written
+        at = starts[-1]
+    for k, junction in fronts.passing.items():
+        hinge_rows[k][f.FRONT] = at
+        rows.append([junction.at, junction.width, first_open(junction), junction.end, fronts.answers.get(k, 0),
+                     sources.get(junction, 0)])
+        at += len(rows[-1])
+    return rows
+
+
+def loop_row(fronts: Fronts, loop: int) -> list[int]:
+    closure = fronts.closures[loop]
+    row = [closure.a, closure.b, closure.meet, len(closure.translations), closure.held]
+    for end in (closure.a, closure.b):
+        junction = next(junction for junction in fronts.junctions[end] if loop in junction.columns) if end else None
+        row += [junction.at + junction.width*junction.width + junction.columns[loop], junction.width] if junction else [0, 0]
+    return [*row, closure.rows, fronts.multipliers[loop]]
+
+
+def junction_row(fronts: Fronts, junction: Junction) -> list[int]:
+    row = [junction.at, junction.width, junction.end, 0, 0, 0, len(junction.closed), len(junction.sources)]
+    for loop in junction.closed:
+        row += [junction.columns[loop], fronts.closures[loop].rows, fronts.multipliers[loop]]
+    for source in junction.sources:
+        runs = [[source.columns[loop], junction.columns[loop], fours(fronts.closures[loop].rows)] for loop in source.open]
+        row += [source.at, source.width, len(runs), *(number for run in runs for number in run)]
+    return row

@@ -1,0 +1,240 @@
+"""Closed loops, asked from Python: their equations, which of them are redundant, assembly, and constraint forces."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.describe import Frame
+from bough.errors import StateError, nearest
+from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
+from bough.model.closures import Closure, held_motion
+from bough.model.observe import Bodies
+from bough.model.partition import rotation_matrix
+from bough.model.run import workspace
+from bough.sweeps import calls
+from bough.sweeps import fields as f
+from bough.sweeps.fields import fours
+from bough.sweeps.fronts import REDUNDANT
+
+if TYPE_CHECKING:
+    from bough.model.arguments import Batch
+    from bough.model.model import Model
+
+POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_terms
+CLOSED = 1e-12              # of the size of a loop (at least of a metre): a gap that counts as closed
+STEPS = 60                  # that assembly may take
+
+
+# ---- the equations --------------------------------------------------------------------------------------------------
+def true_rows(closures: Sequence[Closure]) -> np.ndarray:
+    """Where the rows of all loops are among the multipliers, which are padded to fours."""
+    places, at = [np.zeros(0, int)], 0
+    for closure in closures:
+        places.append(at + np.arange(closure.rows))
+        at += fours(closure.rows)
+    return np.concatenate(places)
+
+
+def row_sizes(closures: Sequence[Closure]) -> np.ndarray:
+    """What each row is multiplied by: 1 m/m of translations, the size of the loop of rotations."""
+    return np.concatenate([np.r_[np.ones(c.rows - c.rotations), np.full(c.rotations, c.size)] for c in closures])
+
+
+def row_names(closures: Sequence[Closure]) -> list[str]:
+    return [f"{closure.name}.{label}" for closure in closures for label in closure.labels]
+
+
+def loop_terms(model: "Model", batch: "Batch", weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(batch, rows) of gaps, rates of them, or accelerations at v' = 0, as the weights say; and (batch, rows, nv), their Jacobian.
+    All rows count in metres."""
+    closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
+    out = np.empty((batch.n, n*(1 + model.nv)))
+    model._call(calls.loop_terms, batch, weights, out, ws=workspace(batch.tables, batch.lanes, n*model.nv))
+    rows = true_rows(closures)
+    return out[:, rows], out[:, n:].reshape(batch.n, n, model.nv)[:, rows]
+
+
+# ---- freedom --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Freedom:
+    """How freely a system with loops moves, at one position."""
+    tree: int                           # degrees of freedom before loops
+    rows: int                           # equations of all loops
+    rank: int                           # of them independent
+    redundant: tuple[str, ...]          # rows that the others imply
+    idle: tuple[str, ...]               # loops that remove no freedom: the others imply all of their rows
+
+    @property
+    def degrees(self) -> int:
+        return self.tree - self.rank
+
+
+def freedom_at(model: "Model", q: Any) -> Freedom:
+    """Degrees of freedom at a position, and what is redundant there."""
+    closures = model.tables.fronts.closures
+    if not closures:
+        return Freedom(model.nv, 0, 0, (), ())
+    _, J = loop_terms(model, model.batch(q, np.zeros(model.nv)), POSITION)
+    return freedom_of(closures, J[0], model.nv)
+
+
+def freedom_of(closures: Sequence[Closure], J: np.ndarray, nv: int) -> Freedom:
+    from scipy.linalg import qr
+    left, sizes, _ = np.linalg.svd(J)
+    rank = int((sizes > np.sqrt(REDUNDANT)*sizes.max(initial=0.0)).sum()) if sizes.max(initial=0.0) > 1e-9 else 0
+    order = qr(J.T, mode="r", pivoting=True)[1]
+    names = row_names(closures)
+    null = left[:, rank:]                                               # combinations of rows that say nothing
+    idle, at = [], 0
+    for closure in closures:
+        own = null[at:at + closure.rows]
+        if own.size and np.linalg.matrix_rank(own, tol=1e-5) == closure.rows:
+            idle.append(closure.name)
+        at += closure.rows
+    return Freedom(nv, len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
+
+
+# ---- assembly -------------------------------------------------------------------------------------------------------
+def held_speeds(model: "Model", hold: Sequence[str]) -> np.ndarray:
+    """Which entries of v the names of coordinates or joints hold."""
+    if isinstance(hold, str):
+        hold = (hold,)
+    held = np.zeros(model.nv, dtype=bool)
+    for name in hold:
+        entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
+        if not entries:
+            known = [*model.names.v, *model.names.joints]
+            raise StateError(f"hold: there is no coordinate or joint '{name}'{nearest(name, known)}")
+        held[entries] = True
+    return held
+
+
+def assemble(model: "Model", q: np.ndarray, v: np.ndarray, hold: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
+    free = ~held_speeds(model, hold)
+    q = assemble_position(model, np.array(q, float), free, hold)
+    rate, J = loop_terms(model, model.batch(q, v), SPEED)
+    v = v + least_change(model, q, J[0], -rate[0], free)
+    left, _ = loop_terms(model, model.batch(q, v), SPEED)
+    limit = 1e-9*max(1.0, float(np.abs(v).max(initial=0.0)))
+    if np.abs(left).max() > limit:
+        raise StateError(f"{open_loop(model, left[0])}/s: the speeds that are held contradict it{release(hold)}")
+    return q, v
+
+
+def assemble_position(model: "Model", q: np.ndarray, free: np.ndarray, hold: Sequence[str]) -> np.ndarray:
+    closures = model.tables.fronts.closures
+    size = max(closure.size for closure in closures)
+    gap, before = np.zeros(1), np.inf
+    for _ in range(STEPS):
+        gaps, J = loop_terms(model, model.batch(q, np.zeros(model.nv)), POSITION)
+        gap, now = gaps[0], float(np.abs(gaps[0]).max())
+        if now <= CLOSED*max(1.0, size) and now >= before/4:                # closed, and no closer any more
+            break
+        if now == 0.0:
+            break
+        before = now
+        change = least_change(model, q, J[0], -gap, free)
+        q = moved(model, q, change*min(1.0, 0.5/max(float(np.abs(change).max()), 1e-300)))
+    if np.abs(gap).max() > 10*CLOSED*max(1.0, size):
+        raise StateError(f"{open_loop(model, gap)}: no position near the one given closes it{release(hold)}; give another starting "
+                         "position, or mend the lengths")
+    return q
+
+
+def least_change(model: "Model", q: np.ndarray, J: np.ndarray, wanted: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d."""
+    from scipy.linalg import solve_triangular
+    change = np.zeros(model.nv)
+    L = np.linalg.cholesky(model.mass_matrix(q)[np.ix_(free, free)])
+    scaled = solve_triangular(L, J[:, free].T, lower=True)                  # (J L^-T)^T
+    y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
+    change[free] = solve_triangular(L.T, y, lower=False)
+    return change
+
+
+def moved(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Coordinates after a change given as speeds: quaternions turn."""
+    from scipy.spatial.transform import Rotation
+    q = q.copy()
+    for hinge in model.tables.parts.hinges[1:]:
+        n = hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind] if hinge.kind < MODAL else 0
+        step, at = change[hinge.v:hinge.v + n], hinge.q
+        if hinge.kind == FREE:
+            q[at:at + 3] += step[:3]
+            step, at = step[3:], at + 3
+        if hinge.kind in (SPHERICAL, FREE):
+            q[at:at + 4] = (Rotation.from_quat(q[at:at + 4])*Rotation.from_rotvec(step)).as_quat()
+        else:
+            q[at:at + n] += step
+    return q
+
+
+def open_loop(model: "Model", gap: np.ndarray) -> str:
+    """Which loop is open most, and by how much."""
+    closures = model.tables.fronts.closures
+    names, at = row_names(closures), 0
+    worst = int(np.abs(gap).argmax())
+    for closure in closures:
+        if worst < at + closure.rows:
+            turned = worst - at >= closure.rows - closure.rotations
+            amount = f"{abs(gap[worst])/closure.size:.3g} rad" if turned else f"{abs(gap[worst]):.3g} m"
+            return f"loop '{closure.name}' is open by {amount} ({names[worst].rpartition('.')[2]})"
+        at += closure.rows
+    raise AssertionError
+
+
+def release(hold: Sequence[str]) -> str:
+    held = (hold,) if isinstance(hold, str) else tuple(hold)
+    return f" while {', '.join(held)} {'is' if len(held) == 1 else 'are'} held; hold less" if held else ""
+
+
+# ---- forces ---------------------------------------------------------------------------------------------------------
+def frame_pose(model: "Model", seen: Bodies, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
+    """(batch, 3) and (batch, 3, 3): where a frame is."""
+    if frame.body == "world":
+        position, attitude = np.zeros((1, 3)), np.eye(3)[None]
+    elif model.system.bodies[frame.body].flexible is None:
+        k = model.body_index(frame.body)
+        position, attitude = seen.position[:, k], seen.attitude[:, k]
+    else:
+        elastic = model.system.bodies[frame.body].elastic
+        j = elastic.nodes.index(frame.node or elastic.inboard or "")
+        position, attitude = seen.nodes[frame.body].position[:, j], seen.nodes[frame.body].attitude[:, j]
+    return position + attitude @ np.asarray(frame.at), attitude @ rotation_matrix(frame.orient)
+
+
+def least_norm(closures: Sequence[Closure], multipliers: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """Forces and moments (batch, rows) in SI units; of redundant ones those with the least sum of squares."""
+    sizes = row_sizes(closures)
+    left, values, _ = np.linalg.svd(J/sizes[:, None])
+    forces = multipliers*sizes
+    null = np.zeros((len(J), len(sizes)), dtype=bool)
+    null[:, :values.shape[1]] = values <= np.sqrt(REDUNDANT)*values.max(axis=1, initial=0.0, keepdims=True)
+    null[:, values.shape[1]:] = True
+    void = left*null[:, None, :]
+    return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
+
+
+def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], forces: np.ndarray) -> dict[str, np.ndarray]:
+    """(batch, 6) by loop: [moment, force] of a's body on b's, at b's frame, in world axes."""
+    wrenches, at = {}, 0
+    for closure, loop in zip(closures, model.system.loops.values(), strict=True):
+        own = forces[:, at:at + closure.rows]
+        at += closure.rows
+        (x_a, R_a), (x_b, R_b) = frame_pose(model, seen, loop.a), frame_pose(model, seen, loop.b)
+        directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)
+        held_forces, held_moments = own[:, :closure.rows - closure.rotations], own[:, closure.rows - closure.rotations:]
+        axes, moment = directions @ R_a.transpose(0, 2, 1), np.zeros((len(own), 3))
+        force = np.einsum("bj,bjk->bk", held_forces[:, :len(directions)], axes + np.zeros((len(own), 1, 1)))
+        if held == f.DISTANCE:
+            d = x_b - x_a
+            force = held_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
+        elif held == f.SQUARE:
+            moment = held_moments*np.cross(R_a @ frame_a[0], R_b @ frame_b[0])
+        elif held:
+            axes = frame_a[:held] @ R_a.transpose(0, 2, 1)
+            moment = np.einsum("bj,bjk->bk", held_moments, axes + np.zeros((len(own), 1, 1)))
+        wrenches[closure.name] = np.concatenate([moment, force], axis=1)
+    return wrenches

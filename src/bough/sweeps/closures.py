@@ -1,0 +1,249 @@
+"""The equations of closed loops: how far apart the ends of each are, how fast they part, and along which wrenches they are held.
+
+A loop holds a frame of body b to one of body a.  Row j of its equations says [JSC 4.1-4.6], as corrected in [B 14]
+
+    phi_j'' = K_b.A_b + K_a.A_a + gamma_j = 0          K_b = (arm x n, n) of a direction n that a holds, (l, 0) of a rotation
+
+and its force is the wrench K_b lambda_j on b, K_a lambda_j on a.  Where only some translations are held the ends are apart: the
+point of a is then the one that coincides with b's end.  Rotations are multiplied by a length of the loop, so that all rows
+count in metres and newtons.
+"""
+from bough.kernels.algebra import ZERO, cross, dot, rotate
+from bough.kernels.hinges import MODAL, hinge_add
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    add,
+    load,
+    load3,
+    load9,
+    only_if_bending,
+    only_if_looped,
+    quads_of,
+    read,
+    read3,
+    scale,
+    smaller,
+    sqrt,
+    store,
+    sub,
+    zero,
+)
+from bough.sweeps.blocks import pack_of
+from bough.sweeps.fields import (
+    ALL_ROTATIONS,
+    ATTITUDE,
+    AXIS,
+    CLOSURE_ACCELERATION,
+    CLOSURE_GAP,
+    CLOSURE_POSITION,
+    CLOSURE_SPEED,
+    COLUMN_A,
+    COLUMN_B,
+    DIRECTIONS,
+    DISTANCE,
+    END_A,
+    END_B,
+    FLEX_COLUMNS,
+    FRAME_A,
+    FRAME_B,
+    HELD_ROTATIONS,
+    HELD_TRANSLATIONS,
+    HELD_VALUE,
+    INNER,
+    KIND,
+    LOOP_A,
+    LOOP_B,
+    LOOP_MEET,
+    LOOP_PARS,
+    LOOP_ROW,
+    LOOP_SIZE,
+    LOOPS,
+    N_FRONTS,
+    N_HINGES,
+    N_LOOPS,
+    OFFSET,
+    PAR_LOOPS,
+    RATE,
+    RECORD,
+    SQUARE,
+    STRIDE_A,
+    STRIDE_B,
+    WS_CLOSURE,
+    WS_FRONTS,
+    V,
+)
+from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_rows
+from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
+
+
+@leaf
+def walk_inward(lane, plan, pars, ws, k, meet, arm, shift):
+    """From a point of body k, `arm` from its origin, to the origin of the body `meet`: the point's place there, and how body and
+    point move against `meet`, with the speeds that are `shift` behind those of the state."""
+    o = (zero(lane), zero(lane), zero(lane))
+    omega, v = o, o
+    while k != meet:
+        row = hinge_row(plan, k)
+        record, kind = read(plan, row + RECORD), read(plan, row + KIND)
+        if kind < MODAL:
+            sigma, s = hinge_add(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE), (o, o), ws,
+                                 read(plan, row + V) + shift)
+        else:
+            sigma, s = modal_add(lane, plan, ws, row, (o, o), modal_speeds(lane, plan, row) + shift)
+        omega, v = add(omega, sigma), add(v, add(s, cross(sigma, arm)))
+        arm, k = add(arm, load3(lane, ws, record + OFFSET)), read(plan, row + INNER)
+    return arm, omega, v
+
+
+@leaf
+def point_acceleration(A, omega, arm):
+    alpha, a = A
+    return add(a, add(cross(alpha, arm), cross(omega, cross(omega, arm))))
+
+
+@leaf
+def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
+    """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilises it."""
+    at_a, at_b, weights = read(plan, row + COLUMN_A), read(plan, row + COLUMN_B), read(plan, WS_CLOSURE)
+    bias = (load(lane, ws, weights + CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + CLOSURE_SPEED)*rate
+            + load(lane, ws, weights + CLOSURE_POSITION)*gap)
+    if at_a:
+        store_wrench(lane, ws, at_a + j, read(plan, row + STRIDE_A), K_a)
+    if at_b:
+        store_wrench(lane, ws, at_b + j, read(plan, row + STRIDE_B), K_b)
+    store(lane, ws, bias_place(plan, row) + j, bias)
+    largest = load(lane, ws, weights + CLOSURE_GAP)                     # as -max|bias|
+    store(lane, ws, weights + CLOSURE_GAP, smaller(largest, smaller(bias, -bias)))
+
+
+@leaf
+def bias_place(plan, row):
+    """Where the biases of a loop's rows are: behind K of its end b, or of a if b is the ground."""
+    at, stride = read(plan, row + COLUMN_B), read(plan, row + STRIDE_B)
+    if at == 0:
+        at, stride = read(plan, row + COLUMN_A), read(plan, row + STRIDE_A)
+    return at + 6*stride
+
+
+@leaf
+def store_wrench(lane, ws, at, stride, K):
+    (a, b, c), (d, e, f) = K
+    store(lane, ws, at, a)
+    store(lane, ws, at + stride, b)
+    store(lane, ws, at + 2*stride, c)
+    store(lane, ws, at + 3*stride, d)
+    store(lane, ws, at + 4*stride, e)
+    store(lane, ws, at + 5*stride, f)
+
+
+@leaf
+def load_wrench(lane, ws, at, stride):
+    return ((load(lane, ws, at), load(lane, ws, at + stride), load(lane, ws, at + 2*stride)),
+            (load(lane, ws, at + 3*stride), load(lane, ws, at + 4*stride), load(lane, ws, at + 5*stride)))
+
+
+@leaf
+def put_direction(lane, plan, ws, row, j, n, arm_b, arm_a, gamma, rate, gap):
+    """A row that holds a translation along n."""
+    put_row(lane, plan, ws, row, j, (cross(arm_b, n), n), scale(-1.0, (cross(arm_a, n), n)), gamma, rate, gap)
+
+
+@leaf
+def put_rotation(lane, plan, ws, row, j, l, size, gamma, rate, gap):
+    """A row that holds the rotation about l, times the length `size`."""
+    l = scale(size, l)
+    put_row(lane, plan, ws, row, j, (l, ZERO), (scale(-1.0, l), ZERO), size*gamma, size*rate, size*gap)
+
+
+@leaf
+def frame_axis(pars, at, C, i):
+    return rotate(C, read3(pars, at + 3*i))
+
+
+@leaf
+def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
+    """Rows of the rotations that a loop holds [B 14]: a and b are attitude and rate of its bodies, alpha and w how b turns
+    against a.  The gap of an angle theta is 2 tan(theta/2), which vanishes nowhere else."""
+    (C_a, omega_a), (C_b, omega_b), held, size = a, b, read(plan, row + HELD_ROTATIONS), read(pars, p + LOOP_SIZE)
+    if held == SQUARE:                                                  # of an axis of a and one of b, as of a cross
+        u, e = frame_axis(pars, p + FRAME_A, C_a, 0), frame_axis(pars, p + FRAME_B, C_b, 0)
+        l, turned = cross(u, e), add(cross(cross(omega_a, u), e), cross(u, cross(omega_b, e)))
+        put_rotation(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
+                     read(pars, p + HELD_VALUE) - dot(u, e))
+    elif held == AXIS or held == ALL_ROTATIONS:
+        u, e = frame_axis(pars, p + FRAME_A, C_a, 2), frame_axis(pars, p + FRAME_B, C_b, 2)
+        sine, cosine = cross(u, e), 1.0 + dot(u, e)
+        if held == ALL_ROTATIONS:                                       # twice sine and 1 + cosine of the angle
+            for i in range(2):
+                u, e = frame_axis(pars, p + FRAME_A, C_a, i), frame_axis(pars, p + FRAME_B, C_b, i)
+                sine, cosine = add(sine, cross(u, e)), cosine + dot(u, e)
+            sine = scale(0.5, sine)
+            cosine = 0.5*cosine
+        tangent = scale(2.0/cosine, sine)
+        for i in range(held):                                           # AXIS holds two, ALL_ROTATIONS three
+            l = frame_axis(pars, p + FRAME_A, C_a, i)
+            put_rotation(lane, plan, ws, row, first + i, l, size, dot(l, alpha) + dot(cross(omega_a, l), w), dot(l, w),
+                         dot(l, tangent))
+
+
+@leaf
+def close_loop(lane, plan, pars, ws, loop, shift):
+    """The rows of one loop; positions and rates are in the records."""
+    row, p = read(plan, LOOPS) + loop*LOOP_ROW, read(plan, PAR_LOOPS) + loop*LOOP_PARS
+    k_a, k_b, meet = read(plan, row + LOOP_A), read(plan, row + LOOP_B), read(plan, row + LOOP_MEET)
+    C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))
+    C_b, omega_b, A_b = load_motion(lane, ws, record_of(plan, k_b))
+    arm_a, arm_b = rotate(C_a, read3(pars, p + END_A)), rotate(C_b, read3(pars, p + END_B))
+    x_a, w_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, shift)
+    x_b, w_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, shift)
+    d, w = sub(x_b, x_a), sub(w_b, w_a)
+    if read(plan, row + HELD_ROTATIONS) == DISTANCE:
+        omega = load3(lane, ws, record_of(plan, meet) + RATE)
+        length, v = sqrt(dot(d, d)), add(sub(v_b, v_a), cross(omega, d))
+        n, a = scale(1.0/length, d), sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, arm_a))
+        rate = dot(n, v)
+        put_direction(lane, plan, ws, row, 0, n, arm_b, arm_a, dot(n, a) + (dot(v, v) - rate*rate)/length, rate,
+                      length - read(pars, p + HELD_VALUE))
+        return
+    at_a, v = add(arm_a, d), sub(v_b, add(v_a, cross(w_a, d)))          # the point of a that coincides with b's end
+    a = sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, at_a))
+    held = read(plan, row + HELD_TRANSLATIONS)
+    for i in range(held):
+        n = rotate(C_a, read3(pars, p + DIRECTIONS + 3*i))
+        put_direction(lane, plan, ws, row, i, n, arm_b, at_a, dot(n, a) + 2.0*dot(cross(omega_a, n), v), dot(n, v), dot(n, d))
+    (alpha_a, _), (alpha_b, _) = A_a, A_b
+    hold_rotations(lane, plan, pars, ws, row, p, held, (C_a, omega_a), (C_b, omega_b), sub(alpha_b, alpha_a), w)
+
+
+@leaf
+def clear_fronts(lane, plan, ws):
+    """All fronts empty, and the columns that they have in the rows of modes."""
+    quads, first = quads_of(ws), pack_of(lane, read(plan, WS_FRONTS))
+    for i in range(pack_of(lane, read(plan, N_FRONTS))):
+        store(quads, ws, first + i, zero(quads))
+    clear_mode_columns(lane, plan, ws)
+
+
+def clear_mode_columns(lane, plan, ws):
+    for k in range(1, read(plan, N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        if read(plan, row + KIND) == MODAL:
+            flex, n = flex_of(plan, row)
+            rows, length, _, at_z = mode_rows(plan, flex, n)
+            for j in range(n):
+                for i in range(read(plan, flex + FLEX_COLUMNS)):
+                    store(lane, ws, rows + length*j + at_z + 2 + i, zero(lane))
+
+
+only_if_bending(clear_mode_columns, lambda lane, plan, ws: None)
+
+
+def close_loops(lane, plan, pars, ws, shift):
+    """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
+    clear_fronts(lane, plan, ws)
+    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, (0.0, 0.0))                      # and the rank
+    for loop in range(read(plan, N_LOOPS)):
+        close_loop(lane, plan, pars, ws, loop, shift)
+
+
+only_if_looped(close_loops, lambda lane, plan, pars, ws, shift: None)

@@ -1,0 +1,424 @@
+"""Closed loops in the three sweeps: their multipliers ride inward as the columns of fronts, and are eliminated where a loop's two
+paths meet [JSC 4.1-4.20], [B 15].
+
+With multipliers lambda still open, a body and all that hangs on it obey
+
+    wrench through its hinge = P A + z - K^T lambda
+    0 = K A + k + L lambda                              an equation a column: L symmetric, not negative
+
+and a hinge with W = D^-1 H K^T hands inward  K - (H K^T)^T G^T,  k + (H K^T)^T nu,  L + (H K^T)^T W;  outward it gets
+v' = nu - G^T A + W lambda.  Where the paths of a loop meet, its rows of L are complete: lambda = -L^-1 (K A + k + other lambda) is
+eliminated like the modes of a body, P + K^T L^-1 K.  So a loop is carried by its own paths only, and many local loops cost in
+proportion to their number.  Pivots that vanish belong to redundant rows, whose multipliers stay zero.
+
+A front holds (L, K, k) of some loops, columns side by side in blocks of four: see `sweeps.fields`.  Fronts join, and loops begin
+and end, at junctions; in between a front is worked on in place.
+"""
+from bough.kernels.algebra import (
+    ZERO,
+    axis_z,
+    cross,
+    dot,
+    factor,
+    rotate,
+    solve,
+    solve_columns,
+    spatial_dot,
+    sub_outer,
+    sub_product,
+    unrotate,
+)
+from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    accumulate,
+    add,
+    inverse_above,
+    load,
+    load3,
+    load9,
+    load_spatial,
+    only_if_both,
+    only_if_looped,
+    quads_of,
+    read,
+    scale,
+    smaller,
+    store,
+    sub,
+    width_of,
+    zero,
+)
+from bough.sweeps.blocks import pack_of
+from bough.sweeps.closures import load_wrench, store_wrench
+from bough.sweeps.fields import (
+    CLOSED_COLUMN,
+    CLOSED_MULTIPLIERS,
+    CLOSED_ROW,
+    CLOSED_ROWS,
+    CLOSURE_RANK,
+    FRONT,
+    FRONT_AT,
+    FRONT_BIAS,
+    FRONT_END,
+    FRONT_FIRST,
+    FRONT_K,
+    FRONT_LAMBDA,
+    FRONT_PIVOTS,
+    FRONT_W,
+    FRONT_WIDTH,
+    GAIN,
+    JUNCTION,
+    JUNCTION_AT,
+    JUNCTION_END,
+    JUNCTION_ROW,
+    JUNCTION_WIDTH,
+    KIND,
+    LAST_JUNCTION,
+    N_CLOSED,
+    N_RUNS,
+    N_SOURCES,
+    NEXT_JUNCTION,
+    PREVIOUS_JUNCTION,
+    RECORD,
+    RUN,
+    RUN_FROM,
+    RUN_LENGTH,
+    RUN_TO,
+    SOURCE_AT,
+    SOURCE_ROW,
+    SOURCE_WIDTH,
+    WS_CLOSURE,
+)
+from bough.sweeps.modal_fronts import modal_feel, modal_pass
+
+REDUNDANT = 1e-11                # of the largest pivot of its loop: less is a row that the others imply
+
+
+@leaf
+def packs_until(lane, end):
+    """The end of the packs that hold numbers before `end`."""
+    return (end*width_of(lane) + 3)//4
+
+
+@leaf
+def extent(plan, front):
+    """Of a front that passes a hinge: its place, its width, its open columns from the first to the end."""
+    return (read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH), read(plan, front + FRONT_FIRST),
+            read(plan, front + FRONT_END))
+
+
+@leaf
+def columns_of(plan, junction):
+    """Of the front of a junction: its place, its width, the end of its columns in use."""
+    return read(plan, junction + JUNCTION_AT), read(plan, junction + JUNCTION_WIDTH), read(plan, junction + JUNCTION_END)
+
+
+@leaf
+def line(at, width, which):
+    """Where a row behind L starts in a front."""
+    return at + width*(width + which)
+
+
+# ---- inward: through a hinge ---------------------------------------------------------------------------------------------
+@leaf
+def pass_axis(lane, plan, ws, front, row, e, r):
+    """A hinge of one degree of freedom, about or along e; then to the inner body's origin, r back."""
+    at, width, first, end = extent(plan, front)
+    quads, gain = quads_of(ws), read(plan, row + RECORD) + GAIN
+    (g0, g1, g2), (g3, g4, g5) = load_spatial(lane, ws, gain)
+    nu, d_inverse, (ex, ey, ez), (x, y, z) = load(lane, ws, gain + 6), load(lane, ws, gain + 7), e, r
+    K, w = pack_of(lane, line(at, width, FRONT_K)), pack_of(lane, read(plan, front + FRONT_W) - first)
+    bias, spent = pack_of(lane, line(at, width, FRONT_BIAS)), pack_of(lane, line(at, width, FRONT_LAMBDA))
+    stride = pack_of(lane, width)
+    turns = read(plan, row + KIND) == REVOLUTE
+    for i in range(pack_of(lane, first), packs_until(lane, end)):
+        k = K + i
+        a, b, c = load(quads, ws, k), load(quads, ws, k + stride), load(quads, ws, k + 2*stride)
+        d, e, f = load(quads, ws, k + 3*stride), load(quads, ws, k + 4*stride), load(quads, ws, k + 5*stride)
+        u = ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*f
+        store(quads, ws, spent + i, u)
+        store(quads, ws, w + i, d_inverse*u)
+        accumulate(quads, ws, bias + i, nu*u)
+        d, e, f = d - g3*u, e - g4*u, f - g5*u
+        store(quads, ws, k, a - g0*u + (y*f - z*e))
+        store(quads, ws, k + stride, b - g1*u + (z*d - x*f))
+        store(quads, ws, k + 2*stride, c - g2*u + (x*e - y*d))
+        store(quads, ws, k + 3*stride, d)
+        store(quads, ws, k + 4*stride, e)
+        store(quads, ws, k + 5*stride, f)
+    for j in range(first, end):
+        u_j, L = load(lane, ws, line(at, width, FRONT_LAMBDA) + j), pack_of(lane, at + width*j)
+        for i in range(pack_of(lane, j), packs_until(lane, end)):
+            accumulate(quads, ws, L + i, u_j*load(quads, ws, w + i))
+
+
+@leaf
+def pass_ball(lane, plan, ws, front, row, P, r):
+    """A SPHERICAL hinge, which hands on no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
+    at, width, first, end = extent(plan, front)
+    gain, K, bias = read(plan, row + RECORD) + GAIN, line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
+    W, open_width = read(plan, front + FRONT_W) - first, width - first
+    LDL, G, nu = factor(P[0]), load9(lane, ws, gain), load3(lane, ws, gain + 9)
+    for j in range(first, end):
+        m, _ = load_wrench(lane, ws, K + j, width)
+        store_wrench(lane, ws, W + j, open_width, (solve(LDL, m), ZERO))
+        accumulate(lane, ws, bias + j, dot(m, nu))
+    add_answers(lane, plan, ws, front)
+    for j in range(first, end):
+        m, f = load_wrench(lane, ws, K + j, width)
+        f = sub(f, unrotate(G, m))
+        store_wrench(lane, ws, K + j, width, (cross(r, f), f))
+
+
+@leaf
+def pass_free(lane, plan, ws, front, row, P):
+    """A FREE hinge, which hands on nothing: W = P^-1 K."""
+    at, width, first, end = extent(plan, front)
+    (J, H, M), K, bias = P, line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
+    W, open_width = read(plan, front + FRONT_W) - first, width - first
+    LDL = factor(J)
+    LDL_M, (nu, a_0) = factor(sub_product(M, H, solve_columns(LDL, H))), load_spatial(lane, ws, read(plan, row + RECORD) + GAIN)
+    for j in range(first, end):
+        m, f = load_wrench(lane, ws, K + j, width)
+        a = solve(LDL_M, sub(f, unrotate(H, solve(LDL, m))))
+        store_wrench(lane, ws, W + j, open_width, (solve(LDL, sub(m, rotate(H, a))), a))
+        accumulate(lane, ws, bias + j, dot(m, nu) + dot(f, a_0))
+    add_answers(lane, plan, ws, front)
+    for j in range(first, end):
+        store_wrench(lane, ws, K + j, width, (ZERO, ZERO))
+
+
+@leaf
+def add_answers(lane, plan, ws, front):
+    """L + K W of a hinge with several degrees of freedom."""
+    at, width, first, end = extent(plan, front)
+    K, W, open_width = line(at, width, FRONT_K), read(plan, front + FRONT_W) - first, width - first
+    for j in range(first, end):
+        K_j = load_wrench(lane, ws, K + j, width)
+        for i in range(j, end):
+            accumulate(lane, ws, at + width*j + i, spatial_dot(K_j, load_wrench(lane, ws, W + i, open_width)))
+
+
+def pass_hinge(lane, plan, ws, row, C, P, r):
+    """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it."""
+    front = read(plan, row + FRONT)
+    if front:
+        kind = read(plan, row + KIND)
+        if kind == REVOLUTE or kind == PRISMATIC:
+            pass_axis(lane, plan, ws, front, row, axis_z(C), r)
+        elif kind == SPHERICAL:
+            pass_ball(lane, plan, ws, front, row, P, r)
+        elif kind == FREE:
+            pass_free(lane, plan, ws, front, row, P)
+        else:
+            shift_front(lane, plan, ws, front, r)
+
+
+only_if_looped(pass_hinge, lambda lane, plan, ws, row, C, P, r: None)
+
+
+def pass_modes(lane, plan, ws, row, r):
+    """The same of the kinds MODAL and NODE."""
+    front = read(plan, row + FRONT)
+    if front:
+        modal_pass(lane, plan, ws, row, front)
+        shift_front(lane, plan, ws, front, r)
+
+
+only_if_both(pass_modes, lambda lane, plan, ws, row, r: None)
+
+
+@leaf
+def shift_front(lane, plan, ws, front, r):
+    """K to the origin of the inner body: moments of forces r away."""
+    at, width, first, end = extent(plan, front)
+    K = line(at, width, FRONT_K)
+    for j in range(first, end):
+        m, f = load_wrench(lane, ws, K + j, width)
+        store_wrench(lane, ws, K + j, width, (add(m, cross(r, f)), f))
+
+
+# ---- inward: at a junction -----------------------------------------------------------------------------------------------
+@leaf
+def add_run(lane, ws, to, source, n):
+    quads, first, at = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
+    for i in range(pack_of(lane, n)):
+        accumulate(quads, ws, first + i, load(quads, ws, at + i))
+
+
+@leaf
+def copy_run(lane, ws, to, source, n):
+    quads, first, at = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
+    for i in range(pack_of(lane, n)):
+        store(quads, ws, first + i, load(quads, ws, at + i))
+
+
+@leaf
+def join_front(lane, plan, ws, at, width, source):
+    """Add a front to that of a junction, run by run of columns."""
+    s_at, s_width, runs = read(plan, source + SOURCE_AT), read(plan, source + SOURCE_WIDTH), read(plan, source + N_RUNS)
+    for p in range(runs):
+        run = source + SOURCE_ROW + RUN*p
+        begin, to, n = read(plan, run + RUN_FROM), read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH)
+        for which in range(FRONT_LAMBDA):                                   # K and k
+            add_run(lane, ws, line(at, width, which) + to, line(s_at, s_width, which) + begin, n)
+        for q in range(p, runs):
+            other = source + SOURCE_ROW + RUN*q
+            s_begin, s_to, s_n = read(plan, other + RUN_FROM), read(plan, other + RUN_TO), read(plan, other + RUN_LENGTH)
+            for j in range(n):
+                if s_to >= to:
+                    add_run(lane, ws, at + width*(to + j) + s_to, s_at + s_width*(begin + j) + s_begin, s_n)
+                else:                                                       # the other comes first here
+                    for i in range(s_n):
+                        accumulate(lane, ws, at + width*(s_to + i) + to + j,
+                                   load(lane, ws, s_at + s_width*(begin + j) + s_begin + i))
+
+
+@leaf
+def subtract_row(lane, ws, to, factor_, source, first, end):
+    """ws[to ...] -= factor ws[source ...], entries from `first` to `end`."""
+    quads, to, source = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
+    for i in range(pack_of(lane, first), packs_until(lane, end)):
+        store(quads, ws, to + i, load(quads, ws, to + i) - factor_*load(quads, ws, source + i))
+
+
+@leaf
+def eliminate(lane, ws, at, width, end, i, least):
+    """Row i of L out of the rows behind it, out of K and k; 0 for its pivot's inverse if it is not above `least`."""
+    L = at + width*i
+    d = inverse_above(load(lane, ws, L + i), least)
+    store(lane, ws, line(at, width, FRONT_PIVOTS) + i, d)
+    for j in range(i & -4, i + 1):
+        store(lane, ws, L + j, zero(lane))                                  # so that whole packs can be taken
+    for j in range(i + 1, end):
+        subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
+    for which in range(FRONT_LAMBDA):
+        to = line(at, width, which)
+        subtract_row(lane, ws, to, load(lane, ws, to + i)*d, L, i + 1, end)
+    return d
+
+
+@leaf
+def largest_pivot(lane, ws, at, width, column, rows):
+    largest = zero(lane)
+    for i in range(column, column + rows):
+        largest = -smaller(-largest, -load(lane, ws, at + width*i + i))
+    return largest
+
+
+@leaf
+def join_sources(lane, plan, ws, junction):
+    at, width, _ = columns_of(plan, junction)
+    source = junction + JUNCTION_ROW + CLOSED_ROW*read(plan, junction + N_CLOSED)
+    for _ in range(read(plan, junction + N_SOURCES)):
+        join_front(lane, plan, ws, at, width, source)
+        source = source + SOURCE_ROW + RUN*read(plan, source + N_RUNS)
+
+
+@leaf
+def set_limits(lane, plan, ws, junction):
+    """What counts as a pivot, for each loop that is eliminated; where its first multiplier will be."""
+    (at, width, _), closed = columns_of(plan, junction), junction + JUNCTION_ROW
+    for c in range(read(plan, junction + N_CLOSED)):
+        column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
+        store(lane, ws, line(at, width, FRONT_LAMBDA) + column, REDUNDANT*largest_pivot(lane, ws, at, width, column, rows))
+
+
+def meet_fronts(lane, plan, ws, row, P, z):
+    """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
+    junction, rank = read(plan, row + JUNCTION), read(plan, WS_CLOSURE) + CLOSURE_RANK
+    while junction:
+        join_sources(lane, plan, ws, junction)
+        set_limits(lane, plan, ws, junction)
+        (at, width, end), closed = columns_of(plan, junction), junction + JUNCTION_ROW
+        K, bias = line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
+        for c in range(read(plan, junction + N_CLOSED)):
+            column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
+            least = load(lane, ws, line(at, width, FRONT_LAMBDA) + column)
+            for i in range(column, column + rows):
+                pivot = load(lane, ws, at + width*i + i)
+                d = eliminate(lane, ws, at, width, end, i, least)
+                accumulate(lane, ws, rank, d*pivot)                         # 1, or 0 of a redundant row
+                K_i = load_wrench(lane, ws, K + i, width)
+                P = sub_outer(P, K_i, scale(-d, K_i))
+                z = add(z, scale(d*load(lane, ws, bias + i), K_i))
+        junction = read(plan, junction + NEXT_JUNCTION)
+    return P, z
+
+
+only_if_looped(meet_fronts, lambda lane, plan, ws, row, P, z: (P, z))
+
+
+# ---- outward ---------------------------------------------------------------------------------------------------------------
+def feel_front(lane, plan, ws, row):
+    """nu + W lambda: what the multipliers add to a hinge's own answer, where hinge_accelerate will look for it."""
+    front = read(plan, row + FRONT)
+    if front:
+        at, width, first, end = extent(plan, front)
+        kind, gain = read(plan, row + KIND), read(plan, row + RECORD) + GAIN
+        multipliers, W, open_width = line(at, width, FRONT_LAMBDA), read(plan, front + FRONT_W) - first, width - first
+        if kind == REVOLUTE or kind == PRISMATIC:
+            added = zero(lane)
+            for j in range(first, end):
+                added = added + load(lane, ws, W + j)*load(lane, ws, multipliers + j)
+            accumulate(lane, ws, gain + 6, added)
+        elif kind == SPHERICAL or kind == FREE:
+            o = (zero(lane), zero(lane), zero(lane))
+            added6 = (o, o)
+            for j in range(first, end):
+                added6 = add(added6, scale(load(lane, ws, multipliers + j), load_wrench(lane, ws, W + j, open_width)))
+            if kind == FREE:
+                accumulate(lane, ws, gain, added6)
+            else:
+                accumulate(lane, ws, gain + 9, added6[0])
+        elif kind >= MODAL:
+            modal_feel(lane, plan, ws, row, multipliers + first, end - first)
+
+
+only_if_looped(feel_front, lambda lane, plan, ws, row: None)
+
+
+@leaf
+def find_multipliers(lane, plan, ws, junction, A):
+    """lambda = -L^-1 (K A + k + other lambda) of the loops that were eliminated at a junction."""
+    (at, width, end), closed = columns_of(plan, junction), junction + JUNCTION_ROW
+    K, bias = line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
+    pivots, multipliers = line(at, width, FRONT_PIVOTS), line(at, width, FRONT_LAMBDA)
+    for c in range(read(plan, junction + N_CLOSED) - 1, -1, -1):
+        column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
+        for i in range(column + rows - 1, column - 1, -1):
+            gap = load(lane, ws, bias + i) + spatial_dot(load_wrench(lane, ws, K + i, width), A)
+            for j in range(end - 1, i, -1):                                 # the newest last: the others do not wait for it
+                gap = gap + load(lane, ws, at + width*i + j)*load(lane, ws, multipliers + j)
+            value = -gap*load(lane, ws, pivots + i)
+            store(lane, ws, multipliers + i, value)
+            store(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS) + i - column, value)
+
+
+@leaf
+def hand_back(lane, plan, ws, junction):
+    """The multipliers to the fronts that joined."""
+    at, width, _ = columns_of(plan, junction)
+    source = junction + JUNCTION_ROW + CLOSED_ROW*read(plan, junction + N_CLOSED)
+    for _ in range(read(plan, junction + N_SOURCES)):
+        s_at, s_width, runs = read(plan, source + SOURCE_AT), read(plan, source + SOURCE_WIDTH), read(plan, source + N_RUNS)
+        for p in range(runs):
+            run = source + SOURCE_ROW + RUN*p
+            to = line(s_at, s_width, FRONT_LAMBDA) + read(plan, run + RUN_FROM)
+            copy_run(lane, ws, to, line(at, width, FRONT_LAMBDA) + read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH))
+        source = source + SOURCE_ROW + RUN*runs
+
+
+def part_fronts(lane, plan, ws, row, A):
+    """At a body that moves with A: multipliers of the loops that were eliminated here, and back to the fronts that came."""
+    junction = read(plan, row + JUNCTION)
+    if junction:
+        junction = read(plan, junction + LAST_JUNCTION)
+    while junction:
+        find_multipliers(lane, plan, ws, junction, A)
+        hand_back(lane, plan, ws, junction)
+        junction = read(plan, junction + PREVIOUS_JUNCTION)
+
+
+only_if_looped(part_fronts, lambda lane, plan, ws, row, A: None)

@@ -1,0 +1,184 @@
+"""Closed loops for the dense method: rows of their Jacobian, and the multipliers out of the factors of the mass matrix.
+
+    J M^-1 J^T lambda = -(J M^-1 (tau - h) + gamma)         M = U^T D U, all of it in M's own factors
+"""
+from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
+from bough.kernels.hinges import MODAL, NODE
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    accumulate,
+    inverse_above,
+    load,
+    load3,
+    load9,
+    load_spatial,
+    only_if_bending,
+    only_if_looped,
+    read,
+    smaller,
+    store,
+    zero,
+)
+from bough.sweeps.closures import bias_place, load_wrench
+from bough.sweeps.fields import (
+    ATTITUDE,
+    CLOSURE_RANK,
+    COLUMN_A,
+    COLUMN_B,
+    INBOARD_MOVES,
+    INNER,
+    KIND,
+    LOOP_A,
+    LOOP_B,
+    LOOP_MEET,
+    LOOP_MULTIPLIERS,
+    LOOP_ROW,
+    LOOP_ROWS,
+    LOOPS,
+    N_LOOPS,
+    N_MULTIPLIERS,
+    NV,
+    OFFSET,
+    RECORD,
+    STRIDE_A,
+    STRIDE_B,
+    TAU,
+    WS_CLOSURE,
+    WS_MASS,
+    WS_MULTIPLIERS,
+    WS_U,
+)
+from bough.sweeps.fronts import REDUNDANT
+from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
+from bough.sweeps.motion import hinge_attitude, hinge_row
+from bough.sweeps.primitive import hinge_column, n_speeds
+
+
+@leaf
+def carry_row(lane, plan, pars, ws, k, meet, X, to):
+    """Carry a wrench X from body k to the body `meet`; its share along each hinge is added from `to` on."""
+    while k != meet:
+        row = hinge_row(plan, k)
+        kind, record = read(plan, row + KIND), read(plan, row + RECORD)
+        if kind < MODAL:
+            C, first = load9(lane, ws, record + ATTITUDE), read(plan, row + TAU) - read(plan, WS_U)
+            for i in range(n_speeds(kind)):
+                accumulate(lane, ws, to + first + i, spatial_dot(hinge_column(kind, hinge_attitude(pars, k), C, i), X))
+        else:
+            carry_through_modes(lane, plan, ws, row, X, to)
+        X, k = shift_wrench(load3(lane, ws, record + OFFSET), X), read(plan, row + INNER)
+
+
+def carry_through_modes(lane, plan, ws, row, X, to):
+    """The share of the modes: by the shapes of a node, less those of the inboard node."""
+    flex, n = flex_of(plan, row)
+    first = to + read(plan, modal_row(plan, flex) + TAU) - read(plan, WS_U)
+    X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
+    if read(plan, row + KIND) == NODE:
+        shapes = node_shapes(plan, row)[0]
+        for i in range(n):
+            accumulate(lane, ws, first + i, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
+    elif read(plan, flex + INBOARD_MOVES):
+        shapes = inboard_shapes(plan, flex)
+        for i in range(n):
+            accumulate(lane, ws, first + i, -spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
+
+
+only_if_bending(carry_through_modes, lambda lane, plan, ws, row, X, to: None)
+
+
+@leaf
+def loop_row(plan, loop):
+    return read(plan, LOOPS) + loop*LOOP_ROW
+
+
+@leaf
+def loop_jacobian(lane, plan, pars, ws, at):
+    """A row of nv numbers for each multiplier from `at` on, after close_loops and before any sweep inward."""
+    nv = read(plan, NV)
+    for i in range(nv*read(plan, N_MULTIPLIERS)):
+        store(lane, ws, at + i, zero(lane))
+    for loop in range(read(plan, N_LOOPS)):
+        row = loop_row(plan, loop)
+        first, meet = at + nv*(read(plan, row + LOOP_MULTIPLIERS) - read(plan, WS_MULTIPLIERS)), read(plan, row + LOOP_MEET)
+        for j in range(read(plan, row + LOOP_ROWS)):
+            if read(plan, row + COLUMN_A):
+                X = load_wrench(lane, ws, read(plan, row + COLUMN_A) + j, read(plan, row + STRIDE_A))
+                carry_row(lane, plan, pars, ws, read(plan, row + LOOP_A), meet, X, first + nv*j)
+            if read(plan, row + COLUMN_B):
+                X = load_wrench(lane, ws, read(plan, row + COLUMN_B) + j, read(plan, row + STRIDE_B))
+                carry_row(lane, plan, pars, ws, read(plan, row + LOOP_B), meet, X, first + nv*j)
+
+
+@leaf
+def system_of_multipliers(lane, plan, ws, J, S, b):
+    """J U^-1 in place of J; S = J M^-1 J^T, and what it must balance in the place of the multipliers."""
+    n, m, M = read(plan, NV), read(plan, N_MULTIPLIERS), read(plan, WS_MASS)
+    for c in range(m):
+        y = J + n*c
+        for j in range(n):
+            share = load(lane, ws, y + j)*load(lane, ws, M + n*j + j)
+            for i in range(j + 1, n):
+                accumulate(lane, ws, y + i, -share*load(lane, ws, M + n*j + i))
+    for c in range(m):
+        balance = zero(lane)
+        for j in range(n):
+            balance = balance - load(lane, ws, J + n*c + j)*load(lane, ws, M + n*j + j)*load(lane, ws, b + j)
+        store(lane, ws, read(plan, WS_MULTIPLIERS) + c, balance)
+        for e in range(c, m):
+            entry = zero(lane)
+            for j in range(n):
+                entry = entry + load(lane, ws, J + n*c + j)*load(lane, ws, M + n*j + j)*load(lane, ws, J + n*e + j)
+            store(lane, ws, S + m*c + e, entry)
+    for loop in range(read(plan, N_LOOPS)):
+        row = loop_row(plan, loop)
+        for j in range(read(plan, row + LOOP_ROWS)):
+            accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, -load(lane, ws, bias_place(plan, row) + j))
+
+
+@leaf
+def solve_multipliers(lane, plan, ws, S):
+    """S lambda = balance, in place; redundant rows get no multiplier."""
+    m, x, rank = read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS), read(plan, WS_CLOSURE) + CLOSURE_RANK
+    pivots = S + m*m
+    for c in range(m):
+        store(lane, ws, pivots + c, zero(lane))
+    for loop in range(read(plan, N_LOOPS)):
+        first, rows = read(plan, loop_row(plan, loop) + LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + LOOP_ROWS)
+        largest = zero(lane)
+        for c in range(first, first + rows):
+            largest = -smaller(-largest, -load(lane, ws, S + m*c + c))
+        for c in range(first, first + rows):
+            store(lane, ws, pivots + c, REDUNDANT*largest)
+    for c in range(m):
+        pivot = load(lane, ws, S + m*c + c)
+        d = inverse_above(pivot, load(lane, ws, pivots + c))
+        accumulate(lane, ws, rank, d*pivot)
+        store(lane, ws, pivots + c, d)
+        for e in range(c + 1, m):
+            share = load(lane, ws, S + m*c + e)*d
+            for i in range(e, m):
+                accumulate(lane, ws, S + m*e + i, -share*load(lane, ws, S + m*c + i))
+            accumulate(lane, ws, x + e, -share*load(lane, ws, x + c))
+    for c in range(m - 1, -1, -1):
+        value = load(lane, ws, x + c)
+        for e in range(c + 1, m):
+            value = value - load(lane, ws, S + m*c + e)*load(lane, ws, x + e)
+        store(lane, ws, x + c, value*load(lane, ws, pivots + c))
+
+
+def hold_loops(lane, plan, pars, ws, b):
+    """Multipliers, and their forces added to b, which is (tau - h) U^-1; the factors of M are at WS_MASS."""
+    n, m = read(plan, NV), read(plan, N_MULTIPLIERS)
+    J = read(plan, WS_MASS) + n*n
+    S = J + n*m
+    loop_jacobian(lane, plan, pars, ws, J)
+    system_of_multipliers(lane, plan, ws, J, S, b)
+    solve_multipliers(lane, plan, ws, S)
+    for c in range(m):
+        multiplier = load(lane, ws, read(plan, WS_MULTIPLIERS) + c)
+        for j in range(n):
+            accumulate(lane, ws, b + j, multiplier*load(lane, ws, J + n*c + j))
+
+
+only_if_looped(hold_loops, lambda lane, plan, pars, ws, b: None)
