@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_terms
 CLOSED = 1e-12              # of the size of a loop (at least of a metre): a gap that counts as closed
 STEPS = 60                  # that assembly may take
+STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
+SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
 
 
 # ---- the equations --------------------------------------------------------------------------------------------------
@@ -124,30 +126,46 @@ def assemble(model: "Model", q: np.ndarray, v: np.ndarray, hold: Sequence[str]) 
 
 
 def assemble_position(model: "Model", q: np.ndarray, free: np.ndarray, hold: Sequence[str]) -> np.ndarray:
-    closures = model.tables.fronts.closures
-    size = max(closure.size for closure in closures)
-    gap, before = np.zeros(1), np.inf
+    """Newton's steps, each shortened until it brings the ends nearer."""
+    size = max(closure.size for closure in model.tables.fronts.closures)
+    gap, J = gaps_at(model, q)
     for _ in range(STEPS):
-        gaps, J = loop_terms(model, model.batch(q, np.zeros(model.nv)), POSITION)
-        gap, now = gaps[0], float(np.abs(gaps[0]).max())
-        if now <= CLOSED*max(1.0, size) and now >= before/4:                # closed, and no closer any more
+        if not gap.any():
             break
-        if now == 0.0:
-            break
-        before = now
-        change = least_change(model, q, J[0], -gap, free)
-        q = moved(model, q, change*min(1.0, 0.5/max(float(np.abs(change).max()), 1e-300)))
-    if np.abs(gap).max() > 10*CLOSED*max(1.0, size):
+        change = least_change(model, q, J, -gap, free)
+        for share in SHARES:
+            trial = moved(model, q, share*change)
+            trial_gap, trial_J = gaps_at(model, trial)
+            with np.errstate(over="ignore"):
+                nearer = np.linalg.norm(trial_gap) < (1.0 - 0.1*share)*np.linalg.norm(gap)
+            if nearer:
+                break
+        else:
+            break                                                           # no nearer: closed to rounding, or never
+        q, gap, J = trial, trial_gap, trial_J
+    if np.abs(gap).max() > CLOSED*max(1.0, size):
         raise StateError(f"{open_loop(model, gap)}: no position near the one given closes it{release(hold)}; give another starting "
                          "position, or mend the lengths")
     return q
 
 
+def gaps_at(model: "Model", q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    gaps, J = loop_terms(model, model.batch(q, np.zeros(model.nv)), POSITION)
+    return gaps[0], J[0]
+
+
 def least_change(model: "Model", q: np.ndarray, J: np.ndarray, wanted: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d."""
+    """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d; bodies rather move than bend."""
     from scipy.linalg import solve_triangular
-    change = np.zeros(model.nv)
-    L = np.linalg.cholesky(model.mass_matrix(q)[np.ix_(free, free)])
+    change, M = np.zeros(model.nv), model.mass_matrix(q)
+    for body in model.system.bodies.values():
+        if body.n_modes:
+            modes = slice(model.places[body.name][1] + body.joint.n_v, model.places[body.name][1] + body.n_v)
+            M[modes, modes] += body.elastic.K*STIFF_TIME**2
+    try:
+        L = np.linalg.cholesky(M[np.ix_(free, free)])
+    except np.linalg.LinAlgError:
+        return change                                                       # bent beyond what modes can tell
     scaled = solve_triangular(L, J[:, free].T, lower=True)                  # (J L^-T)^T
     y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
     change[free] = solve_triangular(L.T, y, lower=False)

@@ -1,13 +1,16 @@
-"""A model in words: its tree, its mass properties, what acts on it."""
+"""A model in words: its tree, its mass properties, what acts on it, how freely its loops let it move."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.describe import CentralGravity, outline
+from bough.describe import CentralGravity, Joint, outline
+from bough.errors import StateError
+from bough.model.loops import moved, row_sizes
 
 if TYPE_CHECKING:
     from bough.model.model import Model
@@ -42,6 +45,7 @@ def loads(model: Model) -> list[str]:
     """What acts on the system, one line each."""
     system = model.system
     joints = [(body.joint.name or name, body.joint) for name, body in system.bodies.items()]
+    joints += [(f"loop {name}", loop.joint) for name, loop in system.loops.items() if isinstance(loop.joint, Joint)]
     springs = [name for name, joint in joints if any(joint.stiffness or ())]
     dampers = [name for name, joint in joints if any(joint.damping or ())]
     motors = [name for name, joint in joints if any(value != 0.0 for value in joint.torque or ())]
@@ -58,6 +62,64 @@ def wheels(model: Model) -> list[str]:
         f"{w.name} in {w.body}: {w.inertia:g} kg m^2, {w.speed:g} rad/s, {'driven' if w.driven else 'speed held'}"
         for w in model.system.wheels.values()
     ]
+
+
+def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:
+    """Label and text: freedom at the position q that closes the loops, what is redundant, and what the description leaves open."""
+    if not model.system.loops:
+        return []
+    freedom, beside = model.freedom(q), _rank_beside(model, q)
+    found = [("freedom", f"{freedom.tree} before loops, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
+                         f"{_count(freedom.degrees, 'degree')} of freedom")]  # fmt: skip
+    if freedom.redundant:
+        found.append(("redundant", f"{_listed(list(freedom.redundant))}: the other equations imply them"))
+    if freedom.idle:
+        found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {_each(freedom.idle)}"))
+    if beside > freedom.rank:
+        found.append(("singular", f"the initial position is singular: {beside} equations are independent beside it, which leave "
+                                  f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))  # fmt: skip
+    return found + [("at the start", text) for text in _openings(model, q)]
+
+
+def _rank_beside(model: Model, q: np.ndarray) -> int:
+    """Independent equations at a position near q that closes the loops."""
+    change = _BESIDE * np.random.default_rng(0).standard_normal(model.nv)
+    try:
+        return model.freedom(model.assemble(moved(model, q, change), np.zeros(model.nv))[0]).rank
+    except StateError:                                          # nothing near it closes them
+        return 0
+
+
+def _openings(model: Model, q: np.ndarray) -> list[str]:
+    """By how much the initial state of the description misses the loops."""
+    found = []
+    if worst := _worst(model, model.loop_gaps(model.q0)):
+        found.append(f"loop '{worst[0]}' is open by {worst[1]}; a run will close it")
+    if worst := _worst(model, model.loop_gaps(q, model.v0)):
+        found.append(f"the speeds open loop '{worst[0]}' by {worst[1]}/s; a run will change them")
+    return found
+
+
+def _worst(model: Model, gaps: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
+    """The loop that is open most, and by how much; none, if all are closed."""
+    closures = model.tables.fronts.closures
+    units = [unit for c in closures for unit in ["m"] * (c.rows - c.rotations) + ["rad"] * c.rotations]
+    names = [c.name for c in closures for _ in c.labels]
+    given = np.abs(np.concatenate(list(gaps.values())))
+    i = int((given * row_sizes(closures)).argmax())
+    amount = f"{given[i] * 1e3:.3g} m{units[i]}" if given[i] < 0.1 else f"{given[i]:.3g} {units[i]}"
+    return (names[i], amount) if given[i] > _OPEN else None
+
+
+_BESIDE, _OPEN = 1e-3, 1e-9                 # rad or m
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _each(names: tuple[str, ...]) -> str:
+    return "it" if len(names) == 1 else "each of them"
 
 
 def _gravity(gravity: Any) -> str:

@@ -7,6 +7,7 @@ so that eliminating the modes, row by row, brings K + X^T D^-1 g, k + X^T D^-1 z
 """
 from bough.kernels.algebra import rotate_spatial, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL
+from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, add, load, load_spatial, only_if_both, read, scale, zero
 from bough.sweeps.closures import load_wrench, store_wrench
 from bough.sweeps.fields import (
@@ -29,6 +30,7 @@ from bough.sweeps.fields import (
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_rows, node_shapes
 
 
+@leaf
 def node_columns(lane, plan, ws, row, front):
     """A node hands its front to the modes: X - Pi^T K."""
     flex, n = flex_of(plan, row)
@@ -63,6 +65,7 @@ def inboard_columns(lane, plan, ws, row):
 only_if_both(inboard_columns, lambda lane, plan, ws, row: None)
 
 
+@leaf
 def modal_columns(lane, plan, ws, row, front):
     """The eliminated modes' share of the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X."""
     flex, n = flex_of(plan, row)
