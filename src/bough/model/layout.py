@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
-from bough.model.closures import build_closures
+from bough.model.closures import build_closures, frame_seat
 from bough.model.flexible import modal_record_size, node_record_size
 from bough.model.fronts import build_fronts
+from bough.model.loop_loads import free_motions
 from bough.model.partition import Partition, coordinate_places
 from bough.sweeps import fields as f
 from bough.sweeps.fields import fours
@@ -31,7 +32,9 @@ class Layout:
         self.nv = sum(body.n_v for body in system.bodies.values())
         self.nw = len(system.wheels)
         self.nx = self.nq + self.nv + self.nw + 6*self.in_orbit
-        self.first_input = self.nv + self.nw + 6*len(system.wrenches)  # where the caller's wrenches start in u
+        self.frees = free_motions(system)                              # motions of loops along which something acts
+        self.first_free = self.nv + self.nw + 6*len(system.wrenches)   # where their torques start in u
+        self.first_input = self.first_free + len(self.frees)           # where the caller's wrenches start in u
         self.nu = self.first_input + 6*len(inputs)
 
         self.time, self.x = 0, 4
@@ -45,6 +48,9 @@ class Layout:
         loaded = wheel_hinges | {parts.seat(w.body, w.node).hinge for w in system.wrenches.values()}
         loaded |= {parts.seat(w.body, w.node).hinge for w in inputs}
         loaded |= {k for k, hinge in enumerate(hinges) if self.in_orbit and hinge.mass.any()}
+        for loop in {motion.loop for motion in self.frees}:
+            described = list(system.loops.values())[loop]
+            loaded |= {frame_seat(parts, frame).hinge for frame in (described.a, described.b)}
         loaded -= {0}                                                  # nothing moves the ground
         self.slot = {k: self.slots + 6*i for i, k in enumerate(sorted(loaded))}
         stores = self.slots + 6*len(loaded)

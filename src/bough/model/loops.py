@@ -1,5 +1,5 @@
 """Closed loops, asked from Python: their equations, which of them are redundant, assembly, and constraint forces."""
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -256,3 +256,31 @@ def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], for
             moment = np.einsum("bj,bjk->bk", held_moments, axes + np.zeros((len(own), 1, 1)))
         wrenches[closure.name] = np.concatenate([moment, force], axis=1)
     return wrenches
+
+
+def with_loop_wrenches(model: "Model", q: Any, needed: np.ndarray, wrenches: Mapping[Any, Any] | None,
+                       frame: str) -> dict[Any, np.ndarray]:
+    """Wrenches of the caller with those of the loops, which give the generalised forces that are `needed` besides joint torques;
+    of redundant loops' the least."""
+    batch = model.batch(q, np.zeros(model.nv))
+    closures = batch.tables.fronts.closures
+    _, J = loop_terms(model, batch, POSITION)
+    J = J/row_sizes(closures)[:, None]
+    inverse = np.linalg.pinv(J.transpose(0, 2, 1), rcond=np.sqrt(REDUNDANT))
+    forces = np.einsum("bij,bj->bi", inverse, np.atleast_2d(needed))
+    seen = model.bodies(batch.x[:, :model.nq])
+    total = {place: np.atleast_2d(np.asarray(wrench, float)) for place, wrench in (wrenches or {}).items()}
+    for name, wrench in loop_wrenches(model, seen, closures, forces).items():
+        loop = model.system.loops[name]
+        point = frame_pose(model, seen, loop.b)[0]
+        for end, sign in ((loop.a, -1.0), (loop.b, 1.0)):
+            if end.body != "world":
+                flexible = model.system.bodies[end.body].flexible
+                origin, attitude = frame_pose(model, seen, Frame(end.body, node=end.node))
+                moment = wrench[:, :3] + np.cross(point - origin, wrench[:, 3:])
+                vectors = sign*np.stack([moment, wrench[:, 3:]], axis=1)
+                if frame == "body":
+                    vectors = np.einsum("bij,bci->bcj", attitude, vectors)
+                place = end.body if flexible is None else (end.body, end.node or flexible.inboard)
+                total[place] = total.get(place, 0.0) + vectors.reshape(-1, 6)
+    return total

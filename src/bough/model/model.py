@@ -203,10 +203,13 @@ class Model:
         self._call(calls.mass_matrix, batch, out, ws=workspace(batch.tables, batch.lanes, self.nv**2))
         return batch.back(out.reshape(batch.n, self.nv, self.nv))
 
-    def reactions(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None, frame: str = "body",
+    def reactions(self, q: Any, v: Any, a: Any, tau: Any = None, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
                   t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> np.ndarray:
         """(bodies, 6): what the parent exerts on the body through its joint, [moment, force] at the joint's origin on the
-        body, in the body's axes."""
+        body, in the body's axes.  Joint torques matter where loops are closed: what they do not give, the loops must."""
+        if self.system.loops:
+            needed = self.inverse_dynamics(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+            wrenches = loops.with_loop_wrenches(self, q, needed if tau is None else needed - np.asarray(tau), wrenches, frame)
         batch = self.batch(q, v, None, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit,
                            keep_welds=True)
         a = rows("a", a, self.nv, batch.n, self.names.v)

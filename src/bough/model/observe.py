@@ -8,6 +8,7 @@ import numpy as np
 from bough.describe import CentralGravity
 from bough.model.arguments import Batch, check_node
 from bough.model.deformed import Deformed, deformed
+from bough.model.loop_loads import spring_energy
 from bough.model.partition import Partition
 from bough.model.run import call, group_parameters, workspace
 from bough.sweeps import calls
@@ -160,7 +161,7 @@ class Bodies:
                 rest = joint.rest[i] if joint.rest else 0.0
                 energy += 0.5*stiffness*(self.batch.x[:, q + i] - rest)**2
             q += body.n_q
-        return energy
+        return energy + spring_energy(self.model, self)
 
     def _central(self, gravity: CentralGravity) -> np.ndarray:
         """-mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3), d from the attracting centre to each body's mass centre."""

@@ -10,6 +10,7 @@ from bough.kernels.hinges import MODAL
 from bough.model.flexible import modal_parameters, node_parameters
 from bough.model.fronts import Fronts, front_rows
 from bough.model.layout import InputWrench, Layout
+from bough.model.loop_loads import free_rows
 from bough.model.parameters import body_parameters
 from bough.model.partition import Partition, partition
 from bough.model.time_tables import jumps, piecewise_cubic
@@ -70,13 +71,17 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
         header[key], par_at = par_at, par_at + sum(row.shape[1] for row in parameters)
     closures = [closure.parameters for closure in lay.fronts.closures]
     header[f.PAR_LOOPS], par_at = par_at, par_at + f.LOOP_PARS*len(closures)
+    frees, free_pars = free_rows(system, parts, lay.u + lay.first_free)
+    header[f.N_FREES], header[f.FREES], at = len(frees), at, at + f.FREE_ROW*len(frees)
+    header[f.PAR_FREES], par_at = par_at, par_at + f.FREE_PARS*len(frees)
     flex = flex_section(parts, lay, at, par_at, hinges)
     header[f.LOOPS] = at + sum(map(len, flex.plan))
     loops = front_rows(lay.fronts, parts, hinges.plan, int(header[f.LOOPS]))
-    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *flex.plan, *loops]
+    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *frees, *flex.plan, *loops]
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
     plan = plan.reshape((1,)*(bool(flex.plan) + 2*bool(closures)) + plan.shape)         # its rank: see kernels.lanes.lanes_of
-    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *flex.pars)
+    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *free_pars,
+                   *flex.pars)
     data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
     return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
@@ -187,11 +192,12 @@ def wheel_section(system: System, parts: Partition, lay: Layout) -> Section:
 def wrench_section(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> Section:
     """Described wrenches, then the caller's; those on bodies that are fixed to the ground move nothing."""
     section = Section([], [])
-    placed = [(parts.seat(w.body, w.node), w.frame == "world", w.at) for w in system.wrenches.values()]
-    placed += [(parts.seat(w.body, w.node), w.world, (0.0, 0.0, 0.0)) for w in inputs]
-    for j, (seat, world, at) in enumerate(placed):
+    placed = [(parts.seat(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
+              for j, w in enumerate(system.wrenches.values())]
+    placed += [(parts.seat(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
+    for seat, world, at, place in placed:
         if seat.hinge:
-            section.plan.append([seat.hinge, lay.u + lay.nv + lay.nw + 6*j, int(world)])
+            section.plan.append([seat.hinge, lay.u + place, int(world)])
             section.pars.append(columns(seat.turn.ravel(), seat.at + seat.turn @ np.asarray(at)))
     return section
 
@@ -216,6 +222,8 @@ def gather_inputs(system: System, lay: Layout) -> tuple[np.ndarray, list[tuple[i
         for part, vector in enumerate((wrench.moment, wrench.force)):
             for i in range(3):
                 put(lay.nv + lay.nw + 6*j + 3*part + i, vector if isinstance(vector, Table) else vector[i], i)
+    for j, motion in enumerate(lay.frees):
+        put(lay.first_free + j, motion.torque)
     return constants, time_tables
 
 

@@ -32,7 +32,8 @@ def fours(n):
  WS_TIME, WS_X, WS_SINES, WS_COSINES, WS_U, WS_XDOT, WS_POSITIONS, WS_SLOTS, N_SLOTS, WS_MASS, WS_SIZE,
  LOOPS, N_LOOPS, PAR_LOOPS,                     # closed loops: rows in plan, how many, where they start in pars
  WS_CLOSURE, WS_MULTIPLIERS, N_MULTIPLIERS, WS_FRONTS, N_FRONTS,         # N_FRONTS: length of all fronts together
- HINGES) = range(41)                            # the first hinge row (the ground's)
+ FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
+ HINGES) = range(44)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
@@ -57,6 +58,9 @@ WRENCH_HINGE, WRENCH_U, WRENCH_WORLD, WRENCH_ROW = range(4)
  LOOP_MULTIPLIERS, LOOP_ROW) = range(12)
 # what of the rotations a loop holds
 NO_ROTATION, SQUARE, AXIS, ALL_ROTATIONS, DISTANCE = range(5)
+# motion that a loop leaves free: its loop, its kind, where its torque is in ws
+FREE_LOOP, FREE_KIND, FREE_TORQUE, FREE_ROW = range(4)
+ALONG, ABOUT_AXIS, ABOUT_FIRST, ABOUT_SECOND, ABOUT_OWN = range(5)          # own: an axis of b, of a ball joint
 # front that passes a hinge: where it is in ws, how wide, its first column that is still open, the end of the columns in use; where
 # the hinge keeps its answers W
 FRONT_AT, FRONT_WIDTH, FRONT_FIRST, FRONT_END, FRONT_W, FRONT_RUNS = range(6)
@@ -88,6 +92,10 @@ WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
 # axis after the other, in their bodies; the cosine of two axes or the distance that is held; a length that makes rotations
 # comparable to translations
 END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = offsets(3, 3, 9, 9, 9, 1, 1)
+# motion that a loop leaves free: its axis or dual direction in the bodies of a and b; the directions from and to which its angle is
+# measured
+(FREE_VECTOR_A, FREE_VECTOR_B, FREE_REFERENCE_A, FREE_REFERENCE_B, FREE_STIFFNESS, FREE_REST, FREE_DAMPING,
+ FREE_PARS) = offsets(3, 3, 3, 3, 1, 1, 1)
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
@@ -104,8 +112,9 @@ MODAL_J, MODAL_H, MODAL_WRENCH, MODAL_BIAS, _, MODAL_ROWS = offsets(6, 3, 6, 3, 
 # sweep
 NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 # closure: what acceleration, speed and position of a loop's gap count in its equations; minus the largest gap that they leave; how
-# many equations are independent
-CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_RANK, CLOSURE_SIZE = range(6)
+# many equations are independent; room for an angle
+(CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_RANK, CLOSURE_SINE, CLOSURE_COSINE,
+ CLOSURE_SIZE) = range(8)
 # front of width c: rows of c numbers: L (c rows), the six components of K, then those below
 FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ROWS = offsets(6, 1, 1, 1)       # behind L
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them

@@ -74,6 +74,7 @@ from bough.sweeps.fields import (
     WS_TIME,
     WS_U,
 )
+from bough.sweeps.loop_loads import load_loops
 from bough.sweeps.motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit
 
@@ -130,6 +131,7 @@ def apply_loads(lane, plan, pars, ws):
             apply_wheel(lane, plan, pars, ws, j)
         for j in range(read(plan, N_WRENCHES)):
             apply_wrench(lane, plan, pars, ws, j)
+        load_loops(lane, plan, pars, ws)
         if read(plan, IN_ORBIT):
             apply_orbit(lane, plan, pars, ws)
 
