@@ -20,6 +20,7 @@ class Junction:
     def __init__(self, active: list[int], closed: list[int], closures: list[Closure], sources: "list[Junction]"):
         self.closed = closed                                            # loops eliminated here, which come first
         self.sources = sources                                          # fronts that join
+        self.host: Junction | None = None                               # whose columns this front uses, instead of its own
         self.columns: dict[int, int] = {}                               # loop -> its first column
         self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: in ws
         for loop in [*closed, *(loop for loop in active if loop not in closed)]:
@@ -30,6 +31,21 @@ class Junction:
     @property
     def open(self) -> list[int]:
         return [loop for loop in self.columns if loop not in self.closed]
+
+    def take_in(self, closures: list[Closure]) -> None:
+        """Let fronts that join use this one's columns from their start on: those that close nothing before, and do not overlap.
+        Such a front has nothing to be added."""
+        taken: set[int] = set()
+        order = list(self.columns)
+        for source in sorted(self.sources, key=lambda source: -len(source.columns)):
+            loops = list(source.columns)
+            first = order.index(loops[0])
+            if not source.closed and order[first:first + len(loops)] == loops and not taken & set(loops):
+                taken |= set(loops)
+                source.host, source.width = self, self.width
+                source.columns = {loop: self.columns[loop] for loop in loops}
+                source.end = source.columns[loops[-1]] + closures[loops[-1]].rows
+        self.sources = [source for source in self.sources if source.host is not self]
 
 
 @dataclass
@@ -73,21 +89,53 @@ def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
         sources = [fronts.passing[c] for c in outer.get(k, ())]
         closed = [loop for loop in active if eliminated[loop] == k]
         if ends.get(k) or closed or len(sources) > 1 or parts.hinges[k].kind == MODAL:
-            fronts.junctions[k] = take_apart(active, closed, closures, sources, ends.get(k, set()))
+            fronts.junctions[k] = take_apart(active, closed, closures, sources)
             last = fronts.junctions[k][-1]
         else:
             last = sources[0]
         if k and len(closed) < len(active):
             fronts.passing[k] = last
             outer.setdefault(parts.hinges[k].inner, []).append(k)
+    for k in sorted(fronts.junctions):                                  # inner ones first
+        if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
+            for junction in reversed(fronts.junctions[k]):
+                junction.take_in(closures)
     place(fronts, parts, at)
     return fronts
 
 
-def take_apart(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction],
-               ends: set[int]) -> list[Junction]:
-    """The junctions of one body: one, or where that would be wide several, each joining what the next loop needs to close, so that
-    loops which do not touch never share a front."""
+def take_apart(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+    """The junctions of one body, one after the other: loops that no front brings together never share one."""
+    stages: list[Junction] = []
+    still: list[Junction] = []                                          # that have open columns
+    for loops in connected(active, sources):
+        own = [source for source in sources if source.open[0] in loops]
+        stages += stages_of(loops, [loop for loop in closed if loop in loops], closures, own)
+        if stages[-1].open:
+            still.append(stages[-1])
+    if len(still) > 1:                                                  # what goes on inward goes on together
+        stages.append(Junction([loop for loop in active if loop not in closed], [], closures, still))
+    elif still:
+        stages.append(stages.pop(stages.index(still[0])))               # comes last
+    return stages
+
+
+def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
+    """Loops that fronts bring together, directly or through others."""
+    group = {loop: {loop} for loop in active}
+    for source in sources:
+        merged = set().union(*(group[loop] for loop in source.open))
+        for loop in merged:
+            group[loop] = merged
+    found: list[list[int]] = []
+    for loop in active:
+        if not any(loop in loops for loops in found):
+            found.append([other for other in active if other in group[loop]])
+    return found
+
+
+def stages_of(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+    """One junction, or where it would be wide several: each joins what the next loop needs to close."""
     if len(closed) < 2 or sum(fours(closures[loop].rows) for loop in active) <= WIDE:
         return [Junction(active, closed, closures, sources)]
     stages: list[Junction] = []
@@ -129,10 +177,13 @@ def place(fronts: Fronts, parts: Partition, at: int) -> None:
         fronts.multipliers.append(at)
         at += fours(closure.rows)
     fronts.size, fronts.fronts_at = at - fronts.multipliers_at, at
-    for junctions in fronts.junctions.values():
-        for junction in junctions:
-            junction.at = at
-            at += junction.width*(junction.width + f.FRONT_ROWS)
+    for k in sorted(fronts.junctions):
+        for junction in reversed(fronts.junctions[k]):
+            if junction.host is not None:                               # placed before
+                junction.at = junction.host.at
+            else:
+                junction.at = at
+                at += junction.width*(junction.width + f.FRONT_ROWS)
     fronts.fronts_end = at
     for k, junction in fronts.passing.items():
         if parts.hinges[k].kind < MODAL:

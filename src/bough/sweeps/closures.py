@@ -56,6 +56,7 @@ from bough.sweeps.fields import (
     LOOP_MEET,
     LOOP_PARS,
     LOOP_ROW,
+    LOOP_ROWS,
     LOOP_SIZE,
     LOOPS,
     N_FRONTS,
@@ -112,8 +113,6 @@ def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     if at_b:
         store_wrench(lane, ws, at_b + j, read(plan, row + STRIDE_B), K_b)
     store(lane, ws, bias_place(plan, row) + j, bias)
-    largest = load(lane, ws, weights + CLOSURE_GAP)                     # as -max|bias|
-    store(lane, ws, weights + CLOSURE_GAP, smaller(largest, smaller(bias, -bias)))
 
 
 @leaf
@@ -238,12 +237,25 @@ def clear_mode_columns(lane, plan, ws):
 only_if_bending(clear_mode_columns, lambda lane, plan, ws: None)
 
 
+@leaf
+def measure_gap(lane, plan, ws):
+    """Minus the largest bias of all loops."""
+    least = zero(lane)
+    for loop in range(read(plan, N_LOOPS)):
+        row = read(plan, LOOPS) + loop*LOOP_ROW
+        for j in range(read(plan, row + LOOP_ROWS)):
+            bias = load(lane, ws, bias_place(plan, row) + j)
+            least = smaller(least, smaller(bias, -bias))
+    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, least)
+
+
 def close_loops(lane, plan, pars, ws, shift):
     """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
     clear_fronts(lane, plan, ws)
-    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, (0.0, 0.0))                      # and the rank
     for loop in range(read(plan, N_LOOPS)):
         close_loop(lane, plan, pars, ws, loop, shift)
+    if shift:
+        measure_gap(lane, plan, ws)
 
 
 only_if_looped(close_loops, lambda lane, plan, pars, ws, shift: None)

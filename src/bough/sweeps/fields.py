@@ -111,10 +111,9 @@ MODAL_J, MODAL_H, MODAL_WRENCH, MODAL_BIAS, _, MODAL_ROWS = offsets(6, 3, 6, 3, 
 # node record: angular bias, then blocks: shapes as the deformation has them, their rates, and six blocks (a number a mode) for a
 # sweep
 NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
-# closure: what acceleration, speed and position of a loop's gap count in its equations; minus the largest gap that they leave; how
-# many equations are independent; room for an angle
-(CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_RANK, CLOSURE_SINE, CLOSURE_COSINE,
- CLOSURE_SIZE) = range(8)
+# closure: what acceleration, speed and position of a loop's gap count in its equations; minus the largest of their biases, where
+# loops are corrected; room for an angle
+(CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_SINE, CLOSURE_COSINE, CLOSURE_SIZE) = range(7)
 # front of width c: rows of c numbers: L (c rows), the six components of K, then those below
 FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ROWS = offsets(6, 1, 1, 1)       # behind L
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them

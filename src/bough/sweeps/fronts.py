@@ -56,7 +56,6 @@ from bough.sweeps.fields import (
     CLOSED_MULTIPLIERS,
     CLOSED_ROW,
     CLOSED_ROWS,
-    CLOSURE_RANK,
     FRONT,
     FRONT_AT,
     FRONT_BIAS,
@@ -88,7 +87,6 @@ from bough.sweeps.fields import (
     SOURCE_AT,
     SOURCE_ROW,
     SOURCE_WIDTH,
-    WS_CLOSURE,
 )
 from bough.sweeps.modal_fronts import modal_feel, modal_pass
 
@@ -248,6 +246,16 @@ def add_run(lane, ws, to, source, n):
 
 
 @leaf
+def add_lines(lane, ws, to, width, source, s_width, n):
+    """The seven lines of K and k, some columns of them."""
+    quads, to, stride, source, s_stride = (quads_of(ws), pack_of(lane, to), pack_of(lane, width), pack_of(lane, source),
+                                           pack_of(lane, s_width))
+    for i in range(pack_of(lane, n)):
+        for which in range(7):
+            accumulate(quads, ws, to + which*stride + i, load(quads, ws, source + which*s_stride + i))
+
+
+@leaf
 def copy_run(lane, ws, to, source, n):
     quads, first, at = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
     for i in range(pack_of(lane, n)):
@@ -261,8 +269,7 @@ def join_front(lane, plan, ws, at, width, source):
     for p in range(runs):
         run = source + SOURCE_ROW + RUN*p
         begin, to, n = read(plan, run + RUN_FROM), read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH)
-        for which in range(FRONT_LAMBDA):                                   # K and k
-            add_run(lane, ws, line(at, width, which) + to, line(s_at, s_width, which) + begin, n)
+        add_lines(lane, ws, line(at, width, FRONT_K) + to, width, line(s_at, s_width, FRONT_K) + begin, s_width, n)
         for q in range(p, runs):
             other = source + SOURCE_ROW + RUN*q
             s_begin, s_to, s_n = read(plan, other + RUN_FROM), read(plan, other + RUN_TO), read(plan, other + RUN_LENGTH)
@@ -284,6 +291,11 @@ def subtract_row(lane, ws, to, factor_, source, first, end):
 
 
 @leaf
+def lessen(quads, ws, at, x):
+    store(quads, ws, at, load(quads, ws, at) - x)
+
+
+@leaf
 def eliminate(lane, ws, at, width, end, i, least):
     """Row i of L out of the rows behind it, out of K and k; 0 for its pivot's inverse if it is not above `least`."""
     L = at + width*i
@@ -293,9 +305,18 @@ def eliminate(lane, ws, at, width, end, i, least):
         store(lane, ws, L + j, zero(lane))                                  # so that whole packs can be taken
     for j in range(i + 1, end):
         subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
-    for which in range(FRONT_LAMBDA):
-        to = line(at, width, which)
-        subtract_row(lane, ws, to, load(lane, ws, to + i)*d, L, i + 1, end)
+    quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, FRONT_K), pack_of(lane, width)
+    (a, b, c), (e, f, g) = scale(d, load_wrench(lane, ws, K + i, width))
+    h = d*load(lane, ws, line(at, width, FRONT_BIAS) + i)
+    for p in range(pack_of(lane, i + 1), packs_until(lane, end)):
+        x, to = load(quads, ws, row + p), pack_of(lane, K) + p
+        lessen(quads, ws, to, a*x)
+        lessen(quads, ws, to + stride, b*x)
+        lessen(quads, ws, to + 2*stride, c*x)
+        lessen(quads, ws, to + 3*stride, e*x)
+        lessen(quads, ws, to + 4*stride, f*x)
+        lessen(quads, ws, to + 5*stride, g*x)
+        lessen(quads, ws, to + 6*stride, h*x)                               # k follows K
     return d
 
 
@@ -327,7 +348,7 @@ def set_limits(lane, plan, ws, junction):
 
 def meet_fronts(lane, plan, ws, row, P, z):
     """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
-    junction, rank = read(plan, row + JUNCTION), read(plan, WS_CLOSURE) + CLOSURE_RANK
+    junction = read(plan, row + JUNCTION)
     while junction:
         join_sources(lane, plan, ws, junction)
         set_limits(lane, plan, ws, junction)
@@ -337,9 +358,7 @@ def meet_fronts(lane, plan, ws, row, P, z):
             column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
             least = load(lane, ws, line(at, width, FRONT_LAMBDA) + column)
             for i in range(column, column + rows):
-                pivot = load(lane, ws, at + width*i + i)
                 d = eliminate(lane, ws, at, width, end, i, least)
-                accumulate(lane, ws, rank, d*pivot)                         # 1, or 0 of a redundant row
                 K_i = load_wrench(lane, ws, K + i, width)
                 P = sub_outer(P, K_i, scale(-d, K_i))
                 z = add(z, scale(d*load(lane, ws, bias + i), K_i))
@@ -373,7 +392,7 @@ def feel_front(lane, plan, ws, row):
             else:
                 accumulate(lane, ws, gain + 9, added6[0])
         elif kind >= MODAL:
-            modal_feel(lane, plan, ws, row, multipliers + first, end - first)
+            modal_feel(lane, plan, ws, row, multipliers, first, end)
 
 
 only_if_looped(feel_front, lambda lane, plan, ws, row: None)

@@ -22,7 +22,6 @@ from bough.kernels.lanes import (
 from bough.sweeps.closures import bias_place, load_wrench
 from bough.sweeps.fields import (
     ATTITUDE,
-    CLOSURE_RANK,
     COLUMN_A,
     COLUMN_B,
     INBOARD_MOVES,
@@ -43,7 +42,6 @@ from bough.sweeps.fields import (
     STRIDE_A,
     STRIDE_B,
     TAU,
-    WS_CLOSURE,
     WS_MASS,
     WS_MULTIPLIERS,
     WS_U,
@@ -139,7 +137,7 @@ def system_of_multipliers(lane, plan, ws, J, S, b):
 @leaf
 def solve_multipliers(lane, plan, ws, S):
     """S lambda = balance, in place; redundant rows get no multiplier."""
-    m, x, rank = read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS), read(plan, WS_CLOSURE) + CLOSURE_RANK
+    m, x = read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
     pivots = S + m*m
     for c in range(m):
         store(lane, ws, pivots + c, zero(lane))
@@ -151,9 +149,7 @@ def solve_multipliers(lane, plan, ws, S):
         for c in range(first, first + rows):
             store(lane, ws, pivots + c, REDUNDANT*largest)
     for c in range(m):
-        pivot = load(lane, ws, S + m*c + c)
-        d = inverse_above(pivot, load(lane, ws, pivots + c))
-        accumulate(lane, ws, rank, d*pivot)
+        d = inverse_above(load(lane, ws, S + m*c + c), load(lane, ws, pivots + c))
         store(lane, ws, pivots + c, d)
         for e in range(c + 1, m):
             share = load(lane, ws, S + m*c + e)*d

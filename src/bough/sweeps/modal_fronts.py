@@ -15,6 +15,7 @@ from bough.sweeps.fields import (
     FRONT_AT,
     FRONT_BIAS,
     FRONT_END,
+    FRONT_FIRST,
     FRONT_K,
     FRONT_RUNS,
     FRONT_WIDTH,
@@ -55,7 +56,7 @@ def inboard_columns(lane, plan, ws, row):
         rows, length, _, at_z = mode_rows(plan, flex, n)
         C, shapes = body_attitude(lane, plan, ws, flex), inboard_shapes(plan, flex)
         at, width = read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH)
-        for j in range(read(plan, front + FRONT_END)):
+        for j in range(read(plan, front + FRONT_FIRST), read(plan, front + FRONT_END)):
             K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + FRONT_K) + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
@@ -73,7 +74,7 @@ def modal_columns(lane, plan, ws, row, front):
     C, at, width, end = (body_attitude(lane, plan, ws, flex), read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH),
                          read(plan, front + FRONT_END))
     K, bias = at + width*(width + FRONT_K), at + width*(width + FRONT_BIAS)
-    for j in range(end):
+    for j in range(read(plan, front + FRONT_FIRST), end):
         o = (zero(lane), zero(lane), zero(lane))
         added, more = (o, o), zero(lane)
         for i in range(n):
@@ -98,16 +99,16 @@ def modal_pass(lane, plan, ws, row, front):
 only_if_both(modal_pass, lambda lane, plan, ws, row, front: None)
 
 
-def modal_feel(lane, plan, ws, row, multipliers, end):
+def modal_feel(lane, plan, ws, row, multipliers, first, end):
     """z_f + X lambda: what the multipliers add to the modes."""
     if read(plan, row + KIND) == MODAL:
         flex, n = flex_of(plan, row)
         rows, length, _, at_z = mode_rows(plan, flex, n)
         for i in range(n):
             added = zero(lane)
-            for j in range(end):
+            for j in range(first, end):
                 added = added + load(lane, ws, rows + length*i + at_z + 2 + j)*load(lane, ws, multipliers + j)
             accumulate(lane, ws, rows + length*i + at_z, added)
 
 
-only_if_both(modal_feel, lambda lane, plan, ws, row, multipliers, end: None)
+only_if_both(modal_feel, lambda lane, plan, ws, row, multipliers, first, end: None)
