@@ -91,13 +91,14 @@ def finish(result: Result, target: Path, *, drawing: Drawing | None, quiet: bool
 
 @app.command()
 def check(file: File) -> None:
-    """Compile FILE without running it: print the tree, total mass properties, wheels and loads."""
+    """Compile FILE without running it: print the tree, total mass properties, wheels, loads, and what loops leave free."""
     from bough.files import read_system
     from bough.model import summary
 
     model = read_system(file).compile()
-    total = summary.mass_properties(model)
     typer.echo(summary.tree_text(model))
+    q, _ = model.assemble()
+    total = summary.mass_properties(model, q)
     typer.echo(f"\nmass          {total.mass:g} kg")
     typer.echo(f"mass centre   {_vector(total.center)} m")
     for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
@@ -105,6 +106,8 @@ def check(file: File) -> None:
     for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
+    for label, line in summary.loops(model, q):
+        typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{model.system.settings or 'no settings; give --until and --dt to bough run'}")
 
 
@@ -116,10 +119,11 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, then `bough bench flexible`."""
+    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, then `loops`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
+        bench_loops()
 
 
 @bench_app.command("forward")
@@ -164,6 +168,28 @@ def bench_flexible(
 
         Console().print(flexible_table(measured))
         typer.echo(growth_text(measured))
+
+
+@bench_app.command("loops")
+def bench_loops(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Closed loops: chains of four-bars and a platform with welded limbs, by O(N), dense and in lanes, and by the peers."""
+    from bough import bench
+
+    measured = bench.closed_loops(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import loops_table
+
+        Console().print(loops_table(measured))
+        typer.echo(f"time per loop from 16 to 256 loops: x {measured['growth of time per loop, 16 to 256']:.2f}")
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
 from bough.bench.dynamics import forward
 from bough.bench.flexible import flexible
+from bough.bench.loops import closed_loops
 
-__all__ = ["flexible", "forward"]
+__all__ = ["closed_loops", "flexible", "forward"]

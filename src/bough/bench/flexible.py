@@ -74,8 +74,9 @@ def states(model: Model, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, kernel: Any, lanes: Lanes) -> tuple[Any, np.ndarray]:
     """A function that runs the kernel over all states, and the array that it fills."""
-    tables, out = model.tables, np.empty_like(v)
-    ws = workspace(tables, lanes, model.nv**2 if kernel is calls.forward_dense else 0)
+    tables = model.tables
+    out = np.empty((len(v), model.nv + tables.fronts.size))
+    ws = workspace(tables, lanes, tables.dense_size if kernel is calls.forward_dense else 0)
     args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
     call(kernel, *args)
     return (lambda: kernel(*args)), out

@@ -46,3 +46,22 @@ def flexible_table(result: dict[str, Any]) -> Table:
 def growth_text(result: dict[str, Any]) -> str:
     """How the time per link grows with the number of links."""
     return "microseconds per link: " + ", ".join(f"{links} links {time:.3f}" for links, time in result["growth"].items())
+
+
+def loops_table(result: dict[str, Any]) -> Table:
+    """Mechanism by mechanism: each engine's microseconds, its ratio to the fastest peer, what it leaves of the loops' equations."""
+    table = Table(title="microseconds per evaluation with closed loops", title_style="bold", box=SIMPLE, pad_edge=False)
+    for name in ("mechanism", "engine"):
+        table.add_column(name, no_wrap=True)
+    for name in ("us", "per loop", "x peer", "error"):
+        table.add_column(name, justify="right", no_wrap=True)
+    mechanisms = {f"{n} four-bars": measured for n, measured in result["chains"].items()} | {"platform": result["platform"]}
+    for mechanism, measured in mechanisms.items():
+        engines = {engine: told for engine, told in measured.items() if "us" in told}
+        for i, (engine, told) in enumerate(engines.items()):
+            per_loop, ratio = measured["us per loop"].get(engine), measured.get("times faster", {}).get(engine)
+            short = {"order-n": "O(N)", "order-n, four lanes": "four lanes"}.get(engine, engine)
+            table.add_row("" if i else mechanism, short, f"{told['us']:.4g}", f"{per_loop:.3f}" if per_loop else "",
+                          f"{ratio:.1f}" if ratio else "", f"{told['error']:.1e}")
+        table.add_section()
+    return table

@@ -5,6 +5,7 @@ from bough.describe import CentralGravity, System, Wheel
 from bough.describe.references import reference_problems
 from bough.errors import ModelError
 from bough.flex import FlexibleBody
+from bough.model.loops import idle_loops
 from bough.model.model import Model
 from bough.model.singular import check_inertias
 
@@ -18,7 +19,34 @@ def compile_system(system: System) -> Model:
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
     check_inertias(model.tables.parts, model.nq)
+    check_loops(model)
     return model
+
+
+def check_loops(model: Model) -> None:
+    """What a loop needs: to float with its tree in orbit, bodies whose places deform, and motion that it can hold."""
+    system = model.system
+    for loop in system.loops.values():
+        ends = [frame.body for frame in (loop.a, loop.b)]
+        if isinstance(system.gravity, CentralGravity) and "world" in ends:
+            raise ModelError(f"loop '{loop.name}' holds a body to the world; with central gravity the tree moves about its mass "
+                             "centre: hold it to another body")
+        for name in dict.fromkeys(body for end in ends if end != "world" for body in line_of(system, end)):
+            flexible = system.bodies[name].flexible
+            if flexible is not None and flexible.variant != "full":
+                raise ModelError(f"loop '{loop.name}' goes through flexible body '{name}', which is linearised: its places do not "
+                                 "follow its deformation; give it the variant 'full'")
+    for idle in idle_loops(model) if system.loops else []:
+        raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
+                         "holds; remove it, or hold other bodies")
+
+
+def line_of(system: System, body: str) -> list[str]:
+    """A body and those inboard of it."""
+    line = [body]
+    while (parent := system.bodies[line[-1]].parent) is not None:
+        line.append(parent)
+    return line
 
 
 def check_references(system: System) -> None:

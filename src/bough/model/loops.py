@@ -25,6 +25,7 @@ POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_te
 CLOSED = 1e-12              # of the size of a loop (at least of a metre): a gap that counts as closed
 STEPS = 60                  # that assembly may take
 STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
+BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
 SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
 
 
@@ -121,13 +122,27 @@ def assemble(model: "Model", q: np.ndarray, v: np.ndarray, hold: Sequence[str]) 
     left, _ = loop_terms(model, model.batch(q, v), SPEED)
     limit = 1e-9*max(1.0, float(np.abs(v).max(initial=0.0)))
     if np.abs(left).max() > limit:
-        raise StateError(f"{open_loop(model, left[0])}/s: the speeds that are held contradict it{release(hold)}")
+        raise StateError(f"{open_loops(model, left[0], '/s')}: no speeds near those given close it{release(hold)}")
     return q, v
 
 
 def assemble_position(model: "Model", q: np.ndarray, free: np.ndarray, hold: Sequence[str]) -> np.ndarray:
-    """Newton's steps, each shortened until it brings the ends nearer."""
-    size = max(closure.size for closure in model.tables.fronts.closures)
+    """The closed position that Newton's steps find; where they get stuck, as in a singular position, from somewhere beside it."""
+    size, rng = max(closure.size for closure in model.tables.fronts.closures), np.random.default_rng(0)
+    least = np.array([np.inf])
+    for beside in BESIDE:
+        found, gap = approach(model, moved(model, q, beside*rng.uniform(-1.0, 1.0, model.nv)*free), free)
+        if np.abs(gap).max() <= CLOSED*max(1.0, size):
+            return found
+        if np.linalg.norm(gap) < np.linalg.norm(least):
+            least = gap
+    raise StateError(f"{open_loops(model, least)}: no position near the one given closes "
+                     f"{'it' if len(model.system.loops) == 1 else 'all loops'}{release(hold)}; give another starting position, or mend "
+                     "the lengths")
+
+
+def approach(model: "Model", q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Newton's steps, each shortened until it brings the ends nearer; and the gaps that they leave."""
     gap, J = gaps_at(model, q)
     for _ in range(STEPS):
         if not gap.any():
@@ -143,10 +158,7 @@ def assemble_position(model: "Model", q: np.ndarray, free: np.ndarray, hold: Seq
         else:
             break                                                           # no nearer: closed to rounding, or never
         q, gap, J = trial, trial_gap, trial_J
-    if np.abs(gap).max() > CLOSED*max(1.0, size):
-        raise StateError(f"{open_loop(model, gap)}: no position near the one given closes it{release(hold)}; give another starting "
-                         "position, or mend the lengths")
-    return q
+    return q, gap
 
 
 def gaps_at(model: "Model", q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -189,18 +201,29 @@ def moved(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarray:
     return q
 
 
-def open_loop(model: "Model", gap: np.ndarray) -> str:
-    """Which loop is open most, and by how much."""
-    closures = model.tables.fronts.closures
-    names, at = row_names(closures), 0
-    worst = int(np.abs(gap).argmax())
-    for closure in closures:
-        if worst < at + closure.rows:
-            turned = worst - at >= closure.rows - closure.rotations
-            amount = f"{abs(gap[worst])/closure.size:.3g} rad" if turned else f"{abs(gap[worst]):.3g} m"
-            return f"loop '{closure.name}' is open by {amount} ({names[worst].rpartition('.')[2]})"
+def open_loops(model: "Model", gap: np.ndarray, unit: str = "") -> str:
+    """Which loops are open most, and by how much: two or more that share the gap contradict each other."""
+    told, at, worst = [], 0, float(np.abs(gap).max())
+    for closure in model.tables.fronts.closures:
+        own = np.abs(gap[at:at + closure.rows])
+        row = int(own.argmax())
+        if own[row] > 0.1*worst:
+            turned = row >= closure.rows - closure.rotations
+            amount = f"{own[row]/closure.size:.3g} rad" if turned else f"{own[row]:.3g} m"
+            told.append(f"'{closure.name}' is open by {amount}{unit} ({closure.labels[row]})")
         at += closure.rows
-    raise AssertionError
+    return ("loop " if len(told) == 1 else "loops ") + ", ".join(told[:5]) + (", ..." if len(told) > 5 else "")
+
+
+def idle_loops(model: "Model") -> list[str]:
+    """Loops that hold nothing by themselves: their bodies cannot move against each other in any way that they forbid."""
+    rng, moves = np.random.default_rng(0), np.zeros(len(model.system.loops), dtype=bool)
+    for _ in range(2):                                                      # anywhere: loops need not be closed for this
+        q = moved(model, model.q0, rng.uniform(-0.5, 0.5, model.nv))
+        _, J = gaps_at(model, q)
+        parts = np.split(np.abs(J).max(axis=1, initial=0.0), np.cumsum([c.rows for c in model.tables.fronts.closures])[:-1])
+        moves |= [part.max() > 1e-9 for part in parts]
+    return [name for name, moved_ in zip(model.system.loops, moves, strict=True) if not moved_]
 
 
 def release(hold: Sequence[str]) -> str:

@@ -213,3 +213,12 @@ class MujocoForward(MujocoLoop):
         for qpos, qvel, force in self.states:
             self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = qpos, qvel, force
             mujoco.mj_forward(self.model, self.data)
+
+    def accelerations(self):
+        """(states, nv) in our order."""
+        found = []
+        for qpos, qvel, force in self.states:
+            self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = qpos, qvel, force
+            mujoco.mj_forward(self.model, self.data)
+            found.append(self.data.qacc[self.iv].copy())
+        return np.array(found)
