@@ -136,9 +136,9 @@ def assemble_position(model: "Model", q: np.ndarray, free: np.ndarray, hold: Seq
             return found
         if np.linalg.norm(gap) < np.linalg.norm(least):
             least = gap
-    raise StateError(f"{open_loops(model, least)}: no position near the one given closes "
-                     f"{'it' if len(model.system.loops) == 1 else 'all loops'}{release(hold)}; give another starting position, or mend "
-                     "the lengths")
+    what = "it" if len(model.system.loops) == 1 else "all loops"
+    raise StateError(f"{open_loops(model, least)}: no position near the one given closes {what}{release(hold)}; give another "
+                     "starting position, or mend the lengths")
 
 
 def approach(model: "Model", q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

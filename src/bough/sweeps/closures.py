@@ -1,6 +1,6 @@
 """The equations of closed loops: how far apart the ends of each are, how fast they part, and along which wrenches they are held.
 
-A loop holds a frame of body b to one of body a.  Row j of its equations says [JSC 4.1-4.6], as corrected in [B 14]
+A loop holds a frame of body b to one of body a.  Row j of its equations says [B 14]
 
     phi_j'' = K_b.A_b + K_a.A_a + gamma_j = 0          K_b = (arm x n, n) of a direction n that a holds, (l, 0) of a rotation
 

@@ -1,5 +1,5 @@
 """Closed loops in the three sweeps: their multipliers ride inward as the columns of fronts, and are eliminated where a loop's two
-paths meet [JSC 4.1-4.20], [B 15].
+paths meet [B 15].
 
 With multipliers lambda still open, a body and all that hangs on it obey
 
