@@ -96,6 +96,74 @@ def test_check_gives_mass_centre_and_inertia_about_it(call):
     assert float(lines["about it"][1]) == 1.0 + 1 * 1.5**2 + 3 * 0.5**2       # parallel axes
 
 
+FOUR_BAR = """
+gravity: [0, 0, -9.81]
+bodies:
+- {{name: crank, joint: {{type: revolute, axis: y, q0: {crank}, v0: {speed}}}, mass: 1, com: [0, 0, 0.5], inertia: [0.1, 0.1, 0]}}
+- {{name: bar, parent: crank, at: [0, 0, 1], joint: {{type: revolute, axis: y, q0: {bar}}}, mass: 2, com: [1, 0, 0], inertia: [0, 0.7, 0.7]}}
+- {{name: rocker, at: [2, 0, 0], joint: {{type: revolute, axis: y, q0: {rocker}}}, mass: 1, com: [0, 0, 0.5], inertia: [0.1, 0.1, 0]}}
+loops:
+- {{name: pin, joint: {{type: revolute, axis: y, damping: 0.1}}, a: {{body: bar, at: [{length}, 0, 0]}}, b: {{body: rocker, at: [0, 0, 1]}}}}
+"""  # noqa: E501
+
+
+def check_of(call, more="", **numbers):
+    """What `bough check` says about a parallelogram, by label."""
+    given = {"crank": 0.1, "bar": -0.1, "rocker": 0.1, "speed": 0, "length": 2} | numbers
+    Path("bars.yaml").write_text(FOUR_BAR.format(**given) + more)
+    code, out, err = call("check", "bars.yaml")
+    return code, {line[:14].strip(): line[14:] for line in out.splitlines() if line}, err
+
+
+def test_check_counts_what_loops_leave_free(call):
+    code, said, _ = check_of(call)
+    assert code == 0
+    assert said["freedom"] == "3 before loops, 2 independent equations of 5, 1 degree of freedom"
+    assert said["redundant"] == "pin.y, pin.rx, pin.rz: the other equations imply them"
+    assert "dampers: loop pin" in said[""]
+    assert not {"idle", "singular", "at the start"} & set(said)
+
+
+def test_check_says_what_a_run_will_close(call):
+    assert check_of(call, rocker=0.103)[1]["at the start"] == "loop 'pin' is open by 2.98 mm; a run will close it"
+    assert check_of(call, crank=0, bar=0, rocker=0, speed=1)[1]["at the start"] == (
+        "the speeds open loop 'pin' by 2 m/s; a run will change them")
+
+
+def test_check_holds_what_a_run_holds(call):
+    code, _, err = check_of(call, "simulation: {until: 1, dt: 1e-3, hold: [crank, bar, rocker]}\n", rocker=0.103)
+    assert code == 2
+    assert "while crank, bar, rocker are held; hold less" in err
+
+
+def test_check_names_idle_loops(call):
+    twin = "- {name: second, joint: spherical, a: {body: bar, at: [2, 0.1, 0]}, b: {body: rocker, at: [0, 0.1, 1]}}\n"
+    said = check_of(call, twin)[1]
+    assert said["freedom"] == "3 before loops, 2 independent equations of 8, 1 degree of freedom"
+    assert said["idle"] == "pin, second: the other loops imply each of them"
+
+
+def test_check_tells_a_singular_start(call):
+    said = check_of(call, crank=1.5707963267948966, bar=-1.5707963267948966, rocker=1.5707963267948966)[1]
+    assert said["freedom"].endswith("2 degrees of freedom")
+    assert said["singular"].startswith("the initial position is singular: 2 equations are independent beside it")
+
+
+def test_check_fails_where_loops_cannot_close(call):
+    code, said, err = check_of(call, length=5)
+    assert code == 2
+    assert "mass" not in said
+    assert err.splitlines()[-1].startswith("error: loop 'pin' is open by ")
+
+
+def test_a_system_with_loops_has_figures_of_their_forces_and_gaps(call):
+    code, out, _ = call("run", Path(__file__).parents[1] / "examples" / "deployment.yaml", "--until", 1)
+    assert code == 0
+    assert "largest gap" in out
+    names = {path.name.removeprefix("deployment") for path in Path("out").iterdir()}
+    assert names == {".nc", "-states.png", "-energy.png", "-momentum.png", "-loops.png", "-gaps.png"}
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["run", "pendulum.yml"], "pendulum.yml: there is no such file, did you mean 'pendulum.yaml'?"),
     (["run", "."], "is a folder"),

@@ -97,7 +97,8 @@ def check(file: File) -> None:
 
     model = read_system(file).compile()
     typer.echo(summary.tree_text(model))
-    q, _ = model.assemble()
+    settings = model.system.settings
+    q, _ = model.assemble(hold=(settings and settings.hold) or ())
     total = summary.mass_properties(model, q)
     typer.echo(f"\nmass          {total.mass:g} kg")
     typer.echo(f"mass centre   {_vector(total.center)} m")
@@ -108,7 +109,7 @@ def check(file: File) -> None:
             typer.echo(f"{label if i == 0 else '':14}{line}")
     for label, line in summary.loops(model, q):
         typer.echo(f"{label:14}{line}")
-    typer.echo(f"{'simulation':14}{model.system.settings or 'no settings; give --until and --dt to bough run'}")
+    typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
 
 
 def _vector(values: Iterable[float]) -> str:

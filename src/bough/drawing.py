@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BUT = ("poses",)        # figures that are drawn on request only; on a fixed base, momentum too
+BUT = ("poses",)        # figures that are drawn on request only; where the world holds the system, momentum too
 
 
 class Drawing:
@@ -45,6 +45,7 @@ def main() -> None:
         path, folder, prefix = line.split("|")
         result = open_result(path)
         fixed = any(body.parent is None and body.joint.kind != "free" for body in result.system.bodies.values())
+        fixed |= any("world" in (loop.a.body, loop.b.body) for loop in result.system.loops.values())
         for written in result.plots(folder, prefix=prefix, but=(*BUT, "momentum") if fixed else BUT):
             print(written)
 

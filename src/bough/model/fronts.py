@@ -39,8 +39,10 @@ class Junction:
         order = list(self.columns)
         for source in sorted(self.sources, key=lambda source: -len(source.columns)):
             loops = list(source.columns)
+            if source.closed or taken & set(loops):
+                continue
             first = order.index(loops[0])
-            if not source.closed and order[first:first + len(loops)] == loops and not taken & set(loops):
+            if order[first:first + len(loops)] == loops:
                 taken |= set(loops)
                 source.host, source.width = self, self.width
                 source.columns = {loop: self.columns[loop] for loop in loops}

@@ -7,7 +7,7 @@ from bough.describe import CentralGravity, Joint, System
 
 def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     """What does work on the system or dissipates it; nothing if its energy is conserved."""
-    joints = [body.joint for body in system.bodies.values()]
+    joints = [body.joint for body in system.bodies.values()] + _loop_joints(system)
     held = [wheel.name for wheel in system.wheels.values() if not wheel.driven]
     moved = [wheel.name for wheel in system.wheels.values() if wheel.driven and wheel.torque != 0.0]
     found = {
@@ -27,6 +27,7 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
     roots = [body.joint for body in system.bodies.values() if body.parent is None]
     found = {
         "a fixed base": any(joint.kind != "free" for joint in roots),
+        "a loop to the world": any("world" in (loop.a.body, loop.b.body) for loop in system.loops.values()),
         "gravity": isinstance(system.gravity, CentralGravity) or any(system.gravity),
         "external wrenches": bool(system.wrenches),
         "a force between base and world": any(
@@ -41,6 +42,10 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
 def _linearised(system: System) -> bool:
     """Whether a body's deformation is left out of its inertia: neither energy nor momentum is then quite conserved."""
     return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
+
+
+def _loop_joints(system: System) -> list[Joint]:
+    return [loop.joint for loop in system.loops.values() if isinstance(loop.joint, Joint)]
 
 
 def _driven(joint: Joint) -> bool:

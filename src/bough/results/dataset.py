@@ -11,6 +11,7 @@ from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
 from bough.results.labelled import Labelled, Variable
 from bough.results.records import RECORDS
+from bough.results.singular import passages, to_attrs
 
 if TYPE_CHECKING:
     from bough.describe import System
@@ -20,7 +21,7 @@ COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
 
 
 def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
-    """The variables of these records with their coordinates."""
+    """The variables of these records with their coordinates; with loops, also where they are singular."""
     names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
     values = _recorded(trajectory, names) | derive(trajectory, names)
     variables = {}
@@ -30,7 +31,8 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
                 continue
             array = values[name] if trajectory.batched else values[name][0]
             variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
-    return Labelled(_coordinates(trajectory, variables), variables)
+    attrs = to_attrs(passages(trajectory)) if "loops" in names else {}
+    return Labelled(_coordinates(trajectory, variables), variables, attrs)
 
 
 def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarray]:
@@ -59,6 +61,7 @@ def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict
         "v_name": _texts("v_name", names.v, "joint or modal speed"),
         "body": _texts("body", names.bodies, "body"),
         "wheel": _texts("wheel", names.wheels, "wheel"),
+        "loop": _texts("loop", trajectory.model.system.loops, "loop"),
         "axis": _texts("axis", "xyz"),
         "quaternion": _texts("quaternion", "xyzw", "scalar-last"),
         "component": _texts("component", COMPONENTS, "moment, force"),

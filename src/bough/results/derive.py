@@ -1,4 +1,4 @@
-"""What follows from recorded states: poses, velocities, accelerations, reactions, energies, momenta, deformations.
+"""What follows from recorded states: poses, velocities, accelerations, reactions, loops, energies, momenta, deformations.
 
 The model answers for many states at once, in lanes; they are asked for in chunks, so that memory stays bounded.
 """
@@ -6,11 +6,13 @@ The model answers for many states at once, in lanes; they are asked for in chunk
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
+from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
 if TYPE_CHECKING:
@@ -48,8 +50,18 @@ class Answers:
             self.a = model.forward_dynamics(self.q, self.v, rows.u[:, :nv], **self.options)
         self.bodies = model.bodies(self.q, self.v, self.a, **self.options)
 
+    @cached_property
+    def loop_forces(self) -> dict[str, np.ndarray]:
+        """(rows, 6) by loop."""
+        return self.model.constraint_forces(self.q, self.v, self.rows.u[:, : self.model.nv], **self.options)
+
+    @cached_property
+    def gaps(self) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, loops) each: of translations [m], of rotations [rad]."""
+        return largest_gaps(self.model, self.q)
+
     def reactions(self) -> np.ndarray:
-        return self.model.reactions(self.q, self.v, self.a, **self.options)
+        return self.model.reactions(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **self.options)
 
     def nodes(self, what: str) -> np.ndarray:
         """Of the nodes of all flexible bodies: (rows, nodes, ...)."""
@@ -84,6 +96,11 @@ DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
         "angular_acceleration": lambda told: told.bodies.acceleration[..., :3],
     },
     "reactions": {"reaction": lambda told: told.reactions()},
+    "loops": {
+        "constraint_force": lambda told: np.stack(list(told.loop_forces.values()), axis=1),
+        "loop_gap": lambda told: told.gaps[0],
+        "loop_gap_angle": lambda told: told.gaps[1],
+    },
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
         "potential_energy": lambda told: told.bodies.potential_energy,
@@ -160,7 +177,8 @@ def _floats(model: Model) -> int:
     modal = sum(_FLOATS_PER_BODY * body.n_modes + 3 * (1 + body.n_modes) * len(body.nodes) for body in bodies)
     points = sum(len(body.deformed_outline(np.zeros(body.n_modes))) for body in bodies)
     places = 1 + len(model.names.bodies) + sum(len(body.nodes) for body in bodies)
-    return _FLOATS_PER_BODY * places + modal + 9 * points
+    jacobian = 4 * model.tables.fronts.size * (model.nv + model.tables.fronts.size)         # of the loops, and its factors
+    return _FLOATS_PER_BODY * places + modal + 9 * points + jacobian
 
 
 def _sound(model: Model, chunk: Rows, fit: np.ndarray) -> Rows:

@@ -40,6 +40,7 @@ class Facts:
     base_pushed: bool  # by a controller, against the world
     record: tuple[str, ...]
     system: str  # YAML, flexible bodies as their arrays
+    assembled: str | None = None  # what closing the loops changed in the initial state
 
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
@@ -50,7 +51,7 @@ class Facts:
         return cls(
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
-            _base_pushed(trajectory), record, system.to_yaml(exact=True),
+            _base_pushed(trajectory), record, system.to_yaml(exact=True), trajectory.assembled,
         )  # fmt: skip
 
     def to_attrs(self) -> dict[str, str | int | float]:

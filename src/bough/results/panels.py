@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FormatStrFormatter, MaxNLocator
+from matplotlib.ticker import FormatStrFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 
 WIDTH, HEIGHT, GAP = 4.6, 1.65, 0.62  # of a panel; GAP between rows
 LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.72, 0.6, 0.95
@@ -29,6 +29,7 @@ class Panel:
     unit: str
     values: np.ndarray
     dashed: tuple[int, ...] = ()
+    log: bool = False  # a logarithmic axis, for what is never negative
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def draw(title: str, time: np.ndarray, rows: Sequence[PanelRow], *, batched: boo
 
 
 def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, last: bool) -> None:
-    power = _power(panel.values)
+    power = 0 if panel.log else _power(panel.values)
     _dress(axes, panel.title, " ".join(part for part in (f"1e{power}" if power else "", panel.unit) if part), last)
     values = panel.values / 10.0**power
     for i in range(values.shape[-1]):
@@ -76,7 +77,10 @@ def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, la
             axes.fill_between(time, np.nanmin(curve, axis=0), np.nanmax(curve, axis=0), color=colour, alpha=0.18, lw=0)
             curve = np.nanmedian(curve, axis=0)
         axes.plot(time, curve, style, color=colour, linewidth=1.1)
-    _calm(axes, values)
+    if panel.log and (values > 0).any():
+        _by_decades(axes, values[values > 0])
+    else:
+        _calm(axes, values)
 
 
 def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
@@ -113,6 +117,16 @@ def _calm(axes: Axes, values: np.ndarray) -> None:
     if np.ptp(finite) <= 1e-12 * size:
         margin = 0.5 * size or 1.0
         axes.set_ylim(middle - margin, middle + margin)
+
+
+def _by_decades(axes: Axes, positive: np.ndarray) -> None:
+    """A logarithmic axis of whole decades, at least two of them; zeros lie below it."""
+    first, last = int(np.floor(np.log10(positive.min()))), int(np.ceil(np.log10(positive[np.isfinite(positive)].max())))
+    axes.set_yscale("log", nonpositive="clip")
+    axes.set_ylim(10.0**first, 10.0 ** max(last, first + 2))
+    axes.yaxis.set_major_locator(LogLocator(numticks=6))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(LogFormatterSciNotation())
 
 
 def _legend(axes: Sequence[Axes], labels: Sequence[str]) -> None:

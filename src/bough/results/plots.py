@@ -1,4 +1,4 @@
-"""Ready figures of a result: joint states, energy, momentum, nodes, strain, poses, wheels, reactions, torques, orbit."""
+"""Ready figures of a result: joint states, energy, momentum, loops, nodes, strain, poses, wheels, reactions, torques, orbit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bough.errors import StateError, nearest
 from bough.results.conserved import momentum_spoilers
 from bough.results.deflections import flexible_bodies, moving_nodes
 from bough.results.limbs import MOST_CURVES, Group, groups
+from bough.results.loops import holds
 from bough.results.panels import Panel, PanelRow, draw
 from bough.results.records import OF_FLEXIBLE_BODIES
 
@@ -30,8 +31,9 @@ def plot(report: Report, what: str = "states", path: str | PathLike[str] | None 
         remedy = nearest(what, FIGURES) or f"; choose out of {', '.join(FIGURES)}"
         raise StateError(f"plot: there is no {what!r}{remedy}")
     record, rows_of = FIGURES[what]
-    if record == "wheels" and not report.system.wheels:
-        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no wheels")
+    for parts, there in (("wheels", report.system.wheels), ("loops", report.system.loops)):
+        if record == parts and not there:
+            raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {parts}")
     if record in OF_FLEXIBLE_BODIES and not flexible_bodies(report.system):
         raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no flexible bodies")
     variables = report.labelled(record).variables
@@ -160,6 +162,34 @@ def _reactions(report: Report, get: Get) -> list[PanelRow]:
     return rows
 
 
+def _loops(report: Report, get: Get) -> list[PanelRow]:
+    """A row for each loop: what its frame a exerts on b, in the axes of b, where it holds translations and rotations."""
+    force, rows = get("constraint_force"), list[PanelRow]()
+    for i, (name, (translations, rotations)) in enumerate(holds(report.system).items()):
+        push = Panel(f"{name}: force on b, b's axes", "N", force[..., i, 3:]) if translations else None
+        turn = Panel(f"{name}: moment on b, b's axes", "N m", force[..., i, :3]) if rotations else None
+        rows.append(PanelRow([push, turn], XYZ))
+    return _without_empty_columns(rows)
+
+
+def _without_empty_columns(rows: list[PanelRow]) -> list[PanelRow]:
+    used = [any(column) for column in zip(*(row.panels for row in rows), strict=True)]
+    return [PanelRow([panel for panel, keep in zip(row.panels, used, strict=True) if keep], row.labels) for row in rows]
+
+
+def _gaps(report: Report, get: Get) -> list[PanelRow]:
+    """How far the loops are open: of translations and of rotations, where there are such, with a curve for each loop."""
+    names, rows, held = list(report.system.loops), list[PanelRow](), list(holds(report.system).values())
+    kinds = (("loop_gap", "gap of translations", "m"), ("loop_gap_angle", "gap of rotations", "rad"))
+    for some in np.array_split(np.arange(len(names)), -(-len(names) // MOST_CURVES)):
+        panels: list[Panel | None] = [
+            Panel(title, unit, get(variable)[..., some], log=True) if any(held[k][kind] for k in some) else None
+            for kind, (variable, title, unit) in enumerate(kinds)
+        ]
+        rows.append(PanelRow(panels, [names[k] for k in some]))
+    return _without_empty_columns(rows)
+
+
 def _torques(report: Report, get: Get) -> list[PanelRow]:
     torque = get("joint_torque")
     units = {"translation": ("force", "N"), "angle": ("torque", "N m"), "quaternion": ("torque", "N m")}
@@ -184,6 +214,8 @@ FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]]]] = {
     "states": ("state", _states),
     "energy": ("energy", _energy),
     "momentum": ("momentum", _momentum),
+    "loops": ("loops", _loops),
+    "gaps": ("loops", _gaps),
     "nodes": ("nodes", _nodes),
     "strain": ("strain", _strain),
     "wheels": ("wheels", _wheels),

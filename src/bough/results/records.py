@@ -74,6 +74,13 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),
         "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass centre, inertial axes"),
     },
+    "loops": {
+        "constraint_force": Meaning(
+            ("loop", "component"), "N m, N", "moment and force of the body of frame a on that of b, at frame b's origin, its axes"
+        ),
+        "loop_gap": Meaning(("loop",), "m", "largest gap of the translations that a loop holds"),
+        "loop_gap_angle": Meaning(("loop",), "rad", "largest gap of the rotations that a loop holds"),
+    },
 }
 OF_FLEXIBLE_BODIES = ("nodes", "strain", "shapes")
 
@@ -89,6 +96,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
     if record is None:
         named = ["state", "energy", "momentum", "pose"]
         named += ["nodes", "strain"] if flexible else []
+        named += ["loops"] if system.loops else []
         named += ["wheels"] if system.wheels else []
         named += ["torque"] if controlled else []
     else:
@@ -102,8 +110,9 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
     in_orbit = isinstance(system.gravity, CentralGravity)
     if "orbit" in named and not in_orbit:
         raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
-    if "wheels" in named and not system.wheels:
-        raise StateError(f"record: 'wheels', but system {system.name!r} has no wheels; leave it out")
+    for name, parts in (("wheels", system.wheels), ("loops", system.loops)):
+        if name in named and not parts:
+            raise StateError(f"record: {name!r}, but system {system.name!r} has no {name}; leave it out")
     for name in OF_FLEXIBLE_BODIES:
         if name in named and not flexible:
             raise StateError(f"record: {name!r}, but system {system.name!r} has no flexible bodies; leave it out")

@@ -44,6 +44,7 @@ class Report(ABC):
             part = self.labelled(record)
             whole.coords |= part.coords
             whole.variables |= part.variables
+            whole.attrs |= part.attrs
         return whole
 
     @cached_property
@@ -82,8 +83,8 @@ class Report(ABC):
         return target
 
     def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
-        """A figure of "states", "energy", "momentum", "nodes", "strain", "poses", "wheels", "reactions", "torque" or
-        "orbit"; also written to a file if a path is given."""
+        """A figure of "states", "energy", "momentum", "loops" (their forces), "gaps", "nodes", "strain", "poses", "wheels",
+        "reactions", "torque" or "orbit"; also written to a file if a path is given."""
         from bough.results.plots import plot
 
         return plot(self, what, path)

@@ -19,6 +19,7 @@ from bough.results.facts import Facts
 from bough.results.labelled import Labelled
 from bough.results.records import RECORDS, chosen
 from bough.results.report import Report
+from bough.results.singular import ATTRS
 
 if TYPE_CHECKING:
     from bough.integrate.trajectory import Trajectory
@@ -50,7 +51,7 @@ class Result(Report):
             whole = label(self.trajectory, wanted)              # all that is recorded at once: one pass over the states
             for name in wanted:
                 variables = {key: whole.variables[key] for key in RECORDS[name] if key in whole.variables}
-                self._cache[name] = Labelled(whole.coords, variables)
+                self._cache[name] = Labelled(whole.coords, variables, whole.attrs)
         return self._cache[record]
 
 
@@ -81,7 +82,7 @@ class SavedResult(Report):
         if record not in self.facts.record:
             raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}")
         variables = {key: self._file.variables[key] for key in RECORDS[record] if key in self._file.variables}
-        return Labelled(self._file.coords, variables)
+        return Labelled(self._file.coords, variables, {key: self._file.attrs[key] for key in ATTRS if key in self._file.attrs})
 
 
 def open_result(path: str | PathLike[str]) -> SavedResult:

@@ -9,12 +9,15 @@ import numpy as np
 from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.dataset import joint_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
+from bough.results.loops import holds
+from bough.results.singular import from_attrs
 
 if TYPE_CHECKING:
     from bough.results.report import Report
 
 Row = tuple[str, str]
 _MOST_JOINTS = 12  # that are listed with their final values, and flexible bodies
+_MOST_PASSAGES = 4
 
 
 def title(report: Report) -> str:
@@ -28,12 +31,16 @@ def rows(report: Report) -> list[Row]:
     """Label and text of each line."""
     found = [("stopped", report.facts.failure)] if report.facts.failure else []
     found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
+    if report.facts.assembled:
+        found.append(("start", report.facts.assembled))
     if "energy" in report.facts.record:
         found.append(("energy", _energy(report)))
     if "momentum" in report.facts.record:
         found += _momentum(report)
+    if "loops" in report.facts.record:
+        found += [("loops", _gaps(report)), *_passages(report)]
     if "state" in report.facts.record:
-        found += _cut(_final(report), "joints") + _cut(_tips(report), "flexible bodies")
+        found += _cut(_final(report), "joints", _MOST_JOINTS) + _cut(_tips(report), "flexible bodies", _MOST_JOINTS)
     return found
 
 
@@ -89,6 +96,29 @@ def _momentum(report: Report) -> list[Row]:
     return found
 
 
+def _gaps(report: Report) -> str:
+    """How far the loops were open at most, and which."""
+    parts, names = [], list(report.system.loops)
+    for kind, (variable, unit) in enumerate((("loop_gap", "m"), ("loop_gap_angle", "rad"))):
+        if any(held[kind] for held in holds(report.system).values()):
+            series = report.array(variable).reshape(-1, len(names))
+            row, worst = divmod(int(np.nanargmax(series)), len(names))
+            largest = series[row, worst]
+            which = f" ({names[worst]})" if len(names) > 1 and largest else ""
+            parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
+    return f"largest gap {', '.join(parts)}"
+
+
+def _passages(report: Report) -> list[Row]:
+    """The singular configurations on the way; of a batch, in how many runs."""
+    found = from_attrs(report.arrays.attrs)
+    if not report.facts.batched or not found:
+        rows = [("singular" if i == 0 else "", str(passage)) for i, passage in enumerate(found)]
+        return _cut(rows, "singular configurations", _MOST_PASSAGES)
+    runs, first = {passage.run for passage in found}, found[0]
+    return [("singular", f"{len(runs)} of {report.runs} runs pass singular configurations; run {first.run} {first}")]
+
+
 def _relative(drift: np.ndarray, scale: np.ndarray, of_what: str) -> str:
     if not np.all(np.isfinite(scale) & (scale > 0)):
         return ""
@@ -126,10 +156,10 @@ def _tips(report: Report) -> list[Row]:
     return found
 
 
-def _cut(rows: list[Row], what: str) -> list[Row]:
+def _cut(rows: list[Row], what: str, most: int) -> list[Row]:
     """The first ones, and how many more there are."""
-    more = len(rows) - _MOST_JOINTS
-    return [*rows[:_MOST_JOINTS], ("", f"... and {more} {what} more")] if more > 0 else rows
+    more = len(rows) - most
+    return [*rows[:most], ("", f"... and {more} {what} more")] if more > 0 else rows
 
 
 def _rounded(factor: float) -> str:

@@ -31,6 +31,7 @@ from bough.kernels.lanes import (
     load9,
     load_spatial,
     only_if_bending,
+    only_if_both,
     read,
     read3,
     read6,
@@ -41,6 +42,7 @@ from bough.kernels.lanes import (
 )
 from bough.sweeps.blocks import NOTHING, add_row, combine, copy_block, padded
 from bough.sweeps.fields import (
+    CLOSURE_ACCELERATION,
     DIAGONAL,
     FLEX,
     FLEX_PAR,
@@ -58,6 +60,7 @@ from bough.sweeps.fields import (
     NODE_BIAS,
     NODE_WS,
     VDOT,
+    WS_CLOSURE,
     Q,
     V,
 )
@@ -112,21 +115,29 @@ def bend_integrals(lane, plan, pars, ws, row, x, rates):
     combine(lane, ws, W, rates, size, pars, NOTHING, slope_parameters(plan, flex, n, size), length)
 
 
+def acting(lane, plan, ws):
+    """1 where elastic forces act; 0 where loops are corrected, and no dynamics is asked for."""
+    return load(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION)
+
+
+only_if_both(acting, lambda lane, plan, ws: 1.0)
+
+
 @leaf
 def elastic_forces(lane, plan, pars, ws, row, to, stride):
     """K (eta - rest) + D eta' of all modes, `stride` apart."""
-    flex, n = flex_of(plan, row)
+    (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
     q, v, at = read(plan, row + Q), read(plan, row + V), constant_parameters(plan, flex)[1]
     if read(plan, flex + DIAGONAL):
         for r in range(n):
             K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
-            store(lane, ws, to + stride*r, read(pars, at + r) + K*load(lane, ws, q + r) + D*load(lane, ws, v + r))
+            store(lane, ws, to + stride*r, act*(read(pars, at + r) + K*load(lane, ws, q + r) + D*load(lane, ws, v + r)))
     else:
         for r in range(n):
             force, K, D = zero(lane) + read(pars, at + r), at + n + n*r, at + n + n*n + n*r
             for s in range(n):
                 force = force + read(pars, K + s)*load(lane, ws, q + s) + read(pars, D + s)*load(lane, ws, v + s)
-            store(lane, ws, to + stride*r, force)
+            store(lane, ws, to + stride*r, act*force)
 
 
 @leaf

@@ -1,0 +1,142 @@
+"""Singular configurations: where the loops of a mechanism lose independent equations, as where all links of a four-bar are in
+line. There it can go on in more ways than one, and the forces of its loops may be anything.
+
+    quality = s_r / median(s_1)     s: singular values of the loops' Jacobian; r: its rank at most samples
+
+Between two samples the coordinates are interpolated: quality falls to zero as |t - t*| does, and few samples meet t*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bough.model.loops import POSITION, loop_terms
+from bough.sweeps.fronts import REDUNDANT
+
+if TYPE_CHECKING:
+    from bough.integrate.trajectory import Trajectory
+    from bough.model import Model
+
+NEAR = 0.01  # of its median: less quality is singular
+POINTS, ROUNDS = 33, 3  # of the search between samples
+CHUNK = 2_000_000  # floats of Jacobians at a time
+ATTRS = ("independent_equations", "singular_times", "singular_losses", "singular_runs")
+
+
+class Passage(NamedTuple):
+    """A singular configuration on the way of a run."""
+
+    time: float
+    lost: int  # independent equations
+    equations: int  # that are independent elsewhere
+    run: int = 0
+
+    def __str__(self) -> str:
+        where = f"passes a singular configuration near t = {self.time:.5g} s" if self.time else "starts in a singular configuration"
+        return f"{where}: the loops lose {self.lost} of {self.equations} independent equation{'s' * (self.equations != 1)} there"
+
+
+def passages(trajectory: Trajectory) -> list[Passage]:
+    """The singular configurations that the runs pass, in their order."""
+    found = []
+    places = {key: values for key, values in (trajectory.parameters or {}).items() if key.endswith(".at")}    # masses do not matter
+    for run, states in enumerate(trajectory.x[..., : trajectory.model.nq]):
+        member = {key: values[run] for key, values in places.items()}
+        model = trajectory.model.with_parameters(member) if member else trajectory.model
+        reached = np.isfinite(states).all(axis=1)
+        found += [passage._replace(run=run) for passage in on_the_way(model, trajectory.t[reached], states[reached])]
+    return found
+
+
+def on_the_way(model: Model, t: np.ndarray, q: np.ndarray) -> list[Passage]:
+    """The singular configurations on one way through the positions q (samples, nq)."""
+    if len(t) < 2:
+        return []
+    sizes = singular_values(model, q)
+    scale = np.median(sizes[:, 0])
+    rank = int(np.bincount((sizes > np.sqrt(REDUNDANT) * scale).sum(axis=1)).argmax())
+    if rank == 0 or scale == 0.0:
+        return []
+    quality, limits, found, last = sizes[:, rank - 1], NEAR * np.median(sizes[:, :rank], axis=0), list[Passage](), -1
+    path = interpolation(model, t, q)
+    for i in dips(quality, limits[-1]):
+        when, least = lowest(model, path, t[max(i - 1, 0)], t[min(i + 1, len(t) - 1)], rank)
+        if least[rank - 1] < limits[-1] and not (found and (quality[last : i + 1] < limits[-1]).all()):
+            found.append(Passage(float(when), int((least[:rank] < limits).sum()), rank))
+            last = i
+    return found
+
+
+def singular_values(model: Model, q: np.ndarray) -> np.ndarray:
+    """(samples, ...): those of the loops' Jacobian at the positions q, the greatest first."""
+    rows = sum(closure.rows for closure in model.tables.fronts.closures)
+    longest, n = max(4, CHUNK // (rows * model.nv)), len(q)
+    q = np.concatenate([q, *[q[-1:]] * (4 - n)])                # at least four: they go in lanes
+    parts = [q[first : first + longest] for first in range(0, len(q), longest)]
+    still = np.zeros(model.nv)
+    jacobians = (loop_terms(model, model.batch(part, still), POSITION)[1] for part in parts)
+    return np.concatenate([np.linalg.svd(J, compute_uv=False) for J in jacobians])[:n]
+
+
+def dips(quality: np.ndarray, limit: float) -> list[int]:
+    """Samples where quality is least and either below the limit or so steep that it may touch zero before the next sample.
+
+    >>> dips(np.array([5.0, 3.0, 1.0, 0.9, 2.9, 4.9]), 0.01)
+    [3]
+    >>> dips(np.array([5.0, 4.1, 3.8, 4.0, 4.9]), 0.01)
+    []
+    """
+    padded = np.concatenate([[np.inf], quality, [np.inf]])
+    least = (quality <= padded[:-2]) & (quality < padded[2:])
+    step = np.abs(np.diff(quality))
+    steepest = np.maximum(np.append(step, 0.0), np.insert(step, 0, 0.0))
+    return np.flatnonzero(least & ((quality < limit) | (quality < 2 * steepest))).tolist()
+
+
+def interpolation(model: Model, t: np.ndarray, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Coordinates at any time between the first and the last sample."""
+    from scipy.interpolate import CubicSpline
+
+    spline = CubicSpline(t, q)
+
+    def path(times: np.ndarray) -> np.ndarray:
+        states = spline(times)
+        for at in model.quaternions:
+            states[:, at : at + 4] /= np.linalg.norm(states[:, at : at + 4], axis=1, keepdims=True)
+        return states
+
+    return path
+
+
+def lowest(model: Model, path: Callable[[np.ndarray], np.ndarray], low: float, high: float, rank: int) -> tuple[float, np.ndarray]:
+    """When quality is least between two times, and the singular values then."""
+    for _ in range(ROUNDS):
+        times = np.linspace(low, high, POINTS)
+        sizes = singular_values(model, path(times))
+        i = int(sizes[:, rank - 1].argmin())
+        low, high = times[max(i - 1, 0)], times[min(i + 1, POINTS - 1)]
+    return times[i], sizes[i]
+
+
+def to_attrs(found: list[Passage]) -> dict[str, Any]:
+    """What a dataset says about them; nothing, if there are none."""
+    if not found:
+        return {}
+    columns = [np.array(column) for column in zip(*found, strict=True)]
+    return dict(zip(ATTRS, (int(columns[2].max()), columns[0], columns[1], columns[3]), strict=True))
+
+
+def from_attrs(attrs: Mapping[str, Any]) -> list[Passage]:
+    """Out of what a dataset says.
+
+    >>> passages = [Passage(1.5, 1, 2), Passage(2.5, 1, 2)]
+    >>> from_attrs(to_attrs(passages)) == passages
+    True
+    """
+    if "singular_times" not in attrs:
+        return []
+    equations, *columns = (np.atleast_1d(attrs[key]).tolist() for key in ATTRS)
+    return [Passage(time, lost, equations[0], run) for time, lost, run in zip(*columns, strict=True)]
