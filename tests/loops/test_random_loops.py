@@ -102,7 +102,8 @@ def check_equations(model, q, v, tau):
     J = np.stack([gap_row(model, q, e) for e in np.eye(model.nv)], axis=1)
     force = M @ a + h - tau
     multipliers = np.linalg.lstsq(J.T, force, rcond=1e-6)[0]
-    np.testing.assert_allclose(J.T @ multipliers, force, rtol=0, atol=1e-9*np.linalg.cond(M)**0.5*(np.abs(force).max() + np.abs(h).max()))
+    size = np.linalg.cond(M)**0.5*(np.abs(force).max() + np.abs(h).max())
+    np.testing.assert_allclose(J.T @ multipliers, force, rtol=0, atol=1e-9*size)
 
 
 def check_accelerations(model, q, v, a):
@@ -110,7 +111,8 @@ def check_accelerations(model, q, v, a):
     h = 1e-6
     _, anyhow = trees.random_states(model, np.random.default_rng(0), size=0.05)
     rates = [gap_row(model, shifted(model, q, anyhow, s*h)) for s in (-1.0, 1.0)]
-    np.testing.assert_allclose((rates[1] - rates[0])/(2*h), gap_row(model, q, anyhow), rtol=0, atol=1e-8*(1 + np.abs(anyhow).max())**2)
+    differenced, limit = (rates[1] - rates[0])/(2*h), 1e-8*(1 + np.abs(anyhow).max())**2
+    np.testing.assert_allclose(differenced, gap_row(model, q, anyhow), rtol=0, atol=limit)
     ends = [gap_row(model, shifted(model, q, v + s*h*a/2, s*h), v + s*h*a) for s in (-1.0, 1.0)]
     scale = np.abs(v).max()**2 + np.abs(a).max()
     np.testing.assert_allclose((ends[1] - ends[0])/(2*h), 0.0, atol=1e-5*scale)

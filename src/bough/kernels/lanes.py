@@ -413,6 +413,18 @@ def smaller(typingctx, a, b):
 
 
 @intrinsic
+def any_negative(typingctx, x):
+    """Whether a number is negative in some lane."""
+    def codegen(context, builder, sig, args):
+        if not isinstance(x, NumberType):
+            return builder.fcmp_ordered("<", args[0], ir.Constant(_F64, 0.0))
+        below = builder.fcmp_ordered("<", args[0], ir.Constant(_llvm(x), [0.0]*x.width))
+        bits = builder.bitcast(below, ir.IntType(x.width))
+        return builder.icmp_unsigned("!=", bits, ir.Constant(ir.IntType(x.width), 0))
+    return types.boolean(x), codegen
+
+
+@intrinsic
 def inverse_above(typingctx, x, least):
     """1/x where x > least, 0 elsewhere, lane by lane."""
     number = _result_type(x, least)

@@ -34,9 +34,9 @@ class Tables:
 
     @property
     def dense_size(self) -> int:
-        """Numbers that the dense method needs more: mass matrix, Jacobian of the loops, matrix and pivots of their multipliers."""
+        """Numbers that the dense method needs more: mass matrix, Jacobian of the loops, their matrix, pivots and order."""
         nv, m = self.size(f.NV), self.fronts.size
-        return nv*nv + m*(nv + m + 1)
+        return nv*nv + m*(nv + m + 2)
 
 
 @dataclass(frozen=True)

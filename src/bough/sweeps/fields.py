@@ -115,6 +115,6 @@ NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 # loops are corrected; room for an angle
 (CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_SINE, CLOSURE_COSINE, CLOSURE_SIZE) = range(7)
 # front of width c: rows of c numbers: L (c rows), the six components of K, then those below
-FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ROWS = offsets(6, 1, 1, 1)       # behind L
+FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offsets(6, 1, 1, 1, 1)       # behind L
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)

@@ -33,6 +33,8 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     accumulate,
     add,
+    any_negative,
+    get_lane,
     inverse_above,
     load,
     load3,
@@ -40,6 +42,7 @@ from bough.kernels.lanes import (
     load_spatial,
     only_if_both,
     only_if_looped,
+    put_lane,
     quads_of,
     read,
     scale,
@@ -63,6 +66,7 @@ from bough.sweeps.fields import (
     FRONT_FIRST,
     FRONT_K,
     FRONT_LAMBDA,
+    FRONT_ORDER,
     FRONT_PIVOTS,
     FRONT_W,
     FRONT_WIDTH,
@@ -90,7 +94,9 @@ from bough.sweeps.fields import (
 )
 from bough.sweeps.modal_fronts import modal_feel, modal_pass
 
-REDUNDANT = 1e-11                # of the largest pivot of its loop: less is a row that the others imply
+REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
+UNEQUAL = 1e-3                   # of it: with less, rows are taken by size
+IMPLIED = 1e-9                   # of its own entry: what is left of a row that the others imply
 
 
 @leaf
@@ -321,11 +327,77 @@ def eliminate(lane, ws, at, width, end, i, least):
 
 
 @leaf
-def largest_pivot(lane, ws, at, width, column, rows):
-    largest = zero(lane)
-    for i in range(column, column + rows):
-        largest = -smaller(-largest, -load(lane, ws, at + width*i + i))
-    return largest
+def larger(a, b):
+    return -smaller(-a, -b)
+
+
+@leaf
+def set_limits(lane, ws, diagonal, stride, to, rows):
+    """What counts as a pivot, for the rows of one loop, from their entries on the diagonal; as little as vanishes by rounding
+    does not.  Whether the smallest of those that count is a small share of the largest, in any lane."""
+    largest, inverse = zero(lane), zero(lane)
+    for i in range(rows):
+        largest = larger(largest, load(lane, ws, diagonal + stride*i))
+    for i in range(rows):
+        entry = load(lane, ws, diagonal + stride*i)
+        store(lane, ws, to + i, larger(REDUNDANT*largest, IMPLIED*entry))
+        inverse = larger(inverse, inverse_above(entry, REDUNDANT*largest))
+    return any_negative(1.0 - UNEQUAL*largest*inverse)
+
+
+@leaf
+def largest_entry(lane, ws, diagonal, stride, first, rows):
+    """Which row has the largest entry on the diagonal, all lanes' together."""
+    chosen, most = first, -1.0
+    for i in range(first, rows):
+        entry = 0.0
+        for l in range(width_of(lane)):
+            entry += get_lane(lane, ws, diagonal + stride*i, l)
+        if entry > most:
+            chosen, most = i, entry
+    return chosen
+
+
+@leaf
+def swap(lane, ws, a, b):
+    x = load(lane, ws, a)
+    store(lane, ws, a, load(lane, ws, b))
+    store(lane, ws, b, x)
+
+
+@leaf
+def order_rows(lane, ws, at, width, column, rows, end):
+    """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
+    must not be a pivot for one that it merely resembles."""
+    diagonal = at + width*column + column
+    order, limits = line(at, width, FRONT_ORDER) + column, line(at, width, FRONT_LAMBDA) + column
+    for i in range(rows):
+        put_lane(lane, ws, order + i, 0, i + 1.0)                           # 0: as they came
+        for j in range(i):
+            store(lane, ws, diagonal + width*i + j, load(lane, ws, diagonal + width*j + i))
+    for step in range(rows):
+        chosen = largest_entry(lane, ws, diagonal, width + 1, step, rows)
+        if chosen != step:
+            swap(lane, ws, order + step, order + chosen)
+            swap(lane, ws, limits + step, limits + chosen)
+            for j in range(column, end):
+                swap(lane, ws, at + width*(column + step) + j, at + width*(column + chosen) + j)
+            for j in range(rows):
+                swap(lane, ws, diagonal + width*j + step, diagonal + width*j + chosen)
+            for which in range(FRONT_LAMBDA):
+                swap(lane, ws, line(at, width, which) + column + step, line(at, width, which) + column + chosen)
+
+
+@leaf
+def restore_order(lane, ws, at, width, column, rows):
+    """Multipliers as their loop's rows came, if order_rows has changed that."""
+    order, multipliers = line(at, width, FRONT_ORDER) + column, line(at, width, FRONT_LAMBDA) + column
+    if get_lane(lane, ws, order, 0) > 0.0:
+        aside = line(at, width, FRONT_PIVOTS) + column                      # of no use any more
+        for i in range(rows):
+            store(lane, ws, aside + int(get_lane(lane, ws, order + i, 0)) - 1, load(lane, ws, multipliers + i))
+        for i in range(rows):
+            store(lane, ws, multipliers + i, load(lane, ws, aside + i))
 
 
 @leaf
@@ -337,28 +409,19 @@ def join_sources(lane, plan, ws, junction):
         source = source + SOURCE_ROW + RUN*read(plan, source + N_RUNS)
 
 
-@leaf
-def set_limits(lane, plan, ws, junction):
-    """What counts as a pivot, for each loop that is eliminated; where its first multiplier will be."""
-    (at, width, _), closed = columns_of(plan, junction), junction + JUNCTION_ROW
-    for c in range(read(plan, junction + N_CLOSED)):
-        column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
-        store(lane, ws, line(at, width, FRONT_LAMBDA) + column, REDUNDANT*largest_pivot(lane, ws, at, width, column, rows))
-
-
 def meet_fronts(lane, plan, ws, row, P, z):
     """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
     junction = read(plan, row + JUNCTION)
     while junction:
         join_sources(lane, plan, ws, junction)
-        set_limits(lane, plan, ws, junction)
         (at, width, end), closed = columns_of(plan, junction), junction + JUNCTION_ROW
         K, bias = line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
         for c in range(read(plan, junction + N_CLOSED)):
             column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
-            least = load(lane, ws, line(at, width, FRONT_LAMBDA) + column)
+            if set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows):
+                order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
-                d = eliminate(lane, ws, at, width, end, i, least)
+                d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, FRONT_LAMBDA) + i))
                 K_i = load_wrench(lane, ws, K + i, width)
                 P = sub_outer(P, K_i, scale(-d, K_i))
                 z = add(z, scale(d*load(lane, ws, bias + i), K_i))
@@ -410,9 +473,11 @@ def find_multipliers(lane, plan, ws, junction, A):
             gap = load(lane, ws, bias + i) + spatial_dot(load_wrench(lane, ws, K + i, width), A)
             for j in range(end - 1, i, -1):                                 # the newest last: the others do not wait for it
                 gap = gap + load(lane, ws, at + width*i + j)*load(lane, ws, multipliers + j)
-            value = -gap*load(lane, ws, pivots + i)
-            store(lane, ws, multipliers + i, value)
-            store(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS) + i - column, value)
+            store(lane, ws, multipliers + i, -gap*load(lane, ws, pivots + i))
+        restore_order(lane, ws, at, width, column, rows)
+        for i in range(rows):
+            value = load(lane, ws, multipliers + column + i)
+            store(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS) + i, value)
 
 
 @leaf

@@ -7,6 +7,7 @@ from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     accumulate,
+    get_lane,
     inverse_above,
     load,
     load3,
@@ -14,8 +15,8 @@ from bough.kernels.lanes import (
     load_spatial,
     only_if_bending,
     only_if_looped,
+    put_lane,
     read,
-    smaller,
     store,
     zero,
 )
@@ -46,7 +47,7 @@ from bough.sweeps.fields import (
     WS_MULTIPLIERS,
     WS_U,
 )
-from bough.sweeps.fronts import REDUNDANT
+from bough.sweeps.fronts import largest_entry, set_limits, swap
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
 from bough.sweeps.motion import hinge_attitude, hinge_row
 from bough.sweeps.primitive import hinge_column, n_speeds
@@ -109,24 +110,58 @@ def loop_jacobian(lane, plan, pars, ws, at):
 
 
 @leaf
-def system_of_multipliers(lane, plan, ws, J, S, b):
-    """J U^-1 in place of J; S = J M^-1 J^T, and what it must balance in the place of the multipliers."""
-    n, m, M = read(plan, NV), read(plan, N_MULTIPLIERS), read(plan, WS_MASS)
-    for c in range(m):
+def transform_jacobian(lane, plan, ws, J):
+    """J U^-1 in place of J."""
+    n, M = read(plan, NV), read(plan, WS_MASS)
+    for c in range(read(plan, N_MULTIPLIERS)):
         y = J + n*c
         for j in range(n):
             share = load(lane, ws, y + j)*load(lane, ws, M + n*j + j)
             for i in range(j + 1, n):
                 accumulate(lane, ws, y + i, -share*load(lane, ws, M + n*j + i))
+
+
+@leaf
+def product(lane, plan, ws, a, b):
+    """a D^-1 b of two rows of nv numbers."""
+    n, M, total = read(plan, NV), read(plan, WS_MASS), zero(lane)
+    for j in range(n):
+        total = total + load(lane, ws, a + j)*load(lane, ws, M + n*j + j)*load(lane, ws, b + j)
+    return total
+
+
+@leaf
+def order_of_rows(lane, plan, ws, J, S):
+    """The order in which the rows are taken: loop by loop, and in a loop as its diagonal of J M^-1 J^T says; and their limits."""
+    n, m, x = read(plan, NV), read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
+    pivots, order = S + m*m, S + m*m + m
     for c in range(m):
-        balance = zero(lane)
-        for j in range(n):
-            balance = balance - load(lane, ws, J + n*c + j)*load(lane, ws, M + n*j + j)*load(lane, ws, b + j)
-        store(lane, ws, read(plan, WS_MULTIPLIERS) + c, balance)
+        store(lane, ws, pivots + c, zero(lane))
+        store(lane, ws, S + m*c + c, product(lane, plan, ws, J + n*c, J + n*c))
+        put_lane(lane, ws, order + c, 0, float(c))
+    for loop in range(read(plan, N_LOOPS)):
+        first, rows = read(plan, loop_row(plan, loop) + LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + LOOP_ROWS)
+        set_limits(lane, ws, S + m*first + first, m + 1, pivots + first, rows)
+        for step in range(rows):                                            # a selection sort of copies of the diagonal
+            chosen = largest_entry(lane, ws, S + m*first + first, m + 1, step, rows)
+            swap(lane, ws, S + (m + 1)*(first + step), S + (m + 1)*(first + chosen))
+            swap(lane, ws, order + first + step, order + first + chosen)
+
+
+@leaf
+def nth_row(lane, plan, ws, S, c):
+    m = read(plan, N_MULTIPLIERS)
+    return int(get_lane(lane, ws, S + m*m + m + c, 0))
+
+
+@leaf
+def system_of_multipliers(lane, plan, ws, J, S, b):
+    """S = J M^-1 J^T in the order of elimination, and what it must balance in the place of the multipliers."""
+    n, m, x = read(plan, NV), read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
+    for c in range(m):
+        store(lane, ws, x + c, -product(lane, plan, ws, J + n*c, b))
         for e in range(c, m):
-            entry = zero(lane)
-            for j in range(n):
-                entry = entry + load(lane, ws, J + n*c + j)*load(lane, ws, M + n*j + j)*load(lane, ws, J + n*e + j)
+            entry = product(lane, plan, ws, J + n*nth_row(lane, plan, ws, S, c), J + n*nth_row(lane, plan, ws, S, e))
             store(lane, ws, S + m*c + e, entry)
     for loop in range(read(plan, N_LOOPS)):
         row = loop_row(plan, loop)
@@ -140,27 +175,20 @@ def solve_multipliers(lane, plan, ws, S):
     m, x = read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
     pivots = S + m*m
     for c in range(m):
-        store(lane, ws, pivots + c, zero(lane))
-    for loop in range(read(plan, N_LOOPS)):
-        first, rows = read(plan, loop_row(plan, loop) + LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + LOOP_ROWS)
-        largest = zero(lane)
-        for c in range(first, first + rows):
-            largest = -smaller(-largest, -load(lane, ws, S + m*c + c))
-        for c in range(first, first + rows):
-            store(lane, ws, pivots + c, REDUNDANT*largest)
-    for c in range(m):
-        d = inverse_above(load(lane, ws, S + m*c + c), load(lane, ws, pivots + c))
-        store(lane, ws, pivots + c, d)
+        row = nth_row(lane, plan, ws, S, c)
+        d = inverse_above(load(lane, ws, S + m*c + c), load(lane, ws, pivots + row))
+        store(lane, ws, pivots + row, d)
         for e in range(c + 1, m):
             share = load(lane, ws, S + m*c + e)*d
             for i in range(e, m):
                 accumulate(lane, ws, S + m*e + i, -share*load(lane, ws, S + m*c + i))
-            accumulate(lane, ws, x + e, -share*load(lane, ws, x + c))
+            accumulate(lane, ws, x + nth_row(lane, plan, ws, S, e), -share*load(lane, ws, x + row))
     for c in range(m - 1, -1, -1):
-        value = load(lane, ws, x + c)
+        row = nth_row(lane, plan, ws, S, c)
+        value = load(lane, ws, x + row)
         for e in range(c + 1, m):
-            value = value - load(lane, ws, S + m*c + e)*load(lane, ws, x + e)
-        store(lane, ws, x + c, value*load(lane, ws, pivots + c))
+            value = value - load(lane, ws, S + m*c + e)*load(lane, ws, x + nth_row(lane, plan, ws, S, e))
+        store(lane, ws, x + row, value*load(lane, ws, pivots + row))
 
 
 def hold_loops(lane, plan, pars, ws, b):
@@ -169,6 +197,8 @@ def hold_loops(lane, plan, pars, ws, b):
     J = read(plan, WS_MASS) + n*n
     S = J + n*m
     loop_jacobian(lane, plan, pars, ws, J)
+    transform_jacobian(lane, plan, ws, J)
+    order_of_rows(lane, plan, ws, J, S)
     system_of_multipliers(lane, plan, ws, J, S, b)
     solve_multipliers(lane, plan, ws, S)
     for c in range(m):
