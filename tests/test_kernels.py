@@ -286,7 +286,8 @@ np.savez(sys.argv[1], *answers())
 
 
 def loaded_systems():
-    """A fixed tree with all that a model can hold, a floating one in orbit, and one with flexible bodies of all kinds."""
+    """A fixed tree with all that a model can hold, a floating one in orbit, one with flexible bodies of all kinds, and one with
+    loops."""
     import bough
     from tests.random_systems import random_system
     rng = np.random.default_rng(11)
@@ -299,7 +300,7 @@ def loaded_systems():
     tree.wrench("push", body="b1", force=(1, 2, 3), at=(0.1, 0, 0), frame="world")
     floating = random_system(rng, 3, root="free", massless=0.0)
     floating.gravity = bough.CentralGravity(30.0, (20, 10, 30), (0, 1, 0))
-    return tree.compile(), floating.compile(), flexible_system().compile()
+    return tree.compile(), floating.compile(), flexible_system().compile(), looped_system().compile()
 
 
 def flexible_system():
@@ -316,6 +317,24 @@ def flexible_system():
     s.body("b5", parent="b3", node="tip", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
     s.wheel("held", body="b5", axis="z", inertia=1e-3, speed=100.0)
     s.wrench("push", body="b4", node="tip", force=(1, 2, 3), frame="world")
+    return s
+
+
+def looped_system():
+    """Loops through every kind of hinge, rigid and flexible, that share paths, with springs and dampers in them."""
+    import bough
+    rod = {"E": 7e9, "G": 3e9, "area": 4e-4, "Iy": 2e-8, "Iz": 3e-8, "J": 4e-8, "density": 2700.0, "elements": 4, "modes": 3}
+    light = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": (0.1, 0.1, 0.1)}
+    s = bough.System("loops", gravity=(0, 1, -9.81))
+    s.body("b1", joint=bough.Free(), mass=5.0, inertia=(1, 1, 1))
+    s.body("b2", parent="b1", joint=bough.Universal("yz"), flexible=bough.beam(1.0, boundary="free-free", **rod))
+    s.body("b3", parent="b1", joint=bough.Spherical(), at=(0, 1, 0), **light)
+    s.body("b4", parent="b2", node="tip", joint=bough.Joint("xy", "z"), **light)
+    s.loop("cross", joint=bough.Universal("xz", stiffness=(3.0, 0.0), damping=0.1, torque=(0.0, 1.0)),
+           a=bough.Frame("b3", at=(1, 0, 0)), b=bough.Frame("b4", at=(0, 1, 0)))
+    s.loop("plate", joint=bough.PointOnPlane("z", stiffness=(2, 0, 0, 0, 0)), a=bough.Frame("world"),
+           b=bough.Frame("b2", node="tip"))
+    s.loop("rod", joint=bough.Distance(1.5), a=bough.Frame("b1", at=(0, -1, 0)), b=bough.Frame("b4"))
     return s
 
 

@@ -5,15 +5,18 @@ from typing import Any
 import numpy as np
 
 from bough.errors import StateError, nearest
-from bough.integrate.compiled.tableaus import CORRECTIONS
+from bough.integrate.compiled import loops
+from bough.integrate.compiled.tableaus import CORRECTIONS, euler_cromer
 from bough.integrate.grid import positive
 from bough.integrate.stiff import STIFF
 from bough.model import Model
+from bough.model.run import call, group_parameters, lanes_for
 from bough.sweeps import fields as f
 
 WAYS = ("projection", "baumgarte")
 MOST_CORRECTIONS = 6                # after a step: of positions until they close, then of speeds
 STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which an open loop closes by a factor e
+USUAL_STEP = 1e-3                   # s: where the method chooses its own
 
 
 def closing_way(model: Model, method: str, stabilise: Any, hold: Sequence[str]) -> str | float | None:
@@ -37,12 +40,13 @@ def closing_way(model: Model, method: str, stabilise: Any, hold: Sequence[str]) 
     return float(stabilise)
 
 
-def stabilised(pars: np.ndarray, way: str | float | None, step: float) -> np.ndarray:
-    """Parameters with the frequency of Baumgarte's stabilisation, where it is asked for; `step` is that of the method."""
+def stabilised(pars: np.ndarray, way: str | float | None, step: float | None) -> np.ndarray:
+    """Parameters with the frequency of Baumgarte's stabilisation, where it is asked for; `step` is that of the method, if it has
+    one."""
     if way in (None, "projection"):
         return pars
     pars = pars.copy()
-    pars[:, f.STABILISATION] = 1.0/(STEPS_TO_CLOSE*step) if way == "baumgarte" else way
+    pars[:, f.STABILISATION] = 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if way == "baumgarte" else way
     return pars
 
 
@@ -71,3 +75,20 @@ def close_start(model: Model, x: np.ndarray, hold: Sequence[str], parameters: Ma
         return None
     name = f"q of '{model.names.q[worst]}'" if worst < n else f"v of '{model.names.v[worst - n]}'"
     return f"to close the loops {name} was changed by {change[worst]:.3g}, most of all"
+
+
+def close_samples(model: Model, pars: np.ndarray, out: np.ndarray) -> None:
+    """Close the loops in recorded states (batch, samples, nx), in place: those inside a step are interpolated.  A step of no length
+    does it."""
+    batch, samples, nx = out.shape
+    x = np.ascontiguousarray(out.reshape(-1, nx))
+    rows = np.flatnonzero(np.isfinite(x).all(axis=1))
+    x, own = x[rows], pars if len(pars) == 1 else pars[np.minimum(rows//samples, len(pars) - 1)]
+    tables, lanes, tableau = model.tables, lanes_for(len(x)), corrected(euler_cromer(), "projection")
+    nu, at = tables.n_u, tables.size(f.WS_SIZE)
+    ws, failed = lanes.zeros(at + 3*nx + nu), np.full((len(x), 2), np.nan)
+    call(loops.fixed_order_n, (tables.plan, group_parameters(own, lanes), tables.tables), (tableau, 0, np.zeros(nx + nu + 1), at),
+         np.array([[0.0, 0.0, 1.0, -1.0]]), (x, np.zeros((len(x), nu)), np.zeros((len(x), 0)), np.zeros((len(x), 0)), failed), ws)
+    flat = out.reshape(-1, nx).copy()
+    flat[rows] = x
+    out[:] = flat.reshape(batch, samples, nx)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import StateError, nearest
-from bough.integrate.closing import close_start, closing_way, corrected, stabilised
+from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilised
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED, STAGES
@@ -125,7 +125,7 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     if python is None and control_period is not None:
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
     grid = build_grid(until, rate, dt if fixed else None, model.tables.jumps if fixed else model.tables.knots, control_period)
-    pars = stabilised(pars, way, dt or float(np.diff(grid.samples).min()))
+    pars = stabilised(pars, way, dt if fixed else None)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics == "dense",
               control.address if compiled else 0, python, progress)
     run.start_clock()
@@ -134,6 +134,8 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
             dt = run_fixed(run, corrected(FIXED[method](), way), float(dt or 0.0))
         elif method in ADAPTIVE:
             run_adaptive(run, corrected(ADAPTIVE[method](), way), dt, (rtol or RTOL, atol or ATOL))
+            if way == "projection":
+                close_samples(model, pars, run.out.reshape(len(x), -1, x.shape[1])[:, :run.done])
         else:
             run_stiff(run, method, dt, rtol or RTOL, atol or ATOL, control if compiled else None)
     except KeyboardInterrupt:

@@ -273,7 +273,8 @@ def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], for
             d = x_b - x_a
             force = held_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
         elif held == f.SQUARE:
-            moment = held_moments*np.cross(R_a @ frame_a[0], R_b @ frame_b[0])
+            axis = np.cross(R_a @ frame_a[0], R_b @ frame_b[0])
+            moment = held_moments*axis/np.linalg.norm(axis, axis=1, keepdims=True)
         elif held:
             axes = frame_a[:held] @ R_a.transpose(0, 2, 1)
             moment = np.einsum("bj,bjk->bk", held_moments, axes + np.zeros((len(own), 1, 1)))

@@ -12,6 +12,7 @@ from bough.kernels.algebra import ZERO, cross, dot, rotate
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
+    accumulate,
     add,
     load,
     load3,
@@ -54,6 +55,7 @@ from bough.sweeps.fields import (
     LOOP_A,
     LOOP_B,
     LOOP_MEET,
+    LOOP_MULTIPLIERS,
     LOOP_PARS,
     LOOP_ROW,
     LOOP_ROWS,
@@ -113,6 +115,7 @@ def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     if at_b:
         store_wrench(lane, ws, at_b + j, read(plan, row + STRIDE_B), K_b)
     store(lane, ws, bias_place(plan, row) + j, bias)
+    accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS), gap*gap)
 
 
 @leaf
@@ -167,6 +170,7 @@ def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
     if held == SQUARE:                                                  # of an axis of a and one of b, as of a cross
         u, e = frame_axis(pars, p + FRAME_A, C_a, 0), frame_axis(pars, p + FRAME_B, C_b, 0)
         l, turned = cross(u, e), add(cross(cross(omega_a, u), e), cross(u, cross(omega_b, e)))
+        size = size/sqrt(dot(l, l))                                     # l need not be a unit vector: axes need not be square
         put_rotation(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
                      read(pars, p + HELD_VALUE) - dot(u, e))
     elif held == AXIS or held == ALL_ROTATIONS:
@@ -187,7 +191,18 @@ def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
 
 @leaf
 def close_loop(lane, plan, pars, ws, loop, shift):
-    """The rows of one loop; positions and rates are in the records."""
+    """The rows of one loop; positions and rates are in the records.  Leaves the square of its gap over its size in the place of its
+    first multiplier, for the judgement of pivots."""
+    row, p = read(plan, LOOPS) + loop*LOOP_ROW, read(plan, PAR_LOOPS) + loop*LOOP_PARS
+    multiplier, over_size = read(plan, row + LOOP_MULTIPLIERS), 1.0/read(pars, p + LOOP_SIZE)
+    store(lane, ws, multiplier, zero(lane))
+    put_rows(lane, plan, pars, ws, loop, shift)
+    store(lane, ws, multiplier, over_size*over_size*load(lane, ws, multiplier))
+
+
+@leaf
+def put_rows(lane, plan, pars, ws, loop, shift):
+    """The rows of a loop, into the fronts of its ends."""
     row, p = read(plan, LOOPS) + loop*LOOP_ROW, read(plan, PAR_LOOPS) + loop*LOOP_PARS
     k_a, k_b, meet = read(plan, row + LOOP_A), read(plan, row + LOOP_B), read(plan, row + LOOP_MEET)
     C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))

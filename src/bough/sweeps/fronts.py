@@ -96,6 +96,7 @@ from bough.sweeps.modal_fronts import modal_feel, modal_pass
 
 REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
 UNEQUAL = 1e-3                   # of it: with less, rows are taken by size
+OPEN = 100.0                     # of it, times the square of the loop's gap over its size
 IMPLIED = 1e-9                   # of its own entry: what is left of a row that the others imply
 
 
@@ -332,16 +333,28 @@ def larger(a, b):
 
 
 @leaf
-def set_limits(lane, ws, diagonal, stride, to, rows):
-    """What counts as a pivot, for the rows of one loop, from their entries on the diagonal; as little as vanishes by rounding
-    does not.  Whether the smallest of those that count is a small share of the largest, in any lane."""
-    largest, inverse = zero(lane), zero(lane)
+def largest_of(lane, ws, at, stride, rows):
+    largest = zero(lane)
     for i in range(rows):
-        largest = larger(largest, load(lane, ws, diagonal + stride*i))
+        largest = larger(largest, load(lane, ws, at + stride*i))
+    return largest
+
+
+@leaf
+def set_limits(lane, ws, diagonal, stride, to, rows, openness):
+    """What counts as a pivot, for the rows of one loop, from their entries on the diagonal before any elimination: not what is
+    left by rounding, nor what rows that only a closed loop makes redundant have while it is open: the square of its gap."""
+    least = (REDUNDANT + OPEN*openness)*largest_of(lane, ws, diagonal, stride, rows)
     for i in range(rows):
-        entry = load(lane, ws, diagonal + stride*i)
-        store(lane, ws, to + i, larger(REDUNDANT*largest, IMPLIED*entry))
-        inverse = larger(inverse, inverse_above(entry, REDUNDANT*largest))
+        store(lane, ws, to + i, larger(least, IMPLIED*load(lane, ws, diagonal + stride*i)))
+
+
+@leaf
+def unequal(lane, ws, diagonal, stride, rows):
+    """Whether the smallest entry that counts is a small share of the largest, in any lane."""
+    largest, inverse = largest_of(lane, ws, diagonal, stride, rows), zero(lane)
+    for i in range(rows):
+        inverse = larger(inverse, inverse_above(load(lane, ws, diagonal + stride*i), REDUNDANT*largest))
     return any_negative(1.0 - UNEQUAL*largest*inverse)
 
 
@@ -418,7 +431,11 @@ def meet_fronts(lane, plan, ws, row, P, z):
         K, bias = line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
         for c in range(read(plan, junction + N_CLOSED)):
             column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
-            if set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows):
+            openness = load(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS))       # left there by close_loop
+            set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows, openness)
+        for c in range(read(plan, junction + N_CLOSED)):
+            column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
+            if unequal(lane, ws, at + width*column + column, width + 1, rows):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
                 d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, FRONT_LAMBDA) + i))

@@ -141,7 +141,7 @@ def order_of_rows(lane, plan, ws, J, S):
         put_lane(lane, ws, order + c, 0, float(c))
     for loop in range(read(plan, N_LOOPS)):
         first, rows = read(plan, loop_row(plan, loop) + LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + LOOP_ROWS)
-        set_limits(lane, ws, S + m*first + first, m + 1, pivots + first, rows)
+        set_limits(lane, ws, S + m*first + first, m + 1, pivots + first, rows, load(lane, ws, x + first))
         for step in range(rows):                                            # a selection sort of copies of the diagonal
             chosen = largest_entry(lane, ws, S + m*first + first, m + 1, step, rows)
             swap(lane, ws, S + (m + 1)*(first + step), S + (m + 1)*(first + chosen))
