@@ -10,7 +10,7 @@ run: $(VENV)/installed
 	$(VENV)/bin/bough run examples/spacecraft.yaml
 
 test: lint
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff check
