@@ -344,7 +344,7 @@ def largest_of(lane, ws, at, stride, rows):
 def set_limits(lane, ws, diagonal, stride, to, rows, openness):
     """What counts as a pivot, for the rows of one loop, from their entries on the diagonal before any elimination: not what is
     left by rounding, nor what rows that only a closed loop makes redundant have while it is open: the square of its gap."""
-    least = (REDUNDANT + OPEN*openness)*largest_of(lane, ws, diagonal, stride, rows)
+    least = (REDUNDANT + smaller(OPEN*openness, 1e-6))*largest_of(lane, ws, diagonal, stride, rows)
     for i in range(rows):
         store(lane, ws, to + i, larger(least, IMPLIED*load(lane, ws, diagonal + stride*i)))
 
