@@ -97,6 +97,7 @@ from bough.sweeps.modal_fronts import modal_feel, modal_pass
 REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
 UNEQUAL = 1e-3                   # of it: with less, rows are taken by size
 OPEN = 100.0                     # of it, times the square of the loop's gap over its size
+NEAR = 1e-6                      # where that square is less, a loop is meant to be closed
 IMPLIED = 1e-9                   # of its own entry: what is left of a row that the others imply
 
 
@@ -344,7 +345,8 @@ def largest_of(lane, ws, at, stride, rows):
 def set_limits(lane, ws, diagonal, stride, to, rows, openness):
     """What counts as a pivot, for the rows of one loop, from their entries on the diagonal before any elimination: not what is
     left by rounding, nor what rows that only a closed loop makes redundant have while it is open: the square of its gap."""
-    least = (REDUNDANT + smaller(OPEN*openness, 1e-6))*largest_of(lane, ws, diagonal, stride, rows)
+    almost_closed = NEAR*inverse_above(NEAR, openness)                      # 1, or 0 of a loop that is wide open
+    least = (REDUNDANT + OPEN*almost_closed*openness)*largest_of(lane, ws, diagonal, stride, rows)
     for i in range(rows):
         store(lane, ws, to + i, larger(least, IMPLIED*load(lane, ws, diagonal + stride*i)))
 
@@ -352,10 +354,11 @@ def set_limits(lane, ws, diagonal, stride, to, rows, openness):
 @leaf
 def unequal(lane, ws, diagonal, stride, rows):
     """Whether the smallest entry that counts is a small share of the largest, in any lane."""
-    largest, inverse = largest_of(lane, ws, diagonal, stride, rows), zero(lane)
+    largest, between = largest_of(lane, ws, diagonal, stride, rows), zero(lane)
     for i in range(rows):
-        inverse = larger(inverse, inverse_above(load(lane, ws, diagonal + stride*i), REDUNDANT*largest))
-    return any_negative(1.0 - UNEQUAL*largest*inverse)
+        entry = load(lane, ws, diagonal + stride*i)
+        between = smaller(between, (entry - REDUNDANT*largest)*(entry - UNEQUAL*largest))     # negative between the two
+    return any_negative(between)
 
 
 @leaf
