@@ -32,10 +32,10 @@ class Junction:
     def open(self) -> list[int]:
         return [loop for loop in self.columns if loop not in self.closed]
 
-    def take_in(self, closures: list[Closure]) -> None:
-        """Let fronts that join use this one's columns from their start on: those that close nothing before, and do not overlap.
-        Such a front has nothing to be added."""
-        taken: set[int] = set()
+    def take_in(self, closures: list[Closure], ends: set[int]) -> None:
+        """Let fronts that join use this one's columns from their start on: those that close nothing before, do not overlap, and
+        none of whose loops ends on this body, as that end would need the same column.  Such a front has nothing to be added."""
+        taken = set(ends)
         order = list(self.columns)
         for source in sorted(self.sources, key=lambda source: -len(source.columns)):
             loops = list(source.columns)
@@ -101,7 +101,7 @@ def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
     for k in sorted(fronts.junctions):                                  # inner ones first
         if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
             for junction in reversed(fronts.junctions[k]):
-                junction.take_in(closures)
+                junction.take_in(closures, ends.get(k, set()))
     place(fronts, parts, at)
     return fronts
 
