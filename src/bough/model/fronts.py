@@ -91,7 +91,10 @@ def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
         sources = [fronts.passing[c] for c in outer.get(k, ())]
         closed = [loop for loop in active if eliminated[loop] == k]
         if ends.get(k) or closed or len(sources) > 1 or parts.hinges[k].kind == MODAL:
-            fronts.junctions[k] = take_apart(active, closed, closures, sources)
+            if parts.hinges[k].kind == MODAL:                           # its modes have one numbering of columns
+                fronts.junctions[k] = [Junction(active, closed, closures, sources)]
+            else:
+                fronts.junctions[k] = take_apart(active, closed, closures, sources)
             last = fronts.junctions[k][-1]
         else:
             last = sources[0]
