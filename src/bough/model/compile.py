@@ -18,7 +18,7 @@ def compile_system(system: System) -> Model:
     model = Model(system)
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
-    check_inertias(model.tables.parts, model.nq)
+    check_inertias(model.tables, model.nq)
     check_loops(model)
     return model
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
 from bough.model.closures import build_closures, frame_seat
+from bough.model.coordinates import coordinate_places, holdable
 from bough.model.flexible import modal_record_size, node_record_size
 from bough.model.fronts import build_fronts
 from bough.model.loop_loads import free_motions
-from bough.model.partition import Partition, coordinate_places
+from bough.model.partition import Partition
 from bough.sweeps import fields as f
 from bough.sweeps.fields import fours
 
@@ -42,7 +43,8 @@ class Layout:
         self.cosines = fours(self.sines + self.nq)
         self.u = fours(self.cosines + self.nq)
         self.xdot = self.u + self.nu
-        self.positions = self.xdot + self.nx
+        self.given = self.xdot + self.nx                               # accelerations of what is held
+        self.positions = self.given + self.nv*bool(holdable(system))
         self.slots = self.positions + 3*len(hinges)*self.in_orbit
         wheel_hinges = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
         loaded = wheel_hinges | {parts.seat(w.body, w.node).hinge for w in system.wrenches.values()}

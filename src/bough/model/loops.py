@@ -77,12 +77,12 @@ def freedom_at(model: "Model", q: Any) -> Freedom:
     """Degrees of freedom at a position, and what is redundant there."""
     closures = model.tables.fronts.closures
     if not closures:
-        return Freedom(model.nv, 0, 0, (), ())
+        return Freedom(int(model.free.sum()), 0, 0, (), ())
     _, J = loop_terms(model, model.batch(q, np.zeros(model.nv)), POSITION)
-    return freedom_of(closures, J[0], model.nv)
+    return freedom_of(closures, J[0][:, model.free])
 
 
-def freedom_of(closures: Sequence[Closure], J: np.ndarray, nv: int) -> Freedom:
+def freedom_of(closures: Sequence[Closure], J: np.ndarray) -> Freedom:
     from scipy.linalg import qr
     left, sizes, _ = np.linalg.svd(J)
     rank = int((sizes > np.sqrt(REDUNDANT)*sizes.max(initial=0.0)).sum()) if sizes.max(initial=0.0) > 1e-9 else 0
@@ -95,15 +95,15 @@ def freedom_of(closures: Sequence[Closure], J: np.ndarray, nv: int) -> Freedom:
         if own.size and np.linalg.matrix_rank(own, tol=1e-5) == closure.rows:
             idle.append(closure.name)
         at += closure.rows
-    return Freedom(nv, len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
+    return Freedom(J.shape[1], len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
 
 
 # ---- assembly -------------------------------------------------------------------------------------------------------
 def held_speeds(model: "Model", hold: Sequence[str]) -> np.ndarray:
-    """Which entries of v the names of coordinates or joints hold."""
+    """Which entries of v the names of coordinates or joints hold, besides those that the model holds."""
     if isinstance(hold, str):
         hold = (hold,)
-    held = np.zeros(model.nv, dtype=bool)
+    held = ~model.free
     for name in hold:
         entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
         if not entries:
@@ -116,6 +116,7 @@ def held_speeds(model: "Model", hold: Sequence[str]) -> np.ndarray:
 def assemble(model: "Model", q: np.ndarray, v: np.ndarray, hold: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
     free = ~held_speeds(model, hold)
+    hold = [*([hold] if isinstance(hold, str) else hold), *model.holds]
     q = assemble_position(model, np.array(q, float), free, hold)
     rate, J = loop_terms(model, model.batch(q, v), SPEED)
     v = v + least_change(model, q, J[0], -rate[0], free)
@@ -282,16 +283,29 @@ def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], for
     return wrenches
 
 
+def balancing_forces(model: "Model", batch: "Batch", needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(batch, rows): the least forces of loops that give the generalised forces that are needed where no drive holds a coordinate;
+    and (batch, rows, nv), the Jacobian that turns them to generalised forces."""
+    _, J = loop_terms(model, batch, POSITION)
+    J = J/row_sizes(batch.tables.fronts.closures)[:, None]
+    inverse = np.linalg.pinv(J[:, :, model.free].transpose(0, 2, 1), rcond=np.sqrt(REDUNDANT))
+    return np.einsum("bij,bj->bi", inverse, np.atleast_2d(needed)[:, model.free]), J
+
+
+def generalised_forces(model: "Model", q: Any, needed: np.ndarray) -> np.ndarray:
+    """What the loops give of the generalised forces that are needed."""
+    batch = model.batch(q, np.zeros(model.nv))
+    forces, J = balancing_forces(model, batch, needed)
+    return batch.back(np.einsum("bji,bj->bi", J, forces))
+
+
 def with_loop_wrenches(model: "Model", q: Any, needed: np.ndarray, wrenches: Mapping[Any, Any] | None,
                        frame: str) -> dict[Any, np.ndarray]:
     """Wrenches of the caller with those of the loops, which give the generalised forces that are `needed` besides joint torques;
     of redundant loops' the least."""
     batch = model.batch(q, np.zeros(model.nv))
     closures = batch.tables.fronts.closures
-    _, J = loop_terms(model, batch, POSITION)
-    J = J/row_sizes(closures)[:, None]
-    inverse = np.linalg.pinv(J.transpose(0, 2, 1), rcond=np.sqrt(REDUNDANT))
-    forces = np.einsum("bij,bj->bi", inverse, np.atleast_2d(needed))
+    forces, _ = balancing_forces(model, batch, needed)
     seen = model.bodies(batch.x[:, :model.nq])
     total = {place: np.atleast_2d(np.asarray(wrench, float)) for place, wrench in (wrenches or {}).items()}
     for name, wrench in loop_wrenches(model, seen, closures, forces).items():

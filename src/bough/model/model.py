@@ -1,4 +1,5 @@
 """The compiled model: what can be asked of it."""
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,8 @@ from bough.model.arguments import Batch, rows
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
-from bough.model.partition import coordinate_places
+from bough.model.coordinates import coordinate_places
+from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
@@ -51,7 +53,10 @@ class Model:
 
     def __init__(self, system: System):
         self.system = system.copy()
-        self._cache: dict[Any, Tables] = {}
+        self._cache: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
+        self._switched: dict[Any, Tables] = {}
+        self.holds: Mapping[str, Hold] = declared_holds(system)
+        self.contacts: tuple[str, ...] = ()             # stops that are in contact
         joints = {body.name: body.joint for body in system.bodies.values()}
         modes = {body.name: [f"{body.name}.mode{r + 1}" for r in range(body.n_modes)] for body in system.bodies.values()}
         self.names = Names(
@@ -63,6 +68,9 @@ class Model:
         self.q0, self.v0 = initial_state(system)
         self.places = coordinate_places(system)
         self.wheel_speeds = np.array([wheel.speed for wheel in system.wheels.values()])
+        start = np.concatenate([self.q0, self.v0])[None]
+        impose(self, start, 0.0)
+        self.q0, self.v0 = start[0, :self.nq], start[0, self.nq:]
 
     # ---- tables ---------------------------------------------------------------------------------------------
     @cached_property
@@ -73,9 +81,48 @@ class Model:
     def _tables(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
         """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
         key = inputs, keep_welds
-        if key not in self._cache:
-            self._cache[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
-        return self._cache[key]
+        if key not in self._switched:
+            if key not in self._cache:
+                self._cache[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
+            self._switched[key] = switched(self._cache[key], self.holds, self.contacts)
+        return self._switched[key]
+
+    # ---- what is held ----------------------------------------------------------------------------------------
+    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = ()) -> "Model":
+        """The same model with other coordinates locked or prescribed, and these stops in contact: what events do in a run."""
+        other = copy.copy(self)
+        other.holds, other.contacts, other._switched = dict(holds), tuple(contacts), {}
+        for name in ("tables", "free"):
+            other.__dict__.pop(name, None)
+        return other
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """(nv,) of truth values: which speeds are found by the dynamics, neither locked nor prescribed."""
+        return ~np.isin(self.names.v, list(self.holds))
+
+    def motion(self, t: Any) -> dict[str, np.ndarray]:
+        """By prescribed coordinate: its position, rate and acceleration at the time t (a last axis for many times)."""
+        return prescribed_motion(self.tables.holds.coordinates, self.holds, t)
+
+    def follow(self, q: Any, v: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """The state with prescribed coordinates where they are at the time t, and locked ones at rest."""
+        batch = self.batch(q, v)
+        x = batch.x.copy()
+        impose(self, x, t)
+        return batch.back(x[:, :self.nq]), batch.back(x[:, self.nq:self.nq + self.nv])
+
+    def drive_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
+                     t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> dict[str, np.ndarray]:
+        """By coordinate that is locked or prescribed: the force or torque that holds it so, besides `tau`, springs and dampers.
+        Where loops share it with drives, the one with the least loop forces."""
+        given: dict[str, Any] = {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors, "orbit": orbit}
+        a = self.forward_dynamics(q, v, tau, **given)
+        needed = self.inverse_dynamics(q, v, a, **given) - (0.0 if tau is None else np.asarray(tau, float))
+        if self.system.loops:
+            needed = needed - loops.generalised_forces(self, q, needed)
+        held = {name: i for i, name in enumerate(self.names.v) if name in self.holds}
+        return {name: needed[..., i] for name, i in held.items()}
 
     def parameter_tables(self, changes: Mapping[str, Any]) -> np.ndarray:
         """pars with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""

@@ -1,14 +1,16 @@
 """A partitioned system as the three tables of `sweeps.fields`."""
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bough.describe import CentralGravity, System, Table
 from bough.kernels.hinges import MODAL
+from bough.model.coordinates import coordinate_place
 from bough.model.flexible import modal_parameters, node_parameters
 from bough.model.fronts import Fronts, front_rows
+from bough.model.holds import HoldTable, hold_table
 from bough.model.layout import InputWrench, Layout
 from bough.model.loop_loads import free_rows
 from bough.model.parameters import body_parameters
@@ -28,9 +30,17 @@ class Tables:
     first_input_wrench: int     # where the caller's wrenches start in them
     jumps: np.ndarray           # times at which a time table jumps
     knots: np.ndarray           # times of all rows of time tables
+    holds: HoldTable            # coordinates that can be locked or prescribed
+    stops: tuple[str, ...]      # whose springs come last
 
     def size(self, name: int) -> int:
         return int(self.plan.reshape(-1)[name])
+
+    @property
+    def solved_kinds(self) -> list[int]:
+        """By hinge, its kind to the sweeps that solve: a weld where it is held."""
+        first = self.size(f.HINGES)
+        return self.plan.reshape(-1)[first:first + f.HINGE_ROW*len(self.parts.hinges)].reshape(-1, f.HINGE_ROW)[:, f.SOLVED].tolist()
 
     @property
     def dense_size(self) -> int:
@@ -57,13 +67,15 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     wheels, wrenches = wheel_section(system, parts, lay), wrench_section(system, parts, lay, inputs)
     starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
     table_rows = [[int(start), len(pieces), target] for start, (target, pieces) in zip(starts, time_tables, strict=False)]
+    holds = hold_table(system, parts, lay, int(starts[-1]))
 
     header = size_header(lay, parts)
     header[f.N_CONSTANTS] = lay.nu if constants.any() else 0
     header[f.N_SPRINGS], header[f.N_WRENCHES], header[f.N_TABLES] = len(springs.plan), len(wrenches.plan), len(table_rows)
+    header[f.N_HOLDS] = len(holds.rows)
     at = len(header)
     for key, rows in ((f.HINGES, hinges.plan), (f.SPRINGS, springs.plan), (f.WHEELS, wheels.plan), (f.WRENCHES, wrenches.plan),
-                      (f.TABLES, table_rows)):
+                      (f.TABLES, table_rows), (f.HOLDS, holds.rows)):
         header[key], at = at, at + sum(map(len, rows))
     par_at, locked = f.HINGE_PARS*len(hinges.pars), locked_inertias(parts, lay)
     for key, parameters in ((f.PAR_INPUTS, [columns(constants)]), (f.PAR_SPRINGS, springs.pars), (f.PAR_WHEELS, wheels.pars),
@@ -77,15 +89,16 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     flex = flex_section(parts, lay, at, par_at, hinges)
     header[f.LOOPS] = at + sum(map(len, flex.plan))
     loops = front_rows(lay.fronts, parts, hinges.plan, int(header[f.LOOPS]))
-    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *frees, *flex.plan, *loops]
+    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *holds.rows, *frees, *flex.plan, *loops]
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
     plan = plan.reshape((1,)*(bool(flex.plan) + 2*bool(closures)) + plan.shape)         # its rank: see kernels.lanes.lanes_of
     pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *free_pars,
                    *flex.pars)
-    data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
+    data = np.concatenate([*(pieces.ravel() for _, pieces in time_tables), holds.data])
     return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
-                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])))
+                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
+                  replace(holds, at=int(header[f.HOLDS])), tuple(system.stops))
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
@@ -121,7 +134,8 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
         massive = (hinge.mass.any() or hinge.inertia.any()) and hinge.kind != MODAL      # its mass is in the modal integrals
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
                              lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0),
-                             0, 0, 0, 0, 0])                    # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
+                             0, 0, 0, 0, 0,                     # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
+                             hinge.kind, lay.given + hinge.v])
         if k:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))
@@ -175,8 +189,12 @@ def spring_section(system: System, lay: Layout) -> Section:
         stiffness, damping, rest = (values or (0.0,)*joint.n_v for values in (joint.stiffness, joint.damping, joint.rest))
         for i in range(joint.n_v):
             if stiffness[i] or damping[i]:
-                section.plan.append([lay.x + q + i, lay.x + lay.nq + v + i, lay.u + v + i])
+                section.plan.append([lay.x + q + i, lay.x + lay.nq + v + i, lay.u + v + i, 1])
                 section.pars.append(columns([stiffness[i]], [rest[i]], [damping[i]]))
+    for stop in system.stops.values():
+        q, v = coordinate_place(system, stop.coordinate)
+        section.plan.append([lay.x + q, lay.x + lay.nq + v, lay.u + v, 0])
+        section.pars.append(columns([stop.stiffness], [stop.limit], [stop.damping]))
     return section
 
 

@@ -29,6 +29,7 @@ from bough.sweeps.fields import (
     WS_X,
     WS_XDOT,
 )
+from bough.sweeps.held import give_motion
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
 from bough.sweeps.loads import apply_loads, gather_inputs
@@ -61,10 +62,11 @@ def groups_of(lane, rows):
 
 
 @leaf
-def take_state(lane, plan, t, x, u, group, ws):
+def take_state(lane, plan, tables, t, x, u, group, ws):
     take(lane, t, group, ws, read(plan, WS_TIME), 2)
     take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
     take(lane, u, group, ws, read(plan, WS_U), read(plan, N_U))
+    give_motion(lane, plan, tables, ws, False)
     ready_closure(lane, plan, ws)
 
 
@@ -80,7 +82,7 @@ only_if_looped(ready_closure, lambda lane, plan, ws: None)
 def forward(plan, pars, tables, t, x, u, out, ws, method):
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
-        take_state(lane, plan, t, x, u, group, ws)
+        take_state(lane, plan, tables, t, x, u, group, ws)
         accelerations(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, method, 0)
         rates = read(plan, N_X) - read(plan, NQ)
         give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), rates)
@@ -107,7 +109,7 @@ def state_derivative(plan, pars, tables, t, x, u, out, ws):
     align_stack()
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
-        take_state(lane, plan, t, x, u, group, ws)
+        take_state(lane, plan, tables, t, x, u, group, ws)
         derivative(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, ORDER_N, 0)
         give(lane, out, group, 0, ws, read(plan, WS_XDOT), read(plan, N_X))
 
@@ -115,7 +117,7 @@ def state_derivative(plan, pars, tables, t, x, u, out, ws):
 @leaf
 def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
     """Wrenches through the hinges into the records, their shares along the hinges to where vdot was."""
-    take_state(lane, plan, t, x, u, group, ws)
+    take_state(lane, plan, tables, t, x, u, group, ws)
     take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
     gather_inputs(lane, plan, pars, tables, ws)
     scatter_motion(lane, plan, pars, ws, True, LEAN)
@@ -153,7 +155,7 @@ def mass_matrix(plan, pars, tables, t, x, u, out, ws):
     align_stack()
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
-        take_state(lane, plan, t, x, u, group, ws)
+        take_state(lane, plan, tables, t, x, u, group, ws)
         scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, False, MOTION)
         gather_mass_matrix(lane, plan, pars[min(group, pars.shape[0] - 1)], ws)
         give(lane, out, group, 0, ws, read(plan, WS_MASS), read(plan, NV)*read(plan, NV))
@@ -165,7 +167,7 @@ def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
     align_stack()
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
-        take_state(lane, plan, t, x, u, group, ws)
+        take_state(lane, plan, tables, t, x, u, group, ws)
         take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
         scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, True, MOTION)
         scatter_positions(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, read(plan, WS_MASS))
@@ -179,7 +181,7 @@ def loop_terms(plan, pars, tables, t, x, u, weights, out, ws):
     align_stack()
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
-        take_state(lane, plan, t, x, u, group, ws)
+        take_state(lane, plan, tables, t, x, u, group, ws)
         of_group = pars[min(group, pars.shape[0] - 1)]
         scatter_motion(lane, plan, of_group, ws, False, MOTION)
         loop_equations(lane, plan, of_group, ws, weights)

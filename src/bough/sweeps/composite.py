@@ -59,6 +59,7 @@ from bough.sweeps.fields import (
     WS_U,
     WS_XDOT,
 )
+from bough.sweeps.held import hold_equations
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.loop_jacobian import hold_loops
 from bough.sweeps.modal import modal_composite, see_from_inboard
@@ -217,6 +218,7 @@ def solve_dense(lane, plan, pars, ws):
     b, tau = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
     for i in range(n):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
+    hold_equations(lane, plan, ws, M, b)
     for j in range(n):                                                      # M = U^T D U, row by row
         d_inverse = 1.0/load(lane, ws, M + n*j + j)
         y = load(lane, ws, b + j)

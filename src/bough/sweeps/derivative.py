@@ -26,6 +26,7 @@ from bough.sweeps.fields import (
     WHEELS,
     WS_CLOSURE,
 )
+from bough.sweeps.held import give_motion, give_rest, take_given
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
 
@@ -49,8 +50,9 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         solve_order_n(lane, plan, pars, ws)
     else:
         solve_dense(lane, plan, pars, ws)
-        if read(plan, N_WHEELS):
-            scatter_motion(lane, plan, pars, ws, True, MOTION)
+    take_given(lane, plan, ws)
+    if method == DENSE and read(plan, N_WHEELS):
+        scatter_motion(lane, plan, pars, ws, True, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
 
 
@@ -80,6 +82,10 @@ only_if_looped(weigh_closure, lambda lane, plan, pars, ws: None)
 
 @leaf
 def derivative(lane, plan, pars, tables, ws, method, shift):
-    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations."""
+    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations.  What is prescribed is put in the state."""
+    if shift == 0:
+        give_motion(lane, plan, tables, ws, True)
+    else:
+        give_rest(lane, plan, ws)
     scatter_rates(lane, plan, ws)
     accelerations(lane, plan, pars, tables, ws, method, shift)

@@ -33,21 +33,24 @@ def fours(n):
  LOOPS, N_LOOPS, PAR_LOOPS,                     # closed loops: rows in plan, how many, where they start in pars
  WS_CLOSURE, WS_MULTIPLIERS, N_MULTIPLIERS, WS_FRONTS, N_FRONTS,         # N_FRONTS: length of all fronts together
  FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
- HINGES) = range(44)                            # the first hinge row (the ground's)
+ HOLDS, N_HOLDS,                                # coordinates that are, or can be, locked or prescribed: rows in plan, how many
+ HINGES) = range(46)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
 # where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none); of flexible bodies,
-# see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none)
-INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, HINGE_ROW = range(16)
+# see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none); its kind where its
+# accelerations are solved for (WELD: they are given), and where the given ones are in ws
+(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN,
+ HINGE_ROW) = range(18)
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
 # rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
 # damping are diagonal; how many fields its modes carry along; how many columns of a front its mode rows hold
 (FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
  FLEX_COLUMNS) = range(11)
-# spring and damper of one coordinate: where q, v, tau are in ws
-SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ROW = range(4)
+# spring and damper of one coordinate: where q, v, tau are in ws; 1 if it acts (0: a stop that is not in contact)
+SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ACTS, SPRING_ROW = range(5)
 # wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)
 WHEEL_HINGE, WHEEL_SPEED, WHEEL_MOTOR, WHEEL_RATE, WHEEL_DRIVEN, WHEEL_ROW = range(6)
 # wrench: its hinge, where its six components are in ws, 1 if they are in world axes (0: in the body's)
@@ -73,6 +76,10 @@ CLOSED_COLUMN, CLOSED_ROWS, CLOSED_MULTIPLIERS, CLOSED_ROW = range(4)
 # where the front that joins is and how wide, how many runs of columns it brings; then for each its start there, here, its length
 SOURCE_AT, SOURCE_WIDTH, N_RUNS, SOURCE_ROW = range(4)
 RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
+# coordinate that can be held: LOOSE, LOCKED or PRESCRIBED; where its q (0: it has none of its own), v, vdot and given acceleration
+# are in ws; where its motion is in tables, and how many terms it has
+HOLD_MODE, HOLD_Q, HOLD_V, HOLD_VDOT, HOLD_GIVEN, HOLD_MOTION, HOLD_TERMS, HOLD_ROW = range(8)
+LOOSE, LOCKED, PRESCRIBED = range(3)
 # time table: where it is in tables, how many pieces, where its value goes in ws
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
@@ -101,6 +108,11 @@ WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
 # ---- tables: per piece its start time and the coefficients c0 + c1 s + c2 s^2 + c3 s^3, s = t - start ---------------
 PIECE = 5
+# motion: the time that counts as 0 and the position that is added; then each term: its period (0: none), how many pieces, and these,
+# each its start and the coefficients of s^0 to s^7
+MOTION_ORIGIN, MOTION_OFFSET, MOTION_HEAD = range(3)
+TERM_PERIOD, TERM_PIECES, TERM_HEAD = range(3)
+MOTION_PIECE = 9
 
 # ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------
 ATTITUDE, RATE, ACCELERATION, OFFSET, GAIN = offsets(9, 3, 6, 3)

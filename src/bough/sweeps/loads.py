@@ -41,6 +41,7 @@ from bough.sweeps.fields import (
     RATE,
     REST,
     SLOT,
+    SPRING_ACTS,
     SPRING_PARS,
     SPRING_Q,
     SPRING_ROW,
@@ -74,6 +75,7 @@ from bough.sweeps.fields import (
     WS_TIME,
     WS_U,
 )
+from bough.sweeps.held import last_start
 from bough.sweeps.loop_loads import load_loops
 from bough.sweeps.motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit
@@ -82,14 +84,7 @@ from bough.sweeps.orbit import apply_orbit
 @leaf
 def piecewise(tables, at, pieces, t, t_piece):
     """Value at t of the cubic piece that holds at t_piece; before the first piece its start value."""
-    low, high = 0, pieces                                # bisect for the last piece that starts at or before t_piece
-    while high - low > 1:
-        middle = (low + high)//2
-        if read(tables, at + middle*PIECE) <= t_piece:
-            low = middle
-        else:
-            high = middle
-    row = at + low*PIECE
+    row = last_start(tables, at, PIECE, pieces, t_piece)
     s = max(t - read(tables, row), 0.0)
     return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
 
@@ -113,7 +108,9 @@ def gather_inputs(lane, plan, pars, tables, ws):
         row, p = read(plan, SPRINGS) + j*SPRING_ROW, read(plan, PAR_SPRINGS) + j*SPRING_PARS
         stretch = load(lane, ws, read(plan, row + SPRING_Q)) - read(pars, p + REST)
         rate = load(lane, ws, read(plan, row + SPRING_V))
-        accumulate(lane, ws, read(plan, row + SPRING_TAU), -(read(pars, p + STIFFNESS)*stretch + read(pars, p + DAMPING)*rate))
+        if read(plan, row + SPRING_ACTS):
+            force = read(pars, p + STIFFNESS)*stretch + read(pars, p + DAMPING)*rate
+            accumulate(lane, ws, read(plan, row + SPRING_TAU), -force)
 
 
 @leaf
