@@ -16,7 +16,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
                        "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench", "Table",
-                       "CentralGravity", "Simulation", "load", "json_schema"),
+                       "CentralGravity", "Simulation", "load", "json_schema",
+                       "Constant", "Rate", "Polynomial", "Spline", "Harmonics", "Move", "Pieces"),
     "bough.flex": ("FlexibleBody", "beam", "box", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),

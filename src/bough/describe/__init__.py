@@ -1,4 +1,4 @@
-"""What a person writes: a System of bodies, joints, loops, wheels and loads, in Python or in YAML."""
+"""What a person writes: a System of bodies, joints, motions, events, loops, wheels and loads, in Python or in YAML."""
 
 from bough.describe.body import Body
 from bough.describe.document import json_schema
@@ -19,6 +19,7 @@ from bough.describe.joint_kinds import (
 from bough.describe.joints import Joint
 from bough.describe.loads import Wrench
 from bough.describe.loops import Distance, Frame, Loop
+from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.settings import Simulation
 from bough.describe.system import System, load
 from bough.describe.tables import Table
@@ -27,20 +28,27 @@ from bough.describe.wheels import Wheel
 __all__ = [
     "Body",
     "CentralGravity",
+    "Constant",
     "Cylindrical",
     "Distance",
     "Frame",
     "Free",
     "Gimbal",
+    "Harmonics",
     "Joint",
     "Loop",
+    "Move",
+    "Pieces",
     "Planar",
     "PointOnLine",
     "PointOnPlane",
+    "Polynomial",
     "Prismatic",
+    "Rate",
     "Revolute",
     "Simulation",
     "Spherical",
+    "Spline",
     "System",
     "Table",
     "Universal",

@@ -19,6 +19,7 @@ from bough.errors import DescriptionError, Problem
 _FOLLOWS = "but the coordinates of a loop's joint follow from those of the tree; leave it out, and give {} to the joints of bodies"
 _REFUSED = {                                                    # options that only the joint of a body has
     "name": "but a loop has its own name; leave it out",
+    "motion": _FOLLOWS.format("motion"),
     "q0": _FOLLOWS.format("q0"),
     "v0": _FOLLOWS.format("v0"),
 }  # fmt: skip
@@ -138,7 +139,7 @@ Place = Annotated[Frame, PlainSerializer(write_frame), WithJsonSchema(FRAME)]
 class Loop(Description):
     """A loop of the system, closed by a joint or a Distance between two frames. The joint is seen from the frame `a`, as from
     the parent's side, to the frame `b`, as to the child's: at zero coordinates the two coincide. What it does not leave free is
-    held; its stiffness, damping, rest and torque act along what it does.
+    held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own.
 
     >>> Loop("strut", "spherical", Frame("panel", at=(1, 0, 0)), "bus")
     Loop('strut', joint=Spherical(), a=Frame(body='panel', at=(1.0, 0.0, 0.0)), b=Frame(body='bus'))
