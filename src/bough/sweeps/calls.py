@@ -5,9 +5,10 @@ workspace whose rank chooses the lanes.  `pars` has one row, or one for each gro
 """
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, only_if_looped, put_lane, read, store, width_of
+from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import bias_place, close_loops
 from bough.sweeps.composite import gather_mass_matrix
-from bough.sweeps.derivative import DENSE, ORDER_N, accelerations, derivative
+from bough.sweeps.derivative import DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.fields import (
     ACCELERATION,
     CLOSURE_ACCELERATION,
@@ -29,10 +30,10 @@ from bough.sweeps.fields import (
     WS_X,
     WS_XDOT,
 )
-from bough.sweeps.held import give_motion
+from bough.sweeps.held import give_change, give_motion, take_given
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
-from bough.sweeps.loads import apply_loads, gather_inputs
+from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.motion import LEAN, MOTION, hinge_row, scatter_motion
 
@@ -112,6 +113,35 @@ def state_derivative(plan, pars, tables, t, x, u, out, ws):
         take_state(lane, plan, tables, t, x, u, group, ws)
         derivative(lane, plan, pars[min(group, pars.shape[0] - 1)], tables, ws, ORDER_N, 0)
         give(lane, out, group, 0, ws, read(plan, WS_XDOT), read(plan, N_X))
+
+
+@kernel
+def impulse(plan, pars, tables, t, x, u, change, out, ws):
+    """out = by how much v and wheel speeds jump when those that are held jump by `change` [B 18].  The state is at rest, u is zero,
+    pars are without gravity."""
+    align_stack()
+    lane = lanes_of(ws, plan)
+    for group in range(groups_of(lane, x)):
+        of_group = pars[min(group, pars.shape[0] - 1)]
+        take_state(lane, plan, tables, t, x, u, group, ws)
+        take(lane, change, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
+        give_change(lane, plan, ws)
+        forget_closure(lane, plan, ws)
+        scatter_motion(lane, plan, of_group, ws, False, MOTION)
+        clear_slots(lane, plan, ws)
+        close_loops(lane, plan, of_group, ws, 0)
+        solve_order_n(lane, plan, of_group, ws)
+        take_given(lane, plan, ws)
+        accelerate_wheels(lane, plan, of_group, ws)
+        give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), out.shape[1])
+
+
+def forget_closure(lane, plan, ws):
+    """Loops stay as they are, and no gravity acts."""
+    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION, (0.0, 0.0, 0.0))
+
+
+only_if_looped(forget_closure, lambda lane, plan, ws: None)
 
 
 @leaf

@@ -107,6 +107,14 @@ def give_rest(lane, plan, ws):
 
 
 @leaf
+def give_change(lane, plan, ws):
+    """What is put where vdot will be is given."""
+    for j in range(read(plan, N_HOLDS)):
+        row = hold_row(plan, j)
+        store(lane, ws, read(plan, row + HOLD_GIVEN), load(lane, ws, read(plan, row + HOLD_VDOT)))
+
+
+@leaf
 def take_given(lane, plan, ws):
     """vdot of what is held."""
     for j in range(read(plan, N_HOLDS)):

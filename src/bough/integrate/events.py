@@ -1,0 +1,203 @@
+"""What happens in a run: events lock, release and prescribe coordinates, stops come into contact and part [B 18].
+
+A run goes from one event to the next.  Between them nothing switches, so that every step is as smooth as its method needs it; the
+moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
+"""
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bough.describe import Event, Lock, Prescribe, Stop
+from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.model import Model
+from bough.model.coordinates import coordinate_place, targets_of
+from bough.model.holds import Hold, motion_breaks
+from bough.model.impulse import Jump, jump
+
+if TYPE_CHECKING:
+    from bough.integrate.run import Plan, Run
+
+DIRECTIONS = {"rising": 1.0, "falling": -1.0, "both": 0.0}
+MOST_AT_ONCE = 100              # events at one moment: more, and they set each other off for ever
+SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event of a run: when, which, what it did, and the jump of the speeds."""
+    time: float
+    name: str
+    what: str
+    jump: Jump | None = None
+
+    def __str__(self) -> str:
+        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f", {self.jump}" if self.jump else "")
+
+
+@dataclass
+class Switchboard:
+    """What is held and in contact now, what is still to come, and what has happened."""
+    model: Model
+    log: list[Occurrence] = field(default_factory=list)
+    spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
+    fired: set[str] = field(default_factory=set)
+
+    @property
+    def waiting(self) -> list[Event]:
+        return [event for event in self.model.system.events.values() if event.name not in self.fired]
+
+    def next_time(self, after: float) -> float:
+        """The next moment for which an event is set."""
+        return min((event.at for event in self.waiting if event.at is not None and event.at > after), default=np.inf)
+
+    def watchers(self) -> list[tuple[Event | Stop, np.ndarray]]:
+        """Everything that waits for a quantity to pass a value."""
+        rows: list[tuple[Event | Stop, np.ndarray]] = []
+        for event in self.waiting:
+            if event.when is not None:
+                rows.append((event, watcher(quantity_place(self.model, event), 1.0, event.crosses, DIRECTIONS[event.direction])))
+        for stop in self.model.system.stops.values():
+            rows.append((stop, stop_watcher(self.model, stop)))
+        return rows
+
+    def start(self, x: np.ndarray) -> None:
+        """At t = 0: stops that are touched already, and events that are due."""
+        touched = [stop.name for stop in self.model.system.stops.values() if penetration(self.model, stop, x) > 0.0]
+        self.model = self.model.switched(self.model.holds, touched)
+        self.time_events(0.0, x)
+
+    def time_events(self, t: float, x: np.ndarray) -> None:
+        """Those that are due at t, in the order of the description."""
+        for event in self.waiting:
+            if event.at is not None and event.at == t:
+                self.fire(event, t, x)
+
+    def passed(self, rows: list[tuple[Event | Stop, np.ndarray]], t: float, before: np.ndarray, x: np.ndarray) -> None:
+        """Fire what passed its value on the way from `before` to x."""
+        for who, row in rows:
+            if crosses(row, before, x):
+                if isinstance(who, Stop):
+                    self.touch(who, t)
+                else:
+                    self.fire(who, t, x)
+
+    def touch(self, stop: Stop, t: float) -> None:
+        """A stop comes into contact, or parts."""
+        parts = stop.name in self.model.contacts
+        contacts = [name for name in self.model.contacts if name != stop.name] + [stop.name]*(not parts)
+        self.spans.append((t, self.model))
+        self.model = self.model.switched(self.model.holds, contacts)
+        self.log.append(Occurrence(t, stop.name, f"{'parts from' if parts else 'touches'} {stop.coordinate}"))
+
+    def fire(self, event: Event, t: float, x: np.ndarray) -> None:
+        """Do what an event says; speeds jump as its locks demand."""
+        holds, told = dict(self.model.holds), []
+        for action in event.do:
+            for name in targets_of(self.model.system, action.target):
+                holds.pop(name, None)
+                if isinstance(action, Lock):
+                    holds[name] = Hold()
+                elif isinstance(action, Prescribe):
+                    motions = self.model.tables.holds.coordinates[name].motions
+                    start = float(x[coordinate_place(self.model.system, name)[0]])
+                    holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
+            told.append(f"{type(action).__name__.lower()}s {action.target}")
+        self.spans.append((t, self.model))
+        self.model = self.model.switched(holds, self.model.contacts)
+        self.log.append(Occurrence(t, event.name, ", ".join(told), jump(self.model, x, t)))
+        if not event.repeat:
+            self.fired.add(event.name)
+
+
+def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
+    """A motion that starts where the coordinate is."""
+    trial = model.switched({name: hold})
+    return Hold(hold.motion, hold.origin, position - float(trial.motion(hold.origin)[name][0]))
+
+
+def watcher(place: int, factor: float, value: float, direction: float, second: int = 0, second_factor: float = 0.0) -> np.ndarray:
+    row = np.zeros(WATCHER)
+    row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, factor, second, second_factor
+    row[LESS], row[DIRECTION] = factor*value, direction
+    return row
+
+
+def quantity_place(model: Model, event: Event) -> int:
+    """Where in x the quantity is that an event waits for."""
+    if event.when in model.names.wheels:
+        return model.nq + model.nv + model.names.wheels.index(event.when)
+    return model.names.q.index(event.when) if event.quantity == "position" else model.nq + model.names.v.index(event.when)
+
+
+def stop_watcher(model: Model, stop: Stop) -> np.ndarray:
+    """Apart: until the coordinate passes the limit.  In contact: until spring and damper would pull."""
+    q, v = coordinate_place(model.system, stop.coordinate)
+    if stop.name not in model.contacts:
+        return watcher(q, stop.side, stop.limit, 1.0)
+    return watcher(q, stop.side*stop.stiffness, stop.limit, -1.0, model.nq + v, stop.side*stop.damping)
+
+
+def penetration(model: Model, stop: Stop, x: np.ndarray) -> float:
+    return stop.side*(float(x[coordinate_place(model.system, stop.coordinate)[0]]) - stop.limit)
+
+
+def watched(row: np.ndarray, x: np.ndarray) -> float:
+    """As the compiled loops say it."""
+    return float(row[FIRST_FACTOR]*x[int(row[FIRST])] + row[SECOND_FACTOR]*x[int(row[SECOND])] - row[LESS])
+
+
+def crosses(row: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    a, b, direction = watched(row, before), watched(row, after), row[DIRECTION]
+    return bool((direction >= 0.0 and a < 0.0 <= b) or (direction <= 0.0 and a > 0.0 >= b))
+
+
+def find_moment(rows: list[np.ndarray], x: np.ndarray, step: float, state_after: Callable[[float], np.ndarray]) -> float:
+    """The length of the shortest step after which a watcher has passed: the end of a bracket of SHARE of the step."""
+    from scipy.optimize import brentq
+    moments = []
+    for row in rows:
+        if crosses(row, x, state_after(step)):
+            tolerance = SHARE*step
+            moment = brentq(lambda h, row=row: watched(row, state_after(h)), 0.0, step, xtol=tolerance, rtol=8.9e-16)
+            while moment < step and not crosses(row, x, state_after(moment)):
+                moment = min(moment + tolerance, step)
+            moments.append(moment)
+    return min(moments)
+
+
+def from_event_to_event(run: "Run", plan: "Plan", board: Switchboard, advance: Callable[..., None]) -> None:
+    """Advance to the next moment for which an event is set, or at which a watched quantity passes; then let it happen."""
+    t, until = 0.0, float(run.grid.samples[-1])
+    while t < until and np.isnan(run.failed[0, 0]):
+        take_model(run, board, t)
+        rows, stop = board.watchers(), min(board.next_time(t), until)
+        run.watch = np.array([row for _, row in rows]).reshape(-1, WATCHER)
+        advance(run, plan, t, stop)
+        before, t = run.x[0].copy(), stop
+        if run.passed[1]:
+            t = go_to_moment(run, plan, rows, advance)
+            board.passed(rows, t, before, run.x[0])
+        board.time_events(t, run.x[0])
+        if len(board.log) > MOST_AT_ONCE and t - board.log[-MOST_AT_ONCE].time <= 1e-12*until:
+            run.failure = f"at t = {t:.6g} s events set each other off for ever, '{board.log[-1].name}' among them; part their values"
+            return
+    take_model(run, board, t)
+
+
+def take_model(run: "Run", board: Switchboard, t: float) -> None:
+    """What holds from t on, and when its motions change their law."""
+    if run.model is not board.model:
+        run.model = board.model
+        breaks = motion_breaks(run.model, float(run.grid.samples[-1]))
+        run.grid = replace(run.grid, breaks=np.union1d(run.grid.breaks, breaks[breaks > t]))
+
+
+def go_to_moment(run: "Run", plan: "Plan", rows: list[tuple[Event | Stop, np.ndarray]], advance: Callable[..., None]) -> float:
+    """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
+    (start, step), watch = run.passed.tolist(), run.watch
+    moment = start + find_moment([row for _, row in rows], run.x[0], step, lambda h: run.state_after(start, h))
+    run.watch, run.passed[:] = watch[:0], 0.0
+    advance(run, plan, start, moment)
+    return moment
