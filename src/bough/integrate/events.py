@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.describe import Event, Lock, Prescribe, Stop
-from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.compiled.loops import WATCHER
+from bough.integrate.stiff import STIFF
+from bough.integrate.watchers import crosses, find_moment, penetration, quantity_place, stop_watcher, watcher
 from bough.model import Model
 from bough.model.coordinates import coordinate_place, targets_of
 from bough.model.holds import Hold, motion_breaks
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 DIRECTIONS = {"rising": 1.0, "falling": -1.0, "both": 0.0}
 MOST_AT_ONCE = 100              # events at one moment: more, and they set each other off for ever
-SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,13 @@ class Switchboard:
             if event.at is not None and event.at == t:
                 self.fire(event, t, x)
 
-    def passed(self, rows: list[tuple[Event | Stop, np.ndarray]], t: float, before: np.ndarray, x: np.ndarray) -> None:
-        """Fire what passed its value on the way from `before` to x."""
-        for who, row in rows:
-            if crosses(row, before, x):
-                if isinstance(who, Stop):
-                    self.touch(who, t)
-                else:
-                    self.fire(who, t, x)
+    def passed(self, whose: list[Event | Stop], t: float, x: np.ndarray) -> None:
+        """Let happen what waited for a quantity that has passed its value."""
+        for who in whose:
+            if isinstance(who, Stop):
+                self.touch(who, t)
+            else:
+                self.fire(who, t, x)
 
     def touch(self, stop: Stop, t: float) -> None:
         """A stop comes into contact, or parts."""
@@ -117,56 +117,6 @@ def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
     return Hold(hold.motion, hold.origin, position - float(trial.motion(hold.origin)[name][0]))
 
 
-def watcher(place: int, factor: float, value: float, direction: float, second: int = 0, second_factor: float = 0.0) -> np.ndarray:
-    row = np.zeros(WATCHER)
-    row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, factor, second, second_factor
-    row[LESS], row[DIRECTION] = factor*value, direction
-    return row
-
-
-def quantity_place(model: Model, event: Event) -> int:
-    """Where in x the quantity is that an event waits for."""
-    if event.when in model.names.wheels:
-        return model.nq + model.nv + model.names.wheels.index(event.when)
-    return model.names.q.index(event.when) if event.quantity == "position" else model.nq + model.names.v.index(event.when)
-
-
-def stop_watcher(model: Model, stop: Stop) -> np.ndarray:
-    """Apart: until the coordinate passes the limit.  In contact: until spring and damper would pull."""
-    q, v = coordinate_place(model.system, stop.coordinate)
-    if stop.name not in model.contacts:
-        return watcher(q, stop.side, stop.limit, 1.0)
-    return watcher(q, stop.side*stop.stiffness, stop.limit, -1.0, model.nq + v, stop.side*stop.damping)
-
-
-def penetration(model: Model, stop: Stop, x: np.ndarray) -> float:
-    return stop.side*(float(x[coordinate_place(model.system, stop.coordinate)[0]]) - stop.limit)
-
-
-def watched(row: np.ndarray, x: np.ndarray) -> float:
-    """As the compiled loops say it."""
-    return float(row[FIRST_FACTOR]*x[int(row[FIRST])] + row[SECOND_FACTOR]*x[int(row[SECOND])] - row[LESS])
-
-
-def crosses(row: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
-    a, b, direction = watched(row, before), watched(row, after), row[DIRECTION]
-    return bool((direction >= 0.0 and a < 0.0 <= b) or (direction <= 0.0 and a > 0.0 >= b))
-
-
-def find_moment(rows: list[np.ndarray], x: np.ndarray, step: float, state_after: Callable[[float], np.ndarray]) -> float:
-    """The length of the shortest step after which a watcher has passed: the end of a bracket of SHARE of the step."""
-    from scipy.optimize import brentq
-    moments = []
-    for row in rows:
-        if crosses(row, x, state_after(step)):
-            tolerance = SHARE*step
-            moment = brentq(lambda h, row=row: watched(row, state_after(h)), 0.0, step, xtol=tolerance, rtol=8.9e-16)
-            while moment < step and not crosses(row, x, state_after(moment)):
-                moment = min(moment + tolerance, step)
-            moments.append(moment)
-    return min(moments)
-
-
 def from_event_to_event(run: "Run", plan: "Plan", board: Switchboard, advance: Callable[..., None]) -> None:
     """Advance to the next moment for which an event is set, or at which a watched quantity passes; then let it happen."""
     t, until = 0.0, float(run.grid.samples[-1])
@@ -175,13 +125,15 @@ def from_event_to_event(run: "Run", plan: "Plan", board: Switchboard, advance: C
         rows, stop = board.watchers(), min(board.next_time(t), until)
         run.watch = np.array([row for _, row in rows]).reshape(-1, WATCHER)
         advance(run, plan, t, stop)
-        before, t = run.x[0].copy(), stop
+        t = stop
         if run.passed[1]:
-            t = go_to_moment(run, plan, rows, advance)
-            board.passed(rows, t, before, run.x[0])
+            t = run.passed[0] if plan.method in STIFF else go_to_moment(run, plan, advance)
+            board.passed([rows[i][0] for i in run.passing], t, run.x[0])
+            run.passed[:] = 0.0
         board.time_events(t, run.x[0])
         if len(board.log) > MOST_AT_ONCE and t - board.log[-MOST_AT_ONCE].time <= 1e-12*until:
-            run.failure = f"at t = {t:.6g} s events set each other off for ever, '{board.log[-1].name}' among them; part their values"
+            run.failure = (f"at t = {t:.6g} s events set each other off for ever, '{board.log[-1].name}' among them; part their "
+                           "values")
             return
     take_model(run, board, t)
 
@@ -194,10 +146,11 @@ def take_model(run: "Run", board: Switchboard, t: float) -> None:
         run.grid = replace(run.grid, breaks=np.union1d(run.grid.breaks, breaks[breaks > t]))
 
 
-def go_to_moment(run: "Run", plan: "Plan", rows: list[tuple[Event | Stop, np.ndarray]], advance: Callable[..., None]) -> float:
+def go_to_moment(run: "Run", plan: "Plan", advance: Callable[..., None]) -> float:
     """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
-    (start, step), watch = run.passed.tolist(), run.watch
-    moment = start + find_moment([row for _, row in rows], run.x[0], step, lambda h: run.state_after(start, h))
+    (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
+    moment = start + find_moment(watch, before, step, lambda h: run.state_after(start, h))
     run.watch, run.passed[:] = watch[:0], 0.0
     advance(run, plan, start, moment)
+    run.passing = [i for i, row in enumerate(watch) if crosses(row, before, run.x[0])]
     return moment

@@ -22,6 +22,7 @@ from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
 from bough.model.coordinates import holdable
+from bough.model.holds import motion_breaks
 from bough.model.run import call, group_parameters
 from bough.sweeps import fields as f
 
@@ -50,9 +51,11 @@ class Run:
     tableau: np.ndarray = field(default_factory=lambda: np.zeros(0))        # of a method with compiled steps
     watch: np.ndarray = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
     passed: np.ndarray = field(default_factory=lambda: np.zeros(2))
+    passing: list[int] = field(default_factory=list)                        # watchers that have passed
     out: np.ndarray = field(init=False)
     u_out: np.ndarray = field(init=False)
     failed: np.ndarray = field(init=False)
+    carry: np.ndarray = field(default_factory=lambda: np.zeros((0, loops.CARRY)))       # of adaptive steps
     done: int = 1                   # samples recorded
     steps: int = 0
     longest: float = 0.0            # step of those with fixed length
@@ -82,7 +85,7 @@ class Run:
 
     def state_after(self, t: float, step: float) -> np.ndarray:
         """The one state a step later, without going there."""
-        model, stepper, rows, ws = self.arguments(ONE)
+        model, stepper, _, ws = self.arguments(ONE)
         x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
         kernel = loops.fixed_dense if self.dense else loops.fixed_order_n
         call(kernel, model, stepper, np.array([[t, t + step, 1.0, -1.0]]),
@@ -141,7 +144,8 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
         control_period = dt
     if python is None and control_period is not None:
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
-    grid = build_grid(until, rate, dt if fixed else None, model.tables.jumps if fixed else model.tables.knots, control_period)
+    breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, motion_breaks(model, until))
+    grid = build_grid(until, rate, dt if fixed else None, breaks, control_period)
     pars = stabilised(pars, way, dt if fixed else None)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics == "dense",
               control.address if compiled else 0, python, progress)
@@ -171,7 +175,7 @@ class Plan:
 
 def go(run: Run, plan: Plan, board: Switchboard | None) -> None:
     """From t = 0 to the end, from event to event; what ends it early is noted."""
-    advance = {**dict.fromkeys(FIXED, run_fixed), **dict.fromkeys(ADAPTIVE, run_adaptive), **dict.fromkeys(STIFF, run_stiff)}[plan.method]
+    advance = run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff
     run.start_clock()
     try:
         if board is None:
@@ -223,8 +227,8 @@ def check_contradictions(run: Run) -> None:
         if len(wide):
             held = ", ".join(model.holds) or "what events hold"
             run.failure = (f"loop '{name}' is pulled open from t = {run.grid.samples[wide[0]]:.6g} s on (by "
-                           f"{worst[name].max():.3g}): the motions of {held} contradict it; leave one of its joints free, or prescribe "
-                           "motions that keep it closed")
+                           f"{worst[name].max():.3g}): the motions of {held} contradict it; leave one of its joints free, or "
+                           "prescribe motions that keep it closed")
             run.done = max(int(wide[0]), 1)
 
 

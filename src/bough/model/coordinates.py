@@ -66,5 +66,6 @@ def holdable(system: System) -> dict[str, Coordinate]:
         slides = len(joint.translations)
         for i, name in enumerate(names):
             if name in motions:
-                found[name] = Coordinate(name, body, None if joint.spherical and i >= slides else q + i, v + i, tuple(motions[name]))
+                own = None if joint.spherical and i >= slides else q + i
+                found[name] = Coordinate(name, body, own, v + i, tuple(motions[name]))
     return found

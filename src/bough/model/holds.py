@@ -1,7 +1,7 @@
 """Which coordinates are locked or prescribed, and how sweeps learn of it [B 17].
 
-A coordinate is LOOSE, LOCKED or PRESCRIBED.  Those that can ever be held, by the description or by an event, have a row in plan; which
-of them are is what `switched` writes there, so that it can change in a run.
+A coordinate is LOOSE, LOCKED or PRESCRIBED.  Those that can ever be held, by the description or by an event, have a row in plan;
+which of them are is what `switched` writes there, so that it can change in a run.
 """
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ import numpy as np
 from bough.describe import System
 from bough.kernels.hinges import MODAL, N_SPEEDS, WELD
 from bough.model.coordinates import Coordinate, coordinate_names, holdable
-from bough.model.motions import motion_at, motion_rows
+from bough.model.motions import breaks, motion_at, motion_rows
 from bough.model.partition import Partition
 from bough.sweeps import fields as f
 
@@ -114,3 +114,12 @@ def impose(model: "Model", x: np.ndarray, t: Any) -> None:
         x[:, model.nq + coordinate.v] = motion[name][1] if name in motion else 0.0
         if name in motion:
             x[:, coordinate.q] = motion[name][0]
+
+
+def motion_breaks(model: "Model", until: float) -> np.ndarray:
+    """Times at which what is prescribed changes its law: steps must end there."""
+    coordinates, found = holdable(model.system), [np.zeros(0)]
+    for name, hold in model.holds.items():
+        if hold.motion is not None:
+            found.append(hold.origin + breaks(motion_rows(coordinates[name].motions[hold.motion]), until - hold.origin))
+    return np.unique(np.concatenate(found))

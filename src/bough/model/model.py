@@ -12,11 +12,11 @@ from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model import loops
 from bough.model.arguments import Batch, rows
+from bough.model.coordinates import coordinate_places
+from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
-from bough.model.coordinates import coordinate_places
-from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs

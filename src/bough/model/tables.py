@@ -40,7 +40,8 @@ class Tables:
     def solved_kinds(self) -> list[int]:
         """By hinge, its kind to the sweeps that solve: a weld where it is held."""
         first = self.size(f.HINGES)
-        return self.plan.reshape(-1)[first:first + f.HINGE_ROW*len(self.parts.hinges)].reshape(-1, f.HINGE_ROW)[:, f.SOLVED].tolist()
+        rows = self.plan.reshape(-1)[first:first + f.HINGE_ROW*len(self.parts.hinges)].reshape(-1, f.HINGE_ROW)
+        return [int(kind) for kind in rows[:, f.SOLVED]]
 
     @property
     def dense_size(self) -> int:
