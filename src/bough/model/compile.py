@@ -13,6 +13,7 @@ from bough.model.singular import check_inertias
 def compile_system(system: System) -> Model:
     """Check a system and make a model of it."""
     check_references(system)
+    check_supported(system)
     check_wheels(system)
     check_orbit(system)
     model = Model(system)
@@ -21,6 +22,16 @@ def compile_system(system: System) -> Model:
     check_inertias(model.tables.parts, model.nq)
     check_loops(model)
     return model
+
+
+def check_supported(system: System) -> None:
+    """What can be described but not simulated yet."""
+    for body in system.bodies.values():
+        if body.joint.motion is not None:
+            raise ModelError(f"body '{body.name}': its joint has a motion, and prescribed and locked coordinates are not supported yet; "
+                             "leave motion out")
+    for part in [*system.events.values(), *system.stops.values()]:
+        raise ModelError(f"{part.noun} '{part.name}': {part.noun}s are not supported yet; leave it out")
 
 
 def check_loops(model: Model) -> None:
