@@ -2,6 +2,7 @@
 
 from bough.describe.body import Body
 from bough.describe.document import json_schema
+from bough.describe.events import Event, Latch, Lock, Prescribe, Release, Stop
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
     Cylindrical,
@@ -31,11 +32,14 @@ __all__ = [
     "Constant",
     "Cylindrical",
     "Distance",
+    "Event",
     "Frame",
     "Free",
     "Gimbal",
     "Harmonics",
     "Joint",
+    "Latch",
+    "Lock",
     "Loop",
     "Move",
     "Pieces",
@@ -43,12 +47,15 @@ __all__ = [
     "PointOnLine",
     "PointOnPlane",
     "Polynomial",
+    "Prescribe",
     "Prismatic",
     "Rate",
+    "Release",
     "Revolute",
     "Simulation",
     "Spherical",
     "Spline",
+    "Stop",
     "System",
     "Table",
     "Universal",

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from bough.describe import flexible_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
+from bough.describe.events import EVENT, Event, Stop
 from bough.describe.gravity import Gravity
 from bough.describe.loads import Wrench
 from bough.describe.loops import Loop
@@ -54,6 +55,10 @@ class Document(Description):
     loops: Annotated[tuple[Annotated[Loop, BeforeValidator(_read(Loop))], ...], BeforeValidator(_entries)] = ()
     wheels: Annotated[tuple[Annotated[Wheel, BeforeValidator(_read(Wheel))], ...], BeforeValidator(_entries)] = ()
     wrenches: Annotated[tuple[Annotated[Wrench, BeforeValidator(_read(Wrench))], ...], BeforeValidator(_entries)] = ()
+    events: Annotated[
+        tuple[Annotated[Event, BeforeValidator(_read(Event)), WithJsonSchema(EVENT)], ...], BeforeValidator(_entries)
+    ] = ()
+    stops: Annotated[tuple[Annotated[Stop, BeforeValidator(_read(Stop))], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +81,6 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of bough's YAML files, for editors that complete and check while one types.
 
     >>> sorted(json_schema()["properties"])
-    ['bodies', 'bough', 'gravity', 'loops', 'name', 'simulation', 'wheels', 'wrenches']
+    ['bodies', 'bough', 'events', 'gravity', 'loops', 'name', 'simulation', 'stops', 'wheels', 'wrenches']
     """
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Document.model_json_schema()

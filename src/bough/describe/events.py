@@ -275,3 +275,13 @@ class Stop(Description):
         if self.above is not None and self.below is not None:
             raise Fault("below", f"above is {self.above} and below is {self.below}; give one of them, and a stop of its own for the other side")
         return self
+
+    @property
+    def side(self) -> float:
+        """1 if it acts above its value, -1 if below."""
+        return -1.0 if self.above is None else 1.0
+
+    @property
+    def limit(self) -> float:
+        """The value beyond which it acts."""
+        return float(self.below or 0.0) if self.above is None else self.above

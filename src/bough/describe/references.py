@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bough.describe.body import WORLD, Body
+from bough.describe.event_problems import event_problems
 from bough.describe.flexible_problems import flexible_problems
 from bough.describe.loops import Loop
 from bough.errors import Path, Problem, nearest
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def reference_problems(system: System) -> list[Problem]:
     """Every unknown body or node that a body, a loop, a wheel or a wrench refers to, every ring of parents, every loop that
-    closes nothing, and the flexible bodies that the sweeps do not know.
+    closes nothing, every event and stop that cannot work, and the flexible bodies that the sweeps do not know.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -36,7 +37,7 @@ def reference_problems(system: System) -> list[Problem]:
     for index, wrench in enumerate(system.wrenches.values()):
         if wrench.body not in system.bodies:
             found.append(_unknown(f"wrench {wrench.name!r}", "body", wrench.body, system, ("wrenches", index, "body")))
-    return found + _rings(system.bodies) + flexible_problems(system)
+    return found + _rings(system.bodies) + event_problems(system) + flexible_problems(system)
 
 
 def _unknown(subject: str, key: str, value: str, system: System, path: Path, others: tuple[str, ...] = ()) -> Problem:

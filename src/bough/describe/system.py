@@ -1,4 +1,4 @@
-"""The system: where a user collects bodies, loops, wheels and loads, and what is compiled."""
+"""The system: where a user collects bodies, loops, wheels, loads, events and stops, and what is compiled."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
 from bough.describe.body import Body
 from bough.describe.document import Document, in_folder
+from bough.describe.events import Event, Latch, Stop
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.loads import Wrench
@@ -23,7 +24,7 @@ from bough.describe.settings import Simulation
 from bough.describe.wheels import Wheel
 from bough.errors import DescriptionError, Problem
 
-Part = TypeVar("Part", Body, Loop, Wheel, Wrench)
+Part = TypeVar("Part", Body, Loop, Wheel, Wrench, Event, Stop)
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -51,6 +52,8 @@ class System:
         self.loops: dict[str, Loop] = {}
         self.wheels: dict[str, Wheel] = {}
         self.wrenches: dict[str, Wrench] = {}
+        self.events: dict[str, Event] = {}
+        self.stops: dict[str, Stop] = {}
         self.settings: Simulation | None = None
         self._joint_owners: dict[str, str] = {}
 
@@ -134,6 +137,38 @@ class System:
     ) -> Wrench:
         """Add a force and a moment from outside to a body; see Wrench."""
         return self._add(Wrench(name, body, force, moment, at, frame, node))
+
+    def event(
+        self,
+        name: str,
+        *,
+        at: float | None = None,
+        when: str | None = None,
+        crosses: float | None = None,
+        direction: str = "both",
+        quantity: str = "position",
+        do: Any,
+        repeat: bool = False,
+    ) -> Event:
+        """Say what happens at a time, or when a quantity crosses a value; see Event."""
+        return self._add(Event(name, at, when, crosses, direction, quantity, do, repeat))
+
+    def latch(self, name: str, *, coordinate: str, at: float, direction: str = "both") -> Event:
+        """Lock a coordinate when it passes the value `at`; see Latch."""
+        return self._add(Latch(name, coordinate, at, direction))
+
+    def stop(
+        self,
+        name: str,
+        *,
+        coordinate: str,
+        above: float | None = None,
+        below: float | None = None,
+        stiffness: float,
+        damping: float = 0.0,
+    ) -> Stop:
+        """Add a spring and a damper that act on a coordinate beyond a value; see Stop."""
+        return self._add(Stop(name, coordinate, above, below, stiffness=stiffness, damping=damping))
 
     def simulation(
         self,
@@ -236,13 +271,15 @@ class System:
             loops=tuple(self.loops.values()),
             wheels=tuple(self.wheels.values()),
             wrenches=tuple(self.wrenches.values()),
+            events=tuple(self.events.values()),
+            stops=tuple(self.stops.values()),
             simulation=self.settings,
         )
 
     @classmethod
     def _of(cls, document: Document) -> Self:
         system, problems = cls(document.name, gravity=document.gravity), []
-        for key in ("bodies", "loops", "wheels", "wrenches"):
+        for key in ("bodies", "loops", "wheels", "wrenches", "events", "stops"):
             for index, part in enumerate(getattr(document, key)):
                 try:
                     system._add(part)
@@ -255,7 +292,7 @@ class System:
 
     def _add(self, part: Part) -> Part:
         shelves: dict[type, dict[str, Any]] = {
-            Body: self.bodies, Loop: self.loops, Wheel: self.wheels, Wrench: self.wrenches,
+            Body: self.bodies, Loop: self.loops, Wheel: self.wheels, Wrench: self.wrenches, Event: self.events, Stop: self.stops,
         }  # fmt: skip
         shelf = shelves[type(part)]
         if part.name in shelf:

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bough.describe import Lock, Prescribe, System
+from bough.describe.coordinates import speed_names, targets
 
 
 def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
@@ -15,12 +16,15 @@ def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
 
 
 def coordinate_place(system: System, name: str) -> tuple[int, int]:
-    """Where a joint's coordinate of its own name is in q and v."""
-    for body, names in coordinate_names(system).items():
-        if name in names:
-            q, v = coordinate_places(system)[body]
-            return q + names.index(name), v + names.index(name)
-    raise KeyError(name)
+    """Where a coordinate that is an entry of q and of v is in both."""
+    target = targets(system, name)[0]
+    q, v = coordinate_places(system)[target.body.name]
+    return q + target.entries[0], v + target.entries[0]
+
+
+def targets_of(system: System, name: str) -> list[str]:
+    """The entries of v that a name means: one, or all of a body's or a joint's."""
+    return [each for target in targets(system, name) for each in target.names]
 
 
 @dataclass(frozen=True)
@@ -33,39 +37,25 @@ class Coordinate:
     motions: tuple[Any, ...]            # that it may follow
 
 
-def coordinate_names(system: System) -> dict[str, list[str]]:
-    """By body, the names of its joint's entries of v."""
-    return {body.name: [f"{body.joint.name or body.name}.{dof}" for dof in body.joint.dofs] for body in system.bodies.values()}
-
-
-def targets_of(system: System, target: str) -> list[str]:
-    """The coordinates that a name means: one, or all of a body's or a joint's."""
-    found = []
-    for body, names in coordinate_names(system).items():
-        found += names if target in (body, system.bodies[body].joint.name) else [name for name in names if name == target]
-    return found
-
-
 def holdable(system: System) -> dict[str, Coordinate]:
     """Coordinates that the description or an event may hold, by name."""
     motions: dict[str, list[Any]] = {}
-    for body, names in coordinate_names(system).items():
-        for name, motion in zip(names, system.bodies[body].joint.motion or (None,)*len(names), strict=True):
-            if motion is not None:
-                motions[name] = [] if motion == "locked" else [motion]
-    for event in system.events.values():
-        for action in event.do:
-            if isinstance(action, Lock | Prescribe):
-                for name in targets_of(system, action.target):
-                    own = motions.setdefault(name, [])
-                    if isinstance(action, Prescribe):
-                        own.append(action.motion)
+    for name, motion in declared_motions(system).items():
+        motions[name] = [] if motion == "locked" else [motion]
+    for action in (action for event in system.events.values() for action in event.do if isinstance(action, Lock | Prescribe)):
+        for name in targets_of(system, action.target):
+            motions.setdefault(name, []).extend([action.motion] if isinstance(action, Prescribe) else [])
     found, places = {}, coordinate_places(system)
-    for body, names in coordinate_names(system).items():
-        joint, (q, v) = system.bodies[body].joint, places[body]
-        slides = len(joint.translations)
-        for i, name in enumerate(names):
+    for body in system.bodies.values():
+        (q, v), slides = places[body.name], len(body.joint.translations)
+        for i, name in enumerate(speed_names(body)[:body.joint.n_v]):
             if name in motions:
-                own = None if joint.spherical and i >= slides else q + i
-                found[name] = Coordinate(name, body, own, v + i, tuple(motions[name]))
+                own = None if body.joint.spherical and i >= slides else q + i
+                found[name] = Coordinate(name, body.name, own, v + i, tuple(motions[name]))
     return found
+
+
+def declared_motions(system: System) -> dict[str, Any]:
+    """What joints say of their coordinates that are not free: "locked", or a motion."""
+    return {name: motion for body in system.bodies.values() if body.joint.motion is not None
+            for name, motion in zip(speed_names(body), body.joint.motion, strict=False) if motion is not None}

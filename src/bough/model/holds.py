@@ -11,7 +11,7 @@ import numpy as np
 
 from bough.describe import System
 from bough.kernels.hinges import MODAL, N_SPEEDS, WELD
-from bough.model.coordinates import Coordinate, coordinate_names, holdable
+from bough.model.coordinates import Coordinate, declared_motions, holdable
 from bough.model.motions import breaks, motion_at, motion_rows
 from bough.model.partition import Partition
 from bough.sweeps import fields as f
@@ -32,12 +32,7 @@ class Hold:
 
 def declared_holds(system: System) -> dict[str, Hold]:
     """What the description holds, by coordinate."""
-    held = {}
-    for body, names in coordinate_names(system).items():
-        for name, motion in zip(names, system.bodies[body].joint.motion or (None,)*len(names), strict=True):
-            if motion is not None:
-                held[name] = Hold(None if motion == "locked" else 0)
-    return held
+    return {name: Hold(None if motion == "locked" else 0) for name, motion in declared_motions(system).items()}
 
 
 def hinge_of(parts: Partition, v: int) -> int:

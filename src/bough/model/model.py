@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bough.describe import CentralGravity, System
+from bough.describe.coordinates import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model import loops
@@ -57,12 +58,11 @@ class Model:
         self._switched: dict[Any, Tables] = {}
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
-        joints = {body.name: body.joint for body in system.bodies.values()}
-        modes = {body.name: [f"{body.name}.mode{r + 1}" for r in range(body.n_modes)] for body in system.bodies.values()}
+        bodies = system.bodies.values()
         self.names = Names(
-            q=tuple(name for b, j in joints.items() for name in (*(f"{j.name or b}.{label}" for label in j.q_labels), *modes[b])),
-            v=tuple(name for b, j in joints.items() for name in (*(f"{j.name or b}.{label}" for label in j.dofs), *modes[b])),
-            bodies=tuple(joints), joints=tuple(j.name or b for b, j in joints.items()), wheels=tuple(system.wheels))
+            q=tuple(name for body in bodies for name in coordinate_names(body)),
+            v=tuple(name for body in bodies for name in speed_names(body)),
+            bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels))
         self.nq, self.nv, self.nw = len(self.names.q), len(self.names.v), len(self.names.wheels)
         self.in_orbit = isinstance(system.gravity, CentralGravity)
         self.q0, self.v0 = initial_state(system)
@@ -149,6 +149,8 @@ class Model:
             system.wrenches[wrench.name] = wrench
         for loop in self.system.loops.values():
             system.loops[loop.name] = loop
+        system.events.update(self.system.events)
+        system.stops.update(self.system.stops)
         system.settings = self.system.settings
         return system.compile()
 
