@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bough.describe.coordinates import Target, coordinate_names, spherical_names, speed_names, targets
+from bough.describe.coordinates import Target, coordinate_names, speed_names, spherical_names, targets
 from bough.describe.events import Action, Event, Lock, Prescribe
 from bough.describe.motion_mapping import LOCKED
 from bough.describe.motions import Constant
