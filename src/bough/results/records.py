@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
+from bough.model.coordinates import holdable
 
 
 class Meaning(NamedTuple):
@@ -70,6 +71,9 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "joint_torque": Meaning(SPEED, "", "joint torques and forces, modal forces, described and controlled, without springs"),
         "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
     },
+    "drives": {
+        "drive_force": Meaning(("drive",), "", "force or torque that holds a locked or prescribed coordinate; NaN where it is free"),
+    },
     "orbit": {
         "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),
         "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass centre, inertial axes"),
@@ -97,6 +101,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
         named = ["state", "energy", "momentum", "pose"]
         named += ["nodes", "strain"] if flexible else []
         named += ["loops"] if system.loops else []
+        named += ["drives"] if holdable(system) else []
         named += ["wheels"] if system.wheels else []
         named += ["torque"] if controlled else []
     else:
@@ -110,7 +115,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
     in_orbit = isinstance(system.gravity, CentralGravity)
     if "orbit" in named and not in_orbit:
         raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
-    for name, parts in (("wheels", system.wheels), ("loops", system.loops)):
+    for name, parts in (("wheels", system.wheels), ("loops", system.loops), ("drives", holdable(system))):
         if name in named and not parts:
             raise StateError(f"record: {name!r}, but system {system.name!r} has no {name}; leave it out")
     for name in OF_FLEXIBLE_BODIES:
