@@ -10,25 +10,19 @@ from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from bough.describe.base import Description, Fault, unknown_key
 from bough.describe.motion_mapping import MOTION, MotionField
-from bough.describe.numeric import ABOVE_ZERO, AT_LEAST_ZERO, Number, Text, above_zero, at_least_zero, items, shown, truth
-from bough.errors import DescriptionError, Problem, nearest
+from bough.describe.numeric import ABOVE_ZERO, AT_LEAST_ZERO, Number, Text, above_zero, at_least_zero, items, shown, truth, word
+from bough.errors import DescriptionError, Problem
 
 Direction = Literal["rising", "falling", "both"]
 Quantity = Literal["position", "rate"]
 
 
-def _direction(value: Any) -> Any:
-    return _word(value, get_args(Direction))
+def _direction(value: Any) -> str:
+    return word(value, get_args(Direction))
 
 
-def _quantity(value: Any) -> Any:
-    return _word(value, get_args(Quantity))
-
-
-def _word(value: Any, known: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"is {shown(value)}; give {', '.join(known[:-1])} or {known[-1]}{nearest(value, known)}")
-    return value
+def _quantity(value: Any) -> str:
+    return word(value, get_args(Quantity))
 
 
 class Lock(Description):
@@ -91,7 +85,8 @@ def read_action(value: Any) -> Action:
     if isinstance(value, Action):
         return value
     if not isinstance(value, Mapping) or len(value) != 1:
-        raise ValueError(f"is {shown(value)}; give Lock(target), Release(target) or Prescribe(target, motion) (in YAML: {{lock: target}})")
+        actions = "Lock(target), Release(target) or Prescribe(target, motion) (in YAML: {lock: target})"
+        raise ValueError(f"is {shown(value)}; give {actions}")
     ((verb, given),) = value.items()
     if verb not in ACTIONS:
         raise DescriptionError([Problem(unknown_key(verb, ACTIONS), "do", (str(verb),))])
@@ -140,8 +135,8 @@ class Event(Description):
     """What happens, once, at a time or when a quantity passes a value: the actions `do`, all at once.
 
     Either `at` is the time [s], or `when` is the name of a coordinate ("boom.ry", an entry of q), whose position `crosses` a value,
-    "rising", "falling" or in "both" directions. With quantity="rate" it is the speed of that name (an entry of v) that crosses it, or
-    that of a wheel. With `repeat` it happens each time.
+    "rising", "falling" or in "both" directions. With quantity="rate" it is the speed of that name (an entry of v), or that of a
+    wheel, that crosses it. With `repeat` it happens each time.
 
     >>> Event("deploy", at=12, do=[Release("boom.ry")])
     Event('deploy', at=12.0, do=(Release(target='boom.ry'),))
@@ -187,11 +182,12 @@ class Event(Description):
         unused = {"crosses": None, "direction": "both", "quantity": "position", "repeat": False}
         for key, default in unused.items() if self.at is not None else ():
             if (given := getattr(self, key)) != default:
-                raise Fault(key, f"{key} is {shown(given)}, but the event happens at {self.at} s; leave it out, or give when instead of at")
+                text = f"{key} is {shown(given)}, but the event happens at {self.at} s; leave it out, or give when instead of at"
+                raise Fault(key, text)
         return self
 
     @classmethod
-    def from_mapping(cls, mapping: Any) -> Any:
+    def from_mapping(cls, mapping: Any) -> Self:
         """An event as a YAML file holds it, or the short form of a latch."""
         if not isinstance(mapping, Mapping) or "latch" not in mapping:
             return super().from_mapping(mapping)
@@ -202,7 +198,7 @@ class Event(Description):
         if not isinstance(given, Mapping) or not {"coordinate", "at"} <= given.keys() <= {"coordinate", "at", "direction"}:
             text = f"latch is {shown(given)}; give a mapping with coordinate, at and perhaps direction"
             raise DescriptionError([Problem(text, subject, ("latch",))])
-        return Latch(mapping.get("name"), **given)  # type: ignore[arg-type]  # the event itself checks its name
+        return super().from_mapping({key: mapping[key] for key in mapping if key != "latch"} | _latched(**given))
 
     @property
     def latch(self) -> bool:
@@ -220,21 +216,21 @@ class Event(Description):
 _LATCHED = ("name", "latch")
 
 
+def _latched(coordinate: Any, at: Any, direction: Any = "both") -> dict[str, Any]:
+    return {"when": coordinate, "crosses": at, "direction": direction, "do": [{"lock": coordinate}]}
+
+
 def Latch(name: str, coordinate: str, at: float, direction: str = "both") -> Event:
     """The event that locks a coordinate when it passes the value `at`: short for an Event.
 
     >>> Latch("hinge stop", "boom.ry", at=1.57, direction="rising").do
     (Lock(target='boom.ry'),)
     """
-    return Event(name, when=coordinate, crosses=at, direction=direction, do=[Lock(coordinate)])
+    return Event(name, **_latched(coordinate, at, direction))
 
 
-EVENT = {
-    "anyOf": [
-        Event.model_json_schema(),
-        _keys({"name": _TEXT, "latch": _keys({"coordinate": _TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})}),
-    ]
-}
+_LATCH = _keys({"coordinate": _TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})
+EVENT = {"anyOf": [Event.model_json_schema(), _keys({"name": _TEXT, "latch": _LATCH})]}
 
 
 class Stop(Description):
@@ -273,5 +269,6 @@ class Stop(Description):
         if self.above is None and self.below is None:
             raise Fault("above", "neither above nor below is given; give one of them, the value beyond which it acts")
         if self.above is not None and self.below is not None:
-            raise Fault("below", f"above is {self.above} and below is {self.below}; give one of them, and a stop of its own for the other side")
+            text = f"above is {self.above} and below is {self.below}; give one of them, and the other side a stop of its own"
+            raise Fault("below", text)
         return self

@@ -28,10 +28,9 @@ def check_supported(system: System) -> None:
     """What can be described but not simulated yet."""
     for body in system.bodies.values():
         if body.joint.motion is not None:
-            raise ModelError(f"body '{body.name}': its joint has a motion, and prescribed and locked coordinates are not supported yet; "
-                             "leave motion out")
-    for part in [*system.events.values(), *system.stops.values()]:
-        raise ModelError(f"{part.noun} '{part.name}': {part.noun}s are not supported yet; leave it out")
+            raise ModelError(f"body '{body.name}': motion, which prescribes or locks its joint, is not supported yet; leave it out")
+    for noun, name in [*(("event", name) for name in system.events), *(("stop", name) for name in system.stops)]:
+        raise ModelError(f"{noun} '{name}': {noun}s are not supported yet; leave it out")
 
 
 def check_loops(model: Model) -> None:
