@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bough.describe.actions import Action, Lock, Prescribe
 from bough.describe.coordinates import Target, coordinate_names, speed_names, spherical_names, targets
-from bough.describe.events import Action, Event, Lock, Prescribe
+from bough.describe.events import Event
 from bough.describe.motion_mapping import LOCKED
 from bough.describe.motions import Constant
 from bough.errors import Path, Problem, nearest
