@@ -7,8 +7,8 @@ import numpy as np
 
 from bough.describe import CentralGravity
 from bough.model.arguments import Batch, check_node
-from bough.model.deformed import Deformed, deformed
 from bough.model.coordinates import coordinate_place
+from bough.model.deformed import Deformed, deformed
 from bough.model.loop_loads import spring_energy
 from bough.model.partition import Partition
 from bough.model.run import call, group_parameters, workspace

@@ -1,4 +1,4 @@
-"""Ready figures of a result: joint states, energy, momentum, loops, nodes, strain, poses, wheels, reactions, torques, drives, orbit."""
+"""Ready figures of a result: states, energy, momentum, loops, nodes, strain, poses, wheels, reactions, torques, drives, orbit."""
 
 from __future__ import annotations
 
@@ -212,8 +212,8 @@ def _drives(report: Report, get: Get) -> list[PanelRow]:
     force, units = get("drive_force"), joint_units(report.system)["torque_unit"]
     rows = []
     for i, (name, coordinate) in enumerate(holdable(report.system).items()):
-        unit = units[coordinate.v]
-        rows.append(PanelRow([Panel(f"{name}: {'force' if unit == 'N' else 'torque'} of its drive", unit, force[..., i : i + 1])], []))
+        what, unit = "force" if units[coordinate.v] == "N" else "torque", units[coordinate.v]
+        rows.append(PanelRow([Panel(f"{name}: {what} of its drive", unit, force[..., i : i + 1])], []))
     return rows
 
 

@@ -72,7 +72,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
     },
     "drives": {
-        "drive_force": Meaning(("drive",), "", "force or torque that holds a locked or prescribed coordinate; NaN where it is free"),
+        "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
     },
     "orbit": {
         "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),
