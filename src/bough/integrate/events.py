@@ -47,7 +47,8 @@ class Switchboard:
         rows: list[tuple[Event | Stop, np.ndarray]] = []
         for event in self.waiting:
             if event.when is not None:
-                rows.append((event, watcher(quantity_place(self.model, event), 1.0, event.crosses, DIRECTIONS[event.direction])))
+                place, direction = quantity_place(self.model, event), DIRECTIONS[event.direction]
+                rows.append((event, watcher(place, 1.0, event.crosses or 0.0, direction)))
         for stop in self.model.system.stops.values():
             rows.append((stop, stop_watcher(self.model, stop)))
         return rows

@@ -96,7 +96,7 @@ def check_orbit(system: System) -> None:
                 raise ModelError(f"body '{body.name}' has inertia but no mass; with central gravity give it a mass too")
         for coordinate in holdable(system).values():
             if system.bodies[coordinate.body].parent is None:
-                raise ModelError(f"coordinate '{coordinate.name}' is held, and its joint leads to the world; with central gravity the "
-                                 "tree moves about its mass centre: hold joints between bodies only")
+                raise ModelError(f"coordinate '{coordinate.name}' is held, and its joint leads to the world; with central gravity "
+                                 "the tree moves about its mass centre: hold joints between bodies only")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

@@ -71,9 +71,6 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "joint_torque": Meaning(SPEED, "", "joint torques and forces, modal forces, described and controlled, without springs"),
         "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
     },
-    "drives": {
-        "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
-    },
     "orbit": {
         "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),
         "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass centre, inertial axes"),
@@ -84,6 +81,9 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         ),
         "loop_gap": Meaning(("loop",), "m", "largest gap of the translations that a loop holds"),
         "loop_gap_angle": Meaning(("loop",), "rad", "largest gap of the rotations that a loop holds"),
+    },
+    "drives": {
+        "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
     },
 }
 OF_FLEXIBLE_BODIES = ("nodes", "strain", "shapes")
