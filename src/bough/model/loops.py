@@ -99,23 +99,23 @@ def freedom_of(closures: Sequence[Closure], J: np.ndarray, nv: int) -> Freedom:
 
 
 # ---- assembly -------------------------------------------------------------------------------------------------------
-def held_speeds(model: "Model", hold: Sequence[str]) -> np.ndarray:
-    """Which entries of v the names of coordinates or joints hold."""
-    if isinstance(hold, str):
-        hold = (hold,)
-    held = np.zeros(model.nv, dtype=bool)
-    for name in hold:
+def named_speeds(model: "Model", names: Sequence[str], what: str) -> np.ndarray:
+    """Which entries of v the names of coordinates or joints mean; `what` the names are for."""
+    if isinstance(names, str):
+        names = (names,)
+    meant = np.zeros(model.nv, dtype=bool)
+    for name in names:
         entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
         if not entries:
             known = [*model.names.v, *model.names.joints]
-            raise StateError(f"hold: there is no coordinate or joint '{name}'{nearest(name, known)}")
-        held[entries] = True
-    return held
+            raise StateError(f"{what}: there is no coordinate or joint '{name}'{nearest(name, known)}")
+        meant[entries] = True
+    return meant
 
 
 def assemble(model: "Model", q: np.ndarray, v: np.ndarray, hold: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
-    free = ~held_speeds(model, hold)
+    free = ~named_speeds(model, hold, "hold")
     q = assemble_position(model, np.array(q, float), free, hold)
     rate, J = loop_terms(model, model.batch(q, v), SPEED)
     v = v + least_change(model, q, J[0], -rate[0], free)
@@ -246,15 +246,38 @@ def frame_pose(model: "Model", seen: Bodies, frame: Frame) -> tuple[np.ndarray, 
     return position + attitude @ np.asarray(frame.at), attitude @ rotation_matrix(frame.orient)
 
 
+@dataclass(frozen=True)
+class Split:
+    """Rows of a batch of matrices (batch, rows, nv) by what they say: left (values) right, and which columns of left say nothing."""
+    left: np.ndarray            # (batch, rows, rows)
+    values: np.ndarray          # (batch, rank at most)
+    right: np.ndarray           # (batch, rank at most, nv)
+    null: np.ndarray            # (batch, rows) of columns of left
+
+    @staticmethod
+    def of(rows: np.ndarray) -> "Split":
+        left, values, right = np.linalg.svd(rows)
+        null = np.ones(rows.shape[:2], dtype=bool)
+        null[:, :values.shape[1]] = values <= np.sqrt(REDUNDANT)*values.max(axis=1, initial=0.0, keepdims=True)
+        return Split(left, values, right[:, :values.shape[1]], null)
+
+    @property
+    def void(self) -> np.ndarray:
+        """(batch, rows, n): unit combinations of rows that say nothing, a column each; zero in states where one says something."""
+        return (self.left*self.null[:, None, :])[:, :, self.null.any(axis=0)]
+
+    def least(self, wanted: np.ndarray) -> np.ndarray:
+        """(batch, rows): the least x with rows^T x = wanted, as nearly as can be."""
+        n = self.values.shape[1]
+        along = np.einsum("bnv,bv->bn", self.right, wanted)
+        along = np.where(self.null[:, :n], 0.0, along/np.where(self.null[:, :n], 1.0, self.values))
+        return np.einsum("bin,bn->bi", self.left[:, :, :n], along)
+
+
 def least_norm(closures: Sequence[Closure], multipliers: np.ndarray, J: np.ndarray) -> np.ndarray:
     """Forces and moments (batch, rows) in SI units; of redundant ones those with the least sum of squares."""
     sizes = row_sizes(closures)
-    left, values, _ = np.linalg.svd(J/sizes[:, None])
-    forces = multipliers*sizes
-    null = np.zeros((len(J), len(sizes)), dtype=bool)
-    null[:, :values.shape[1]] = values <= np.sqrt(REDUNDANT)*values.max(axis=1, initial=0.0, keepdims=True)
-    null[:, values.shape[1]:] = True
-    void = left*null[:, None, :]
+    void, forces = Split.of(J/sizes[:, None]).void, multipliers*sizes
     return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
 
 
@@ -282,17 +305,16 @@ def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], for
     return wrenches
 
 
-def with_loop_wrenches(model: "Model", q: Any, needed: np.ndarray, wrenches: Mapping[Any, Any] | None,
-                       frame: str) -> dict[Any, np.ndarray]:
-    """Wrenches of the caller with those of the loops, which give the generalised forces that are `needed` besides joint torques;
-    of redundant loops' the least."""
+def holding_rows(model: "Model", q: np.ndarray) -> np.ndarray:
+    """(batch, rows, nv): the generalised forces of a unit force or moment in each row of the loops, SI units."""
     batch = model.batch(q, np.zeros(model.nv))
-    closures = batch.tables.fronts.closures
-    _, J = loop_terms(model, batch, POSITION)
-    J = J/row_sizes(closures)[:, None]
-    inverse = np.linalg.pinv(J.transpose(0, 2, 1), rcond=np.sqrt(REDUNDANT))
-    forces = np.einsum("bij,bj->bi", inverse, np.atleast_2d(needed))
-    seen = model.bodies(batch.x[:, :model.nq])
+    return loop_terms(model, batch, POSITION)[1]/row_sizes(batch.tables.fronts.closures)[:, None]
+
+
+def with_loop_wrenches(model: "Model", q: np.ndarray, forces: np.ndarray, wrenches: Mapping[Any, Any] | None,
+                       frame: str) -> dict[Any, np.ndarray]:
+    """Wrenches of the caller with those of the loops, whose forces are (batch, rows)."""
+    closures, seen = model.tables.fronts.closures, model.bodies(q)
     total = {place: np.atleast_2d(np.asarray(wrench, float)) for place, wrench in (wrenches or {}).items()}
     for name, wrench in loop_wrenches(model, seen, closures, forces).items():
         loop = model.system.loops[name]

@@ -209,7 +209,14 @@ class Model:
         body, in the body's axes.  Joint torques matter where loops are closed: what they do not give, the loops must."""
         if self.system.loops:
             needed = self.inverse_dynamics(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-            wrenches = loops.with_loop_wrenches(self, q, needed if tau is None else needed - np.asarray(tau), wrenches, frame)
+            needed = np.atleast_2d(needed if tau is None else needed - np.asarray(tau))
+            forces = loops.Split.of(loops.holding_rows(self, q)).least(needed)
+            wrenches = loops.with_loop_wrenches(self, q, forces, wrenches, frame)
+        return self._hinge_loads(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+
+    def _hinge_loads(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[Any, Any] | None, frame: str, t: Any, wheels: Any,
+                     motors: Any, orbit: Any) -> np.ndarray:
+        """Reactions, where the wrenches of the loops are among the wrenches."""
         batch = self.batch(q, v, None, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit,
                            keep_welds=True)
         a = rows("a", a, self.nv, batch.n, self.names.v)
