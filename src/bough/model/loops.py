@@ -9,7 +9,7 @@ from bough.describe import Frame
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.model.closures import Closure, held_motion
-from bough.model.observe import Bodies
+from bough.model.observe import Bodies, Frames
 from bough.model.partition import rotation_matrix
 from bough.model.run import workspace
 from bough.sweeps import calls
@@ -234,21 +234,28 @@ def release(hold: Sequence[str]) -> str:
 # ---- forces ---------------------------------------------------------------------------------------------------------
 def frame_pose(model: "Model", seen: Bodies, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
     """(batch, 3) and (batch, 3, 3): where a frame is."""
+    motion = frame_motion(model, seen, frame)
+    return motion.position, motion.attitude
+
+
+def frame_motion(model: "Model", seen: Bodies, frame: Frame) -> Frames:
+    """Where a frame is and how it moves; arrays of one state if it is the world's."""
     if frame.body == "world":
-        position, attitude = np.zeros((1, 3)), np.eye(3)[None]
+        place = Frames(np.zeros((1, 3)), np.zeros((1, 3)), np.eye(3)[None], np.zeros((1, 3)))
     elif model.system.bodies[frame.body].flexible is None:
         k = model.body_index(frame.body)
-        position, attitude = seen.position[:, k], seen.attitude[:, k]
+        place = Frames(seen.position[:, k], seen.velocity[:, k], seen.attitude[:, k], seen.rate[:, k])
     else:
         elastic = model.system.bodies[frame.body].elastic
-        j = elastic.nodes.index(frame.node or elastic.inboard or "")
-        position, attitude = seen.nodes[frame.body].position[:, j], seen.nodes[frame.body].attitude[:, j]
-    return position + attitude @ np.asarray(frame.at), attitude @ rotation_matrix(frame.orient)
+        place = seen.node(frame.body, frame.node or elastic.inboard or "")
+    arm = place.attitude @ np.asarray(frame.at)
+    return Frames(place.position + arm, place.velocity + np.cross(place.rate, arm), place.attitude @ rotation_matrix(frame.orient),
+                  place.rate)
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of a batch of matrices (batch, rows, nv) by what they say: left (values) right, and which columns of left say nothing."""
+    """Matrices (batch, rows, nv) as left (values) right, and which combinations of rows, columns of left, say nothing."""
     left: np.ndarray            # (batch, rows, rows)
     values: np.ndarray          # (batch, rank at most)
     right: np.ndarray           # (batch, rank at most, nv)
