@@ -96,7 +96,7 @@ class CutLoads:
 
     def open_words(self, state: int = 0) -> list[str]:
         """What is not determined in a state, in words."""
-        void = self.void[state].reshape(6*len(self.names), -1)
+        void = self.void[state].reshape(6*len(self.names), self.void.shape[3])
         void = void[:, np.linalg.norm(void, axis=0) > 0.5]
         words, line = [], self._line(state)
         if line is not None and np.linalg.norm(line - void @ (void.T @ line)) <= OPEN:

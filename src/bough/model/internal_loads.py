@@ -150,17 +150,18 @@ def shifted(wrenches: np.ndarray, arm: np.ndarray) -> np.ndarray:
 
 def turned(wrenches: np.ndarray, attitude: np.ndarray) -> np.ndarray:
     """Columns [moment, force] (batch, 6, n) from world axes into those of the attitude (batch, 3, 3)."""
-    parts = wrenches.reshape(len(wrenches), 2, 3, -1)
+    parts = wrenches.reshape(len(wrenches), 2, 3, wrenches.shape[2])
     return np.einsum("bij,bcin->bcjn", attitude, parts).reshape(wrenches.shape)
 
 
 def least_loads(loads: np.ndarray, stresses: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
     """Loads (batch, connections, 6) less what may be added to them, and an orthonormal basis of that; moments over length."""
     scale = np.repeat([length, 1.0], 3)
-    flat = (stresses/scale[:, None]).reshape(len(loads), -1, stresses.shape[3])
+    n, connections, _, sets = stresses.shape
+    flat = (stresses/scale[:, None]).reshape(n, 6*connections, sets)
     basis, sizes, _ = np.linalg.svd(flat, full_matrices=False)
     open_ = sizes > np.sqrt(REDUNDANT)                      # the stresses are of unit forces
     void = (basis*open_[:, None, :])[:, :, open_.any(axis=0)]
-    scaled = (loads/scale).reshape(len(loads), -1)
+    scaled = (loads/scale).reshape(n, 6*connections)
     scaled = scaled - np.einsum("bin,bn->bi", void, np.einsum("bin,bi->bn", void, scaled))
-    return scaled.reshape(loads.shape)*scale, void.reshape(*loads.shape, -1)
+    return scaled.reshape(loads.shape)*scale, void.reshape(*loads.shape, void.shape[2])

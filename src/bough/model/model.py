@@ -253,7 +253,7 @@ class Model:
         >>> model = s.compile()
         >>> model.internal_loads(model.q0, model.v0, [0, 0, 0], cut=["beam", "east"])
         CutLoads in child axes
-                               mx         my         mz         fx         fy         fz  (N m, N)
+                              mx         my         mz         fx         fy         fz  (N m, N)
           beam on beam          0          0          0       open          0         30
           east on beam          0          0          0       open          0         30
           not determined: the force along the line between 'beam' and 'east'
