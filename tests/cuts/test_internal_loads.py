@@ -76,7 +76,7 @@ def test_spinning_rod():
 
 # ---- momentum balance -------------------------------------------------------------------------------------------------------
 def demands(model, seen, wrenches):
-    """{body: [moment about the world's origin, force] that joints must give}: m a - F, its moment, J w' + w x J w; and their size."""
+    """{body: [moment about the world's origin, force] that joints must give}: m a - F, its moment, J w' + w x J w; and a size."""
     found, size = {}, 0.0
     for k, body in enumerate(model.system.bodies.values()):
         R, w, (wdot, a) = seen.attitude[0, k], seen.rate[0, k], np.split(seen.acceleration[0, k], 2)

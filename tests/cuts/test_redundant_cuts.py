@@ -217,7 +217,7 @@ def test_many_states_of_a_loop():
         assert one.determined.tolist() == many.determined[i].tolist()
         assert_same(many.least[i], one.least, ROUNDING)
         assert_same(many[one.names[0]][i, [4, 5]], one["coupler"][[4, 5]], ROUNDING)
-    with pytest.raises(bough.StateError, match="in state 0: .* the force along the line between 'coupler' and 'pin'"):
+    with pytest.raises(bough.StateError, match=r"in state 0: .* the force along the line between 'coupler' and 'pin'"):
         many.component("pin", "force", "x")
 
 
