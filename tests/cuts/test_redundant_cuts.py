@@ -198,15 +198,41 @@ def test_in_plane_loads_do_not_depend_on_what_holds_the_pin_out_of_plane():
     assert_same(found[1], found[2], ROUNDING)
 
 
-def test_many_states_of_a_loop():
-    """A parallelogram that lies flat in some states, where the force along it is open, and is as in each state alone."""
+def parallelogram():
+    """Of rods of 1 m; it lies flat at zero angles."""
     s = bough.System("parallelogram", gravity=(0, 0, -G))
     rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
     s.body("crank", joint=bough.Revolute("y"), **rod)
     s.body("coupler", parent="crank", at=(1, 0, 0), joint=bough.Revolute("y"), **rod)
     s.body("rocker", at=(1, 0, 0), joint=bough.Revolute("y"), **rod)
     s.loop("pin", joint=bough.PointOnLine("y"), a=bough.Frame("coupler", at=(1, 0, 0)), b=bough.Frame("rocker", at=(1, 0, 0)))
-    model, angle = s.compile(), np.array([0.0, 0.5, 0.0, 0.9, -0.4])
+    return s.compile()
+
+
+def test_almost_flat():
+    """However near to the singular position, accelerations of forward dynamics are those that the loops' forces can give."""
+    model, angle = parallelogram(), np.append(0.0, 10.0**np.arange(-10, 0))
+    q, v = angle[:, None]*(1, -1, 1), np.tile([0.7, -0.7, 0.7], (len(angle), 1))
+    rank = model.internal_loads(q, v, model.forward_dynamics(q, v), cut=["coupler", "pin"]).rank
+    assert set(rank) == {11, 12}
+    assert (np.diff(rank) >= 0).all()
+
+
+def test_a_loop_that_falls_freely_carries_nothing():
+    """All generalised forces cancel: what rounding leaves of them is no missing torque."""
+    s = bough.System("falling", gravity=(3, 2, -G))
+    s.body("frame", joint=bough.Free(q0=(0, 0, 0, 0.1, 0.2, 0.3, 0.9)), mass=3.7, com=(0.1, 0.2, 0.3), inertia=(1, 2, 2.5))
+    s.body("arm", parent="frame", joint=bough.Revolute("y"), mass=1.3, com=(0.5, 0, 0.1), inertia=(0.1, 0.2, 0.2))
+    s.loop("strut", joint=bough.Distance(2**0.5), a=bough.Frame("frame", at=(0, 0, 1)), b=bough.Frame("arm", at=(1, 0, 0)))
+    model = s.compile()
+    a = model.forward_dynamics(model.q0, model.v0)
+    loads = model.internal_loads(model.q0, model.v0, a, cut=["arm", "strut"])
+    assert_same(loads.values, np.zeros((2, 6)), ROUNDING, scale=5*G)
+
+
+def test_many_states_of_a_loop():
+    """A parallelogram that lies flat in some states, where the force along it is open, and is as in each state alone."""
+    model, angle = parallelogram(), np.array([0.0, 0.5, 0.0, 0.9, -0.4])
     q, v = angle[:, None]*(1, -1, 1), np.zeros((5, 3))
     a = model.forward_dynamics(q, v)
     many = model.internal_loads(q, v, a, cut=["coupler", "pin"])

@@ -71,31 +71,31 @@ def tell(model: "Model", q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.nd
     seen, held, stresses = model.bodies(q, v, **options), dict[str, np.ndarray](), dict[str, np.ndarray]()
     driven_speeds = loops.named_speeds(model, driven, "driven")
     if model.system.loops:
-        needed = model.inverse_dynamics(q, v, a, wrenches=wrenches, frame=frame, **options)
-        forces, void = holding_forces(model, q, needed, tau, driven_speeds)
+        needed, bias = (model.inverse_dynamics(q, v, given, wrenches=wrenches, frame=frame, **options) for given in (a, 0*a))
+        size = np.abs(tau).max(axis=1) + np.abs(needed).max(axis=1) + np.abs(bias).max(axis=1)
+        forces, void = holding_forces(model, q, needed - tau, size, driven_speeds)
         wrenches = loops.with_loop_wrenches(model, q, forces, wrenches, frame)
         known, stresses = free_wrenches(model, seen), wrench_columns(model, seen, void)
         held = {name: wrench + known[name][..., None] for name, wrench in wrench_columns(model, seen, forces[..., None]).items()}
     return Told(seen, model._hinge_loads(q, v, a, wrenches=wrenches, frame=frame, **options), held, stresses)
 
 
-def holding_forces(model: "Model", q: np.ndarray, needed: np.ndarray, tau: np.ndarray,
+def holding_forces(model: "Model", q: np.ndarray, needed: np.ndarray, size: np.ndarray,
                    driven: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(batch, rows): forces of the loops that, with tau and what drives some joints, give the generalised forces needed; and
-    (batch, rows, n): those that give none."""
+    """(batch, rows): forces of the loops that, with what drives some joints, give the generalised forces needed; and
+    (batch, rows, n): those that give none. `size` (batch,) is that of all generalised forces, before they cancel."""
     J = loops.holding_rows(model, q)
     motors = np.broadcast_to(np.eye(model.nv)[driven], (len(J), driven.sum(), model.nv))
     columns = np.concatenate([J, motors], axis=1)
     split, n = loops.Split.of(columns), J.shape[1]
-    forces = split.least(needed - tau)
-    given = np.einsum("biv,bi->bv", columns, forces)
-    size = np.abs(needed) + np.abs(tau) + np.einsum("biv,bi->bv", np.abs(columns), np.abs(forces))
-    missing = np.abs(needed - tau - given)/size.max(axis=1, keepdims=True).clip(np.finfo(float).tiny)
-    if (missing > MISSING).any():
-        state, i = np.unravel_index(int(missing.argmax()), missing.shape)
-        lacking = (needed - tau - given)[state, i]
-        raise StateError(f"a asks for {lacking:.3g} more in '{model.names.v[i]}' than tau and the loops give; give the tau that "
-                         "goes with it, or name in `driven` the joints whose torques are not known")
+    reach = split.right*(split.values > MISSING**2*split.values.max(axis=1, keepdims=True, initial=0.0))[..., None]
+    missing = needed - np.einsum("bnv,bn->bv", reach, np.einsum("bnv,bv->bn", reach, needed))       # no force could give it
+    if (np.abs(missing) > MISSING*size[:, None]).any():
+        state = int((np.abs(missing).max(axis=1)/size.clip(np.finfo(float).tiny)).argmax())
+        i = int(np.abs(missing[state]).argmax())
+        raise StateError(f"a asks for {missing[state, i]:.3g} more in '{model.names.v[i]}' than tau and the loops give; give the "
+                         "tau that goes with it, or name in `driven` the joints whose torques are not known")
+    forces = split.least(needed)
     return forces[:, :n], split.void[:, :n]
 
 
