@@ -1,7 +1,8 @@
-"""What a person writes: a System of bodies, joints, loops, wheels and loads, in Python or in YAML."""
+"""What a person writes: a System of bodies, joints, loops, wheels, loads and force elements, in Python or in YAML."""
 
 from bough.describe.body import Body
 from bough.describe.document import json_schema
+from bough.describe.elements import Buoyancy, Element, Line, Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
     Cylindrical,
@@ -26,18 +27,22 @@ from bough.describe.wheels import Wheel
 
 __all__ = [
     "Body",
+    "Buoyancy",
     "CentralGravity",
     "Cylindrical",
     "Distance",
+    "Element",
     "Frame",
     "Free",
     "Gimbal",
     "Joint",
+    "Line",
     "Loop",
     "Planar",
     "PointOnLine",
     "PointOnPlane",
     "Prismatic",
+    "Restoring",
     "Revolute",
     "Simulation",
     "Spherical",

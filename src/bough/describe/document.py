@@ -11,6 +11,7 @@ from pydantic import BeforeValidator
 from bough.describe import flexible_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
+from bough.describe.elements import Buoyancy, Line, Restoring
 from bough.describe.gravity import Gravity
 from bough.describe.loads import Wrench
 from bough.describe.loops import Loop
@@ -54,6 +55,9 @@ class Document(Description):
     loops: Annotated[tuple[Annotated[Loop, BeforeValidator(_read(Loop))], ...], BeforeValidator(_entries)] = ()
     wheels: Annotated[tuple[Annotated[Wheel, BeforeValidator(_read(Wheel))], ...], BeforeValidator(_entries)] = ()
     wrenches: Annotated[tuple[Annotated[Wrench, BeforeValidator(_read(Wrench))], ...], BeforeValidator(_entries)] = ()
+    lines: Annotated[tuple[Annotated[Line, BeforeValidator(_read(Line))], ...], BeforeValidator(_entries)] = ()
+    restorings: Annotated[tuple[Annotated[Restoring, BeforeValidator(_read(Restoring))], ...], BeforeValidator(_entries)] = ()
+    buoyancies: Annotated[tuple[Annotated[Buoyancy, BeforeValidator(_read(Buoyancy))], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +80,6 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of bough's YAML files, for editors that complete and check while one types.
 
     >>> sorted(json_schema()["properties"])
-    ['bodies', 'bough', 'gravity', 'loops', 'name', 'simulation', 'wheels', 'wrenches']
+    ['bodies', 'bough', 'buoyancies', 'gravity', 'lines', 'loops', 'name', 'restorings', 'simulation', 'wheels', 'wrenches']
     """
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Document.model_json_schema()

@@ -13,7 +13,7 @@ from bough.errors import nearest
 Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
 Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
-    "orbit", "loops",
+    "orbit", "loops", "elements",
 ]  # fmt: skip
 FIXED_STEP = ("euler-cromer", "rk4")
 

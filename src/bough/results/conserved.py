@@ -11,12 +11,13 @@ def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     held = [wheel.name for wheel in system.wheels.values() if not wheel.driven]
     moved = [wheel.name for wheel in system.wheels.values() if wheel.driven and wheel.torque != 0.0]
     found = {
-        "dampers": any(any(joint.damping or ()) for joint in joints),
+        "dampers": any(any(joint.damping or ()) for joint in joints) or any(line.damping for line in system.lines.values()),
         "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
         "linearised flexible bodies": _linearised(system),
         "joint torques": any(_driven(joint) for joint in joints),
         "wheel motors": bool(held or moved),
         "external wrenches": bool(system.wrenches),
+        "restoring moments": not all(restoring.conservative for restoring in system.restorings.values()),
         "a controller": controlled,
     }
     return [cause for cause, present in found.items() if present]
@@ -33,6 +34,9 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
         "a force between base and world": any(
             _driven(joint) or any(joint.damping or ()) or any(joint.stiffness or ()) for joint in roots
         ),
+        "a line to the world": any("world" in (line.a.body, line.b.body) for line in system.lines.values()),
+        "restoring forces": bool(system.restorings),
+        "water": bool(system.buoyancies),
         "a controller": base_pushed,
         "linearised flexible bodies": _linearised(system),
     }

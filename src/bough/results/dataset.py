@@ -9,6 +9,7 @@ import numpy as np
 
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
+from bough.results.elements import wrench_elements
 from bough.results.labelled import Labelled, Variable
 from bough.results.records import RECORDS
 from bough.results.singular import passages, to_attrs
@@ -24,10 +25,12 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
     """The variables of these records with their coordinates; with loops, also where they are singular."""
     names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
     values = _recorded(trajectory, names) | derive(trajectory, names)
-    variables = {}
+    variables, system = {}, trajectory.model.system
+    counts = {"wheel": len(system.wheels), "line": len(system.lines), "element": len(wrench_elements(system))}
+    absent = {dim for dim, count in counts.items() if not count}
     for record in names:
         for name, meaning in RECORDS[record].items():
-            if meaning.dims == ("wheel",) and not trajectory.model.nw:
+            if not absent.isdisjoint(meaning.dims):
                 continue
             array = values[name] if trajectory.batched else values[name][0]
             variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
@@ -62,6 +65,8 @@ def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict
         "body": _texts("body", names.bodies, "body"),
         "wheel": _texts("wheel", names.wheels, "wheel"),
         "loop": _texts("loop", trajectory.model.system.loops, "loop"),
+        "line": _texts("line", trajectory.model.system.lines, "line"),
+        "element": _texts("element", wrench_elements(trajectory.model.system), "restoring or buoyancy"),
         "axis": _texts("axis", "xyz"),
         "quaternion": _texts("quaternion", "xyzw", "scalar-last"),
         "component": _texts("component", COMPONENTS, "moment, force"),

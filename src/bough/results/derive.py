@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
+from bough.results.elements import limits, tensions, wrenches
 from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
@@ -100,6 +101,11 @@ DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
         "constraint_force": lambda told: np.stack(list(told.loop_forces.values()), axis=1),
         "loop_gap": lambda told: told.gaps[0],
         "loop_gap_angle": lambda told: told.gaps[1],
+    },
+    "elements": {
+        "line_tension": lambda told: tensions(told.bodies),
+        "element_force": lambda told: wrenches(told.bodies),
+        "element_limit": lambda told: limits(told.bodies),
     },
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
