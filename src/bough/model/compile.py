@@ -53,8 +53,8 @@ def check_elements(system: System) -> None:
         if isinstance(element, Buoyancy):
             x, y, z = np.asarray(system.gravity, float)
             if x or y or z >= 0.0:
-                raise ModelError(f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it is "
-                                 "along -z of the world; give the system gravity (0, 0, -9.81)")
+                raise ModelError(f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it "
+                                 "is along -z of the world; give the system gravity (0, 0, -9.81)")
             if system.bodies[element.body].flexible is not None:
                 raise ModelError(f"{subject}: body '{element.body}' is flexible, and sections do not bend with it; weld rigid "
                                  "bodies with sections to its nodes")

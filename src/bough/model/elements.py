@@ -89,6 +89,6 @@ def element_rows(placed: list[Placed], par_at: int, ws_at: int) -> Iterator[list
 
 
 def forces_by_name(system: System, told: np.ndarray) -> dict[str, np.ndarray]:
-    """Tensions of lines (batch,) and wrenches of the others (batch, 6), out of what the sweeps tell, (batch, elements, ELEMENT_OUT)."""
+    """Tensions of lines (batch,) and wrenches of the others (batch, 6), as the sweeps tell them (batch, elements, numbers)."""
     return {name: told[:, j, f.ELEMENT_TENSION] if isinstance(element, Line) else told[:, j, :f.ELEMENT_ENERGY]
             for j, (name, element) in enumerate(system.elements.items())}
