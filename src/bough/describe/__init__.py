@@ -2,7 +2,7 @@
 
 from bough.describe.body import Body
 from bough.describe.document import json_schema
-from bough.describe.elements import Buoyancy, Element, Line, Restoring
+from bough.describe.elements import Buoyancy, Line, Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
     Cylindrical,
@@ -31,7 +31,6 @@ __all__ = [
     "CentralGravity",
     "Cylindrical",
     "Distance",
-    "Element",
     "Frame",
     "Free",
     "Gimbal",

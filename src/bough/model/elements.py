@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.describe import Buoyancy, Element, Line, Restoring, System
+from bough.describe import Buoyancy, Line, Restoring, System
+from bough.describe.elements import Element
 from bough.kernels.hinges import MODAL, NODE
 from bough.model.closures import common_hinge, frame_seat
 from bough.model.flexible import inboard_place, inboard_shapes

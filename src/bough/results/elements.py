@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.describe import Buoyancy, Element, Restoring, System
+from bough.describe import Buoyancy, Restoring, System
+from bough.describe.elements import Element
 from bough.model.elements import equal_cylinder, forces_by_name
 
 if TYPE_CHECKING:
