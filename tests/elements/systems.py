@@ -4,7 +4,7 @@ import numpy as np
 import bough
 
 SPAR = [(-120.0, -12.0, 9.4, 9.4), (-12.0, -4.0, 9.4, 6.5), (-4.0, 10.0, 6.5, 6.5)]          # of OC3 Hywind, draft 120 m
-GRAVITY, WATER = 9.80665, 1025.0
+GRAVITY, WATER, MASS = 9.80665, 1025.0, 8.22e6
 COUPLED = np.diag([70.0, 80.0, 90.0, 40.0, 50.0, 60.0]) + np.array([[3.0*i - 2.0*j for j in range(6)] for i in range(6)])
 
 
@@ -46,6 +46,6 @@ def add_all(s):
 def spar(**keywords):
     """A rigid floating spar that is in balance upright, or nearly so."""
     s = bough.System("spar", gravity=(0, 0, -GRAVITY))
-    s.body("spar", joint=bough.Free(**keywords), mass=8.0e6, com=(0, 0, -78), inertia=(8e9, 8e9, 1.6e8))
+    s.body("spar", joint=bough.Free(**keywords), mass=MASS, com=(0, 0, -78), inertia=(8e9, 8e9, 1.6e8))
     s.buoyancy("hull", body="spar", sections=SPAR)
     return s

@@ -4,9 +4,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from tests.compare import assert_same
+from bough.model.loops import moved
+from tests.compare import EPS, assert_same
 from tests.elements import laws
-from tests.elements.systems import GRAVITY, SPAR, WATER, spar
+from tests.elements.systems import GRAVITY, MASS, SPAR, WATER, spar
 
 WEIGHT = WATER*GRAVITY
 
@@ -46,7 +47,7 @@ def test_an_inclined_cylinder(tilt):
     wet = (0.7 - 0.3)/R[2, 2] + 3
     volume, across = np.pi*r*r*wet, r*r*tan/(4*wet)
     along = -3 + wet/2 + across*tan/2
-    centroid = R @ Rotation.from_euler("z", 0.0).apply([across, 0, along])      # y turns +x downwards
+    centroid = R @ [across, 0, along]                                           # the turn about y lowers +x
     force = np.array([0, 0, WEIGHT*volume])
     expected = np.concatenate([np.cross(centroid, force), force])
     assert_same(model.element_forces(q)["hull"], expected, 1e-12)
@@ -89,7 +90,9 @@ def test_cones_under_water_are_exact():
         volume, centre = np.pi*3/12*squares, 1 + 3/4*(below**2 + 2*below*above + 3*above**2)/squares
         q = at((0, 0, -30), x=40, y=100)
         arm, force = Rotation.from_quat(q[3:]).apply([0, 0, centre]), np.array([0, 0, WEIGHT*volume])
-        assert_same(model.element_forces(q)["hull"], np.concatenate([np.cross(arm, force), force]), 1e-13)
+        # depths over the cosine of the tilt are squared before they cancel
+        rounding = 10*EPS*(30/(3*Rotation.from_quat(q[3:]).as_matrix()[2, 2]))**2
+        assert_same(model.element_forces(q)["hull"], np.concatenate([np.cross(arm, force), force]), rounding)
 
 
 def test_lying_flat_is_finite():
@@ -97,17 +100,16 @@ def test_lying_flat_is_finite():
     model = floating([(-3, 2, 1.0, 1.0)])
     for y in (90.0, -90.0):
         force = model.element_forces(at((0, 0, 0.0), y=y))["hull"]
-        assert_same(force[5], WEIGHT*np.pi*0.25*5/2, 1e-5)              # half of it is wet
+        assert_same(force[5], WEIGHT*np.pi*0.25*5/2, 1e-3)              # half of it is wet; its ends count as 1e-4 of 3 m off
 
 
 def test_heave_and_pitch_of_a_spar():
     """Small motions: heave at sqrt(rho g A/m), pitch by the metacentre: rho g V (z_B + I/V) - m g z_G."""
     model = spar().compile()
     eye, h = np.eye(6), 1e-4
-    z = (model.element_forces(at())["hull"][5] - 8e6*GRAVITY)/(WEIGHT*np.pi*3.25**2)      # where it floats
+    z = (model.element_forces(at())["hull"][5] - MASS*GRAVITY)/(WEIGHT*np.pi*3.25**2)      # where it floats
 
     def balance(rate):
-        from bough.model.loops import moved
         return -(model.bias(moved(model, at((0, 0, z)), h*rate), np.zeros(6)) - model.bias(moved(model, at((0, 0, z)), -h*rate),
                                                                                         np.zeros(6)))/(2*h)
     heave, pitch = balance(eye[2])[2], balance(eye[4])[4]
@@ -116,7 +118,7 @@ def test_heave_and_pitch_of_a_spar():
     squares = [b*b + b*a + a*a for _, _, b, a in areas]
     volumes = [np.pi/12*(high - low)*s for (low, high, _, _), s in zip(areas, squares, strict=True)]
     centres = [low + (high - low)/4*(b*b + 2*b*a + 3*a*a)/s for (low, high, b, a), s in zip(areas, squares, strict=True)]
-    righting = WEIGHT*(np.dot(volumes, centres) + np.pi*3.25**4/4) + 8e6*GRAVITY*78
+    righting = WEIGHT*(np.dot(volumes, centres) + np.pi*3.25**4/4) + MASS*GRAVITY*78
     # the origin, about which it turns, stays z above the water
     assert_same(pitch, -righting, 1e-6)
 

@@ -72,7 +72,7 @@ from bough.sweeps.fields import (
 )
 from bough.sweeps.motion import hinge_row, record_of
 
-FLAT = 1e-6                 # least cosine of the tilt that buoyancy divides by
+FLAT = 1e-4                 # least cosine of the tilt that buoyancy divides by, squared: rounding grows by 1e8
 THIN = 1e-300               # instead of a tilt of zero: no disc is then cut
 
 
