@@ -1,5 +1,7 @@
 """Random systems, valid by construction."""
 
+import itertools
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -72,6 +74,20 @@ def loops(draw, name, body):
 
 
 @st.composite
+def elements(draw, system, name, body):
+    """One of each kind, added to a system."""
+    end = draw(st.builds(Frame, st.just(body), vectors) | st.just(body))
+    slack = draw(st.booleans())
+    system.line(f"{name} line", a="world", b=end, stiffness=draw(magnitudes), length=draw(magnitudes), damping=2.0, slack=slack)
+    stiffness = draw(st.tuples(*[numbers] * 6) | st.tuples(*[st.tuples(*[numbers] * 6)] * 6))
+    system.restoring(f"{name} spring", body=body, at=draw(vectors), stiffness=stiffness, force=draw(vectors), moment=draw(vectors),
+                     rest=draw(st.none() | vectors))  # fmt: skip
+    heights = sorted(draw(st.lists(st.floats(-100, 100), min_size=2, max_size=4, unique=True)))
+    sections = [(low, high, draw(magnitudes), draw(magnitudes)) for low, high in itertools.pairwise(heights)]
+    system.buoyancy(f"{name} hull", body=body, sections=sections, density=draw(magnitudes), level=draw(numbers))
+
+
+@st.composite
 def systems(draw):
     gravities = vectors | st.builds(CentralGravity, magnitudes, st.just((7e6, 0, 0)), vectors)
     system = System(draw(names), gravity=draw(gravities))
@@ -88,6 +104,7 @@ def systems(draw):
         frame = draw(st.sampled_from(["body", "world"]))
         system.wrenches[name] = Wrench(name, labels[-1], force, draw(vectors), draw(vectors), frame)
         system.loops[name] = draw(loops(name, labels[-1]))
+        draw(elements(system, name, labels[0]))
     runs = st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"]))
     system.settings = draw(st.none() | runs)
     return system

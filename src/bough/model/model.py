@@ -15,6 +15,7 @@ from bough.model import loops
 from bough.model.arguments import Batch, rows
 from bough.model.coordinates import coordinate_places
 from bough.model.cut_loads import CutLoads
+from bough.model.elements import forces_by_name
 from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
 from bough.model.internal_loads import internal_loads
 from bough.model.layout import InputWrench
@@ -42,7 +43,8 @@ class Model:
     """A compiled system: forward and inverse dynamics, mass matrix, reactions, energies, kinematics.
 
     Every method takes one state (`q` of length nq) or a batch of them (leading axis), which then runs in SIMD lanes.  The
-    model's own springs, dampers, time tables and wrenches always act, at time `t`; `tau` and `wrenches` come on top.
+    model's own springs, dampers, time tables, wrenches and force elements always act, at time `t`; `tau` and `wrenches` come on
+    top.
 
     >>> import bough
     >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
@@ -146,14 +148,8 @@ class Model:
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised, at=p.at[0],
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, **substance)
-        for wheel in self.system.wheels.values():
-            system.wheels[wheel.name] = wheel
-        for wrench in self.system.wrenches.values():
-            system.wrenches[wrench.name] = wrench
-        for loop in self.system.loops.values():
-            system.loops[loop.name] = loop
-        system.events.update(self.system.events)
-        system.stops.update(self.system.stops)
+        for shelf in ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops"):
+            getattr(system, shelf).update(getattr(self.system, shelf))
         system.settings = self.system.settings
         return system.compile()
 
@@ -211,6 +207,12 @@ class Model:
             turned = np.einsum("bij,bci->bcj", attitude + np.zeros((batch.n, 1, 1)), world[loop.name].reshape(-1, 2, 3))
             found[loop.name] = batch.back(turned.reshape(-1, 6))
         return found
+
+    def element_forces(self, q: Any, v: Any = None) -> dict[str, Any]:
+        """By name, what force elements exert: of a line its tension, N; of a restoring or a buoyancy (6,), [moment, force] on its
+        body at the restoring's point or the body's origin, in world axes.  Without v, at rest."""
+        seen = self.bodies(q, v)
+        return {name: seen.back(force) for name, force in forces_by_name(self.system, seen.elements).items()}
 
     def assemble(self, q: Any = None, v: Any = None, *, hold: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """The state nearest to q, v (by kinetic energy; those of the description, if not given) that closes all loops, in position
@@ -349,7 +351,7 @@ class Model:
         return _value(self.bodies(q, v, wheels=wheels, orbit=orbit), "kinetic_energy")
 
     def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
-        """Potential energy of gravity, joint springs and strain, J; uniform gravity counts from the world's origin."""
+        """Potential energy of gravity, springs, force elements and strain, J; uniform gravity counts from the world's origin."""
         return _value(self.bodies(q, orbit=orbit), "potential_energy")
 
     def momentum(self, q: Any, v: Any, *, wheels: Any = None) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from bough.model.coordinates import holdable
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
+from bough.results.elements import wrench_elements
 from bough.results.labelled import Labelled, Variable
 from bough.results.records import RECORDS
 from bough.results.singular import passages, to_attrs
@@ -26,10 +27,12 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
     """The variables of these records with their coordinates; with loops, also where they are singular."""
     names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
     values = _recorded(trajectory, names) | derive(trajectory, names)
-    variables = {}
+    variables, system = {}, trajectory.model.system
+    counts = {"wheel": len(system.wheels), "line": len(system.lines), "element": len(wrench_elements(system))}
+    absent = {dim for dim, count in counts.items() if not count}
     for record in names:
         for name, meaning in RECORDS[record].items():
-            if meaning.dims == ("wheel",) and not trajectory.model.nw:
+            if not absent.isdisjoint(meaning.dims):
                 continue
             array = values[name] if trajectory.batched else values[name][0]
             variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
@@ -65,6 +68,8 @@ def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[
         "wheel": texts("wheel", names.wheels, "wheel"),
         "loop": texts("loop", trajectory.model.system.loops, "loop"),
         "drive": texts("drive", holdable(trajectory.model.system), "coordinate that is held"),
+        "line": texts("line", trajectory.model.system.lines, "line"),
+        "element": texts("element", wrench_elements(trajectory.model.system), "restoring or buoyancy"),
         "axis": texts("axis", "xyz"),
         "quaternion": texts("quaternion", "xyzw", "scalar-last"),
         "component": texts("component", COMPONENTS, "moment, force"),

@@ -13,6 +13,7 @@ import numpy as np
 
 from bough.model.coordinates import holdable
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
+from bough.results.elements import limits, tensions, wrenches
 from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
@@ -114,6 +115,11 @@ DERIVED: dict[str, dict[str, Ask]] = {
         "loop_gap_angle": lambda told: told.gaps[1],
     },
     "drives": {"drive_force": lambda told: told.drives()},
+    "elements": {
+        "line_tension": lambda told: tensions(told.bodies),
+        "element_force": lambda told: wrenches(told.bodies),
+        "element_limit": lambda told: limits(told.bodies),
+    },
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
         "potential_energy": lambda told: told.bodies.potential_energy,
