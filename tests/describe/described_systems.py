@@ -61,9 +61,9 @@ def pieces(draw):
     small = st.floats(-2, 2)
     times, coefficients = [draw(small)], [draw(st.lists(small, min_size=2, max_size=8))]
     for _ in range(draw(st.integers(0, 3))):
-        span, before = draw(st.floats(0.1, 2)), np.polynomial.Polynomial(coefficients[-1])
-        times.append(times[-1] + span)
-        coefficients.append([before(times[-1] - times[-2]), before.deriv()(times[-1] - times[-2]), *draw(st.lists(small, max_size=6))])
+        times.append(times[-1] + draw(st.floats(0.1, 2)))
+        span, before = times[-1] - times[-2], np.polynomial.Polynomial(coefficients[-1])
+        coefficients.append([before(span), before.deriv()(span), *draw(st.lists(small, max_size=6))])
     return Pieces(times, coefficients)
 
 

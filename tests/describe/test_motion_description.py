@@ -118,14 +118,14 @@ def test_accelerations_may_jump():
         (lambda: Revolute(motion=Table([0, 1], [0, 1], "hold")), "is a table of kind hold, whose position jumps; give it the kind"),
         (lambda: Revolute(motion=Table(range(4), [[0, 1]] * 4, "cubic")), "is a table of 2 columns; give one of 1"),
         (lambda: Weld(motion="locked"), "motion is 'locked', but a weld has no degree of freedom; leave it out"),
-        (lambda: Universal(motion=Rate(1)), "motion is Rate(rate=1.0), but the joint has 2 dofs; give a list of 2, None for a free"),
+        (lambda: Universal(motion=Rate(1)), "motion is Rate(rate=1.0), but the joint has 2 dofs; give a list of 2, None for a"),
         (lambda: Universal(motion=[None]), "motion is [None], which has 1 entries; give 2, one for each dof"),
         (lambda: Spherical(motion=[None, "locked", None]), "for wx, wy, wz, which are no angles; let them be free, or all three"),
         (lambda: Spherical(motion=[Rate(1), None, None]), "use Gimbal (rotations 'xyz')"),
         (lambda: Revolute(motion=Rate(1), q0=0), "q0 is (0.0,), but motion prescribes where the joint is; remove one of the two"),
         (lambda: Revolute(motion=Rate(1), v0=1), "v0 is (1.0,), but motion prescribes where the joint is; remove one of the two"),
-        (lambda: Universal(motion=[Rate(1), None], q0=[1, 2]), "q0 has 1.0 for rx, but motion prescribes where it is; give 0 there"),
-        (lambda: Universal(motion=[None, "locked"], v0=[1, 2]), "v0 has 2.0 for ry, which is locked; give 0 there, or let it be free"),
+        (lambda: Universal(motion=[Rate(1), None], q0=[1, 2]), "q0 has 1.0 for rx, but motion prescribes where it is; give 0"),
+        (lambda: Universal(motion=[None, "locked"], v0=[1, 2]), "v0 has 2.0 for ry, which is locked; give 0 there, or let it"),
         (lambda: Free(motion="locked", v0=[0, 0, 0, 0, 0, 1]), "v0 has 1.0 for wz, which is locked"),
     ],
 )
@@ -157,8 +157,8 @@ def test_loops_have_no_motion():
     with pytest.raises(DescriptionError) as caught:
         Loop("pin", Revolute("y", motion="locked"), "rod", "world")
     assert str(caught.value) == (
-        "loop 'pin': revolute joint: motion is ('locked',), but the coordinates of a loop's joint follow from those of the tree; leave "
-        "it out, and give motion to the joints of bodies"
+        "loop 'pin': revolute joint: motion is ('locked',), but the coordinates of a loop's joint follow from those of the tree; "
+        "leave it out, and give motion to the joints of bodies"
     )
 
 
@@ -178,5 +178,5 @@ def test_outline_tells_what_is_held():
 def test_not_compiled_yet():
     system = System()
     system.body("boom", joint=Revolute("y", motion="locked"), mass=1, com=(1, 0, 0))
-    with pytest.raises(ModelError, match="body 'boom': motion, which prescribes or locks its joint, is not supported yet; leave it out"):
+    with pytest.raises(ModelError, match="body 'boom': motion, which prescribes or locks its joint, is not supported yet"):
         system.compile()

@@ -92,7 +92,8 @@ def test_harmonics_are_summed_with_their_mean():
 
 CONSISTENT = [
     Polynomial([1, 2, 3, 4, 5, 6, 7, 8]), Spline([0, 0.3, 1], [0, 1, 0], (1, 2)), Move(3, 1, 0.1, duration=0.7),
-    Harmonics([(1, 2, 3), (0.1, 30, 0)], 1), Pieces([0, 0.5], [[0, 0, 4], [1, 4, 1, 1]]), Table([0, 0.2, 0.5, 1], [1, 2, 1, 0], "cubic"),
+    Harmonics([(1, 2, 3), (0.1, 30, 0)], 1), Pieces([0, 0.5], [[0, 0, 4], [1, 4, 1, 1]]),
+    Table([0, 0.2, 0.5, 1], [1, 2, 1, 0], "cubic"),
 ]  # fmt: skip
 
 

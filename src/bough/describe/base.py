@@ -11,7 +11,6 @@ from pydantic_core import ErrorDetails
 from bough.describe.numeric import shown
 from bough.errors import DescriptionError, Problem, nearest
 
-
 Entry = TypeVar("Entry")
 
 
@@ -113,7 +112,7 @@ def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Proble
 
 
 def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, ...]:
-    """The entries of a list as `read` makes them; what is wrong with one is told of the list's owner, with its place in the list."""
+    """The entries of a list as `read` makes them; what is wrong with one is told of the list's owner, with its place."""
     made = []
     for index, entry in enumerate(entries):
         try:
