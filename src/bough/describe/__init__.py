@@ -1,8 +1,9 @@
 """What a person writes: a System of bodies, joints, motions, events, loops, wheels and loads, in Python or in YAML."""
 
+from bough.describe.actions import Lock, Prescribe, Release
 from bough.describe.body import Body
 from bough.describe.document import json_schema
-from bough.describe.events import Event, Latch, Lock, Prescribe, Release, Stop
+from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
     Cylindrical,
@@ -22,6 +23,7 @@ from bough.describe.loads import Wrench
 from bough.describe.loops import Distance, Frame, Loop
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.settings import Simulation
+from bough.describe.stops import Stop
 from bough.describe.system import System, load
 from bough.describe.tables import Table
 from bough.describe.wheels import Wheel

@@ -46,7 +46,7 @@ class Target(NamedTuple):
 
 
 def targets(system: System, name: str) -> list[Target]:
-    """What a name stands for: one coordinate, or all those of the joint of a body. None if it is unknown, several if it is ambiguous.
+    """What a name stands for: one coordinate, or all those of a body's joint. None if it is unknown, several if it is ambiguous.
 
     >>> from bough.describe.system import System
     >>> arm = System("arm")

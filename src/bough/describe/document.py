@@ -11,12 +11,13 @@ from pydantic import BeforeValidator, WithJsonSchema
 from bough.describe import flexible_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
-from bough.describe.events import EVENT, Event, Stop
+from bough.describe.events import EVENT, Event
 from bough.describe.gravity import Gravity
 from bough.describe.loads import Wrench
 from bough.describe.loops import Loop
 from bough.describe.numeric import Text, items, shown
 from bough.describe.settings import Simulation
+from bough.describe.stops import Stop
 from bough.describe.wheels import Wheel
 
 FORMAT = 1

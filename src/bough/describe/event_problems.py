@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bough.describe.actions import Action, Lock, Prescribe
 from bough.describe.coordinates import Target, coordinate_names, speed_names, spherical_names, targets
-from bough.describe.events import Action, Event, Lock, Prescribe
+from bough.describe.events import Event
 from bough.describe.motion_mapping import LOCKED
 from bough.describe.motions import Constant
 from bough.errors import Path, Problem, nearest
@@ -26,10 +27,12 @@ def event_problems(system: System) -> list[Problem]:
     >>> [str(problem) for problem in event_problems(arm)]
     ["event 'stow': lock 'bom.rz' names no coordinate, joint or body of the system, did you mean 'boom.rz'?"]
     """
-    found = []
+    found: list[Problem] = []
     for index, event in enumerate(system.events.values()):
         subject, path = f"event {event.name!r}", ("events", index)
-        texts = [(text, (*path, "do", i)) for i, action in enumerate(event.do) for text in _action_texts(system, event, action)]
+        texts: list[tuple[str, Path]] = []
+        for i, action in enumerate(event.do):
+            texts += [(text, (*path, "do", i)) for text in _action_texts(system, event, action)]
         texts += [(text, (*path, "when")) for text in _watch_texts(system, event)]
         texts += [(text, (*path, "do")) for text in _clash_texts(system, event)]
         found += [Problem(text, subject, where) for text, where in texts]
@@ -80,8 +83,7 @@ def _misnamed(system: System, name: str, found: list[Target]) -> str:
         owners = " and of ".join(repr(target.body.name) for target in found)
         return f"may be of body {owners}; give their joints other names"
     for body in system.bodies.values():
-        modal = (*coordinate_names(body), *speed_names(body))[body.joint.n_q : len(coordinate_names(body))]
-        if name in modal:
+        if name in coordinate_names(body)[body.joint.n_q :]:
             return "names a modal coordinate, which is always free; name a coordinate of a joint, or give the body fewer modes"
         if name in coordinate_names(body):
             return f"names an entry of a quaternion; name the three speeds {', '.join(spherical_names(body))}, {_GIMBAL}"
@@ -114,14 +116,14 @@ def _never_texts(system: System, event: Event, name: str) -> Iterator[str]:
     """Why what an event waits for can never come, where this is sure."""
     if event.quantity == "rate" and name in system.wheels and name not in _speeds(system):
         if not system.wheels[name].driven:
-            yield f"it can never happen: wheel {name!r} has no torque, and its speed is held; give it a torque (0 if you drive it yourself)"
+            yield f"it can never happen: wheel {name!r} has no torque, so that its speed is held; give it a torque, be it 0"
         return
     for body in system.bodies.values():
         names = speed_names(body) if event.quantity == "rate" else coordinate_names(body)
         if name in names[: body.joint.n_v + (event.quantity == "position" and body.joint.spherical)]:
             entry = min(names.index(name), body.joint.n_v - 1)
             if _still(system, Target(body, (entry,))):
-                yield f"it can never happen: {name!r} does not move, and no event releases it; add one that does, or remove this one"
+                yield f"it can never happen: {name!r} does not move, and no event releases it; add one that does, or remove this"
 
 
 def _still(system: System, target: Target) -> bool:
@@ -141,7 +143,7 @@ def _stop_texts(system: System, name: str) -> Iterator[str]:
     elif found[0].turns:
         yield f"coordinate {name!r} belongs to a spherical rotation, which has no angles; {_GIMBAL.removeprefix('or ')}"
     elif found[0].names != (name,):
-        yield f"coordinate {name!r} names a body or joint; name one of its coordinates: {', '.join(found[0].names) or 'it has none'}"
+        yield f"coordinate {name!r} names a whole joint; name one of its coordinates: {', '.join(found[0].names) or 'it has none'}"
 
 
 def _speeds(system: System) -> list[str]:

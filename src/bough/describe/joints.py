@@ -50,9 +50,9 @@ class Joint(Description):
     starts.
 
     `motion` says of each entry of v whether it is free (None), "locked" (it keeps the position where a run starts), or moves as a
-    Constant, Rate, Polynomial, Spline, Harmonics, Move, Pieces or a cubic Table prescribes. The joint's own spring, damper and torque
-    act on it all the same, and what drives it works against them. Where all is prescribed there is no q0 and v0, else they have 0
-    in its place. The three entries of a spherical rotation are free, or locked together.
+    Constant, Rate, Polynomial, Spline, Harmonics, Move, Pieces or a cubic Table prescribes. The joint's own spring, damper and
+    torque act on it all the same, and what drives it works against them. Where all is prescribed there is no q0 and v0, else they
+    have 0 in its place. The three entries of a spherical rotation are free, or locked together.
 
     >>> slider = Joint(translations="x", rotations="yz", damping=0.1)
     >>> slider.kind, slider.n_q, slider.n_v, slider.dofs
@@ -120,7 +120,7 @@ class Joint(Description):
             raise ValueError(f"is {shown(value)}, but a weld has no degree of freedom; leave it out")
         if given is None:
             if size > 1 and value != LOCKED:
-                raise ValueError(f"is {shown(value)}, but the joint has {size} coordinates; give a list of {size}, with None for a free one")
+                raise ValueError(f"is {shown(value)}, but the joint has {size} dofs; give a list of {size}, None for a free one")
             given = [value] * size
         if len(given) != size:
             raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
@@ -144,7 +144,7 @@ class Joint(Description):
             return self
         turns = self.motion[-3:] if self.spherical else (None,)
         if turns not in ((None,) * len(turns), (LOCKED,) * 3):
-            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are no coordinates; let them be free, or all three "
+            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are no angles; let them be free, or all three "
                                   "'locked', or use Gimbal (rotations 'xyz')")  # fmt: skip
         for field, entries in (("q0", self.q0), ("v0", self.v0)):
             if entries is not None:

@@ -62,6 +62,9 @@ class Motion(Description):
 
     keys: ClassVar[dict[str, str]] = {}
 
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists under the keys of the YAML file."""
         return {self.keys.get(field, field): value for field, value in super().to_dict().items()}
@@ -143,7 +146,8 @@ class Spline(Motion):
 
 
 class Harmonics(Motion):
-    """A sum of sines: q = mean + sum of amplitude sin(frequency t + phase); the terms are (amplitude, frequency [rad/s], phase [rad]).
+    """A sum of sines: q = mean + sum of amplitude sin(frequency t + phase). Its terms are (amplitude, frequency [rad/s], phase
+    [rad]).
 
     >>> Harmonics([(0.1, 2.0, 0.0)], mean=0.5)
     Harmonics(terms=((0.1, 2.0, 0.0),), mean=0.5)
@@ -163,8 +167,8 @@ class Harmonics(Motion):
 
 
 class Move(Motion):
-    """From `start` to `to`, from rest to rest, from the time `begin` on and within the `duration` [s]: a polynomial of degree 5, with
-    no rate and no acceleration at its ends. Before and after it rests.
+    """From `start` to `to`, from rest to rest, from the time `begin` on and within the `duration` [s]: a polynomial of degree 5,
+    with no rate and no acceleration at its ends. Before and after it rests.
 
     >>> Move(1.57, begin=2, duration=10)
     Move(to=1.57, begin=2.0, duration=10.0)
@@ -183,8 +187,8 @@ class Move(Motion):
 
 class Pieces(Motion):
     """A piecewise polynomial: from each of the `times` on, q = c0 + c1 s + c2 s^2 + ... with s the time since then and the
-    `coefficients` (at most 8) of this piece. Before the first time q goes on with the value c0 and the rate c1 it has there; the last piece
-    holds for ever. Position and rate must be continuous; the acceleration may jump.
+    `coefficients` (at most 8) of this piece. Before the first time it goes on with the rate it has there; the last piece holds for
+    ever. Position and rate must be continuous; the acceleration may jump.
 
     >>> Pieces([0, 1], [[0, 0, 0.5], [0.5, 1]])
     Pieces(times=(0.0, 1.0), coefficients=((0.0, 0.0, 0.5), (0.5, 1.0)))
@@ -229,6 +233,6 @@ class Pieces(Motion):
 
 _JUMPS = (
     "the position jumps by {jump:.6g} at {time} s; start piece {piece} where the one before ends, c0 = {end:.12g}",
-    "the rate jumps by {jump:.6g} at {time} s, which would take an impulse; start piece {piece} with the rate at which the one before "
-    "ends, c1 = {end:.12g}, or put a piece between them",
+    "the rate jumps by {jump:.6g} at {time} s, which would take an impulse; start piece {piece} with the rate of the one before at "
+    "its end, c1 = {end:.12g}, or put a piece between them",
 )

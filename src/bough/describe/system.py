@@ -13,7 +13,7 @@ from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
 from bough.describe.body import Body
 from bough.describe.document import Document, in_folder
-from bough.describe.events import Event, Latch, Stop
+from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.loads import Wrench
@@ -21,6 +21,7 @@ from bough.describe.loops import Loop
 from bough.describe.numeric import VectorLike, text
 from bough.describe.references import reference_problems
 from bough.describe.settings import Simulation
+from bough.describe.stops import Stop
 from bough.describe.wheels import Wheel
 from bough.errors import DescriptionError, Problem
 

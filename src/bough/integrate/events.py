@@ -11,30 +11,19 @@ import numpy as np
 
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
+from bough.integrate.occurrence import Occurrence
 from bough.integrate.stiff import STIFF
 from bough.integrate.watchers import crosses, find_moment, penetration, quantity_place, stop_watcher, watcher
 from bough.model import Model
 from bough.model.coordinates import coordinate_place, targets_of
 from bough.model.holds import Hold, motion_breaks
-from bough.model.impulse import Jump, jump
+from bough.model.impulse import jump
 
 if TYPE_CHECKING:
     from bough.integrate.run import Plan, Run
 
 DIRECTIONS = {"rising": 1.0, "falling": -1.0, "both": 0.0}
 MOST_AT_ONCE = 100              # events at one moment: more, and they set each other off for ever
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """An event of a run: when, which, what it did, and the jump of the speeds."""
-    time: float
-    name: str
-    what: str
-    jump: Jump | None = None
-
-    def __str__(self) -> str:
-        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f", {self.jump}" if self.jump else "")
 
 
 @dataclass
@@ -58,7 +47,8 @@ class Switchboard:
         rows: list[tuple[Event | Stop, np.ndarray]] = []
         for event in self.waiting:
             if event.when is not None:
-                rows.append((event, watcher(quantity_place(self.model, event), 1.0, event.crosses, DIRECTIONS[event.direction])))
+                place, direction = quantity_place(self.model, event), DIRECTIONS[event.direction]
+                rows.append((event, watcher(place, 1.0, event.crosses or 0.0, direction)))
         for stop in self.model.system.stops.values():
             rows.append((stop, stop_watcher(self.model, stop)))
         return rows

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.integrate.events import Occurrence
+from bough.integrate.occurrence import Occurrence
 from bough.model import Model
 
 

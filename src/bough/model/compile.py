@@ -5,6 +5,7 @@ from bough.describe import CentralGravity, System, Wheel
 from bough.describe.references import reference_problems
 from bough.errors import ModelError
 from bough.flex import FlexibleBody
+from bough.model.coordinates import holdable
 from bough.model.loops import idle_loops
 from bough.model.model import Model
 from bough.model.singular import check_inertias
@@ -93,5 +94,9 @@ def check_orbit(system: System) -> None:
                                  "tree moves about its mass centre: give it joint Free()")
             if body.mass == 0.0 and np.any(body.inertia):
                 raise ModelError(f"body '{body.name}' has inertia but no mass; with central gravity give it a mass too")
+        for coordinate in holdable(system).values():
+            if system.bodies[coordinate.body].parent is None:
+                raise ModelError(f"coordinate '{coordinate.name}' is held, and its joint leads to the world; with central gravity "
+                                 "the tree moves about its mass centre: hold joints between bodies only")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

@@ -53,7 +53,8 @@ class HoldTable:
 
 
 def hold_table(system: System, parts: Partition, lay: "Layout", data_at: int) -> HoldTable:
-    coordinates, rows, hinges, motions = holdable(system), [], [], {}
+    coordinates, rows, hinges = holdable(system), list[list[int]](), list[int]()
+    motions: dict[str, list[tuple[int, int]]] = {}
     pieces: list[np.ndarray] = [np.zeros(0)]
     for coordinate in coordinates.values():
         motions[coordinate.name] = []

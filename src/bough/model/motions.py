@@ -1,8 +1,8 @@
 """Prescribed motions as piecewise polynomials, the one form that the sweeps evaluate.
 
-A motion is a sum of rows (period, pieces). A piece is (start, c0, ..., c7): the value is c0 + c1 s + ... + c7 s^7 at s = t - start. The
-piece that holds at t is the last one with start <= t; before the first one, the first goes on with s < 0. Two pieces may have one start:
-the first of them then holds before it. If the period is not 0, t is first reduced to t mod period.
+A motion is a sum of rows (period, pieces). A piece is (start, c0, ..., c7): its value is c0 + c1 s + ... + c7 s^7 at s = t - start.
+The piece that holds at t is the last one with start <= t; before all of them the first one goes on, with s < 0. Two pieces may have
+one start: the first of them then holds before it only. If the period is not 0, t is first reduced to t mod period.
 """
 from collections.abc import Sequence
 from math import factorial, pi
@@ -83,7 +83,7 @@ def sine_pieces(amplitude: float, w: float, phase: float) -> np.ndarray:
 
 
 def hermite_of_series(derivatives: Sequence[int], h: float) -> np.ndarray:
-    """c0..c7 of the polynomial with the value and three derivatives, at 0 and h, of the function whose derivatives at 0 repeat these.
+    """c0..c7 of the polynomial with the value and three derivatives, at 0 and h, of a function; its derivatives at 0 repeat.
 
     It is the function's own series to s^7, and in c4..c7 what meets the rest of the series at h: nothing cancels."""
     taylor = np.array([derivatives[k % 4]/factorial(k) for k in range(COEFFICIENTS + _TAIL)])
@@ -112,7 +112,7 @@ def motion_at(rows: Rows, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def breaks(rows: Rows, until: float) -> np.ndarray:
-    """Times between 0 and until at which the acceleration or a higher derivative jumps beyond rounding: where integrators must stop.
+    """Times between 0 and until at which the acceleration or a higher derivative jumps beyond rounding: integrators stop there.
 
     A periodic row is a smooth function and has none."""
     found = [np.zeros(0), *(row_breaks(pieces) for period, pieces in rows if not period)]
@@ -123,7 +123,7 @@ def breaks(rows: Rows, until: float) -> np.ndarray:
 def row_breaks(pieces: np.ndarray) -> np.ndarray:
     """Starts of pieces at which a derivative from the second on jumps.
 
-    The jump of the j-th derivative counts by the acceleration that it makes over the longer of the two pieces: jump h^(j-2)/(j-2)!."""
+    A jump of the j-th derivative counts by the acceleration that it makes over the longer of the two pieces: jump h^(j-2)/(j-2)!"""
     spans, c = np.diff(pieces[:, 0]), pieces[:, 1:].T
     widths = np.append(spans, spans[-1:] if len(spans) else 1.0)
     h = np.maximum(widths[:-1], widths[1:])

@@ -7,6 +7,7 @@ import numpy as np
 
 from bough.describe import CentralGravity
 from bough.model.arguments import Batch, check_node
+from bough.model.coordinates import coordinate_place
 from bough.model.deformed import Deformed, deformed
 from bough.model.loop_loads import spring_energy
 from bough.model.partition import Partition
@@ -161,6 +162,9 @@ class Bodies:
                 rest = joint.rest[i] if joint.rest else 0.0
                 energy += 0.5*stiffness*(self.batch.x[:, q + i] - rest)**2
             q += body.n_q
+        for stop in self.model.system.stops.values():
+            beyond = stop.side*(self.batch.x[:, coordinate_place(self.model.system, stop.coordinate)[0]] - stop.limit)
+            energy += 0.5*stop.stiffness*np.maximum(beyond, 0.0)**2
         return energy + spring_energy(self.model, self)
 
     def _central(self, gravity: CentralGravity) -> np.ndarray:

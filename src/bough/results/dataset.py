@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.model.coordinates import holdable
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
 from bough.results.labelled import Labelled, Variable
@@ -16,6 +17,7 @@ from bough.results.singular import passages, to_attrs
 if TYPE_CHECKING:
     from bough.describe import System
     from bough.integrate.trajectory import Trajectory
+    from bough.model import Model
 
 COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
 
@@ -62,6 +64,7 @@ def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict
         "body": _texts("body", names.bodies, "body"),
         "wheel": _texts("wheel", names.wheels, "wheel"),
         "loop": _texts("loop", trajectory.model.system.loops, "loop"),
+        "drive": _texts("drive", holdable(trajectory.model.system), "coordinate that is held"),
         "axis": _texts("axis", "xyz"),
         "quaternion": _texts("quaternion", "xyzw", "scalar-last"),
         "component": _texts("component", COMPONENTS, "moment, force"),
@@ -69,9 +72,16 @@ def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict
     coords = {dim: variable for dim, variable in known.items() if dim in used | {"time"}}
     units = joint_units(trajectory.model.system)
     coords |= {unit: _texts(dim, units[unit]) for name, (unit, dim) in UNITS_OF.items() if name in variables}
+    coords |= _drive_units(trajectory.model) if "drive" in used else {}
     coords |= _nodes(trajectory.model.system) if "node" in used else {}
     coords |= _points(trajectory.model.system) if "point" in used else {}
     return coords | (_parameters(trajectory) if "run" in used else {})
+
+
+def _drive_units(model: Model) -> dict[str, Variable]:
+    """N or N m, of each drive."""
+    units = joint_units(model.system)["torque_unit"]
+    return {"drive_unit": _texts("drive", (units[coordinate.v] for coordinate in holdable(model.system).values()))}
 
 
 def _nodes(system: System) -> dict[str, Variable]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bough.model.coordinates import holdable
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
 from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
@@ -60,6 +61,12 @@ class Answers:
         """(rows, loops) each: of translations [m], of rotations [rad]."""
         return largest_gaps(self.model, self.q)
 
+    def drives(self) -> np.ndarray:
+        """(rows, coordinates that can be held)."""
+        told = self.model.drive_forces(self.q, self.v, self.rows.u[:, : self.model.nv], **self.options)
+        loose = np.full(len(self.rows.t), np.nan)
+        return np.stack([told.get(name, loose) for name in holdable(self.model.system)], axis=1)
+
     def reactions(self) -> np.ndarray:
         return self.model.reactions(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **self.options)
 
@@ -101,6 +108,7 @@ DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
         "loop_gap": lambda told: told.gaps[0],
         "loop_gap_angle": lambda told: told.gaps[1],
     },
+    "drives": {"drive_force": lambda told: told.drives()},
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
         "potential_energy": lambda told: told.bodies.potential_energy,
@@ -140,15 +148,22 @@ def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarr
 
 
 def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
-    """All rows with the one model, or those of each member with its own."""
+    """All rows with the one model, or those of each member with its own; where events switch, with what then held."""
     runs, samples, _ = trajectory.x.shape
-    if not trajectory.parameters:
+    if not trajectory.parameters and not trajectory.spans:
         x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
         yield trajectory.model, Rows(np.tile(trajectory.t, runs), x, u)
         return
     for run in range(runs):
-        member = {key: values[run] for key, values in trajectory.parameters.items()}
-        yield trajectory.model.with_parameters(member), Rows(trajectory.t, trajectory.x[run], trajectory.u[run])
+        member = {key: values[run] for key, values in (trajectory.parameters or {}).items()}
+        model = trajectory.model.with_parameters(member) if member else trajectory.model
+        begin = -np.inf
+        for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
+            held = (trajectory.t > begin) & (trajectory.t <= end)
+            if held.any():
+                rows = Rows(trajectory.t[held], trajectory.x[run, held], trajectory.u[run, held])
+                yield model.switched(then.holds, then.contacts), rows
+            begin = end
 
 
 def _derive_rows(model: Model, rows: Rows, wanted: list[str]) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Ready figures of a result: joint states, energy, momentum, loops, nodes, strain, poses, wheels, reactions, torques, orbit."""
+"""Ready figures of a result: states, energy, momentum, loops, nodes, strain, poses, wheels, reactions, torques, drives, orbit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bough.errors import StateError, nearest
+from bough.model.coordinates import holdable
 from bough.results.conserved import momentum_spoilers
+from bough.results.dataset import joint_units
 from bough.results.deflections import flexible_bodies, moving_nodes
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.loops import holds
@@ -205,6 +207,16 @@ def _torques(report: Report, get: Get) -> list[PanelRow]:
     return moving or rows[:1]
 
 
+def _drives(report: Report, get: Get) -> list[PanelRow]:
+    """What holds the coordinates that are locked or prescribed: a row for each."""
+    force, units = get("drive_force"), joint_units(report.system)["torque_unit"]
+    rows = []
+    for i, (name, coordinate) in enumerate(holdable(report.system).items()):
+        what, unit = "force" if units[coordinate.v] == "N" else "torque", units[coordinate.v]
+        rows.append(PanelRow([Panel(f"{name}: {what} of its drive", unit, force[..., i : i + 1])], []))
+    return rows
+
+
 def _orbit(report: Report, get: Get) -> list[PanelRow]:
     position, velocity = get("orbit_position"), get("orbit_velocity")
     return [PanelRow([Panel("orbit: position", "m", position), Panel("orbit: velocity", "m/s", velocity)], XYZ)]
@@ -220,6 +232,7 @@ FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]]]] = {
     "strain": ("strain", _strain),
     "wheels": ("wheels", _wheels),
     "torque": ("torque", _torques),
+    "drives": ("drives", _drives),
     "reactions": ("reactions", _reactions),
     "poses": ("pose", _poses),
     "orbit": ("orbit", _orbit),

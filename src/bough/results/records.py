@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
+from bough.model.coordinates import holdable
 
 
 class Meaning(NamedTuple):
@@ -81,6 +82,9 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "loop_gap": Meaning(("loop",), "m", "largest gap of the translations that a loop holds"),
         "loop_gap_angle": Meaning(("loop",), "rad", "largest gap of the rotations that a loop holds"),
     },
+    "drives": {
+        "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
+    },
 }
 OF_FLEXIBLE_BODIES = ("nodes", "strain", "shapes")
 
@@ -97,6 +101,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
         named = ["state", "energy", "momentum", "pose"]
         named += ["nodes", "strain"] if flexible else []
         named += ["loops"] if system.loops else []
+        named += ["drives"] if holdable(system) else []
         named += ["wheels"] if system.wheels else []
         named += ["torque"] if controlled else []
     else:
@@ -110,7 +115,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
     in_orbit = isinstance(system.gravity, CentralGravity)
     if "orbit" in named and not in_orbit:
         raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
-    for name, parts in (("wheels", system.wheels), ("loops", system.loops)):
+    for name, parts in (("wheels", system.wheels), ("loops", system.loops), ("drives", holdable(system))):
         if name in named and not parts:
             raise StateError(f"record: {name!r}, but system {system.name!r} has no {name}; leave it out")
     for name in OF_FLEXIBLE_BODIES:

@@ -33,6 +33,7 @@ def rows(report: Report) -> list[Row]:
     found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
     if report.facts.assembled:
         found.append(("start", report.facts.assembled))
+    found += _events(report)
     if "energy" in report.facts.record:
         found.append(("energy", _energy(report)))
     if "momentum" in report.facts.record:
@@ -94,6 +95,15 @@ def _momentum(report: Report) -> list[Row]:
         size = np.linalg.norm(series[..., 0, :], axis=-1)
         found.append((f"{name} momentum", f"{_span(size)} {unit}, drift {drift.max():.1e} {unit}"))
     return found
+
+
+def _events(report: Report) -> list[Row]:
+    """What happened; of a batch, how often."""
+    if report.facts.batched:
+        counts = [len(run) for run in report.events_by_run]
+        return [("events", f"{min(counts)} to {max(counts)} in each run")] if any(counts) else []
+    found = [str(event) for run in report.events_by_run for event in run]
+    return _cut([("events" if i == 0 else "", text) for i, text in enumerate(found)], "events", _MOST_JOINTS)
 
 
 def _gaps(report: Report) -> str:
