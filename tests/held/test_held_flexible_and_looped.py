@@ -35,19 +35,19 @@ def test_held_joints_of_flexible_trees(seed):
 
 DRIVEN = [("four-bar, revolute", "p", ["crank"]), ("four-bar, line", "p", ["rocker"]), ("quick return", "p", ["crank"]),
           ("slider-crank, prismatic", "l", ["crank"]), ("double loop, revolute", "p", ["swing"]), ("RSSR", "p", ["crank"]),
-          ("cardan", "p", ["shaft2"]), ("stewart", "ppll", ["upper0", "upper1", "upper3", "upper4"]), ("closed chain", "p", ["link2"]),
-          ("twin pins", "p", ["coupler"]), ("floating loop by weld", "p", ["left0"])]
+          ("cardan", "p", ["shaft2"]), ("stewart", "ppll", ["upper0", "upper1", "upper3", "upper4"]),
+          ("closed chain", "p", ["link2"]), ("twin pins", "p", ["coupler"]), ("floating loop by weld", "p", ["left0"])]
 
 
 def driven(name, how, joints):
     """A mechanism with some joints locked ("l") or prescribed ("p")."""
     case, rng = closed(name), np.random.default_rng(3)
-
-    motions = {joint: ["locked" if each == "l" else Polynomial(rng.uniform(-1, 1, 4))] for each, joint in zip(how, joints, strict=True)}
+    motions = {joint: ["locked" if each == "l" else Polynomial(rng.uniform(-1, 1, 4))]
+               for each, joint in zip(how, joints, strict=True)}
     return case, with_motions(case.case.system, motions).compile()
 
 
-@pytest.mark.parametrize("name, how, joints", DRIVEN, ids=[name for name, _, _ in DRIVEN])
+@pytest.mark.parametrize(("name", "how", "joints"), DRIVEN, ids=[name for name, _, _ in DRIVEN])
 def test_driven_loops(name, how, joints):
     """The equations of the tree with the loops' multipliers; what J a must be is what it is in the same mechanism undriven."""
     case, model = driven(name, how, joints)

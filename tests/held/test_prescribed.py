@@ -38,7 +38,8 @@ def tree(seed):
     system = spun(system, rng, seed)
     motions = random_motions(rng, system, share=(0.3, 0.6, 1.0)[seed % 3])
     return SimpleNamespace(system=system, loose=system.compile(), model=with_motions(system, motions).compile(), q=q, v=v,
-                           tau=rng.normal(size=v.shape)*3, t=rng.uniform(0, 2, 5), wheels=rng.normal(size=(5, len(system.wheels)))*20)
+                           tau=rng.normal(size=v.shape)*3, t=rng.uniform(0, 2, 5),
+                           wheels=rng.normal(size=(5, len(system.wheels)))*20)
 
 
 def expected(case, i):
@@ -114,9 +115,8 @@ def test_a_floating_tree_that_moves_as_told_against_pinocchio(seed):
 # ---- a locked coordinate is a weld ------------------------------------------------------------------------------------------
 def welded(system, body, q, model):
     """The system whose body is welded where its joint stands at q."""
-    alone = bough.System("joint")
-    alone.body(body, joint=with_motion(system.bodies[body].joint, None), at=system.bodies[body].at, orient=system.bodies[body].orient,
-               mass=1.0, inertia=(1, 1, 1))
+    alone, own = bough.System("joint"), system.bodies[body]
+    alone.body(body, joint=with_motion(own.joint, None), at=own.at, orient=own.orient, mass=1.0, inertia=(1, 1, 1))
     at, n = model.places[body][0], system.bodies[body].joint.n_q
     position, turn = alone.compile().pose(q[at:at + n], body)
     new = system.copy()
