@@ -3,9 +3,9 @@
 A run goes from one event to the next.  Between them nothing switches, so that every step is as smooth as its method needs it; the
 moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
 from bough.integrate.occurrence import Occurrence
 from bough.integrate.stiff import STIFF
-from bough.integrate.watchers import crosses, find_moment, penetration, quantity_place, stop_watcher, watcher
+from bough.integrate.watchers import crosses, find_moment, pushes, quantity_place, stop_watchers, watcher
 from bough.model import Model
 from bough.model.coordinates import coordinate_place, targets_of
 from bough.model.holds import Hold, motion_breaks
-from bough.model.impulse import jump
+from bough.model.impulse import Jump, jump
 
 if TYPE_CHECKING:
     from bough.integrate.run import Plan, Run
@@ -30,6 +30,7 @@ MOST_AT_ONCE = 100              # events at one moment: more, and they set each 
 class Switchboard:
     """What is held and in contact now, what is still to come, and what has happened."""
     model: Model
+    parameters: Mapping[str, Any] | None = None                         # of this member of a batch: they shape its jumps
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
@@ -42,20 +43,23 @@ class Switchboard:
         """The next moment for which an event is set."""
         return min((event.at for event in self.waiting if event.at is not None and event.at > after), default=np.inf)
 
-    def watchers(self) -> list[tuple[Event | Stop, np.ndarray]]:
-        """Everything that waits for a quantity to pass a value."""
-        rows: list[tuple[Event | Stop, np.ndarray]] = []
+    def watchers(self, x: np.ndarray) -> list[tuple[Event | Stop | None, np.ndarray]]:
+        """Everything that waits for a quantity to pass a value, from a state on; None: only to be watched anew."""
+        rows: list[tuple[Event | Stop | None, np.ndarray]] = []
         for event in self.waiting:
             if event.when is not None:
                 place, direction = quantity_place(self.model, event), DIRECTIONS[event.direction]
                 rows.append((event, watcher(place, 1.0, event.crosses or 0.0, direction)))
         for stop in self.model.system.stops.values():
-            rows.append((stop, stop_watcher(self.model, stop)))
+            acts, rearms = stop_watchers(self.model, stop, x)
+            rows.append((stop, acts))
+            if rearms is not None:
+                rows.append((None, rearms))
         return rows
 
     def start(self, x: np.ndarray) -> None:
         """At t = 0: stops that are touched already, and events that are due."""
-        touched = [stop.name for stop in self.model.system.stops.values() if penetration(self.model, stop, x) > 0.0]
+        touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.time_events(0.0, x)
 
@@ -65,12 +69,13 @@ class Switchboard:
             if event.at is not None and event.at == t:
                 self.fire(event, t, x)
 
-    def passed(self, whose: list[Event | Stop], t: float, x: np.ndarray) -> None:
+    def passed(self, whose: list[Event | Stop | None], t: float, x: np.ndarray) -> None:
         """Let happen what waited for a quantity that has passed its value."""
         for who in whose:
             if isinstance(who, Stop):
                 self.touch(who, t)
-            else:
+        for who in whose:
+            if isinstance(who, Event):
                 self.fire(who, t, x)
 
     def touch(self, stop: Stop, t: float) -> None:
@@ -96,9 +101,22 @@ class Switchboard:
             told.append(f"{type(action).__name__.lower()}s {action.target}")
         self.spans.append((t, self.model))
         self.model = self.model.switched(holds, self.model.contacts)
-        self.log.append(Occurrence(t, event.name, ", ".join(told), jump(self.model, x, t)))
+        self.log.append(Occurrence(t, event.name, ", ".join(told), self.jump(t, x)))
         if not event.repeat:
             self.fired.add(event.name)
+        if self.log[-1].jump is not None:
+            self.settle(t, x)
+
+    def jump(self, t: float, x: np.ndarray) -> Jump | None:
+        """Let speeds jump to what is held now, with the masses of this member of the batch."""
+        own = self.model if self.parameters is None else self.model.with_parameters(self.parameters)
+        return jump(own.switched(self.model.holds, self.model.contacts), x, t)
+
+    def settle(self, t: float, x: np.ndarray) -> None:
+        """Stops that a jump of speeds brings into contact, or parts."""
+        for stop in self.model.system.stops.values():
+            if pushes(self.model, stop, x) != (stop.name in self.model.contacts):
+                self.touch(stop, t)
 
 
 def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
@@ -112,12 +130,12 @@ def from_event_to_event(run: "Run", plan: "Plan", board: Switchboard, advance: C
     t, until = 0.0, float(run.grid.samples[-1])
     while t < until and np.isnan(run.failed[0, 0]):
         take_model(run, board, t)
-        rows, stop = board.watchers(), min(board.next_time(t), until)
+        rows, stop = board.watchers(run.x[0]), min(board.next_time(t), until)
         run.watch = np.array([row for _, row in rows]).reshape(-1, WATCHER)
         advance(run, plan, t, stop)
         t = stop
         if run.passed[1]:
-            t = run.passed[0] if plan.method in STIFF else go_to_moment(run, plan, advance)
+            t = float(run.passed[0]) if plan.method in STIFF else go_to_moment(run, plan, advance)
             board.passed([rows[i][0] for i in run.passing], t, run.x[0])
             run.passed[:] = 0.0
         board.time_events(t, run.x[0])
@@ -139,7 +157,7 @@ def take_model(run: "Run", board: Switchboard, t: float) -> None:
 def go_to_moment(run: "Run", plan: "Plan", advance: Callable[..., None]) -> float:
     """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
     (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
-    moment = start + find_moment(watch, before, step, lambda h: run.state_after(start, h))
+    moment = start + find_moment(watch, before, start, step, lambda h: run.state_after(start, h))
     run.watch, run.passed[:] = watch[:0], 0.0
     advance(run, plan, start, moment)
     run.passing = [i for i, row in enumerate(watch) if crosses(row, before, run.x[0])]

@@ -62,6 +62,7 @@ class Run:
     rejected: int = 0
     failure: str | None = None
     started: float = 0.0
+    asked: float = -1.0             # time at which a Python controller was asked last
 
     def start_clock(self) -> None:
         """From here on time counts: kernels are compiled and loaded."""
@@ -93,9 +94,11 @@ class Run:
         return x[0]
 
     def ask_control(self, t: float) -> None:
-        """Ask a Python controller for its torques; what goes wrong after the first call ends the run, not what was recorded."""
-        if self.control is None:
+        """Ask a Python controller for its torques, once a time; what goes wrong after the first call ends the run, not what was
+        recorded."""
+        if self.control is None or t == self.asked:
             return
+        self.asked = t
         try:
             self.control.fill(t, self.x, self.u)
         except Exception as error:
@@ -152,7 +155,7 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     if fixed or method in ADAPTIVE:
         run.tableau = corrected((FIXED | ADAPTIVE)[method](), way)
     plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), control if compiled else None, way == "projection")
-    boards = carry_out(run, plan) if model.system.events or model.system.stops else []
+    boards = carry_out(run, plan, parameters) if model.system.events or model.system.stops else []
     if not boards:
         go(run, plan, None)
     check_held_wheels(run)
@@ -188,7 +191,7 @@ def go(run: Run, plan: Plan, board: Switchboard | None) -> None:
         run.failure = str(failure)
 
 
-def carry_out(run: Run, plan: Plan) -> list[Switchboard]:
+def carry_out(run: Run, plan: Plan, parameters: Mapping[str, Any] | None) -> list[Switchboard]:
     """Runs with events: one state after another, for each meets them at its own times."""
     if len(run.x) > 1 and run.control is not None:
         raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
@@ -197,7 +200,7 @@ def carry_out(run: Run, plan: Plan) -> list[Switchboard]:
     for row in range(len(run.x)):
         member = replace(run, x=run.x[row:row + 1], u=run.u[row:row + 1], pars=run.pars[min(row, len(run.pars) - 1)][None],
                          watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(2))
-        board = Switchboard(run.model)
+        board = Switchboard(run.model, None if parameters is None else {name: value[row] for name, value in parameters.items()})
         board.start(member.x[0])
         member.out[:, :member.x.shape[1]] = member.x
         go(member, plan, board)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.integrate.compiled.callback import Controller
-from bough.integrate.compiled.loops import DIRECTION
-from bough.integrate.watchers import watched
+from bough.integrate.watchers import crosses, find_moment
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.model.holds import impose
@@ -37,41 +36,65 @@ def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
 
 
 def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], inside: np.ndarray) -> int:
-    """One state through a span without breaks, or up to the step in which a watcher passes; how many samples it reaches."""
-    from scipy.integrate import solve_ivp
-    model, samples, nx, reached = run.model, run.grid.samples, run.x.shape[1], 0
-    times = np.union1d(samples[inside], span[1:])
-    solution = solve_ivp(rate_of(run, plan, row, span), span, run.x[row], method=STIFF[plan.method], rtol=plan.tolerances[0],
-                         atol=plan.tolerances[1], t_eval=times, max_step=plan.dt or np.inf, dense_output=True,
-                         events=[terminal(watch) for watch in run.watch] or None)
-    run.steps += len(solution.sol.ts) - 1
-    states = solution.y.T.copy()
-    impose(model, states, solution.t)
-    for at in model.quaternions:
-        states[:, at:at + 4] /= np.linalg.norm(states[:, at:at + 4], axis=1, keepdims=True)
-    for k, sample in enumerate(inside[:len(states)].tolist()):
-        run.out[row, sample*nx:(sample + 1)*nx] = states[k]
-        reached = sample + 1
-        take_law(model, plan.law, samples[sample], states[k], run.u[row:row + 1])
-        run.record_controls(sample, slice(row, row + 1))
-    if solution.status < 0:
-        run.failed[row] = solution.t[-1] if len(solution.t) else span[0], -1
-    elif solution.status == 1:
-        run.passing = [i for i, times in enumerate(solution.t_events) if len(times)]
-        run.passed[:] = solution.t_events[run.passing[0]][0], 1.0
-        run.x[row] = solution.y_events[run.passing[0]][0]
-        impose(model, run.x[row:row + 1], run.passed[0])
-    else:
-        run.x[row] = states[-1]
-    return reached
+    """One state through a span without breaks, or up to the moment at which a watcher passes; how many samples it reaches."""
+    solver, samples, reached = solver_of(run, plan, row, span), run.grid.samples[inside], 0
+    before = run.x[row].copy()
+    while solver.status == "running":
+        start = float(solver.t)
+        solver.step()
+        if solver.status == "failed":
+            run.failed[row] = start, -1
+            break
+        run.steps += 1
+        state_at, end = states_of(run.model, solver), float(solver.t)
+        after = state_at(end)
+        if any(crosses(watch, before, after) for watch in run.watch):
+            end = passing_moment(run, before, start, end, state_at)
+            after = state_at(end)
+        while reached < len(samples) and samples[reached] <= end:
+            record(run, plan, row, int(inside[reached]), state_at(samples[reached]))
+            reached += 1
+        run.x[row] = before = after
+        if run.passed[1]:
+            break
+    return int(inside[reached - 1]) + 1 if reached else 0
 
 
-def terminal(watch: np.ndarray) -> Any:
-    """A watcher as SciPy's solvers take it: they end where it passes."""
-    def value(t: float, x: np.ndarray) -> float:
-        return watched(watch, x)
-    value.terminal, value.direction = True, watch[DIRECTION]          # type: ignore[attr-defined]
-    return value
+def passing_moment(run: "Run", before: np.ndarray, start: float, end: float, state_at: Callable[[float], np.ndarray]) -> float:
+    """The moment within a step at which the first watcher passes; noted are those that have passed then."""
+    moment = start + find_moment(run.watch, before, start, end - start, lambda h: state_at(start + h))
+    after = state_at(moment)
+    run.passing = [i for i, watch in enumerate(run.watch) if crosses(watch, before, after)]
+    run.passed[:] = moment, 1.0
+    return moment
+
+
+def solver_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Any:
+    """SciPy's solver at the start of a span."""
+    from scipy import integrate
+    solver = getattr(integrate, STIFF[plan.method])
+    (rtol, atol), (start, stop) = plan.tolerances, span
+    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, max_step=plan.dt or np.inf)
+
+
+def states_of(model: Model, solver: Any) -> Callable[[float], np.ndarray]:
+    """States within the solver's last step: what is held is where it must be, and quaternions have unit length."""
+    inside, end, last = solver.dense_output(), solver.t, solver.y.copy()
+
+    def state_at(t: float) -> np.ndarray:
+        x = np.array(last if t == end else inside(t))[None]
+        impose(model, x, t)
+        for at in model.quaternions:
+            x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4])
+        return x[0]
+    return state_at
+
+
+def record(run: "Run", plan: "Plan", row: int, sample: int, x: np.ndarray) -> None:
+    """Put down a state, and the controls in force, as a sample."""
+    run.out[row, sample*len(x):(sample + 1)*len(x)] = x
+    take_law(run.model, plan.law, run.grid.samples[sample], x, run.u[row:row + 1])
+    run.record_controls(sample, slice(row, row + 1))
 
 
 def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Callable[[float, np.ndarray], np.ndarray]:

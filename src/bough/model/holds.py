@@ -103,6 +103,8 @@ def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str,
 
 def impose(model: "Model", x: np.ndarray, t: Any) -> None:
     """In states (batch, nq + nv or more): prescribed coordinates where they are at the times t, locked ones at rest."""
+    if not model.holds:
+        return
     coordinates = holdable(model.system)
     motion = prescribed_motion(coordinates, model.holds, t)
     for name in model.holds:

@@ -130,7 +130,7 @@ def impulse(plan, pars, tables, t, x, u, change, out, ws):
         take_state(lane, plan, tables, t, x, u, group, ws)
         take(lane, change, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
         give_change(lane, plan, ws)
-        forget_closure(lane, plan, ws)
+        keep_closed(lane, plan, ws)
         scatter_motion(lane, plan, of_group, ws, False, MOTION)
         clear_slots(lane, plan, ws)
         close_loops(lane, plan, of_group, ws, 0)
@@ -140,12 +140,12 @@ def impulse(plan, pars, tables, t, x, u, change, out, ws):
         give(lane, out, group, 0, ws, read(plan, WS_XDOT) + read(plan, NQ), out.shape[1])
 
 
-def forget_closure(lane, plan, ws):
-    """Loops stay as they are, and no gravity acts."""
-    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION, (0.0, 0.0, 0.0))
+def keep_closed(lane, plan, ws):
+    """Loops stay as open or closed as they are: J dv = 0, in which what is given of dv counts as the bias of a body at rest."""
+    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION, (1.0, 0.0, 0.0))
 
 
-only_if_looped(forget_closure, lambda lane, plan, ws: None)
+only_if_looped(keep_closed, lambda lane, plan, ws: None)
 
 
 @leaf
