@@ -34,7 +34,7 @@ def examples_of_the_yaml_page(folder):
 
 
 def test_examples_of_the_yaml_page(tmp_path):
-    system, flexible, moved, looped = examples_of_the_yaml_page(tmp_path)
+    system, flexible, moved, looped, moored = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
@@ -46,3 +46,5 @@ def test_examples_of_the_yaml_page(tmp_path):
     assert System.from_yaml(moved.to_yaml()) == moved
     assert [loop.joint.kind for loop in looped.loops.values()] == ["revolute", "distance"]
     assert System.from_yaml(looped.to_yaml()) == looped
+    assert list(moored.elements) == ["mooring", "yaw", "hull"]
+    assert System.from_yaml(moored.to_yaml()) == moored

@@ -11,7 +11,7 @@ YAML = """
 bodies:
 - {name: spar, joint: free, mass: 1, inertia: [1, 1, 1]}
 lines:
-- {name: mooring, a: {body: world, at: [850, 0, -320]}, b: {body: spar, at: [5.2, 0, -70]}, stiffness: 4.0e+4, length: 830, slack: true}
+- {name: mooring, a: {body: world, at: [850, 0, -320]}, b: {body: spar, at: [5, 0, -70]}, stiffness: 4e4, length: 830, slack: true}
 restorings:
 - {name: yaw, body: spar, stiffness: [0, 0, 0, 0, 0, 9.8e+7]}
 buoyancies:
@@ -21,7 +21,8 @@ buoyancies:
 
 def test_yaml():
     system = System.from_yaml(YAML)
-    assert system.lines["mooring"] == Line("mooring", Frame("world", (850, 0, -320)), Frame("spar", (5.2, 0, -70)), 4e4, 830, slack=True)
+    ends = Frame("world", (850, 0, -320)), Frame("spar", (5, 0, -70))
+    assert system.lines["mooring"] == Line("mooring", *ends, 4e4, 830, slack=True)
     assert system.restorings["yaw"].stiffness[5][5] == 9.8e7
     assert system.buoyancies["hull"].density == 1025.0
     assert list(system.elements) == ["mooring", "yaw", "hull"]
@@ -46,7 +47,7 @@ def test_full_matrix_keeps_its_rows():
         (lambda: Line("l", "a", "b", 1, 1, slack=1), "slack is 1; give true or false"),
         (lambda: Line("l", "a", "b", 0, 1), "stiffness and damping are 0, so that it never pulls; give one"),
         (lambda: Line("l", 3, "b", 1, 1), "a is 3; give a Frame, or a body's name"),
-        (lambda: Line("l", Frame("a", orient={"axis": "x", "degrees": 3}), "b", 1, 1), "a has an orient, but a line pulls at a point"),
+        (lambda: Line("l", Frame("a", orient={"axis": "x", "degrees": 3}), "b", 1, 1), "a has an orient, but a line pulls at a"),
         (lambda: Restoring("r", "b", (1, 2, 3)), "restoring 'r': stiffness is (1, 2, 3); give a 6x6 matrix, or its diagonal"),
         (lambda: Restoring("r", "b", np.eye(6)[:, :5]), "has 5 entries"),
         (lambda: Restoring("r", "b", None), "stiffness is None; give a 6x6 matrix"),
@@ -64,6 +65,9 @@ def test_refusals(make, words):
     assert words in str(error.value)
 
 
+LINE = {"stiffness": 1, "length": 1}
+
+
 def system(add):
     s = System("s")
     s.body("spar", joint="free", mass=1.0, inertia=(1, 1, 1))
@@ -75,11 +79,11 @@ def system(add):
 @pytest.mark.parametrize(
     ("add", "words"),
     [
-        (lambda s: s.line("l", a="world", b="spa", stiffness=1, length=1), "line 'l': b: body 'spa' is not a body of the system, did you"),
-        (lambda s: s.line("l", a="world", b="world", stiffness=1, length=1), "between the world and itself never changes its length"),
-        (lambda s: s.line("l", a="spar", b=Frame("spar", (1, 0, 0)), stiffness=1, length=1), "two points of body 'spar' never changes"),
-        (lambda s: s.line("l", a="world", b=Frame("boom", node="tp"), stiffness=1, length=1), "line 'l': b: node 'tp' is not a node"),
-        (lambda s: s.line("l", a="world", b=Frame("spar", node="tip"), stiffness=1, length=1), "body 'spar' is rigid and has no nodes"),
+        (lambda s: s.line("l", a="world", b="spa", **LINE), "line 'l': b: body 'spa' is not a body of the system, did you mean"),
+        (lambda s: s.line("l", a="world", b="world", **LINE), "line 'l': a line between the world and itself never changes"),
+        (lambda s: s.line("l", a="spar", b=Frame("spar", (1, 0, 0)), **LINE), "between two points of body 'spar' never changes"),
+        (lambda s: s.line("l", a="world", b=Frame("boom", node="tp"), **LINE), "line 'l': b: node 'tp' is not a node"),
+        (lambda s: s.line("l", a="world", b=Frame("spar", node="tip"), **LINE), "node is 'tip', but body 'spar' is rigid"),
         (lambda s: s.restoring("r", body="span", stiffness=[1] * 6), "restoring 'r': body 'span' is not a body"),
         (lambda s: s.restoring("r", body="boom", node="tp", stiffness=[1] * 6), "restoring 'r': node 'tp' is not a node"),
         (lambda s: s.buoyancy("h", body="span", sections=[(0, 1, 1, 1)]), "buoyancy 'h': body 'span' is not a body"),
@@ -93,9 +97,9 @@ def test_references(add, words):
 
 def test_elements_are_told_apart_by_name():
     s = system(lambda s: s.restoring("x", body="spar", stiffness=[1] * 6))
-    with pytest.raises(DescriptionError, match="buoyancy 'x': there is a restoring of this name already; give each force element its"):
+    with pytest.raises(DescriptionError, match="buoyancy 'x': there is a restoring of this name already; give each force element"):
         s.buoyancy("x", body="spar", sections=[(0, 1, 1, 1)])
-    with pytest.raises(DescriptionError, match="restoring 'x': there is a restoring of this name already; give each restoring its own"):
+    with pytest.raises(DescriptionError, match="restoring 'x': there is a restoring of this name already; give each restoring its"):
         s.restoring("x", body="spar", stiffness=[1] * 6)
 
 

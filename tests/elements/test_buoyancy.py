@@ -25,7 +25,7 @@ def at(place=(0, 0, 0), **turn):
 
 
 def test_an_upright_spar():
-    """Displaced volume and heave stiffness of OC3 Hywind: published 8029 m^3, and 332.9 kN/m, which its waterplane gives to 0.2 %."""
+    """Displaced volume and heave stiffness of OC3 Hywind: published 8029 m^3 and 332.9 kN/m, which is 0.2 % off."""
     model, h = spar().compile(), 0.5
     lift = [model.element_forces(at((0, 0, z)))["hull"][5] for z in (-h, 0.0, h)]
     cone = np.pi*8/12*(9.4**2 + 9.4*6.5 + 6.5**2)
@@ -53,7 +53,8 @@ def test_an_inclined_cylinder(tilt):
     assert_same(model.element_forces(q)["hull"], expected, 1e-12)
 
 
-ANYHOW = [((0.3, 0.2, z), x, y) for z in (-3.5, -2.1, -0.4, 0.5, 2.2, 3.4) for x, y in ((0, 3), (50, 0), (20, 80), (120, 30), (180, 1))]
+TURNS = ((0, 3), (50, 0), (20, 80), (120, 30), (180, 1))
+ANYHOW = [((0.3, 0.2, z), x, y) for z in (-3.5, -2.1, -0.4, 0.5, 2.2, 3.4) for x, y in TURNS]
 
 
 @pytest.mark.parametrize(("place", "x", "y"), ANYHOW)
@@ -70,7 +71,7 @@ def test_cylinders_cut_anyhow(place, x, y):
 
 
 def test_potential_of_the_displaced_water():
-    """Under water: weight times depth of the centroid; a cylinder upright at the surface: weight of the column times half its draft."""
+    """Under water: weight times depth of the centroid; a cylinder upright at the surface: its column times half its draught."""
     model = floating([(-3, 2, 1.0, 1.0), (2, 4, 1.0, 0.4)])
     cylinder, cone = np.pi*0.25*5, np.pi*2/12*(1 + 0.4 + 0.16)
     middle = 2 + 2/4*(1 + 0.8 + 0.48)/(1 + 0.4 + 0.16)                  # centroid of the cone
@@ -151,7 +152,9 @@ def test_refusals():
         s.buoyancy("hull", body="buoy", sections=[(-1, 1, 1, 1)])
         with pytest.raises(bough.ModelError, match=match):
             s.compile()
-    refused("buoyancy 'hull' acts between a body and the world; with central gravity", bough.CentralGravity(4e14, (7e6, 0, 0), (0, 7e3, 0)))
+    orbit = bough.CentralGravity(4e14, (7e6, 0, 0), (0, 7e3, 0))
+    refused("buoyancy 'hull' acts between a body and the world; with central gravity", orbit)
     refused(r"buoyancy 'hull': gravity is \(0, 1, -9\) m/s\^2", (0, 1, -9))
     refused(r"buoyancy 'hull': gravity is \(0, 0, 0\) m/s\^2", (0, 0, 0))
-    refused("buoyancy 'hull': body 'buoy' is flexible", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2, boundary="free-free"))
+    beam = bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2, boundary="free-free")
+    refused("buoyancy 'hull': body 'buoy' is flexible", flexible=beam)

@@ -7,7 +7,7 @@ from bough.model.loops import moved
 from bough.peers.pinocchio import Pinocchio
 from tests.compare import EPS, assert_same
 from tests.elements import laws
-from tests.elements.systems import GRAVITY, WATER, add_all, add_buoyancy, add_lines, add_restoring, chain
+from tests.elements.systems import ACROSS, GRAVITY, MOORED, WATER, add_all, add_buoyancy, add_lines, add_restoring, chain
 from tests.random_systems import random_state
 
 BARE = chain().compile()
@@ -99,9 +99,8 @@ def conservative(s):
     """Lines without damping, a restoring without moments, floats: all that has a potential."""
     K = np.zeros((6, 6))
     K[:3, :3] = [[50, 5, 3], [5, 60, 4], [3, 4, 70]]
-    s.line("moored", a=bough.Frame("world", at=(3.0, 1.0, -2.0)), b=bough.Frame("plate", at=(0.1, 0.5, 0)), stiffness=20.0, length=1.0)
-    s.line("across", a=bough.Frame("tool", at=(0.2, -0.1, 0.3)), b=bough.Frame("arm", at=(0.4, 0, 0.1)), stiffness=30.0, length=0.1,
-           slack=True)
+    s.line("moored", **MOORED, stiffness=20.0, length=1.0)
+    s.line("across", **ACROSS, stiffness=30.0, length=0.1, slack=True)
     s.restoring("tether", body="tool", at=(0.1, -0.2, 0.5), stiffness=K, force=(1, 2, 3))
     add_buoyancy(s)
 
@@ -119,8 +118,7 @@ def test_forces_are_the_gradient_of_the_potential(seed):
 def test_dampers_take_what_the_energy_loses():
     """Power of the elements = -dU/dt - c rate^2."""
     def damped(s):
-        s.line("across", a=bough.Frame("tool", at=(0.2, -0.1, 0.3)), b=bough.Frame("arm", at=(0.4, 0, 0.1)), stiffness=30.0,
-               length=0.5, damping=7.0)
+        s.line("across", **ACROSS, stiffness=30.0, length=0.5, damping=7.0)
     model, h = chain(damped).compile(), 1e-5
     line = model.system.lines["across"].model_copy(update={"damping": 0.0})
     for seed in range(4):
@@ -141,8 +139,8 @@ def test_a_loaded_node_of_a_beam():
         s.body("boom", parent="hub", joint=bough.Revolute("y"), flexible=boom)
         s.body("mast", parent="boom", node="tip", joint=bough.Revolute("z"), flexible=free)
         if elements:
-            s.line("stay", a=bough.Frame("world", at=(1, 2, 3)), b=bough.Frame("boom", node="middle", at=(0, 0.1, 0)), stiffness=90.0,
-                   length=1.0)
+            s.line("stay", a=bough.Frame("world", at=(1, 2, 3)), b=bough.Frame("boom", node="middle", at=(0, 0.1, 0)),
+                   stiffness=90.0, length=1.0)
             s.line("brace", a=bough.Frame("boom", node="middle"), b=bough.Frame("boom", node="tip"), stiffness=70.0, length=1.5)
             s.line("halyard", a="hub", b=bough.Frame("mast", node="tip"), stiffness=20.0, length=1.0)
             s.restoring("spring", body="mast", node="tip", at=(0.1, 0, 0), stiffness=(30, 40, 50, 0, 0, 0))
@@ -167,7 +165,8 @@ def test_in_a_closed_loop(method):
     def four_bar(elements):
         s, rod = bough.System("four-bar", gravity=(0, 0, -GRAVITY)), {"mass": 1.0, "com": (0, 0, 0.5), "inertia": (0.1, 0.1, 0.01)}
         s.body("crank", joint=bough.Revolute("y", q0=0.3), **rod)
-        s.body("coupler", parent="crank", joint=bough.Revolute("y", q0=0.2), at=(0, 0, 1), mass=2.0, com=(1, 0, 0), inertia=(0.1, 0.7, 0.7))
+        s.body("coupler", parent="crank", joint=bough.Revolute("y", q0=0.2), at=(0, 0, 1), mass=2.0, com=(1, 0, 0),
+               inertia=(0.1, 0.7, 0.7))
         s.body("rocker", joint=bough.Revolute("y", q0=0.3), at=(2, 0, 0), **rod)
         s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("coupler", at=(2, 0, 0)), b=bough.Frame("rocker", at=(0, 0, 1)))
         if elements:
@@ -191,10 +190,11 @@ def test_batches_of_parameters():
     """Places of joints that differ from run to run move the ends of lines, and where restorings rest."""
     model, ats = chain(add_all).compile(), np.random.default_rng(3).uniform(-0.4, 0.4, (5, 3))
     q, v = random_state(model, np.random.default_rng(4))
-    together = bough.simulate(model, q0=q, v0=v, parameters={"sled.at": ats, "arm.at": ats[::-1]}, until=0.02, dt=0.01, record="elements")
+    run = {"q0": q, "v0": v, "until": 0.02, "dt": 0.01, "record": "elements"}
+    together = bough.simulate(model, parameters={"sled.at": ats, "arm.at": ats[::-1]}, **run)
     for i in range(5):
         member = model.with_parameters({"sled.at": ats[i], "arm.at": ats[::-1][i]})
-        alone = bough.simulate(member, q0=q, v0=v, until=0.02, dt=0.01, record="elements")
+        alone = bough.simulate(member, **run)
         for name in ("line_tension", "element_force"):
             assert_same(together.data[name].values[i], alone.data[name].values, 1e-12)
 
@@ -212,7 +212,7 @@ def test_in_orbit_a_line_between_bodies_keeps_momentum():
     q, v = random_state(model, np.random.default_rng(5))
     by = wrenches(model, bare, q, v)
     assert_same(model.forward_dynamics(q, v), bare.forward_dynamics(q, v, wrenches=by, frame="world"), 1e-11)
+    moored = bare.system.copy()
+    moored.line("mooring", a="world", b="one", stiffness=1.0, length=1.0)
     with pytest.raises(bough.ModelError, match="line 'mooring' acts between a body and the world; with central gravity"):
-        moored = model.system
-        moored.line("mooring", a="world", b="one", stiffness=1.0, length=1.0)
         moored.compile()

@@ -36,7 +36,8 @@ CHAIN = """<mujoco>
 def chain():
     s = bough.System("chain", gravity=(0.5, 0, -9.81))
     s.body("upper", joint=bough.Spherical(), at=(0, 0, 1), mass=2.0, com=(0.1, 0, -0.5), inertia=(0.2, 0.25, 0.1))
-    s.body("lower", parent="upper", joint=bough.Revolute("y"), at=(0, 0, -1), mass=1.5, com=(0, 0.1, -0.4), inertia=(0.1, 0.12, 0.05))
+    s.body("lower", parent="upper", joint=bough.Revolute("y"), at=(0, 0, -1), mass=1.5, com=(0, 0.1, -0.4),
+           inertia=(0.1, 0.12, 0.05))
     s.body("bob", joint=bough.Prismatic("x"), at=(1, 0, 0), mass=3.0, inertia=(1, 1, 1))
     tip = bough.Frame("lower", at=(0.2, 0.1, -0.8))
     s.line("one", a=bough.Frame("world", at=(0.7, -0.4, 0.3)), b=tip, stiffness=80, length=0.9, damping=6)
