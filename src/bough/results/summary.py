@@ -105,8 +105,11 @@ def _events(report: Report) -> list[Row]:
     if report.facts.batched:
         counts = [len(run) for run in report.events_by_run]
         return [("events", f"{min(counts)} to {max(counts)} in each run")] if any(counts) else []
-    found = [str(event) for run in report.events_by_run for event in run]
-    return _cut([("events" if i == 0 else "", text) for i, text in enumerate(found)], "events", _MOST_JOINTS)
+    found = [str(event) for event in report.events_by_run[0]]
+    rows = _cut([("events" if i == 0 else "", text) for i, text in enumerate(found)], "events", _MOST_JOINTS)
+    happened = {event.name for event in report.events_by_run[0]}
+    missed = [name for name in report.system.events if name not in happened]
+    return [*rows, ("no event", f"{', '.join(missed)} did not happen")] if missed else rows
 
 
 def _gaps(report: Report) -> str:
