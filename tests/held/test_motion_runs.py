@@ -5,13 +5,14 @@ import pytest
 import bough
 from bough.describe import Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
 from bough.integrate import integrate
-from tests.held.holding import with_motions
+from tests.held.holding import with_joints, with_motions
 from tests.held.runs import parts, satellite
 from tests.loops.mechanisms import four_bar
 
 MOTIONS = {"rate": Rate(0.3, start=0.1), "polynomial": Polynomial([0.1, 0.2, -0.3, 0.4]),
            "harmonics": Harmonics([(0.2, 3.0, 0.4), (0.05, 11.0, 1.0)], mean=0.3), "move": Move(0.8, begin=0.13, duration=0.5),
-           "spline": Spline([0.0, 0.21, 0.66, 0.9], [0.0, 0.3, -0.1, 0.4], (0.2, -0.3)), "table": Table([0.0, 0.37, 0.8], [0.0, 0.2, 0.1], "cubic"),
+           "spline": Spline([0.0, 0.21, 0.66, 0.9], [0.0, 0.3, -0.1, 0.4], (0.2, -0.3)),
+           "table": Table([0.0, 0.37, 0.5, 0.8], [0.0, 0.2, 0.3, 0.1], "cubic"),
            "pieces": Pieces([0.0, 0.313], [[0.0, 0.0, 1.0], [0.313**2, 2*0.313, -2.0]])}
 METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {}, "radau": {}}
 
@@ -19,9 +20,8 @@ METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {}, "rad
 def driven(motion):
     """The satellite with its boom and one axis of its wrist told how to move, the other one locked."""
     system = satellite()
-    for name in ("boom", "wrist"):
-        system.bodies[name] = system.bodies[name].model_copy(update={"joint": bough.Joint(rotations=system.bodies[name].joint.rotations)})
-    return with_motions(system, {"boom": [motion], "wrist": ["locked", Harmonics([(0.3, 4.0, 0.0)])]})
+    still = with_joints(system, {name: bough.Joint(rotations=system.bodies[name].joint.rotations) for name in ("boom", "wrist")})
+    return with_motions(still, {"boom": [motion], "wrist": ["locked", Harmonics([(0.3, 4.0, 0.0)])]})
 
 
 @pytest.mark.parametrize("method", list(METHODS))
@@ -39,7 +39,7 @@ def test_samples_hold_what_is_prescribed(name, method):
 
 @pytest.mark.parametrize("name", list(MOTIONS))
 def test_drives_do_the_work_that_energy_gains(name):
-    """Momenta of the floating whole stay, and the drives' power, summed by Gauss' rule between samples, is the energy gained."""
+    """Momenta of the floating whole stay, and the drives' power, summed over the samples, is the energy gained."""
     model = driven(MOTIONS[name]).compile()
     r = integrate(model, until=1.0, dt=1e-3, rate=1000)
     q, v, wheels = parts(model, r.x[0])
@@ -47,11 +47,10 @@ def test_drives_do_the_work_that_energy_gains(name):
     np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(momentum), 1)), rtol=0, atol=1e-10*np.abs(momentum).max())
     forces = model.drive_forces(q, v, t=r.t, wheels=wheels)
     power = sum(force*v[:, model.names.v.index(entry)] for entry, force in forces.items())
-    gained = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1])/2)*1e-3])    # trapezia: h^2/12 of power's derivative
-    jumps = np.abs(np.diff(power)).max()*1e-3                                       # a sample at a break knows one side of it
-    slack = 1e-6/12*np.abs(np.diff(power, 2)).max()*1e6 + 2*jumps
+    gained = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1])/2)*1e-3])
+    slack = 1e-3*np.abs(np.diff(power, 2)).sum()                # trapezia: h/12 of a second difference; h/2 of a jump, which is in two
     assert np.abs(gained - (energy - energy[0])).max() < slack
-    assert np.ptp(energy) > 20*slack
+    assert np.ptp(energy) > 10*slack
 
 
 def test_the_free_tree_under_the_drives_forces_moves_as_told():
@@ -63,9 +62,8 @@ def test_the_free_tree_under_the_drives_forces_moves_as_told():
     free = satellite()
     tables = {"boom": [Table(told.t, forces["boom.rz"], "cubic")],
               "wrist": [Table(told.t, forces[f"wrist.{axis}"], "cubic") for axis in ("rx", "ry")]}
-    for name, torque in tables.items():
-        joint = bough.Joint(rotations=free.bodies[name].joint.rotations, torque=torque)
-        free.bodies[name] = free.bodies[name].model_copy(update={"joint": joint})
+    free = with_joints(free, {name: bough.Joint(rotations=free.bodies[name].joint.rotations, torque=torque)
+                              for name, torque in tables.items()})
     loose = integrate(free.compile(), q0=q[0], v0=v[0], until=1.0, dt=1e-3, rate=1000)
     assert np.abs(loose.x - told.x).max() < 1e-8                                    # splines of 1 ms: h^4 of a fourth derivative
 
