@@ -49,7 +49,7 @@ def simulate(
     method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive: rtol, atol)
     rate           samples per second; without it, every so many steps, about a hundred in all
     record         out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels,
-                   torque, orbit, loops
+                   torque, orbit, loops, elements
     dynamics       "order-n", "dense" or "auto"
     control        a function control(t, q, v, wheels) that returns joint torques or {name: torque}, asked once a step or
                    every control_period seconds; or a compiled one, made by bough.controller

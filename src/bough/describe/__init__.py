@@ -1,8 +1,9 @@
-"""What a person writes: a System of bodies, joints, motions, events, loops, wheels and loads, in Python or in YAML."""
+"""What a person writes: a System of bodies, joints, motions, events, loops, wheels, loads, force elements, in Python or YAML."""
 
 from bough.describe.actions import Lock, Prescribe, Release
 from bough.describe.body import Body
 from bough.describe.document import json_schema
+from bough.describe.elements import Buoyancy, Line, Restoring
 from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
@@ -30,6 +31,7 @@ from bough.describe.wheels import Wheel
 
 __all__ = [
     "Body",
+    "Buoyancy",
     "CentralGravity",
     "Constant",
     "Cylindrical",
@@ -41,6 +43,7 @@ __all__ = [
     "Harmonics",
     "Joint",
     "Latch",
+    "Line",
     "Lock",
     "Loop",
     "Move",
@@ -53,6 +56,7 @@ __all__ = [
     "Prismatic",
     "Rate",
     "Release",
+    "Restoring",
     "Revolute",
     "Simulation",
     "Spherical",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.base import Description, unknown_key
+from bough.describe.base import Description, read_each, unknown_key
 from bough.describe.motion_mapping import MOTION, MotionField
 from bough.describe.numeric import Text, items, shown
 from bough.errors import DescriptionError, Problem
@@ -79,9 +79,8 @@ def read_action(value: Any) -> Action:
     if verb not in ACTIONS:
         raise DescriptionError([Problem(unknown_key(verb, ACTIONS), "do", (str(verb),))])
     kind = ACTIONS[verb]
-    fields = {"target": given} if kind is not Prescribe and not isinstance(given, Mapping) else given
     try:
-        return kind.from_mapping(fields)
+        return kind.from_mapping(given if kind is Prescribe else {"target": given})
     except DescriptionError as error:
         raise DescriptionError([problem._replace(path=(verb, *problem.path)) for problem in error.problems]) from None
 
@@ -95,11 +94,11 @@ def write_action(action: Action) -> dict[str, Any]:
     return {action.noun: action.to_dict() if isinstance(action, Prescribe) else action.target}
 
 
-def _actions(value: Any) -> Any:
+def _actions(value: Any) -> tuple[Action, ...]:
     given = [value] if isinstance(value, Action | Mapping) else items(value)
     if not given:
         raise ValueError(f"is {shown(value)}, so that nothing would happen; give a list of actions, such as [Lock('boom.ry')]")
-    return given
+    return read_each(read_action, given)
 
 
 TEXT = {"type": "string", "minLength": 1}
@@ -117,5 +116,8 @@ ACTION = {
         keys({"prescribe": keys({"target": TEXT, "motion": MOTION})}),
     ]
 }
-ActionField = Annotated[Action, BeforeValidator(read_action), PlainSerializer(write_action), WithJsonSchema(ACTION)]
-Actions = Annotated[tuple[ActionField, ...], BeforeValidator(_actions)]
+Actions = Annotated[
+    tuple[Annotated[Action, PlainSerializer(write_action)], ...],
+    BeforeValidator(_actions),
+    WithJsonSchema({"anyOf": [ACTION, {"type": "array", "items": ACTION, "minItems": 1}]}),
+]

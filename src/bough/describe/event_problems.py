@@ -70,7 +70,8 @@ def _clash_texts(system: System, event: Event) -> Iterator[str]:
     """Coordinates on which several actions of one event act."""
     seen: dict[str, Action] = {}
     for action in event.do:
-        for name in (name for target in targets(system, action.target) for name in target.names):
+        found = targets(system, action.target)
+        for name in found[0].names if len(found) == 1 else ():
             if name in seen:
                 yield f"{seen[name].noun} {seen[name].target!r} and {action.noun} {action.target!r} both act on {name!r}; keep one"
                 break

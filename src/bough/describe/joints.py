@@ -11,8 +11,8 @@ from pydantic_core.core_schema import ValidationInfo
 
 from bough.describe import axes as axis_algebra
 from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel, spanning
-from bough.describe.base import Description, Fault
-from bough.describe.motion_mapping import LOCKED, MotionEntry
+from bough.describe.base import Description, Fault, read_each
+from bough.describe.motion_mapping import LOCKED, MotionEntry, read_entry
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
 from bough.describe.tables import Table, signal
@@ -121,10 +121,10 @@ class Joint(Description):
         if given is None:
             if size > 1 and value != LOCKED:
                 raise ValueError(f"is {shown(value)}, but the joint has {size} dofs; give a list of {size}, None for a free one")
-            given = [value] * size
+            return (read_entry(value),) * size
         if len(given) != size:
             raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
-        return tuple(given) if any(entry is not None for entry in given) else None
+        return read_each(read_entry, given) if any(entry is not None for entry in given) else None
 
     @field_validator("q0", "v0", mode="before")
     @classmethod

@@ -52,6 +52,16 @@ class Frame(Description):
         return self
 
 
+def read_frame(value: Any, side: str) -> Frame:
+    """The frame `side` of a loop or a line, given as it is or as in YAML."""
+    if not isinstance(value, Frame | Mapping | str):
+        raise ValueError(f"is {shown(value)}; give a Frame, or a body's name")
+    try:
+        return Frame.from_mapping({"body": value} if isinstance(value, str) else value)
+    except DescriptionError as error:
+        raise DescriptionError([problem._replace(subject=side) for problem in error.problems]) from None
+
+
 def write_frame(frame: Frame) -> str | dict[str, Any]:
     """The frame as a person would write it: the body's name alone, or a mapping.
 
@@ -160,9 +170,4 @@ class Loop(Description):
     @field_validator("a", "b", mode="before")
     @classmethod
     def _frame(cls, value: Any, info: ValidationInfo) -> Frame:
-        if not isinstance(value, Frame | Mapping | str):
-            raise ValueError(f"is {shown(value)}; give a Frame, or a body's name")
-        try:
-            return Frame.from_mapping({"body": value} if isinstance(value, str) else value)
-        except DescriptionError as error:
-            raise DescriptionError([problem._replace(subject=info.field_name or "") for problem in error.problems]) from None
+        return read_frame(value, info.field_name or "")

@@ -67,8 +67,12 @@ def _smooth(given: Table) -> Table:
     return given
 
 
-def _entry(value: Any) -> Motion | Table | str | None:
-    """The motion of one coordinate: None is free."""
+def read_entry(value: Any) -> Motion | Table | str | None:
+    """The motion of one coordinate of a joint: None is free.
+
+    >>> read_entry("locked"), read_entry({"constant": 0.3})
+    ('locked', Constant(value=0.3))
+    """
     if value is None or (isinstance(value, str) and value == LOCKED):
         return value
     try:
@@ -99,6 +103,4 @@ MOTION = {"anyOf": [*(_schema(kind) for kind in FORMS.values()), _TABLE]}
 ENTRY = {"anyOf": [{"type": "null"}, {"const": LOCKED}, *MOTION["anyOf"]]}
 
 MotionField = Annotated[Motion | Table, BeforeValidator(read_motion), PlainSerializer(write_motion), WithJsonSchema(MOTION)]
-MotionEntry = Annotated[
-    Motion | Table | str | None, BeforeValidator(_entry), PlainSerializer(_write_entry), WithJsonSchema(ENTRY)
-]
+MotionEntry = Annotated[Motion | Table | str | None, PlainSerializer(_write_entry), WithJsonSchema(ENTRY)]

@@ -47,6 +47,9 @@ def _summary(system: System) -> str:
     parts += [_count(len(system.wrenches), "wrench", "wrenches")] if system.wrenches else []
     parts += [_count(len(system.events), "event", "events")] if system.events else []
     parts += [_count(len(system.stops), "stop", "stops")] if system.stops else []
+    parts += [_count(len(system.lines), "line", "lines")] if system.lines else []
+    parts += [_count(len(system.restorings), "restoring", "restorings")] if system.restorings else []
+    parts += [_count(len(system.buoyancies), "buoyancy", "buoyancies")] if system.buoyancies else []
     if not isinstance(system.gravity, tuple):
         parts.append(f"central gravity of mu {system.gravity.mu:g} m^3/s^2")
     elif any(system.gravity):
@@ -90,10 +93,11 @@ def _line(system: System, body: Body) -> str:
 
 def _loop_line(loop: Loop) -> str:
     kind = f"distance {loop.joint.length:g} m" if isinstance(loop.joint, Distance) else loop.joint.kind
-    return f"loop {loop.name}   {kind}: {_place(loop.a)} - {_place(loop.b)}"
+    return f"loop {loop.name}   {kind}: {place(loop.a)} - {place(loop.b)}"
 
 
-def _place(frame: Frame) -> str:
+def place(frame: Frame) -> str:
+    """A frame in words."""
     node = "" if frame.node is None else f" node {frame.node}"
     return f"{frame.body}{node}" + (f" at ({', '.join(f'{x:g}' for x in frame.at)})" if any(frame.at) else "")
 

@@ -12,7 +12,7 @@ from bough.describe.numeric import ABOVE_ZERO, above_zero, items, shown, word
 Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
 Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
-    "orbit", "loops", "drives",
+    "orbit", "loops", "drives", "elements",
 ]  # fmt: skip
 FIXED_STEP = ("euler-cromer", "rk4")
 

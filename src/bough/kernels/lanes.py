@@ -413,6 +413,19 @@ def smaller(typingctx, a, b):
 
 
 @intrinsic
+def where_positive(typingctx, x, a, b):
+    """a where x > 0, b elsewhere, lane by lane."""
+    number = _result_type(_result_type(x, a), b)
+
+    def codegen(context, builder, sig, args):
+        x_, a_, b_ = (context.cast(builder, value, t, number) for value, t in zip(args, sig.args))
+        wide = getattr(number, "width", 1)
+        zero_ = ir.Constant(_llvm(number), 0.0 if wide == 1 else [0.0]*wide)
+        return builder.select(builder.fcmp_ordered(">", x_, zero_), a_, b_)
+    return number(x, a, b), codegen
+
+
+@intrinsic
 def any_negative(typingctx, x):
     """Whether a number is negative in some lane."""
     def codegen(context, builder, sig, args):

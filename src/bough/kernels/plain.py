@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["accumulate", "add", "align_stack", "any_negative", "get_lane", "inverse_above", "lanes_of", "load", "load3", "load4",
            "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending", "only_if_both",
            "only_if_looped", "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "scale",
-           "sincos", "smaller", "sqrt", "store", "sub", "width_of", "zero"]
+           "sincos", "smaller", "sqrt", "store", "sub", "where_positive", "width_of", "zero"]
 
 
 def lanes_of(ws, plan):
@@ -51,6 +51,10 @@ def sqrt(x):
 
 def smaller(a, b):
     return np.minimum(a, b)
+
+
+def where_positive(x, a, b):
+    return np.where(x > 0.0, a, b)
 
 
 def any_negative(x):

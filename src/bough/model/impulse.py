@@ -53,7 +53,8 @@ def jump(model: "Model", x: np.ndarray, t: float) -> Jump | None:
     still = np.zeros(nv)
     needed = model.inverse_dynamics(q, still, dv) - model.inverse_dynamics(q, still, still)
     if model.system.loops:
-        needed = needed - loops.generalised_forces(model, q, needed)
+        forces, J = loops.balancing_forces(model, q, needed)
+        needed = needed - forces[0] @ J[0]
     after = model.kinetic_energy(q, x[nq:nq + nv], wheels=x[nq + nv:nq + nv + nw])
     return Jump(dict(zip(model.names.v, dv.tolist(), strict=True)),
                 {name: float(needed[model.names.v.index(name)]) for name in holdable(model.system) if name in model.holds},

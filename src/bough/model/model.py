@@ -14,7 +14,10 @@ from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model import loops
 from bough.model.arguments import Batch, rows
 from bough.model.coordinates import coordinate_places
+from bough.model.cut_loads import CutLoads
+from bough.model.elements import forces_by_name
 from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
+from bough.model.internal_loads import internal_loads
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
@@ -40,7 +43,8 @@ class Model:
     """A compiled system: forward and inverse dynamics, mass matrix, reactions, energies, kinematics.
 
     Every method takes one state (`q` of length nq) or a batch of them (leading axis), which then runs in SIMD lanes.  The
-    model's own springs, dampers, time tables and wrenches always act, at time `t`; `tau` and `wrenches` come on top.
+    model's own springs, dampers, time tables, wrenches and force elements always act, at time `t`; `tau` and `wrenches` come on
+    top.
 
     >>> import bough
     >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
@@ -120,7 +124,8 @@ class Model:
         a = self.forward_dynamics(q, v, tau, **given)
         needed = self.inverse_dynamics(q, v, a, **given) - (0.0 if tau is None else np.asarray(tau, float))
         if self.system.loops:
-            needed = needed - loops.generalised_forces(self, q, needed)
+            forces, J = loops.balancing_forces(self, q, needed)
+            needed = needed - np.einsum("bji,bj->bi", J, forces).reshape(needed.shape)
         held = {name: i for i, name in enumerate(self.names.v) if name in self.holds}
         return {name: needed[..., i] for name, i in held.items()}
 
@@ -143,14 +148,8 @@ class Model:
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised, at=p.at[0],
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, **substance)
-        for wheel in self.system.wheels.values():
-            system.wheels[wheel.name] = wheel
-        for wrench in self.system.wrenches.values():
-            system.wrenches[wrench.name] = wrench
-        for loop in self.system.loops.values():
-            system.loops[loop.name] = loop
-        system.events.update(self.system.events)
-        system.stops.update(self.system.stops)
+        for shelf in ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops"):
+            getattr(system, shelf).update(getattr(self.system, shelf))
         system.settings = self.system.settings
         return system.compile()
 
@@ -209,6 +208,12 @@ class Model:
             found[loop.name] = batch.back(turned.reshape(-1, 6))
         return found
 
+    def element_forces(self, q: Any, v: Any = None) -> dict[str, Any]:
+        """By name, what force elements exert: of a line its tension, N; of a restoring or a buoyancy (6,), [moment, force] on its
+        body at the restoring's point or the body's origin, in world axes.  Without v, at rest."""
+        seen = self.bodies(q, v)
+        return {name: seen.back(force) for name, force in forces_by_name(self.system, seen.elements).items()}
+
     def assemble(self, q: Any = None, v: Any = None, *, hold: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """The state nearest to q, v (by kinetic energy; those of the description, if not given) that closes all loops, in position
         and in speed; the coordinates or joints named in `hold` keep theirs."""
@@ -258,7 +263,13 @@ class Model:
         body, in the body's axes.  Joint torques matter where loops are closed: what they do not give, the loops must."""
         if self.system.loops:
             needed = self.inverse_dynamics(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-            wrenches = loops.with_loop_wrenches(self, q, needed if tau is None else needed - np.asarray(tau), wrenches, frame)
+            forces, _ = loops.balancing_forces(self, q, needed if tau is None else needed - np.asarray(tau))
+            wrenches = loops.with_loop_wrenches(self, q, forces, wrenches, frame)
+        return self._hinge_loads(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+
+    def _hinge_loads(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[Any, Any] | None, frame: str, t: Any, wheels: Any,
+                     motors: Any, orbit: Any) -> np.ndarray:
+        """Reactions, where the forces of the loops are among the wrenches."""
         batch = self.batch(q, v, None, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit,
                            keep_welds=True)
         a = rows("a", a, self.nv, batch.n, self.names.v)
@@ -269,6 +280,37 @@ class Model:
         index = [batch.tables.parts.seats[name].hinge - 1 for name in self.names.bodies]
         world = out.reshape(batch.n, hinges, 2, 3)[:, index]
         return batch.back(np.einsum("bkij,bkci->bkcj", attitude, world).reshape(batch.n, -1, 6))
+
+    def internal_loads(self, q: Any, v: Any, a: Any, tau: Any = None, *, cut: Any, at: Any = (0.0, 0.0, 0.0), axes: str = "child",
+                       driven: Sequence[str] = (), wrenches: Mapping[Any, Any] | None = None, frame: str = "body", t: Any = 0.0,
+                       wheels: Any = None, motors: Any = None, orbit: Any = None) -> CutLoads:
+        """Loads [moment, force] through joints and loops.
+
+        cut       the name of a joint, a body (its joint) or a loop: what the parent (a) exerts on the child (b). Or a list of such
+                  names that parts the system in two: what the part with the world exerts on the other one.
+        at        where moments are taken about: a point from the joint's origin on the child, in the child's axes (loop: frame b)
+        axes      of the loads: "child" (loop: frame b), "parent" (frame a) or "world"
+        driven    coordinates or joints that are driven by torques which nobody knows; all others have tau and their springs,
+                  dampers and torques of the description
+
+        In a tree, and where loops are not redundant, the dynamics determines all loads. Of redundant loops it leaves some open:
+        forces that hold each other, such as that along the line between two ball joints: the momentum of each part gives the same
+        6 equations. The answer says so by name, and refuses such components.
+
+        >>> import bough
+        >>> s = bough.System("bridge", gravity=(0, 0, -10))
+        >>> _ = s.body("beam", joint=bough.Spherical(), mass=6.0, com=(1, 0, 0), inertia=(0.1, 2, 2))
+        >>> _ = s.loop("east", joint=bough.Spherical(), a=bough.Frame("world", at=(2, 0, 0)), b=bough.Frame("beam", at=(2, 0, 0)))
+        >>> model = s.compile()
+        >>> model.internal_loads(model.q0, model.v0, [0, 0, 0], cut=["beam", "east"])
+        CutLoads in child axes
+                              mx         my         mz         fx         fy         fz  (N m, N)
+          beam on beam          0          0          0       open          0         30
+          east on beam          0          0          0       open          0         30
+          not determined: the force along the line between 'beam' and 'east'
+        """
+        return internal_loads(self, q, v, a, tau, cut=cut, at=at, axes=axes, driven=driven, wrenches=wrenches, frame=frame, t=t,
+                              wheels=wheels, motors=motors, orbit=orbit)
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: Any, v: Any = None, a: Any = None, **keywords: Any) -> Bodies:
@@ -309,7 +351,7 @@ class Model:
         return _value(self.bodies(q, v, wheels=wheels, orbit=orbit), "kinetic_energy")
 
     def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
-        """Potential energy of gravity, joint springs and strain, J; uniform gravity counts from the world's origin."""
+        """Potential energy of gravity, springs, force elements and strain, J; uniform gravity counts from the world's origin."""
         return _value(self.bodies(q, orbit=orbit), "potential_energy")
 
     def momentum(self, q: Any, v: Any, *, wheels: Any = None) -> np.ndarray:

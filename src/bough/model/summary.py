@@ -55,6 +55,10 @@ def loads(model: Model) -> list[str]:
     found += [f"wrench {w.name} on {w.body}" for w in system.wrenches.values()]
     found += [f"stop {stop.name}: {stop.coordinate} {'above' if stop.side > 0 else 'below'} {stop.limit:g}"
               for stop in system.stops.values()]
+    found += [f"line {w.name}: {outline.place(w.a)} - {outline.place(w.b)}, {w.stiffness:g} N/m from {w.length:g} m on" for w in
+              system.lines.values()]
+    found += [f"restoring {w.name} on {w.body}" for w in system.restorings.values()]
+    found += [f"buoyancy {w.name} on {w.body}, water up to z = {w.level:g} m" for w in system.buoyancies.values()]
     return found
 
 

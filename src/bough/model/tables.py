@@ -8,12 +8,13 @@ import numpy as np
 from bough.describe import CentralGravity, System, Table
 from bough.kernels.hinges import MODAL
 from bough.model.coordinates import coordinate_place
+from bough.model.elements import element_rows
 from bough.model.flexible import modal_parameters, node_parameters
 from bough.model.fronts import Fronts, front_rows
 from bough.model.holds import HoldTable, hold_table
 from bough.model.layout import InputWrench, Layout
 from bough.model.loop_loads import free_rows
-from bough.model.parameters import body_parameters
+from bough.model.parameters import body_parameters, columns
 from bough.model.partition import Partition, partition
 from bough.model.time_tables import jumps, piecewise_cubic
 from bough.sweeps import fields as f
@@ -90,11 +91,15 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     flex = flex_section(parts, lay, at, par_at, hinges)
     header[f.LOOPS] = at + sum(map(len, flex.plan))
     loops = front_rows(lay.fronts, parts, hinges.plan, int(header[f.LOOPS]))
-    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *holds.rows, *frees, *flex.plan, *loops]
+    par_at += sum(part.shape[1] for part in flex.pars)
+    header[f.ELEMENTS] = header[f.LOOPS] + sum(map(len, loops))
+    elements = element_rows(lay.placed, par_at, lay.elements)
+    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *holds.rows, *frees, *flex.plan, *loops,
+            *elements]
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
     plan = plan.reshape((1,)*(bool(flex.plan) + 2*bool(closures)) + plan.shape)         # its rank: see kernels.lanes.lanes_of
     pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *free_pars,
-                   *flex.pars)
+                   *flex.pars, *(element.parameters for element in lay.placed))
     data = np.concatenate([*(pieces.ravel() for _, pieces in time_tables), holds.data])
     return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
@@ -103,9 +108,10 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
-    """Nodes that carry a wheel or a wrench; or, to tell where they are, every one."""
+    """Nodes that carry a wheel, a load or the end of a loop; or, to tell where they are, every one."""
     ends = [frame for loop in system.loops.values() for frame in (loop.a, loop.b)]
-    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *inputs, *ends]
+    ends += [frame for line in system.lines.values() for frame in (line.a, line.b)]
+    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *system.restorings.values(), *inputs, *ends]
     nodes = [(part.body, part.node) for part in parts if part.node is not None]
     if every:
         nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
@@ -121,7 +127,8 @@ def size_header(lay: Layout, parts: Partition) -> np.ndarray:
         f.WS_COSINES: lay.cosines, f.WS_U: lay.u, f.WS_XDOT: lay.xdot, f.WS_POSITIONS: lay.positions, f.WS_SLOTS: lay.slots,
         f.N_SLOTS: len(lay.slot), f.WS_MASS: lay.end, f.WS_SIZE: lay.end, f.N_LOOPS: len(lay.fronts.closures),
         f.WS_CLOSURE: lay.fronts.closure_at, f.WS_MULTIPLIERS: lay.fronts.multipliers_at, f.N_MULTIPLIERS: lay.fronts.size,
-        f.WS_FRONTS: lay.fronts.fronts_at, f.N_FRONTS: lay.fronts.fronts_end - lay.fronts.fronts_at}
+        f.WS_FRONTS: lay.fronts.fronts_at, f.N_FRONTS: lay.fronts.fronts_end - lay.fronts.fronts_at,
+        f.N_ELEMENTS: len(lay.placed), f.WS_ELEMENTS: lay.elements}
     for key, value in values.items():
         header[key] = value
     return header
@@ -244,13 +251,6 @@ def gather_inputs(system: System, lay: Layout) -> tuple[np.ndarray, list[tuple[i
     for j, motion in enumerate(lay.frees):
         put(lay.first_free + j, motion.torque)
     return constants, time_tables
-
-
-def columns(*parts: Any) -> np.ndarray:
-    """Side by side: 1-D parts are the same for the whole batch, 2-D ones lead with the batch axis."""
-    arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
-    batch = max(len(a) for a in arrays)
-    return np.concatenate([np.broadcast_to(a, (batch, a.shape[1])) for a in arrays], axis=1)
 
 
 def described_inputs(tables: Tables, t: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from bough.model.coordinates import holdable
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
+from bough.results.elements import limits, tensions, wrenches
 from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bough.flex import FlexibleBody
     from bough.integrate.trajectory import Trajectory
     from bough.model import Model
+    from bough.model.cut_loads import CutLoads
 
 CHUNK = 4_000_000  # floats that a chunk's kinematics may take
 _FLOATS_PER_BODY = 60
@@ -70,6 +72,9 @@ class Answers:
     def reactions(self) -> np.ndarray:
         return self.model.reactions(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **self.options)
 
+    def internal_loads(self, **choice: Any) -> CutLoads:
+        return self.model.internal_loads(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **choice, **self.options)
+
     def nodes(self, what: str) -> np.ndarray:
         """Of the nodes of all flexible bodies: (rows, nodes, ...)."""
         return np.concatenate([getattr(self.bodies.nodes[name], what) for name in flexible_bodies(self.model.system)], axis=1)
@@ -87,8 +92,9 @@ class Answers:
         return np.asarray(self.bodies.kinetic_energy + self.bodies.potential_energy)
 
 
+Ask = Callable[[Answers], np.ndarray]
 NEEDS_ACCELERATIONS = {"acceleration", "reactions"}
-DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
+DERIVED: dict[str, dict[str, Ask]] = {
     "pose": {
         "position": lambda told: told.bodies.position,
         "attitude": lambda told: quaternions(told.bodies.attitude),
@@ -109,6 +115,11 @@ DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
         "loop_gap_angle": lambda told: told.gaps[1],
     },
     "drives": {"drive_force": lambda told: told.drives()},
+    "elements": {
+        "line_tension": lambda told: tensions(told.bodies),
+        "element_force": lambda told: wrenches(told.bodies),
+        "element_limit": lambda told: limits(told.bodies),
+    },
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
         "potential_energy": lambda told: told.bodies.potential_energy,
@@ -136,15 +147,20 @@ def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarr
     wanted = [name for name in records if name in DERIVED]
     if not wanted:
         return {}
-    with np.errstate(over="ignore", invalid="ignore"):    # the last states of a run that diverged are huge
-        runs = [_derive_rows(model, rows, wanted) for model, rows in _runs(trajectory)]
-    shape = trajectory.x.shape[:2]
-    values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
-    values = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
+    asked = {name: ask for record in wanted for name, ask in DERIVED[record].items()}
+    values = answers(trajectory, asked, accelerated=not NEEDS_ACCELERATIONS.isdisjoint(wanted))
     for name in ("attitude", "node_attitude"):
         if name in values:
             values[name] = continuous(values[name], axis=1)
     return values
+
+
+def answers(trajectory: Trajectory, asked: dict[str, Ask], *, accelerated: bool) -> dict[str, np.ndarray]:
+    """What is asked about all states, each (run, time, ...); NaN where a run diverged."""
+    with np.errstate(over="ignore", invalid="ignore"):    # the last states of a run that diverged are huge
+        runs = [_derive_rows(model, rows, asked, accelerated) for model, rows in _runs(trajectory)]
+    values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
+    return {name: array.reshape(*trajectory.x.shape[:2], *array.shape[1:]) for name, array in values.items()}
 
 
 def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
@@ -166,17 +182,15 @@ def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
             begin = end
 
 
-def _derive_rows(model: Model, rows: Rows, wanted: list[str]) -> dict[str, np.ndarray]:
+def _derive_rows(model: Model, rows: Rows, asked: dict[str, Ask], accelerated: bool) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {}
-    accelerated = not NEEDS_ACCELERATIONS.isdisjoint(wanted)
     for chunk in _chunks(model, rows):
         n, fit = len(chunk.t), np.isfinite(chunk.x).all(axis=1)
         told = Answers(model, _sound(model, chunk, fit), accelerated)
-        for record in wanted:
-            for name, ask in DERIVED[record].items():
-                values = np.array(ask(told)[:n])
-                values[~fit] = np.nan
-                found.setdefault(name, []).append(values)
+        for name, ask in asked.items():
+            values = np.array(ask(told)[:n])
+            values[~fit] = np.nan
+            found.setdefault(name, []).append(values)
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 

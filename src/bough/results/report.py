@@ -95,8 +95,8 @@ class Report(ABC):
         return target
 
     def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
-        """A figure of "states", "energy", "momentum", "loops" (their forces), "gaps", "nodes", "strain", "poses", "wheels",
-        "reactions", "torque", "drives" or "orbit"; also written to a file if a path is given."""
+        """A figure of "states", "energy", "momentum", "loops" (their forces), "gaps", "elements", "nodes", "strain", "poses",
+        "wheels", "reactions", "torque", "drives" or "orbit"; also written to a file if a path is given."""
         from bough.results.plots import plot
 
         return plot(self, what, path)

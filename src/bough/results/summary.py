@@ -9,6 +9,7 @@ import numpy as np
 from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.dataset import joint_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
+from bough.results.elements import LIMITS, wrench_elements
 from bough.results.loops import holds
 from bough.results.singular import from_attrs
 
@@ -38,6 +39,8 @@ def rows(report: Report) -> list[Row]:
         found.append(("energy", _energy(report)))
     if "momentum" in report.facts.record:
         found += _momentum(report)
+    if "elements" in report.facts.record:
+        found += _tensions(report) + _limits(report)
     if "loops" in report.facts.record:
         found += [("loops", _gaps(report)), *_passages(report)]
     if "state" in report.facts.record:
@@ -117,6 +120,30 @@ def _gaps(report: Report) -> str:
             which = f" ({names[worst]})" if len(names) > 1 and largest else ""
             parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
     return f"largest gap {', '.join(parts)}"
+
+
+def _tensions(report: Report) -> list[Row]:
+    """Between what the tension of each line was."""
+    found = []
+    for i, name in enumerate(report.system.lines):
+        tension = report.array("line_tension")[..., i]
+        found.append((f"line {name}", f"{np.nanmin(tension):.4g} .. {np.nanmax(tension):.4g} N"))
+    return _cut(found, "lines", _MOST_JOINTS)
+
+
+def _limits(report: Report) -> list[Row]:
+    """Where an element left what its law is made for, and when first."""
+    found = []
+    for i, (name, element) in enumerate(wrench_elements(report.system).items()):
+        codes = report.array("element_limit")[..., i].reshape(report.runs, -1)
+        for code, text in LIMITS.items():
+            beyond = codes == code
+            if beyond.any():
+                run = int(beyond.any(axis=1).argmax())
+                where = f"{int(beyond.any(axis=1).sum())} of {report.runs} runs, run {run} " if report.facts.batched else ""
+                when = report.time[int(beyond[run].argmax())]
+                found.append((f"{element.noun} {name}", f"{where}from t = {when:.5g} s: {text}"))
+    return found
 
 
 def _passages(report: Report) -> list[Row]:

@@ -9,11 +9,14 @@ from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import bias_place, close_loops
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
+from bough.sweeps.elements import apply_elements
 from bough.sweeps.fields import (
     ACCELERATION,
     CLOSURE_ACCELERATION,
+    ELEMENT_OUT,
     LOOP_MULTIPLIERS,
     LOOP_ROWS,
+    N_ELEMENTS,
     N_HINGES,
     N_LOOPS,
     N_MULTIPLIERS,
@@ -23,6 +26,7 @@ from bough.sweeps.fields import (
     NV,
     RECORD,
     WS_CLOSURE,
+    WS_ELEMENTS,
     WS_MASS,
     WS_MULTIPLIERS,
     WS_TIME,
@@ -193,7 +197,7 @@ def mass_matrix(plan, pars, tables, t, x, u, out, ws):
 
 @kernel
 def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
-    """out = a KINEMATICS_ROW a body; ws holds as many numbers more."""
+    """out = a KINEMATICS_ROW a body, then ELEMENT_OUT numbers a force element; ws holds as many numbers more as the former."""
     align_stack()
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
@@ -201,7 +205,10 @@ def kinematics(plan, pars, tables, t, x, u, vdot, out, ws):
         take(lane, vdot, group, ws, read(plan, WS_XDOT) + read(plan, NQ), read(plan, NV))
         scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, True, MOTION)
         scatter_positions(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, read(plan, WS_MASS))
-        give(lane, out, group, 0, ws, read(plan, WS_MASS) + KINEMATICS_ROW, KINEMATICS_ROW*read(plan, N_HINGES))
+        apply_elements(lane, plan, pars[min(group, pars.shape[0] - 1)], ws)
+        told = KINEMATICS_ROW*read(plan, N_HINGES)
+        give(lane, out, group, 0, ws, read(plan, WS_MASS) + KINEMATICS_ROW, told)
+        give(lane, out, group, told, ws, read(plan, WS_ELEMENTS), ELEMENT_OUT*read(plan, N_ELEMENTS))
 
 
 @kernel

@@ -34,7 +34,8 @@ def fours(n):
  WS_CLOSURE, WS_MULTIPLIERS, N_MULTIPLIERS, WS_FRONTS, N_FRONTS,         # N_FRONTS: length of all fronts together
  FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
  HOLDS, N_HOLDS,                                # coordinates that are, or can be, locked or prescribed: rows in plan, how many
- HINGES) = range(46)                            # the first hinge row (the ground's)
+ ELEMENTS, N_ELEMENTS, WS_ELEMENTS,             # force elements: rows in plan, how many, what they exert in ws
+ HINGES) = range(49)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
@@ -80,6 +81,10 @@ RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
 # are in ws; where its motion is in tables, and how many terms it has
 HOLD_MODE, HOLD_Q, HOLD_V, HOLD_VDOT, HOLD_GIVEN, HOLD_MOTION, HOLD_TERMS, HOLD_ROW = range(8)
 LOOSE, LOCKED, PRESCRIBED = range(3)
+# force element: its kind; its hinge, of a line b's, a's, and of the body where their paths meet; where its numbers are in pars, and
+# in ws; of a line 1 if it can be slack, of a restoring 1 if it feels angles, of a buoyancy the number of its cylinders
+(ELEMENT_KIND, ELEMENT_HINGE, ELEMENT_OTHER, ELEMENT_MEET, ELEMENT_PAR, ELEMENT_WS, ELEMENT_MORE, ELEMENT_ROW) = range(8)
+LINE, RESTORING, BUOYANCY = range(3)
 # time table: where it is in tables, how many pieces, where its value goes in ws
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
@@ -103,6 +108,16 @@ END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = o
 # measured
 (FREE_VECTOR_A, FREE_VECTOR_B, FREE_REFERENCE_A, FREE_REFERENCE_B, FREE_STIFFNESS, FREE_REST, FREE_DAMPING,
  FREE_PARS) = offsets(3, 3, 3, 3, 1, 1, 1)
+# line: its ends b and a in the bodies of their hinges
+LINE_B, LINE_A, LINE_STIFFNESS, LINE_LENGTH, LINE_DAMPING, LINE_PARS = offsets(3, 3, 1, 1, 1)
+# restoring: its point in the body of its hinge, the user's axes there; where the point rests in the world; constant force and
+# moment; stiffness: of forces and of moments, each against displacements and against angles
+(RESTORING_AT, RESTORING_TURN, RESTORING_REST, RESTORING_FORCE, RESTORING_MOMENT, FORCE_PLACE, FORCE_ANGLE, MOMENT_PLACE,
+ MOMENT_ANGLE, RESTORING_PARS) = offsets(3, 9, 3, 3, 3, 9, 9, 9, 9)
+# buoyancy: the origin and the axis of the sections in the body of its hinge, weight of water a volume, height of the water plane;
+# then for each cylinder its ends on the axis and its radius
+BUOYANCY_AT, BUOYANCY_AXIS, BUOYANCY_WEIGHT, BUOYANCY_LEVEL, BUOYANCY_PARS = offsets(3, 3, 1, 1)
+CYLINDER_BOTTOM, CYLINDER_TOP, CYLINDER_RADIUS, CYLINDER_PARS = offsets(1, 1, 1)
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
@@ -128,5 +143,7 @@ NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 (CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_SINE, CLOSURE_COSINE, CLOSURE_SIZE) = range(7)
 # front of width c: rows of c numbers: L (c rows), the six components of K, then those below
 FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offsets(6, 1, 1, 1, 1)       # behind L
+# force element: the wrench on its body about its point (of a line on b), in inertial axes; its potential energy; tension of a line
+ELEMENT_WRENCH, ELEMENT_ENERGY, ELEMENT_TENSION, ELEMENT_OUT = offsets(6, 1, 1)
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)

@@ -1,7 +1,7 @@
 """What acts on the tree besides joint torques of the caller: constants, time tables, springs, wheels, wrenches.
 
 `u` = tau | motor torques | wrenches.  It starts as the caller's controls; constants, tables and springs are added to
-it.  Wheels, wrenches and central gravity then act on bodies, through the applied wrench in a body's slot (about its
+it.  Wheels, wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its
 origin, in inertial axes), which every dynamics sweep subtracts.
 """
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
@@ -22,6 +22,7 @@ from bough.kernels.lanes import (
     width_of,
     zero,
 )
+from bough.sweeps.elements import apply_elements
 from bough.sweeps.fields import (
     ATTITUDE,
     DAMPING,
@@ -121,7 +122,7 @@ def clear_slots(lane, plan, ws):
 
 @leaf
 def apply_loads(lane, plan, pars, ws):
-    """Fill the slots: applied wrenches of wheels, external wrenches and central gravity."""
+    """Fill the slots: applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
     if read(plan, HAS_LOADS):
         clear_slots(lane, plan, ws)
         for j in range(read(plan, N_WHEELS)):
@@ -129,6 +130,7 @@ def apply_loads(lane, plan, pars, ws):
         for j in range(read(plan, N_WRENCHES)):
             apply_wrench(lane, plan, pars, ws, j)
         load_loops(lane, plan, pars, ws)
+        apply_elements(lane, plan, pars, ws)
         if read(plan, IN_ORBIT):
             apply_orbit(lane, plan, pars, ws)
 
