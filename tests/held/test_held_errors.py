@@ -32,7 +32,8 @@ EVENTS = {
     "two triggers": ({"at": 1.0, "when": "boom.ry", "crosses": 0.0, "do": Lock("boom")}, r"event 'e': both at and when"),
     "one of three": ({"at": 1.0, "do": Lock("ball.wx")}, r"event 'e': lock 'ball\.wx'.*only change together"),
     "no angles": ({"at": 1.0, "do": Prescribe("ball", Rate(1.0))}, r"event 'e'.*spherical rotation.*Gimbal"),
-    "several coordinates": ({"at": 1.0, "do": Prescribe("hinge", Rate(1.0))}, r"event 'e'.*names 2 coordinates; prescribe each: hinge\.rx"),
+    "several coordinates": ({"at": 1.0, "do": Prescribe("hinge", Rate(1.0))},
+                            r"event 'e'.*names 2 coordinates; prescribe each: hinge\.rx"),
     "a clash": ({"at": 1.0, "do": [Lock("boom"), Release("boom.ry")]}, r"event 'e': lock 'boom' and release 'boom\.ry' both act"),
     "nothing": ({"at": 1.0, "do": []}, r"event 'e'.*nothing would happen"),
 }

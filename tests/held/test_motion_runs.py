@@ -48,7 +48,7 @@ def test_drives_do_the_work_that_energy_gains(name):
     forces = model.drive_forces(q, v, t=r.t, wheels=wheels)
     power = sum(force*v[:, model.names.v.index(entry)] for entry, force in forces.items())
     gained = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1])/2)*1e-3])
-    slack = 1e-3*np.abs(np.diff(power, 2)).sum()                # trapezia: h/12 of a second difference; h/2 of a jump, which is in two
+    slack = 1e-3*np.abs(np.diff(power, 2)).sum()                # trapezia: h/12 of each second difference, h/2 of a jump
     assert np.abs(gained - (energy - energy[0])).max() < slack
     assert np.ptp(energy) > 10*slack
 
