@@ -62,6 +62,7 @@ class Switchboard:
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.time_events(0.0, x)
+        self.spans.clear()                                  # the first sample is of the moment after
 
     def time_events(self, t: float, x: np.ndarray) -> None:
         """Those that are due at t, in the order of the description."""
