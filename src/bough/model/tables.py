@@ -50,6 +50,17 @@ class Tables:
         return nv*nv + m*(nv + m + 2)
 
 
+    @property
+    def cloud_size(self) -> int:
+        """Numbers that the momentum cloud needs more: those of the base's joint and of each cloud, equations of unknown hinges."""
+        n = self.size(f.N_CLOUDS)
+        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1)
+
+    def more(self, dynamics: str) -> int:
+        """Numbers that a method needs behind those of all."""
+        return {"order-n": 0, "dense": self.dense_size, "cloud": self.cloud_size}[dynamics]
+
+
 @dataclass(frozen=True)
 class Section:
     """Rows of one kind, in plan and in pars."""
@@ -136,7 +147,7 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
                              lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0),
                              0, 0, 0, 0, 0,                     # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
-                             hinge.kind, lay.given + hinge.v])
+                             hinge.kind, lay.given + hinge.v, 0])                      # CLOUD: model.cloud
         if k:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))

@@ -34,15 +34,17 @@ def fours(n):
  WS_CLOSURE, WS_MULTIPLIERS, N_MULTIPLIERS, WS_FRONTS, N_FRONTS,         # N_FRONTS: length of all fronts together
  FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
  HOLDS, N_HOLDS,                                # coordinates that are, or can be, locked or prescribed: rows in plan, how many
- HINGES) = range(46)                            # the first hinge row (the ground's)
+ CLOUD_BASE, CLOUDS, N_CLOUDS,                  # the hinge of a floating base; hinges behind it that are unknown: rows, how many
+ HINGES) = range(49)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
 # where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none); of flexible bodies,
 # see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none); its kind where its
-# accelerations are solved for (WELD: they are given), and where the given ones are in ws
-(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN,
- HINGE_ROW) = range(18)
+# accelerations are solved for (WELD: they are given); where the given ones are in ws; which
+# cloud its body is part of: 0 that of the base, c that of the unknown hinge with row c - 1
+(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN, CLOUD,
+ HINGE_ROW) = range(19)
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
 # rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
@@ -80,6 +82,8 @@ RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
 # are in ws; where its motion is in tables, and how many terms it has
 HOLD_MODE, HOLD_Q, HOLD_V, HOLD_VDOT, HOLD_GIVEN, HOLD_MOTION, HOLD_TERMS, HOLD_ROW = range(8)
 LOOSE, LOCKED, PRESCRIBED = range(3)
+# unknown hinge outboard of the base: which one, and the cloud that carries it
+CLOUD_HINGE, CLOUD_INNER, CLOUD_ROW = range(3)
 # time table: where it is in tables, how many pieces, where its value goes in ws
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
@@ -130,3 +134,7 @@ NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offsets(6, 1, 1, 1, 1)       # behind L
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)
+# clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m, the
+# wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges
+CLOUD_AXES, CLOUD_HEAD = offsets(18)
+CLOUD_SUMS, CLOUD_WRENCH, CLOUD_COLUMN, CLOUD_X, CLOUD_STORE = offsets(10, 6, 6, 6)
