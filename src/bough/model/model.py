@@ -17,6 +17,7 @@ from bough.model.cloud import chosen_cloud, cloud_problem
 from bough.model.coordinates import coordinate_places
 from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
 from bough.model.layout import InputWrench
+from bough.model.momentum import momentum_loads
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
 from bough.model.run import call, group_parameters, workspace
@@ -283,6 +284,12 @@ class Model:
         index = [batch.tables.parts.seats[name].hinge - 1 for name in self.names.bodies]
         world = out.reshape(batch.n, hinges, 2, 3)[:, index]
         return batch.back(np.einsum("bkij,bkci->bkcj", attitude, world).reshape(batch.n, -1, 6))
+
+    def momentum_loads(self, q: Any, v: Any, a: Any, joint: str, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
+                       t: Any = 0.0, wheels: Any = None, motors: Any = None) -> np.ndarray:
+        """(6,): what passes through one joint to the body on it, as `reactions` has it, from the momentum of all that it carries."""
+        return momentum_loads(self, q, v, a, joint,
+                              {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: Any, v: Any = None, a: Any = None, **keywords: Any) -> Bodies:
