@@ -20,6 +20,19 @@ def base_hinge(parts: Partition) -> int:
     return max((k for k, hinge in enumerate(parts.hinges) if k and hinge.joint == parts.hinges[1].joint), default=0)
 
 
+def cloud_sums(parts: Partition, at: int) -> np.ndarray:
+    """(batch, n), from `at` on, blocks of four numbers: S, h, m of the bodies on all hinges from the base on."""
+    hinges = parts.hinges[base_hinge(parts):]
+    batch, (rows, cols) = max(len(a) for hinge in hinges for a in (hinge.mass, hinge.moment, hinge.inertia)), np.triu_indices(3)
+    sums = np.zeros((batch, -(-len(hinges)//4)*4, f.CLOUD_PARS))
+    for i, hinge in enumerate(hinges):
+        S = 0.5*np.trace(hinge.inertia, axis1=1, axis2=2)[:, None, None]*np.eye(3) - hinge.inertia
+        sums[:, i, f.CLOUD_S:f.CLOUD_H], sums[:, i, f.CLOUD_H:f.CLOUD_M] = S[:, rows, cols], hinge.moment
+        sums[:, i, f.CLOUD_M] = hinge.mass
+    packs = sums.reshape(batch, -1, 4, f.CLOUD_PARS).swapaxes(2, 3).reshape(batch, -1)
+    return np.pad(packs, ((0, 0), (f.fours(at) - at, 0)))
+
+
 def with_clouds(plan: np.ndarray, parts: Partition, kinds: list[int]) -> np.ndarray:
     """A plan that says which cloud each body is part of, and which hinges outboard of the base are unknown."""
     base, rows, clouds = base_hinge(parts), [], [0]*len(parts.hinges)

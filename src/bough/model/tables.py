@@ -7,6 +7,7 @@ import numpy as np
 
 from bough.describe import CentralGravity, System, Table
 from bough.kernels.hinges import MODAL
+from bough.model.cloud import cloud_sums
 from bough.model.coordinates import coordinate_place
 from bough.model.flexible import modal_parameters, node_parameters
 from bough.model.fronts import Fronts, front_rows
@@ -54,7 +55,8 @@ class Tables:
     def cloud_size(self) -> int:
         """Numbers that the momentum cloud needs more: those of the base's joint and of each cloud, equations of unknown hinges."""
         n = self.size(f.N_CLOUDS)
-        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1)
+        packs = -(-len(self.parts.hinges)//4)
+        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1) + 4*(f.CLOUD_PACK*packs + f.CLOUD_COLUMN + 1)
 
     def more(self, dynamics: str) -> int:
         """Numbers that a method needs behind those of all."""
@@ -98,6 +100,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     frees, free_pars = free_rows(system, parts, lay.u + lay.first_free)
     header[f.N_FREES], header[f.FREES], at = len(frees), at, at + f.FREE_ROW*len(frees)
     header[f.PAR_FREES], par_at = par_at, par_at + f.FREE_PARS*len(frees)
+    cloud = cloud_sums(parts, par_at)
+    header[f.PAR_CLOUD], par_at = f.fours(par_at), par_at + cloud.shape[1]
     flex = flex_section(parts, lay, at, par_at, hinges)
     header[f.LOOPS] = at + sum(map(len, flex.plan))
     loops = front_rows(lay.fronts, parts, hinges.plan, int(header[f.LOOPS]))
@@ -105,7 +109,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
     plan = plan.reshape((1,)*(bool(flex.plan) + 2*bool(closures)) + plan.shape)         # its rank: see kernels.lanes.lanes_of
     pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *free_pars,
-                   *flex.pars)
+                   cloud, *flex.pars)
     data = np.concatenate([*(pieces.ravel() for _, pieces in time_tables), holds.data])
     return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),

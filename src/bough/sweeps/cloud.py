@@ -29,23 +29,28 @@ from bough.kernels.algebra import (
     spatial_dot,
     sym_outer,
     trace_less_sym,
+    turn_z,
     unrotate,
 )
 from bough.kernels.elimination import eliminate, substitute_back
-from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, hinge_move
+from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hinge_add, hinge_move
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     accumulate,
     add,
+    get_lane,
     load,
     load3,
     load9,
     load_composite,
     load_spatial,
+    only_if_single,
+    put_lane,
+    quads_of,
     read,
     read3,
-    read6,
     read9,
+    read_pack,
     scale,
     store,
     sub,
@@ -62,6 +67,8 @@ from bough.sweeps.fields import (
     CLOUD_HEAD,
     CLOUD_HINGE,
     CLOUD_INNER,
+    CLOUD_PACK,
+    CLOUD_PARS,
     CLOUD_ROW,
     CLOUD_STORE,
     CLOUD_SUMS,
@@ -72,17 +79,19 @@ from bough.sweeps.fields import (
     GRAVITY,
     HAS_LOADS,
     HINGE_PARS,
-    INERTIA,
     INNER,
     KIND,
-    MASS,
     MASSIVE,
-    MOMENT,
     N_CLOUDS,
     N_HINGES,
     N_WHEELS,
     N_WRENCHES,
     OFFSET,
+    PACK_A,
+    PACK_B,
+    PACK_C,
+    PACK_P,
+    PAR_CLOUD,
     PLACE_C,
     PLACE_R,
     RECORD,
@@ -122,14 +131,6 @@ def cloud_row(plan, c):
 
 # ---- outward: motion and sums -----------------------------------------------------------------------------------------
 @leaf
-def second_moments(J):
-    """S of a body, the integral of x x^T, out of its inertia J = tr(S) I - S."""
-    xx, xy, xz, yy, yz, zz = J
-    half = 0.5*(xx + yy + zz)
-    return half - xx, -xy, -xz, half - yy, -yz, half - zz
-
-
-@leaf
 def sym_axial(B, S):
     """Sum of x x (B x) out of S, the sum of x x^T."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = B
@@ -140,10 +141,10 @@ def sym_axial(B, S):
 
 
 @leaf
-def body_sums(pars, b, C, B, a, p):
+def body_sums(inertia, C, B, a, p):
     """S, h, m of a body about O, and the wrench that its motion demands there [S 52]."""
-    m, h = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT))
-    S = rotate_sym(C, second_moments(read6(pars, b + INERTIA)))
+    S, h, m = inertia
+    S, h = rotate_sym(C, S), rotate(C, h)
     f = add(scale(m, a), rotate(B, h))
     n = add(add(sym_axial(B, S), cross(h, a)), cross(p, f))
     g = add(h, scale(m, p))
@@ -152,6 +153,95 @@ def body_sums(pars, b, C, B, a, p):
     S_O = (sxx + px*(gx + hx), sxy + px*gy + hx*py, sxz + px*gz + hx*pz,                 # S + p g^T + h p^T
            syy + py*(gy + hy), syz + py*gz + hy*pz, szz + pz*(gz + hz))
     return (S_O, g, m), (n, f)
+
+
+@leaf
+def own_inertia(plan, pars, i):
+    """S, h, m of the i-th body from the base on."""
+    at = read(plan, PAR_CLOUD) + i//4*4*CLOUD_PARS + i % 4
+    xx, xy, xz, yy, yz, zz = (read(pars, at), read(pars, at + 4), read(pars, at + 8), read(pars, at + 12), read(pars, at + 16),
+                              read(pars, at + 20))
+    return (xx, xy, xz, yy, yz, zz), (read(pars, at + 24), read(pars, at + 28), read(pars, at + 32)), read(pars, at + 36)
+
+
+@leaf
+def pack_inertia(lane, plan, pars, i):
+    """The same of four bodies at a time."""
+    at = read(plan, PAR_CLOUD)//4 + i*CLOUD_PARS
+    S = (read_pack(lane, pars, at), read_pack(lane, pars, at + 1), read_pack(lane, pars, at + 2), read_pack(lane, pars, at + 3),
+         read_pack(lane, pars, at + 4), read_pack(lane, pars, at + 5))
+    h = read_pack(lane, pars, at + 6), read_pack(lane, pars, at + 7), read_pack(lane, pars, at + 8)
+    return S, h, read_pack(lane, pars, at + 9)
+
+
+@leaf
+def packs_at(plan):
+    """Where packs start in ws, counted in packs of four."""
+    n = read(plan, N_CLOUDS)
+    return (cloud_store(plan, n + 1) + n*(n + 1) + 3)//4
+
+
+def empty_last_pack(lane, plan, ws):
+    """Lanes without a body hold what can be multiplied by zero."""
+    quads = quads_of(ws)
+    last = packs_at(plan) + (read(plan, N_HINGES) - read(plan, CLOUD_BASE))//4*CLOUD_PACK
+    for i in range(CLOUD_PACK):
+        store(quads, ws, last + i, zero(quads))
+
+
+empty_last_pack = only_if_single(empty_last_pack, lambda lane, plan, ws: None)
+
+
+def pack_body(lane, plan, pars, ws, k, C, B, a, p):
+    """One state: put the motion of a body into its lane of a pack; nothing is summed yet."""
+    quads, i = quads_of(ws), k - read(plan, CLOUD_BASE)
+    pack, j = packs_at(plan) + i//4*CLOUD_PACK, i % 4
+    put_lane(quads, ws, pack + PACK_C, j, (C, B, a, p))
+
+
+def sum_body(lane, plan, pars, ws, k, C, B, a, p):
+    """Four states: add those of a body to the sums of its cloud."""
+    row = hinge_row(plan, k)
+    if read(plan, row + MASSIVE):
+        accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_SUMS,
+                   body_sums(own_inertia(plan, pars, k - read(plan, CLOUD_BASE)), C, B, a, p))
+
+
+take_body = only_if_single(pack_body, sum_body)
+
+
+def sum_packs(lane, plan, pars, ws):
+    """The sums of all clouds of one state, four bodies at a time."""
+    quads, base, clouds = quads_of(ws), read(plan, CLOUD_BASE), read(plan, N_CLOUDS)
+    n = read(plan, N_HINGES) - base + 1
+    packs = (n + 3)//4
+    scratch = packs_at(plan) + packs*CLOUD_PACK
+    store(quads, ws, scratch, nothing_summed(quads))
+    total = nothing_summed(quads)
+    for i in range(packs):
+        at = packs_at(plan) + i*CLOUD_PACK
+        four = body_sums(pack_inertia(lane, plan, pars, i), load9(quads, ws, at + PACK_C), load9(quads, ws, at + PACK_B),
+                         load3(quads, ws, at + PACK_A), load3(quads, ws, at + PACK_P))
+        if clouds == 0:
+            total = add(total, four)
+        else:
+            store(quads, ws, scratch, four)
+            for j in range(min(4, n - 4*i)):
+                take_lane(lane, ws, cloud_store(plan, read(plan, hinge_row(plan, base + 4*i + j) + CLOUD)), scratch, j)
+    if clouds == 0:
+        store(quads, ws, scratch, total)
+        for j in range(4):
+            take_lane(lane, ws, cloud_store(plan, 0), scratch, j)
+
+
+sum_packs = only_if_single(sum_packs, lambda lane, plan, pars, ws: None)
+
+
+@leaf
+def take_lane(lane, ws, to, scratch, j):
+    """Add one lane of sums to those of a cloud."""
+    for i in range(CLOUD_COLUMN):
+        accumulate(lane, ws, to + CLOUD_SUMS + i, get_lane(quads_of(ws), ws, scratch + i, j))
 
 
 @leaf
@@ -195,9 +285,10 @@ def gather_clouds(lane, plan, pars, ws):
         store(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, nothing_summed(lane))
     take_sines(lane, plan, ws)
     C, omega, (alpha, a) = move_base(lane, plan, pars, ws)
-    o, sines, base, c = zero(lane), sines_of(plan), read(plan, CLOUD_BASE), 0
+    o, sines, base = zero(lane), sines_of(plan), read(plan, CLOUD_BASE)
     p, B = (o, o, o), rate_matrix(alpha, omega)
-    sums = add(nothing_summed(lane), body_sums(pars, base*HINGE_PARS, C, B, a, p))
+    empty_last_pack(lane, plan, ws)
+    take_body(lane, plan, pars, ws, base, C, B, a, p)
     keep_motion(lane, plan, ws, hinge_row(plan, base), (C, omega, (alpha, a), p))
     for k in range(base + 1, read(plan, N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*HINGE_PARS
@@ -207,24 +298,29 @@ def gather_clouds(lane, plan, pars, ws):
             C, omega, (alpha, a) = load_motion(lane, ws, record)
             p, B = load3(lane, ws, record + OFFSET), rate_matrix(alpha, omega)
 
-        F, r = compose(C, read9(pars, place + PLACE_C)), rotate(C, read3(pars, place + PLACE_R))        # [MC 10]
-        C, r, sigma, _ = hinge_move(lane, kind, F, r, omega, ws, read(plan, row + Q), read(plan, row + V), sines)
-        p, a = add(p, r), add(a, rotate(B, r))                                              # [MC 11], [MC 20]
-        if kind == PRISMATIC:
-            a = add(a, scale(2.0*load(lane, ws, read(plan, row + V)), cross(omega, axis_z(C))))
-        alpha, omega = add(alpha, cross(omega, sigma)), add(omega, sigma)                   # [MC 9]
-        if given:
-            alpha, a = hinge_add(lane, kind, F, C, (alpha, a), ws, read(plan, row + GIVEN))
-        if read(plan, row + CLOUD) != c:
-            accumulate(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, sums)
-            sums, c = nothing_summed(lane), read(plan, row + CLOUD)
-            if not given:
-                keep_column(lane, ws, cloud_store(plan, c) + CLOUD_COLUMN, kind, C, p)
+        P, r, q, v = read9(pars, place + PLACE_C), rotate(C, read3(pars, place + PLACE_R)), read(plan, row + Q), read(plan, row + V)
+        if kind == REVOLUTE:
+            C = turn_z(compose(C, P), load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))       # [MC 10]
+            p, a = add(p, r), add(a, rotate(B, r))                                          # [MC 11], [MC 20]
+            rate, e = load(lane, ws, v), axis_z(C)
+            alpha = add(alpha, scale(rate, cross(omega, e)))
+            omega = add(omega, scale(rate, e))                                              # [MC 9]
+            if given:
+                alpha = add(alpha, scale(load(lane, ws, read(plan, row + GIVEN)), e))
+        else:
+            C, r, sigma, _ = hinge_move(lane, kind, compose(C, P), r, omega, ws, q, v, sines)
+            p, a = add(p, r), add(a, rotate(B, r))
+            if kind == PRISMATIC:
+                a = add(a, scale(2.0*load(lane, ws, v), cross(omega, axis_z(C))))
+            alpha, omega = add(alpha, cross(omega, sigma)), add(omega, sigma)
+            if given:
+                alpha, a = hinge_add(lane, kind, C, C, (alpha, a), ws, read(plan, row + GIVEN))
         B = rate_matrix(alpha, omega)
-        if read(plan, row + MASSIVE):
-            sums = add(sums, body_sums(pars, place, C, B, a, p))
+        take_body(lane, plan, pars, ws, k, C, B, a, p)
         keep_motion(lane, plan, ws, row, (C, omega, (alpha, a), p))
-    accumulate(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, sums)
+        if not given and kind != WELD:
+            keep_column(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_COLUMN, kind, C, p)
+    sum_packs(lane, plan, pars, ws)
 
 
 @leaf

@@ -35,7 +35,8 @@ def fours(n):
  FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
  HOLDS, N_HOLDS,                                # coordinates that are, or can be, locked or prescribed: rows in plan, how many
  CLOUD_BASE, CLOUDS, N_CLOUDS,                  # the hinge of a floating base; hinges behind it that are unknown: rows, how many
- HINGES) = range(49)                            # the first hinge row (the ground's)
+ PAR_CLOUD,                                     # sums of bodies, from the base on
+ HINGES) = range(50)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
@@ -103,6 +104,8 @@ WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
 # axis after the other, in their bodies; the cosine of two axes or the distance that is held; a length that makes rotations
 # comparable to translations
 END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = offsets(3, 3, 9, 9, 9, 1, 1)
+# cloud: of four bodies at a time, from the base on, four numbers each: the integral of x x^T about a body's origin, first moment, mass
+CLOUD_S, CLOUD_H, CLOUD_M, CLOUD_PARS = offsets(6, 3, 1)
 # motion that a loop leaves free: its axis or dual direction in the bodies of a and b; the directions from and to which its angle is
 # measured
 (FREE_VECTOR_A, FREE_VECTOR_B, FREE_REFERENCE_A, FREE_REFERENCE_B, FREE_STIFFNESS, FREE_REST, FREE_DAMPING,
@@ -135,6 +138,8 @@ FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offse
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)
 # clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m, the
-# wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges
+# wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges; then, for one state, packs of
+# the motion of four bodies, C, B, a, p, four numbers each, and of their sums
 CLOUD_AXES, CLOUD_HEAD = offsets(18)
 CLOUD_SUMS, CLOUD_WRENCH, CLOUD_COLUMN, CLOUD_X, CLOUD_STORE = offsets(10, 6, 6, 6)
+PACK_C, PACK_B, PACK_A, PACK_P, CLOUD_PACK = offsets(9, 9, 3, 3)
