@@ -28,9 +28,9 @@ def given_joint(rng, joint, unknown=()):
     return joint.model_copy(update={"motion": tuple(entries)}) if joint.n_v else joint
 
 
-def given_system(rng, n=8, *, base="free", unknown=(), system=None, **keywords):
+def given_system(rng, n=8, *, base="free", unknown=(), massless=0.15, **keywords):
     """A random tree on a floating base, all of it but the base's joint, and the first coordinates of the bodies `unknown`, given."""
-    system = system or random_system(rng, n, root="free", massless=0.15, **keywords)
+    system = random_system(rng, n, root="free", massless=massless, **keywords)
     held = bough.System(system.name, gravity=system.gravity)
     for i, body in enumerate(system.bodies.values()):
         joint = BASES[base] or bough.Free() if i == 0 else given_joint(rng, body.joint, (0,) if i in unknown else ())

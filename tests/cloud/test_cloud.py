@@ -61,12 +61,12 @@ def test_springs_and_servos_drive_unknown_hinges():
 
 def test_wheels_and_wrenches():
     rng = np.random.default_rng(5)
-    s = given_system(rng, 7, unknown=(2, 5), kinds=SINGLE[:-1])
+    s = given_system(rng, 7, unknown=(2, 5), massless=0.0, kinds=SINGLE[:-1])
     for name in ("b0", "b3", "b6"):
         s.wheel(f"held {name}", body=name, axis=rng.normal(size=3), inertia=1e-3, speed=200.0)
         s.wheel(f"driven {name}", body=name, axis=rng.normal(size=3), inertia=1e-3, speed=-100.0, torque=0.2)
-    s.wrench("thruster", "b0", force=(1, 2, 3), moment=(0.3, 0, 0.1), at=(0.1, 0.2, 0))
-    s.wrench("wind", "b5", force=(0, -4, 1), frame="world")
+    s.wrench("thruster", body="b0", force=(1, 2, 3), moment=(0.3, 0, 0.1), at=(0.1, 0.2, 0))
+    s.wrench("wind", body="b5", force=(0, -4, 1), frame="world")
     model = s.compile()
     q, v, tau, t = states(model, rng)
     given = {"wrenches": {"b5": rng.normal(size=6), "b2": rng.normal(size=6)}, "frame": "world"}
@@ -113,12 +113,12 @@ def test_lanes_are_as_one_state():
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])
 def test_runs_agree(method):
-    """Both are the same equations: what differs is rounding, which grows with the motion over 3 s."""
+    """Both are the same equations: what differs is rounding, which grows with the motion over a second."""
     rng = np.random.default_rng(13)
-    model = given_system(rng, 6, unknown=(3,), kinds=SINGLE).compile()
+    model = given_system(rng, 6, unknown=(3,), kinds=("revolute", "universal")).compile()
     q, v, _, _ = states(model, rng)
     q, v = model.follow(q, v, 0.0)
-    given = {"q0": q, "v0": v, "until": 3.0, "dt": 1e-2, "method": method}
+    given = {"q0": q, "v0": v, "until": 1.0, "dt": 1e-2, "method": method}
     runs = [bough.simulate(model, **given, dynamics=way).data.q.to_numpy() for way in ("auto", "cloud", "order-n")]
     assert (runs[0] == runs[1]).all()
     assert_same(runs[1], runs[2], 1e-9)
@@ -173,7 +173,7 @@ def test_a_loop_through_an_unknown_joint():
 
 
 def test_orbit_and_flexible_bodies():
-    s = bough.System("orbit", gravity=bough.CentralGravity(position=(7e6, 0, 0), velocity=(0, 7.5e3, 0)))
+    s = bough.System("orbit", gravity=bough.CentralGravity(mu=3.986e14, position=(7e6, 0, 0), velocity=(0, 7.5e3, 0)))
     s.body("bus", joint=bough.Free(), mass=10.0, inertia=(1.0,)*3)
     assert s.compile().no_cloud == "gravity is central"
     s = bough.System("boom")
@@ -193,5 +193,5 @@ def test_the_singular_attitude_of_euler_angles_is_named():
     model = system_of(("a", None, EULER), ("b", "a", TURN)).compile()
     q = model.q0.copy()
     q[4] = np.pi/2
-    with pytest.raises(bough.StateError, match="joint 'a'.*singular"):
+    with pytest.raises(bough.StateError, match=r"joint 'a'.*singular"):
         model.forward_dynamics(q, np.ones(model.nv), method="cloud")

@@ -70,7 +70,7 @@ def base_problem(tables: "Tables") -> str | None:
     if solved[1:base + 1] != kinds:
         return f"joint '{hinges[1].label}' of the base is held"
     second = next((hinge for hinge in hinges[base + 1:] if hinge.inner == 0), None)
-    return second and f"joint '{second.label}' puts a second tree on the world"
+    return None if second is None else f"joint '{second.label}' puts a second tree on the world"
 
 
 def unknown_problem(tables: "Tables") -> str | None:

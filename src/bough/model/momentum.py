@@ -28,6 +28,12 @@ def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", A, x)
 
 
+def centre_accelerations(seen: Bodies) -> np.ndarray:
+    """Of the bodies' mass centres, world axes."""
+    arm = seen.com - seen.position
+    return seen.acceleration[..., 3:] + np.cross(seen.acceleration[..., :3], arm) + np.cross(seen.rate, np.cross(seen.rate, arm))
+
+
 @dataclass(frozen=True)
 class Relative:
     """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates as seen from the base."""
@@ -45,7 +51,7 @@ def relative_motion(seen: Bodies, base: int = 0) -> Relative:
     C, w = seen.attitude[:, base, None], seen.rate[:, base, None]
     alpha, arm = seen.acceleration[..., :3], seen.com - seen.position
     velocity = seen.velocity + np.cross(seen.rate, arm)
-    acceleration = seen.acceleration[..., 3:] + np.cross(alpha, arm) + np.cross(seen.rate, np.cross(seen.rate, arm))
+    acceleration = centre_accelerations(seen)
 
     def in_base(x: np.ndarray) -> np.ndarray:
         return np.einsum("bkji,bkj->bki", C, x - x[:, base, None])
@@ -106,9 +112,7 @@ def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords:
     C, k = seen.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (seen.rate, seen.acceleration[..., :3]))
     terms, mass = momentum_terms(relative_motion(seen), part), seen.mass[part]
-    arm = seen.com - seen.position
-    of_bodies = seen.acceleration[..., 3:] + np.cross(seen.acceleration[..., :3], arm) + np.cross(seen.rate, np.cross(seen.rate, arm))
-    force = np.einsum("k,bki->bi", mass, of_bodies[:, part] - np.asarray(model.system.gravity, float))      # [MC 24]
+    force = np.einsum("k,bki->bi", mass, centre_accelerations(seen)[:, part] - np.asarray(model.system.gravity, float))      # [MC 24]
     centre = seen.com[:, 0] + times(C, terms.y)
     moment = times(C, terms.rate(w, w_dot)) + np.cross(centre - seen.position[:, k], force)                 # [MC 25]
     for at, (n, f) in applied(model, seen, keywords):
