@@ -120,11 +120,12 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, then `loops`."""
+    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, `loops` and `momentum`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
         bench_loops()
+        bench_momentum()
 
 
 @bench_app.command("forward")
@@ -191,6 +192,27 @@ def bench_loops(
 
         Console().print(loops_table(measured))
         typer.echo(f"time per loop from 16 to 256 loops: x {measured['growth of time per loop, 16 to 256']:.2f}")
+
+
+@bench_app.command("momentum")
+def bench_momentum(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Floating trees whose relative motions are all prescribed: by the momentum cloud and by the O(N) sweeps."""
+    from bough import bench
+
+    measured = bench.momentum(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import momentum_table
+
+        Console().print(momentum_table(measured))
 
 
 @app.command()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes."""
-    kernel = loops.adaptive_dense if run.dense else loops.adaptive_order_n
+    kernel = loops.ADAPTIVE[run.way]
     model, stepper, rows, ws = run.arguments(ONE)
     samples, first = run.grid.samples, run.done
     if start == 0.0:
@@ -49,5 +49,5 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
             size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
         if ended or run.passed[1]:
             break
-    if plan.projects:
+    if plan.projects and run.way != "cloud":                 # there, no loop can open
         close_samples(run, first)

@@ -26,6 +26,7 @@ from bough.model.holds import motion_breaks
 from bough.model.run import call, group_parameters
 from bough.sweeps import fields as f
 
+DYNAMICS = ("auto", *loops.FIXED)
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
 RTOL, ATOL = 1e-9, 1e-12          # of the adaptive methods
 OPEN_GAP = 1e-6                     # m or rad: a loop that is open by more is not closed
@@ -44,7 +45,7 @@ class Run:
     x: np.ndarray
     u: np.ndarray
     grid: Grid
-    dense: bool
+    dynamics: str                   # asked for: "auto", or a method
     address: int
     control: PythonControl | None
     progress: Progress | None
@@ -75,12 +76,19 @@ class Run:
         self.failed = np.full((len(self.x), 2), np.nan)
         self.out[:, :self.x.shape[1]] = self.x
 
+    @property
+    def way(self) -> str:
+        """The method of the dynamics, for what is held now."""
+        return self.model.dynamics(self.dynamics)
+
     def arguments(self, lanes: Lanes) -> tuple[tuple, tuple, tuple, np.ndarray]:
         """What the loops take: model, stepper, rows, ws."""
         tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(self.tableau[STAGES])
-        at = tables.size(f.WS_SIZE) + (tables.dense_size if self.dense else 0)
+        at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way), self.tableau
+        if self.way == "cloud":                                         # whose loops only hold what is given
+            tableau = corrected(tableau, None)
         model = tables.plan, group_parameters(self.pars, lanes), tables.tables
-        stepper = self.tableau, self.address, np.zeros(nx + nu + stages), at
+        stepper = tableau, self.address, np.zeros(nx + nu + stages), at
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
         return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
 
@@ -88,8 +96,7 @@ class Run:
         """The one state a step later, without going there."""
         model, stepper, _, ws = self.arguments(ONE)
         x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
-        kernel = loops.fixed_dense if self.dense else loops.fixed_order_n
-        call(kernel, model, stepper, np.array([[t, t + step, 1.0, -1.0]]),
+        call(loops.FIXED[self.way], model, stepper, np.array([[t, t + step, 1.0, -1.0]]),
              (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
         return x[0]
 
@@ -150,7 +157,7 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, motion_breaks(model, until))
     grid = build_grid(until, rate, dt if fixed else None, breaks, control_period)
     pars = stabilised(pars, way, dt if fixed else None)
-    run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics == "dense",
+    run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics,
               control.address if compiled else 0, python, progress)
     if fixed or method in ADAPTIVE:
         run.tableau = corrected((FIXED | ADAPTIVE)[method](), way)
@@ -242,10 +249,10 @@ def check_options(method: str, dt: float | None, dynamics: str, rtol: float | No
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
     if dt is not None:
         positive("dt", dt, "the step in seconds")
-    if dynamics not in ("auto", "order-n", "dense"):
-        raise StateError(f"dynamics is '{dynamics}'; one of auto, order-n, dense")
-    if dynamics == "dense" and method in STIFF:
-        raise StateError(f"dynamics 'dense' is not offered with the method '{method}'; leave it out")
+    if dynamics not in DYNAMICS:
+        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+    if dynamics in ("dense", "cloud") and method in STIFF:
+        raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None:
             positive(name, value, "a tolerance")

@@ -11,6 +11,7 @@ import numpy as np
 
 from bough.describe import System
 from bough.kernels.hinges import MODAL, N_SPEEDS, WELD
+from bough.model.cloud import with_clouds
 from bough.model.coordinates import Coordinate, declared_motions, holdable
 from bough.model.motions import breaks, motion_at, motion_rows
 from bough.model.partition import Partition
@@ -88,7 +89,8 @@ def switched(tables: "Tables", holds: Mapping[str, Hold], contacts: Sequence[str
     first = tables.size(f.SPRINGS) + f.SPRING_ROW*(tables.size(f.N_SPRINGS) - len(tables.stops))
     for i, name in enumerate(tables.stops):
         flat[first + f.SPRING_ROW*i + f.SPRING_ACTS] = int(name in contacts)
-    return replace(tables, plan=plan, tables=data)
+    switched_tables = replace(tables, plan=plan, tables=data)
+    return replace(switched_tables, plan=with_clouds(plan, tables.parts, switched_tables.solved_kinds))
 
 
 def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str, Hold], t: Any) -> dict[str, np.ndarray]:

@@ -13,12 +13,14 @@ from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model import loops
 from bough.model.arguments import Batch, rows
+from bough.model.cloud import chosen_cloud, cloud_problem
 from bough.model.coordinates import coordinate_places
 from bough.model.cut_loads import CutLoads
 from bough.model.elements import forces_by_name
 from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
 from bough.model.internal_loads import internal_loads
 from bough.model.layout import InputWrench
+from bough.model.momentum import momentum_loads
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
 from bough.model.run import call, group_parameters, workspace
@@ -26,7 +28,8 @@ from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
 from bough.sweeps import calls
 
-METHODS = ("auto", "order-n", "dense")
+KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
+METHODS = ("auto", *KERNELS)
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Model:
         """The same model with other coordinates locked or prescribed, and these stops in contact: what events do in a run."""
         other = copy.copy(self)
         other.holds, other.contacts, other._switched = dict(holds), tuple(contacts), {}
-        for name in ("tables", "free"):
+        for name in ("tables", "free", "no_cloud"):
             other.__dict__.pop(name, None)
         return other
 
@@ -177,14 +180,24 @@ class Model:
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
         return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
 
-    def _forward(self, batch: Batch, method: str) -> np.ndarray:
+    def dynamics(self, method: str) -> str:
+        """The method that "auto" means for what is held now, or the one that is asked for, if it applies."""
         if method not in METHODS:
             raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
-        dense = method == "dense"
-        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + batch.tables.fronts.size))
-        ws = workspace(batch.tables, batch.lanes, batch.tables.dense_size if dense else 0)
-        kernel = calls.forward_dense if dense else calls.forward_order_n
-        self._call(kernel, batch, out, ws=ws)
+        if method == "cloud" and self.no_cloud is not None:
+            raise StateError(f"the method 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
+        return method if method != "auto" else "cloud" if chosen_cloud(self) else "order-n"
+
+    @cached_property
+    def no_cloud(self) -> str | None:
+        """Why the momentum cloud does not apply to what is held now; None if it does."""
+        return cloud_problem(self)
+
+    def _forward(self, batch: Batch, method: str) -> np.ndarray:
+        dynamics = self.dynamics(method)
+        multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
+        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
+        self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
         return out
 
@@ -197,7 +210,10 @@ class Model:
         closures = batch.tables.fronts.closures
         if not closures:
             return {}
-        multipliers = self._forward(batch, method)[:, self.nv + self.nw + 6*self.in_orbit:][:, loops.true_rows(closures)]
+        if method == "cloud":
+            raise StateError("the method 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
+        told = self._forward(batch, "order-n" if method == "auto" else method)
+        multipliers = told[:, self.nv + self.nw + 6*self.in_orbit:][:, loops.true_rows(closures)]
         _, J = loops.loop_terms(self, batch, loops.POSITION)
         seen = self.bodies(batch.x[:, :self.nq])
         world = loops.loop_wrenches(self, seen, closures, loops.least_norm(closures, multipliers, J))
@@ -311,6 +327,12 @@ class Model:
         """
         return internal_loads(self, q, v, a, tau, cut=cut, at=at, axes=axes, driven=driven, wrenches=wrenches, frame=frame, t=t,
                               wheels=wheels, motors=motors, orbit=orbit)
+
+    def momentum_loads(self, q: Any, v: Any, a: Any, joint: str, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
+                       t: Any = 0.0, wheels: Any = None, motors: Any = None) -> np.ndarray:
+        """(6,): what passes through one joint to the body on it, as `reactions` has it, from the momentum of all that it carries."""
+        return momentum_loads(self, q, v, a, joint,
+                              {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: Any, v: Any = None, a: Any = None, **keywords: Any) -> Bodies:

@@ -8,7 +8,7 @@ from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, only_if_l
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import bias_place, close_loops
 from bough.sweeps.composite import gather_mass_matrix
-from bough.sweeps.derivative import DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.fields import (
     ACCELERATION,
@@ -106,6 +106,13 @@ def forward_dense(plan, pars, tables, t, x, u, out, ws):
     """The same by mass matrix and Cholesky's factors; ws holds nv^2 numbers more."""
     align_stack()
     forward(plan, pars, tables, t, x, u, out, ws, DENSE)
+
+
+@kernel
+def forward_cloud(plan, pars, tables, t, x, u, out, ws):
+    """The same by the equations of the momentum cloud, without multipliers; ws holds the clouds' numbers more."""
+    align_stack()
+    forward(plan, pars, tables, t, x, u, out, ws, CLOUD)
 
 
 @kernel

@@ -1,9 +1,10 @@
-"""The derivative of the whole state: x' = f(t, x, controls), by either method.  x = q | v | wheel speeds | orbit."""
+"""The derivative of the whole state: x' = f(t, x, controls), by one of three methods.  x = q | v | wheel speeds | orbit."""
 from bough.kernels.algebra import dot, rotate
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, store, zero
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import close_loops
+from bough.sweeps.cloud import solve_cloud
 from bough.sweeps.composite import solve_dense
 from bough.sweeps.fields import (
     ACCELERATION,
@@ -30,13 +31,19 @@ from bough.sweeps.held import give_motion, give_rest, take_given
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
 
-ORDER_N, DENSE = 0, 1
+ORDER_N, DENSE, CLOUD = range(3)
 
 
 @leaf
 def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
     controls, and the speeds that matter are `shift` behind it."""
+    if method == CLOUD:
+        gather_inputs(lane, plan, pars, tables, ws)
+        solve_cloud(lane, plan, pars, ws)
+        take_given(lane, plan, ws)
+        accelerate_wheels(lane, plan, pars, ws)
+        return
     if shift == 0:
         gather_inputs(lane, plan, pars, tables, ws)
         weigh_closure(lane, plan, pars, ws)

@@ -35,15 +35,18 @@ def fours(n):
  FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
  HOLDS, N_HOLDS,                                # coordinates that are, or can be, locked or prescribed: rows in plan, how many
  ELEMENTS, N_ELEMENTS, WS_ELEMENTS,             # force elements: rows in plan, how many, what they exert in ws
- HINGES) = range(49)                            # the first hinge row (the ground's)
+ CLOUD_BASE, CLOUDS, N_CLOUDS,                  # the hinge of a floating base; hinges behind it that are unknown: rows, how many
+ PAR_CLOUD,                                     # sums of bodies, from the base on
+ HINGES) = range(53)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
 # where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none); of flexible bodies,
 # see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none); its kind where its
-# accelerations are solved for (WELD: they are given), and where the given ones are in ws
-(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN,
- HINGE_ROW) = range(18)
+# accelerations are solved for (WELD: they are given); where the given ones are in ws; which
+# cloud its body is part of: 0 that of the base, c that of the unknown hinge with row c - 1
+(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN, CLOUD,
+ HINGE_ROW) = range(19)
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
 # rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
@@ -85,6 +88,8 @@ LOOSE, LOCKED, PRESCRIBED = range(3)
 # in ws; of a line 1 if it can be slack, of a restoring 1 if it feels angles, of a buoyancy the number of its cylinders
 (ELEMENT_KIND, ELEMENT_HINGE, ELEMENT_OTHER, ELEMENT_MEET, ELEMENT_PAR, ELEMENT_WS, ELEMENT_MORE, ELEMENT_ROW) = range(8)
 LINE, RESTORING, BUOYANCY = range(3)
+# unknown hinge outboard of the base: which one, and the cloud that carries it
+CLOUD_HINGE, CLOUD_INNER, CLOUD_ROW = range(3)
 # time table: where it is in tables, how many pieces, where its value goes in ws
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
@@ -104,6 +109,8 @@ WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
 # axis after the other, in their bodies; the cosine of two axes or the distance that is held; a length that makes rotations
 # comparable to translations
 END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = offsets(3, 3, 9, 9, 9, 1, 1)
+# cloud: of four bodies at a time, from the base on, four numbers each: the integral of x x^T about a body's origin, first moment, mass
+CLOUD_S, CLOUD_H, CLOUD_M, CLOUD_PARS = offsets(6, 3, 1)
 # motion that a loop leaves free: its axis or dual direction in the bodies of a and b; the directions from and to which its angle is
 # measured
 (FREE_VECTOR_A, FREE_VECTOR_B, FREE_REFERENCE_A, FREE_REFERENCE_B, FREE_STIFFNESS, FREE_REST, FREE_DAMPING,
@@ -147,3 +154,9 @@ FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offse
 ELEMENT_WRENCH, ELEMENT_ENERGY, ELEMENT_TENSION, ELEMENT_OUT = offsets(6, 1, 1)
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)
+# clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m, the
+# wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges; then, for one state, packs of
+# the motion of four bodies, C, B, a, p, four numbers each, and of their sums
+CLOUD_AXES, CLOUD_HEAD = offsets(18)
+CLOUD_SUMS, CLOUD_WRENCH, CLOUD_COLUMN, CLOUD_X, CLOUD_STORE = offsets(10, 6, 6, 6)
+PACK_C, PACK_B, PACK_A, PACK_P, CLOUD_PACK = offsets(9, 9, 3, 3)

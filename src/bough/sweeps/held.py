@@ -88,9 +88,12 @@ def give_motion(lane, plan, tables, ws, with_state):
         mode, given = read(plan, row + HOLD_MODE), read(plan, row + HOLD_GIVEN)
         store(lane, ws, given, zero(lane))
         if mode == PRESCRIBED:
+            q, v, a, before, before_piece = 0.0, 0.0, 0.0, np.nan, np.nan
             for i in range(width_of(lane)):
-                q, v, a = motion_at(tables, read(plan, row + HOLD_MOTION), read(plan, row + HOLD_TERMS),
-                                    get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
+                t, t_piece = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i)
+                if t != before or t_piece != before_piece:                  # lanes at one time share it
+                    q, v, a = motion_at(tables, read(plan, row + HOLD_MOTION), read(plan, row + HOLD_TERMS), t, t_piece)
+                    before, before_piece = t, t_piece
                 put_lane(lane, ws, given, i, a)
                 if with_state:
                     put_lane(lane, ws, read(plan, row + HOLD_Q), i, q)

@@ -124,15 +124,21 @@ def clear_slots(lane, plan, ws):
 def apply_loads(lane, plan, pars, ws):
     """Fill the slots: applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
     if read(plan, HAS_LOADS):
-        clear_slots(lane, plan, ws)
-        for j in range(read(plan, N_WHEELS)):
-            apply_wheel(lane, plan, pars, ws, j)
-        for j in range(read(plan, N_WRENCHES)):
-            apply_wrench(lane, plan, pars, ws, j)
+        load_bodies(lane, plan, pars, ws)
         load_loops(lane, plan, pars, ws)
         apply_elements(lane, plan, pars, ws)
         if read(plan, IN_ORBIT):
             apply_orbit(lane, plan, pars, ws)
+
+
+@leaf
+def load_bodies(lane, plan, pars, ws):
+    """The slots with what needs nothing but the motion of the body that it acts on: wheels and external wrenches."""
+    clear_slots(lane, plan, ws)
+    for j in range(read(plan, N_WHEELS)):
+        apply_wheel(lane, plan, pars, ws, j)
+    for j in range(read(plan, N_WRENCHES)):
+        apply_wrench(lane, plan, pars, ws, j)
 
 
 @leaf

@@ -29,7 +29,7 @@ from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, width_of
 from bough.sweeps.calls import give, groups_of, take
-from bough.sweeps.derivative import DENSE, ORDER_N
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.fields import N_U, N_X, WS_X
 from bough.sweeps.held import give_motion
 
@@ -141,6 +141,13 @@ def fixed_dense(model, stepper, grid, rows, ws):
     fixed_steps(model, stepper, grid, rows, ws, DENSE)
 
 
+@kernel
+def fixed_cloud(model, stepper, grid, rows, ws):
+    """The same by the equations of the momentum cloud."""
+    align_stack()
+    fixed_steps(model, stepper, grid, rows, ws, CLOUD)
+
+
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
 @leaf
 def error_norm(lane, plan, stepper, ws, h, limits):
@@ -242,3 +249,14 @@ def adaptive_dense(model, stepper, samples, limits, carry, rows, ws):
     """The same by the dense method."""
     align_stack()
     adaptive_steps(model, stepper, samples, limits, carry, rows, ws, DENSE)
+
+
+@kernel
+def adaptive_cloud(model, stepper, samples, limits, carry, rows, ws):
+    """The same by the equations of the momentum cloud."""
+    align_stack()
+    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, CLOUD)
+
+
+FIXED = {"order-n": fixed_order_n, "dense": fixed_dense, "cloud": fixed_cloud}
+ADAPTIVE = {"order-n": adaptive_order_n, "dense": adaptive_dense, "cloud": adaptive_cloud}
