@@ -57,6 +57,7 @@ from bough.kernels.lanes import (
     zero,
 )
 from bough.sweeps.composite import composite_times, nothing_composite
+from bough.sweeps.elements import apply_elements
 from bough.sweeps.fields import (
     ATTITUDE,
     BRANCH,
@@ -75,6 +76,11 @@ from bough.sweeps.fields import (
     CLOUD_WRENCH,
     CLOUD_X,
     CLOUDS,
+    ELEMENT_HINGE,
+    ELEMENT_OTHER,
+    ELEMENT_ROW,
+    ELEMENTS,
+    GAIN,
     GIVEN,
     GRAVITY,
     HAS_LOADS,
@@ -83,10 +89,10 @@ from bough.sweeps.fields import (
     KIND,
     MASSIVE,
     N_CLOUDS,
+    N_ELEMENTS,
     N_HINGES,
     N_WHEELS,
     N_WRENCHES,
-    OFFSET,
     PACK_A,
     PACK_B,
     PACK_C,
@@ -115,6 +121,8 @@ from bough.sweeps.fields import (
 )
 from bough.sweeps.loads import load_bodies
 from bough.sweeps.motion import hinge_row, load_motion, take_sines
+
+CLOUD_PLACE = GAIN                  # in a body's record: its origin from O
 
 
 @leaf
@@ -255,10 +263,11 @@ def move_base(lane, plan, pars, ws):
     for k in range(1, read(plan, CLOUD_BASE) + 1):
         row = hinge_row(plan, k)
         kind = read(plan, row + KIND)
-        F = compose(C, read9(pars, k*HINGE_PARS + PLACE_C))
-        C, _, sigma, _ = hinge_move(lane, kind, F, ZERO, omega, ws, read(plan, row + Q), read(plan, row + V), sines)
+        F, r = compose(C, read9(pars, k*HINGE_PARS + PLACE_C)), rotate(C, read3(pars, k*HINGE_PARS + PLACE_R))
+        C, r, sigma, _ = hinge_move(lane, kind, F, r, omega, ws, read(plan, row + Q), read(plan, row + V), sines)
         A = add(A, (cross(omega, sigma), ZERO))                                             # [MC 21] RE
         omega = add(omega, sigma)                                                           # [MC 5]
+        keep_motion(lane, plan, ws, row, (C, omega, A, r, ZERO))
         if kind == FREE:
             store(lane, ws, axes, (F, C))
         elif kind == SPHERICAL:
@@ -280,7 +289,7 @@ def sines_of(plan):
 @leaf
 def gather_clouds(lane, plan, pars, ws):
     """Root to tips: the sums of all clouds, each without those that it carries.  What a body hands to later ones, and to loads on
-    it, it keeps in its record, its place from O where other sweeps have the place from its inner body."""
+    it, it keeps in its record; its place from O where other sweeps keep their gains."""
     for c in range(read(plan, N_CLOUDS) + 1):
         store(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, nothing_summed(lane))
     take_sines(lane, plan, ws)
@@ -289,14 +298,13 @@ def gather_clouds(lane, plan, pars, ws):
     p, B = (o, o, o), rate_matrix(alpha, omega)
     empty_last_pack(lane, plan, ws)
     take_body(lane, plan, pars, ws, base, C, B, a, p)
-    keep_motion(lane, plan, ws, hinge_row(plan, base), (C, omega, (alpha, a), p))
     for k in range(base + 1, read(plan, N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*HINGE_PARS
         i, kind, given = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + SOLVED) != read(plan, row + KIND)
         if i != k - 1:
             record = read(plan, hinge_row(plan, i) + RECORD)
             C, omega, (alpha, a) = load_motion(lane, ws, record)
-            p, B = load3(lane, ws, record + OFFSET), rate_matrix(alpha, omega)
+            p, B = load3(lane, ws, record + CLOUD_PLACE), rate_matrix(alpha, omega)
 
         P, r, q, v = read9(pars, place + PLACE_C), rotate(C, read3(pars, place + PLACE_R)), read(plan, row + Q), read(plan, row + V)
         if kind == REVOLUTE:
@@ -317,7 +325,7 @@ def gather_clouds(lane, plan, pars, ws):
                 alpha, a = hinge_add(lane, kind, C, C, (alpha, a), ws, read(plan, row + GIVEN))
         B = rate_matrix(alpha, omega)
         take_body(lane, plan, pars, ws, k, C, B, a, p)
-        keep_motion(lane, plan, ws, row, (C, omega, (alpha, a), p))
+        keep_motion(lane, plan, ws, row, (C, omega, (alpha, a), r, p))
         if not given and kind != WELD:
             keep_column(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_COLUMN, kind, C, p)
     sum_packs(lane, plan, pars, ws)
@@ -331,7 +339,7 @@ def nothing_summed(lane):
 
 @leaf
 def keep_motion(lane, plan, ws, row, motion):
-    if read(plan, row + BRANCH) or read(plan, row + SLOT):
+    if read(plan, row + BRANCH) or read(plan, row + SLOT) or read(plan, N_ELEMENTS):
         store(lane, ws, read(plan, row + RECORD) + ATTITUDE, motion)
 
 
@@ -348,13 +356,18 @@ def keep_column(lane, ws, at, kind, C, p):
 # ---- loads ------------------------------------------------------------------------------------------------------------
 @leaf
 def load_clouds(lane, plan, pars, ws):
-    """What wheels and wrenches apply to bodies, less, in the wrenches of their clouds."""
+    """What wheels, wrenches and force elements apply to bodies, less, in the wrenches of their clouds."""
     if read(plan, HAS_LOADS):
         load_bodies(lane, plan, pars, ws)
+        apply_elements(lane, plan, pars, ws)
         for j in range(read(plan, N_WHEELS)):
             take_slot(lane, plan, ws, read(plan, read(plan, WHEELS) + j*WHEEL_ROW + WHEEL_HINGE))
         for j in range(read(plan, N_WRENCHES)):
             take_slot(lane, plan, ws, read(plan, read(plan, WRENCHES) + j*WRENCH_ROW + WRENCH_HINGE))
+        for j in range(read(plan, N_ELEMENTS)):
+            row = read(plan, ELEMENTS) + j*ELEMENT_ROW
+            take_slot(lane, plan, ws, read(plan, row + ELEMENT_HINGE))
+            take_slot(lane, plan, ws, read(plan, row + ELEMENT_OTHER))
 
 
 @leaf
@@ -363,7 +376,7 @@ def take_slot(lane, plan, ws, k):
     row = hinge_row(plan, k)
     slot = read(plan, row + SLOT)
     if slot:
-        applied = shift_wrench(load3(lane, ws, read(plan, row + RECORD) + OFFSET), load_spatial(lane, ws, slot))
+        applied = shift_wrench(load3(lane, ws, read(plan, row + RECORD) + CLOUD_PLACE), load_spatial(lane, ws, slot))
         accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_WRENCH, scale(-1.0, applied))
         for i in range(6):
             store(lane, ws, slot + i, zero(lane))
