@@ -3,9 +3,10 @@
     python examples/turbine.py [FILE] [--out FOLDER] [--matrix]
 
 FILE is floating_turbine.yaml, the turbine of the momentum cloud paper, unless another one is given: floating_turbine_flexible.yaml
-or oc3_hywind.yaml. With --matrix, mooring and buoyancy are replaced by what they are to first order, a 6x6 matrix, as in the paper.
+or oc3_hywind.yaml. With --matrix, mooring and buoyancy are replaced by what they are to first order, 6x6 matrices, as in the paper.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -40,34 +41,48 @@ def channels(result: bough.Result) -> xarray.Dataset:
 
 
 def linearised(system: bough.System) -> bough.System:
-    """The turbine with one restoring instead of its lines and buoyancies: their forces at the zero position, and how these change
-    with surge, sway, heave, roll, pitch and yaw. Moments against angles have no potential: this is for small motions."""
-    if not system.lines and not system.buoyancies:
-        raise typer.BadParameter(f"system '{system.name}' has no lines and no buoyancies that a matrix could replace; leave it out")
-    model, h = system.compile(), 1e-4
-    pushed = np.array([exerted(model, place) for place in h * np.vstack([np.eye(6), -np.eye(6)])])
-    force, moment = np.split(exerted(model, np.zeros(6)), 2)
-    plain = system.copy()
+    """The turbine with 6x6 matrices instead of its lines and buoyancies: the force and moment at the zero position, and how they
+    change with the place and the angles of the platform. Each matrix is for the point where it has the least to do with roll and
+    pitch, the middle of the fairleads and the metacentre: a stiffness against these has no potential once the platform yaws."""
+    if not system.lines or not system.buoyancies:
+        raise typer.BadParameter(f"system '{system.name}' has no lines or no buoyancies that matrices could replace; leave it out")
+    model, plain = system.compile(), system.copy()
     plain.name = f"{system.name}_matrix"
     plain.lines.clear()
     plain.buoyancies.clear()
-    plain.restoring("water", body="platform", stiffness=(pushed[6:] - pushed[:6]).T / (2 * h), force=force, moment=moment)
+    lift, tilting = matrix(model, system.buoyancies, np.zeros(3))
+    metacentre = np.array([0.0, 0.0, tilting[4, 4] / lift[2]])
+    fairleads = np.mean([line.b.at for line in system.lines.values()], axis=0)
+    for name, elements, at in (("mooring", system.lines, fairleads), ("water", system.buoyancies, metacentre)):
+        rest, stiffness = matrix(model, elements, at)
+        plain.restoring(name, body="platform", at=at, force=rest[:3], moment=rest[3:], stiffness=stiffness)
     return plain
 
 
-def exerted(model: bough.Model, place: np.ndarray) -> np.ndarray:
-    """[force, moment] of lines and buoyancies at the platform's reference point, in the world's axes, where it is displaced by
-    [surge, sway, heave, roll, pitch, yaw]."""
-    q = model.q0.copy()
-    q[:6] = place[[0, 1, 2, 5, 4, 3]]                                           # the joint yaws first and rolls last
-    attitude, told, total = Rotation.from_euler("ZYX", q[3:6]), model.element_forces(q), np.zeros(6)
-    for name in model.system.buoyancies:
-        total += np.roll(told[name], 3)
-    for name, line in model.system.lines.items():
-        arm = attitude.apply(line.b.at)
-        along = line.a.at - (q[:3] + arm)
-        pull = told[name] * along / np.linalg.norm(along)
-        total += np.concatenate([pull, np.cross(arm, pull)])
+def matrix(model: bough.Model, elements: Iterable[str], at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What elements exert at a point of the platform in the zero position, and the 6x6 stiffness there."""
+    h = 1e-3                                                                    # m and rad
+    ahead, behind = (np.array([exerted(model, elements, at, row) for row in side * h * np.eye(6)]) for side in (1, -1))
+    return exerted(model, elements, at, np.zeros(6)), (behind - ahead).T / (2 * h)
+
+
+def exerted(model: bough.Model, elements: Iterable[str], at: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """[force, moment] on the platform at a point of it, in the world's axes, once that point has moved by x, y, z and the platform
+    turned by roll, pitch and yaw."""
+    attitude = Rotation.from_euler("ZYX", moved[:2:-1])
+    origin = moved[:3] + at - attitude.apply(at)
+    told = model.element_forces(np.concatenate([origin, moved[:2:-1], model.q0[6:]]))
+    total = np.zeros(6)
+    for name in elements:
+        if name in model.system.buoyancies:
+            moment, force = np.split(told[name], 2)                             # at the origin of the platform
+            arm = attitude.apply(-at)
+        else:
+            line = model.system.lines[name]
+            arm, moment = attitude.apply(line.b.at - at), np.zeros(3)
+            along = line.a.at - (origin + attitude.apply(line.b.at))
+            force = told[name] * along / np.linalg.norm(along)
+        total += np.concatenate([force, moment + np.cross(arm, force)])
     return total
 
 
@@ -129,7 +144,7 @@ def write(result: bough.Result, folder: Path) -> list[Path]:
 def main(
     file: Annotated[Path | None, typer.Argument(help="YAML file of a turbine; floating_turbine.yaml if not given")] = None,
     out: Annotated[Path, typer.Option(help="folder for plots and tables")] = Path("out"),
-    matrix: Annotated[bool, typer.Option("--matrix", help="mooring and buoyancy as a 6x6 matrix")] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="mooring and buoyancy as 6x6 matrices")] = False,
 ) -> None:
     """Simulate a turbine, plot its motions and tower-top loads, write them as a table."""
     turbine = read_system(file) if file else system
