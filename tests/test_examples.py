@@ -8,8 +8,9 @@ from bough.files import EXAMPLES, examples, first_line, read_system
 
 
 def test_every_file_is_an_example():
-    yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar"}
-    scripts = {"double_pendulum", "monte_carlo", "controller"}
+    turbines = {"floating_turbine", "floating_turbine_flexible", "oc3_hywind"}
+    yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar"} | turbines
+    scripts = {"double_pendulum", "monte_carlo", "controller", "turbine"}
     assert set(examples()) == yaml | scripts
     assert all(len(first_line(path)) > 20 for path in examples().values())
     assert not [path.name for path in EXAMPLES.iterdir() if path.suffix not in (".yaml", ".py", ".md", "")]

@@ -224,8 +224,9 @@ def examples(
     from bough import files
 
     if name is None:
-        for stem, path in files.examples().items():
-            typer.echo(f"{stem:18}{files.first_line(path)}")
+        known = files.examples()
+        for stem, path in known.items():
+            typer.echo(f"{stem:{max(map(len, known)) + 2}}{files.first_line(path)}")
         typer.echo("\nbough examples NAME --copy   copies one into this folder")
         return
     path = files.example(name)
