@@ -1,6 +1,7 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
 from bough.bench.dynamics import forward
 from bough.bench.flexible import flexible
+from bough.bench.jsc import jsc
 from bough.bench.loops import closed_loops
 
-__all__ = ["closed_loops", "flexible", "forward"]
+__all__ = ["closed_loops", "flexible", "forward", "jsc"]

@@ -54,6 +54,18 @@ AXES = {"roll": "x", "yaw": "z", "pitch": "y"}                                  
 ORDERS = {6: "roll1 yaw1 pitch1 pitch2 yaw2 roll2", 7: "roll1 yaw1 pitch1 pitch2 pitch3 yaw2 roll2"}
 BOOMS = ("pitch1", "pitch2")
 
+CHOICES = (
+    "Configurations 1 and 2 have three legs of six joints, 3 of seven, 4 also two arms and seven joints in all limbs; booms are cut in "
+    "two but in configuration 1: the paper's table of them is lost, its counts of degrees of freedom lead here.",
+    "42 joint degrees of freedom in configuration 4 are no sum of limbs of six or seven joints: five of seven make 41, and the test "
+    "object sits on a joint of its own at the tip of arm 1. The paper prints 42 + 80 = 112; the sum is 122.",
+    "A six-joint limb is roll, yaw, pitch, boom, pitch, boom, yaw, roll; a seven-joint one has a third pitch behind the booms.",
+    "Dimensions, masses, stiffness and loads are not in the paper: aluminium rods, booms of 2 m and 30 mm radius, 0.5 % modal damping.",
+    "Every joint has a friction of 20 N m s, and the loads are some tenths of N and N m: the joints turn by tenths of a radian, away "
+    "from singular postures, and the motion is not chaotic. Without gravity, as the base floats.",
+    "The paper's seconds are for 100 s on its machine; decimal points lost in print are restored.",
+)
+
 
 def jsc_case(number: int) -> System:
     """One of the sixteen cases."""
@@ -135,7 +147,7 @@ def _limb(system: System, plate: str, name: str, mount: Pose, configuration: Con
         pieces = configuration.halves if kind in BOOMS else 1
         length, radius = BOOM if kind in BOOMS else LINK
         for piece in range(pieces):
-            body = f"{name}_{kind}" + (f"_{piece + 1}" if pieces > 1 else "")
+            body = f"{name}_{kind}" + "_outer"*piece
             flexes = flexible and kind in BOOMS
             system.body(body, parent=parent, joint=Weld() if piece else joint, **place, **_rod(length/pieces, radius, flexes))
             parent, end, pose = body, pose, pose.moved((length/pieces, 0.0, 0.0))
