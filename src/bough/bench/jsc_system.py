@@ -1,8 +1,8 @@
 """The test system of the JSC paper, from one parametrised description: sixteen cases.
 
-A base plate floats freely; three legs carry a top plate, from which, in configuration 4, two arms reach out to hold a test object. Legs
-and arms are one limb: cylindrical rods on revolute joints, two of which are booms. What the paper does not give, or what cannot be
-read in it any more, is chosen here; docs/jsc.md says why.
+A base plate floats freely; three legs carry a top plate, from which, in configuration 4, two arms reach out to hold a test object.
+Legs and arms are one limb: cylindrical rods on revolute joints, two of which are booms. What the paper does not give, or what
+cannot be read in it any more, is chosen here; docs/jsc.md says why.
 """
 from dataclasses import dataclass, replace
 from functools import cache
@@ -55,14 +55,15 @@ ORDERS = {6: "roll1 yaw1 pitch1 pitch2 yaw2 roll2", 7: "roll1 yaw1 pitch1 pitch2
 BOOMS = ("pitch1", "pitch2")
 
 CHOICES = (
-    "Configurations 1 and 2 have three legs of six joints, 3 of seven, 4 also two arms and seven joints in all limbs; booms are cut in "
-    "two but in configuration 1: the paper's table of them is lost, its counts of degrees of freedom lead here.",
-    "42 joint degrees of freedom in configuration 4 are no sum of limbs of six or seven joints: five of seven make 41, and the test "
-    "object sits on a joint of its own at the tip of arm 1. The paper prints 42 + 80 = 112; the sum is 122.",
+    "Configurations 1 and 2 have three legs of six joints, 3 of seven; 4 also has two arms, and all its limbs have seven joints. "
+    "Booms are cut in two but in configuration 1. The paper's table of these is lost; its counts of degrees of freedom lead here.",
+    "42 joint degrees of freedom in configuration 4 are no sum of limbs of six or seven joints: five of seven make 41, and the "
+    "test object sits on a joint of its own at the tip of arm 1. The paper prints 42 + 80 = 112; the sum is 122.",
     "A six-joint limb is roll, yaw, pitch, boom, pitch, boom, yaw, roll; a seven-joint one has a third pitch behind the booms.",
-    "Dimensions, masses, stiffness and loads are not in the paper: aluminium rods, booms of 2 m and 30 mm radius, 0.5 % modal damping.",
-    "Every joint has a friction of 20 N m s, and the loads are some tenths of N and N m: the joints turn by tenths of a radian, away "
-    "from singular postures, and the motion is not chaotic. Without gravity, as the base floats.",
+    "Dimensions, masses, stiffness and loads are not in the paper: aluminium rods, booms of 2 m length and 30 mm radius, modal "
+    "damping of 0.5 %, no gravity, for the base floats.",
+    "Every joint has a friction of 20 N m s, and the loads are some tenths of N and N m: the joints turn by tenths of a radian, "
+    "away from singular postures, and the motion is not chaotic.",
     "The paper's seconds are for 100 s on its machine; decimal points lost in print are restored.",
 )
 
