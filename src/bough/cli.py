@@ -120,12 +120,13 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, `loops` and `momentum`."""
+    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, `loops`, `momentum` and `jsc`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
         bench_loops()
         bench_momentum()
+        bench_jsc()
 
 
 @bench_app.command("forward")
@@ -213,6 +214,39 @@ def bench_momentum(
         from bough.bench.report import momentum_table
 
         Console().print(momentum_table(measured))
+
+
+@bench_app.command("jsc")
+def bench_jsc(
+    cases: Annotated[str | None, typer.Option(help="which of the sixteen, as in 1,4,9-12")] = None,
+    seconds: Annotated[float | None, typer.Option(help="length of the runs; 100 in the paper, 2 if not given")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the paper's figures 2 and 3")] = None,
+) -> None:
+    """The sixteen cases of the JSC paper, rigid and flexible, open and closed: O(N), dense, the paper's seconds, the peers."""
+    from bough import bench
+    from bough.bench.jsc import case_numbers
+
+    chosen = None if cases is None else case_numbers(cases)
+    measured = bench.jsc(cases=chosen, seconds=seconds, quick=quick, plot=plot, progress=True)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+        return
+    from rich.console import Console
+
+    from bough.bench.report import jsc_peers_table, jsc_table
+
+    console = Console()
+    console.print(jsc_table(measured))
+    if any("evaluation" in told for told in measured["cases"].values()):
+        console.print(jsc_peers_table(measured))
+    for line in measured["choices"]:
+        typer.echo(f"- {line}")
+    for path in measured["figures"]:
+        typer.echo(f"wrote {path}")
 
 
 @app.command()

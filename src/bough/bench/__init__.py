@@ -1,7 +1,8 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
 from bough.bench.dynamics import forward
 from bough.bench.flexible import flexible
+from bough.bench.jsc import jsc
 from bough.bench.loops import closed_loops
 from bough.bench.momentum import momentum
 
-__all__ = ["closed_loops", "flexible", "forward", "momentum"]
+__all__ = ["closed_loops", "flexible", "forward", "jsc", "momentum"]

@@ -80,3 +80,39 @@ def momentum_table(result: dict[str, Any]) -> Table:
         faster = [f"{told['times faster'][engine]:.2f}" for engine in ("one state", "four lanes")]
         table.add_row(name, n, *times[:2], faster[0], *times[2:], faster[1], f"{told['error']:.1e}")
     return table
+
+
+def jsc_table(result: dict[str, Any]) -> Table:
+    """Case by case: sizes, microseconds per step, times real time, how far the two runs are apart, gap, the paper's seconds."""
+    title = f"sixteen cases, {result['seconds']:g} s each: microseconds per step"
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("case", no_wrap=True)
+    for name in ("bodies", "joint", "modes", "loops", "O(N)", "dense", "x dense", "x real", "apart", "gap", "paper, s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, told in result["cases"].items():
+        kind = f"{number:>2} {'RF'[told['flexible']]}{told['configuration']} {'open' if not told['closed'] else 'closed'}"
+        times, paper = told["us per step"], told["seconds of the paper"]
+        table.add_row(
+            kind, *(str(told[size]) for size in ("bodies", "joint dofs", "modes", "loops")), f"{times['order-n']:.3g}",
+            f"{times['dense']:.3g}", f"{told['dense/order-n']:.2f}", f"{told['times real time']['order-n']:.3g}",
+            f"{max(told['difference'].values()):.0e}", "" if told["gap"] is None else f"{told['gap']:.0e}",
+            f"{paper['order-n']:.0f} / {paper['dense']:.0f}" if paper else "lost",
+            end_section=int(number) % 4 == 0)
+    return table
+
+
+def jsc_peers_table(result: dict[str, Any]) -> Table:
+    """The rigid cases: microseconds per evaluation here and in each peer, and how many times faster."""
+    table = Table(title="rigid cases: microseconds per evaluation", title_style="bold", box=SIMPLE, pad_edge=False)
+    for name in ("case", "engine"):
+        table.add_column(name, no_wrap=True)
+    for name in ("us", "O(N) is x faster", "difference"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, told in result["cases"].items():
+        engines = {name: values for name, values in told.get("evaluation", {}).items() if name != "times faster"}
+        for i, (engine, values) in enumerate(engines.items()):
+            ratio = told["evaluation"].get("times faster", {}).get(f"than {engine}")
+            table.add_row("" if i else number, "O(N)" if engine == "order-n" else engine, f"{values['us']:.3g}",
+                          f"{ratio:.1f}" if ratio else "", f"{values['difference']:.0e}")
+        table.add_section()
+    return table

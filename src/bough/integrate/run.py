@@ -165,9 +165,9 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     boards = carry_out(run, plan, parameters) if model.system.events or model.system.stops else []
     if not boards:
         go(run, plan, None)
+    wall = time.perf_counter() - run.started
     check_held_wheels(run)
     check_contradictions(run)
-    wall = time.perf_counter() - run.started
     step = None if not fixed or dt is None else dt if abs(run.longest - dt) < 1e-9*dt else run.longest
     return replace(finish(run, batched, parameters, method, step, wall), assembled=assembled,
                    events=tuple(tuple(board.log) for board in boards), spans=tuple(tuple(board.spans) for board in boards))
