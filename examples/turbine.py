@@ -67,12 +67,13 @@ def matrix(model: bough.Model, elements: Iterable[str], at: np.ndarray) -> tuple
 
 
 def exerted(model: bough.Model, elements: Iterable[str], at: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """[force, moment] on the platform at a point of it, in the world's axes, once that point has moved by x, y, z and the platform
-    turned by roll, pitch and yaw."""
-    attitude = Rotation.from_euler("ZYX", moved[:2:-1])
-    origin = moved[:3] + at - attitude.apply(at)
-    told = model.element_forces(np.concatenate([origin, moved[:2:-1], model.q0[6:]]))
-    total = np.zeros(6)
+    """[force, moment] on the platform at a point of it, in the world's axes, once that point has moved along one of x, y, z, or the
+    platform turned about it."""
+    attitude = Rotation.from_rotvec(moved[3:])
+    origin, q, total = moved[:3] + at - attitude.apply(at), model.q0.copy(), np.zeros(6)
+    places = [model.names.q.index(name) for name in (TRANSLATIONS | ROTATIONS).values()]
+    q[places] = *origin, *moved[3:]
+    told = model.element_forces(q)
     for name in elements:
         if name in model.system.buoyancies:
             moment, force = np.split(told[name], 2)                             # at the origin of the platform
