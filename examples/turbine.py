@@ -45,7 +45,7 @@ def linearised(system: bough.System) -> bough.System:
     change with the place and the angles of the platform. Each matrix is for the point where it has the least to do with roll and
     pitch, the middle of the fairleads and the metacentre: a stiffness against these has no potential once the platform yaws."""
     if not system.lines or not system.buoyancies:
-        raise typer.BadParameter(f"system '{system.name}' has no lines or no buoyancies that matrices could replace; leave --matrix out")
+        raise typer.BadParameter(f"system '{system.name}' lacks lines or buoyancies that matrices replace; leave --matrix out")
     model, plain = system.compile(), system.copy()
     plain.name = f"{system.name}_matrix"
     plain.lines.clear()
