@@ -45,7 +45,7 @@ def linearised(system: bough.System) -> bough.System:
     change with the place and the angles of the platform. Each matrix is for the point where it has the least to do with roll and
     pitch, the middle of the fairleads and the metacentre: a stiffness against these has no potential once the platform yaws."""
     if not system.lines or not system.buoyancies:
-        raise typer.BadParameter(f"system '{system.name}' has no lines or no buoyancies that matrices could replace; leave it out")
+        raise typer.BadParameter(f"system '{system.name}' lacks lines or buoyancies that matrices replace; leave --matrix out")
     model, plain = system.compile(), system.copy()
     plain.name = f"{system.name}_matrix"
     plain.lines.clear()
@@ -67,12 +67,13 @@ def matrix(model: bough.Model, elements: Iterable[str], at: np.ndarray) -> tuple
 
 
 def exerted(model: bough.Model, elements: Iterable[str], at: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """[force, moment] on the platform at a point of it, in the world's axes, once that point has moved by x, y, z and the platform
-    turned by roll, pitch and yaw."""
-    attitude = Rotation.from_euler("ZYX", moved[:2:-1])
-    origin = moved[:3] + at - attitude.apply(at)
-    told = model.element_forces(np.concatenate([origin, moved[:2:-1], model.q0[6:]]))
-    total = np.zeros(6)
+    """[force, moment] on the platform at a point of it, in the world's axes, once that point has moved along one of x, y, z, or the
+    platform turned about it."""
+    attitude = Rotation.from_rotvec(moved[3:])
+    origin, q, total = moved[:3] + at - attitude.apply(at), model.q0.copy(), np.zeros(6)
+    places = [model.names.q.index(name) for name in (TRANSLATIONS | ROTATIONS).values()]
+    q[places] = *origin, *moved[3:]
+    told = model.element_forces(q)
     for name in elements:
         if name in model.system.buoyancies:
             moment, force = np.split(told[name], 2)                             # at the origin of the platform

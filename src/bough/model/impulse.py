@@ -30,7 +30,8 @@ class Jump:
 
     def __str__(self) -> str:
         name = max(self.speeds, key=lambda entry: abs(self.speeds[entry]))
-        return f"speeds jump, most that of {name} by {self.speeds[name]:.4g}; {self.energy_lost:.4g} J of motion are lost"
+        energy = f"{abs(self.energy_lost):.4g} J of motion are {'lost' if self.energy_lost >= 0.0 else 'given by drives'}"
+        return f"speeds jump, most that of {name} by {self.speeds[name]:.4g}; {energy}"
 
 
 def jump(model: "Model", x: np.ndarray, t: float) -> Jump | None:
