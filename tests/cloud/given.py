@@ -29,7 +29,7 @@ def given_joint(rng, joint, unknown=()):
 
 
 def given_system(rng, n=8, *, base="free", unknown=(), massless=0.15, **keywords):
-    """A random tree on a floating base, all of it but the base's joint, and the first coordinates of the bodies `unknown`, given."""
+    """A random tree on a floating base, all of it given but the base's joint, and the first coordinates of bodies `unknown`."""
     system = random_system(rng, n, root="free", massless=massless, **keywords)
     held = bough.System(system.name, gravity=system.gravity)
     for i, body in enumerate(system.bodies.values()):

@@ -1,4 +1,4 @@
-"""`bough bench momentum`: floating trees whose relative motions are all prescribed, by the momentum cloud and by the O(N) sweeps."""
+"""`bough bench momentum`: floating trees whose relative motions are prescribed, by the momentum cloud and by the O(N) sweeps."""
 from typing import Any
 
 import numpy as np

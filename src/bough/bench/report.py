@@ -74,8 +74,8 @@ def momentum_table(result: dict[str, Any]) -> Table:
         table.add_column(name, no_wrap=True)
     for name in ("cloud", "O(N)", "x", "cloud, lanes", "O(N), lanes", "x", "error"):
         table.add_column(name, justify="right", no_wrap=True)
-    trees = [(name, n, told) for name, of in result["trees"].items() for n, told in of.items()] + [("turbine", "6", result["turbine"])]
-    for name, n, told in trees:
+    trees = [(name, n, told) for name, of in result["trees"].items() for n, told in of.items()]
+    for name, n, told in [*trees, ("turbine", "6", result["turbine"])]:
         times = [f"{told[engine]['us']:.4g}" for engine in ("cloud", "order-n", "cloud, four lanes", "order-n, four lanes")]
         faster = [f"{told['times faster'][engine]:.2f}" for engine in ("one state", "four lanes")]
         table.add_row(name, n, *times[:2], faster[0], *times[2:], faster[1], f"{told['error']:.1e}")

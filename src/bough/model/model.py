@@ -212,17 +212,17 @@ class Model:
             return {}
         if method == "cloud":
             raise StateError("the method 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
-        told = self._forward(batch, "order-n" if method == "auto" else method)
-        multipliers = told[:, self.nv + self.nw + 6*self.in_orbit:][:, loops.true_rows(closures)]
+        found = self._forward(batch, "order-n" if method == "auto" else method)[:, self.nv + self.nw + 6*self.in_orbit:]
+        multipliers = found[:, loops.true_rows(closures)]
         _, J = loops.loop_terms(self, batch, loops.POSITION)
         seen = self.bodies(batch.x[:, :self.nq])
         world = loops.loop_wrenches(self, seen, closures, loops.least_norm(closures, multipliers, J))
-        found = {}
+        forces = {}
         for loop in self.system.loops.values():
             _, attitude = loops.frame_pose(self, seen, loop.b)
             turned = np.einsum("bij,bci->bcj", attitude + np.zeros((batch.n, 1, 1)), world[loop.name].reshape(-1, 2, 3))
-            found[loop.name] = batch.back(turned.reshape(-1, 6))
-        return found
+            forces[loop.name] = batch.back(turned.reshape(-1, 6))
+        return forces
 
     def element_forces(self, q: Any, v: Any = None) -> dict[str, Any]:
         """By name, what force elements exert: of a line its tension, N; of a restoring or a buoyancy (6,), [moment, force] on its
@@ -330,7 +330,7 @@ class Model:
 
     def momentum_loads(self, q: Any, v: Any, a: Any, joint: str, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
                        t: Any = 0.0, wheels: Any = None, motors: Any = None) -> np.ndarray:
-        """(6,): what passes through one joint to the body on it, as `reactions` has it, from the momentum of all that it carries."""
+        """(6,): what passes through one joint to the body on it, as in `reactions`, from the momentum of all that it carries."""
         return momentum_loads(self, q, v, a, joint,
                               {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
 

@@ -83,7 +83,7 @@ class Terms:
 
 
 def momentum_terms(of: Relative, part: np.ndarray) -> Terms:
-    """P, Q [MC 14] and their rates [MC 17] of some bodies: sums over bodies with their whole rates Om, not over joints and bodies."""
+    """P, Q [MC 14] and their rates [MC 17] of some bodies: sums over bodies with their whole rates Om."""
     m, J, Om, Om_dot = of.mass[part], of.J[:, part], of.Om[:, part], of.Om_dot[:, part]
     total = max(m.sum(), np.finfo(float).tiny)
     centre, centre_dot, centre_ddot = (np.einsum("k,bki->bi", m, y[:, part])/total for y in (of.y, of.y_dot, of.y_ddot))
@@ -101,8 +101,8 @@ def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords:
     """What is exerted on all that a joint carries, through it: [moment, force] at its origin on the body, in the body's axes."""
     body = carried_by(model, joint)
     if model.system.loops:
-        raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known from "
-                         "the momentum of one part; ask for reactions")
+        raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
+                         "from the momentum of one part; ask for reactions")
     flexible = [name for name in model.names.bodies if model.system.bodies[name].flexible is not None]
     if flexible or model.in_orbit:
         raise StateError(f"joint '{joint}': " + (f"body '{flexible[0]}' is flexible" if flexible else "gravity is central")
@@ -112,7 +112,8 @@ def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords:
     C, k = seen.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (seen.rate, seen.acceleration[..., :3]))
     terms, mass = momentum_terms(relative_motion(seen), part), seen.mass[part]
-    force = np.einsum("k,bki->bi", mass, centre_accelerations(seen)[:, part] - np.asarray(model.system.gravity, float))      # [MC 24]
+    felt = centre_accelerations(seen)[:, part] - np.asarray(model.system.gravity, float)
+    force = np.einsum("k,bki->bi", mass, felt)                                                              # [MC 24]
     centre = seen.com[:, 0] + times(C, terms.y)
     moment = times(C, terms.rate(w, w_dot)) + np.cross(centre - seen.position[:, k], force)                 # [MC 25]
     for at, (n, f) in applied(model, seen, keywords):

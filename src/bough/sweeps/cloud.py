@@ -1,13 +1,13 @@
 """The Momentum Cloud Method: a floating system whose relative motions are given moves by six equations [MC 23].
 
-All that is carried by the base with given relative motions is one cloud; it moves like a rigid body, but that its motion relative to
-the base demands a wrench.  Its sums are taken about the base's origin O, in inertial axes, body after body in one pass outward:
+All that the base carries with given relative motions is one cloud; it moves like a rigid body, but that its motion relative to the
+base demands a wrench.  Its sums are taken about the base's origin O, in inertial axes, body after body in one pass outward:
 
     S, h, m     integrals of x x^T, x and 1 over the mass, x from O        (n, f)   wrench about O that the remainder motion demands
     B           x'' - a = B (x - p) in a body:  B = alpha~ + omega~ omega~       p  place of a body's origin, from O
 
-The remainder motion is that of a base without acceleration of its own.  A hinge whose coordinate is unknown, of one degree of freedom,
-has a cloud of its own outboard of it, and adds one equation: the wrench through it, along it, is its torque [MC 17].
+The remainder motion is that of a base without acceleration of its own.  A hinge whose coordinate is unknown, of one degree of
+freedom, has a cloud of its own outboard of it, and adds one equation: the wrench through it, along it, is its torque [MC 17].
 
     U = (e, u)  motion that a unit rate of the hinge makes, at O           X = (n, f) of its cloud, and those it carries, under U
 """
@@ -399,7 +399,8 @@ def solve_cloud(lane, plan, pars, ws):
     unknown = read(plan, N_CLOUDS)
     for c in range(unknown, 0, -1):                                         # all about O: plain sums
         at, to = cloud_store(plan, c), cloud_store(plan, read(plan, cloud_row(plan, c) + CLOUD_INNER))
-        accumulate(lane, ws, to + CLOUD_SUMS, (load_composite(lane, ws, at + CLOUD_SUMS), load_spatial(lane, ws, at + CLOUD_WRENCH)))
+        sums = load_composite(lane, ws, at + CLOUD_SUMS), load_spatial(lane, ws, at + CLOUD_WRENCH)
+        accumulate(lane, ws, to + CLOUD_SUMS, sums)
 
     root, axes = hinge_row(plan, 1), read(plan, WS_MASS) + CLOUD_AXES
     E, E_turn, tau = load9(lane, ws, axes), load9(lane, ws, axes + 9), read(plan, root + TAU)
@@ -435,7 +436,8 @@ def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
         turn = solve(LDL, X[0])
         store(lane, ws, at + CLOUD_COLUMN, shift_motion(G, U))
         store(lane, ws, at + CLOUD_X, X)
-        store(lane, ws, b + c - 1, load(lane, ws, read(plan, row + TAU)) - spatial_dot(U, W) - dot(turn, torque) - dot(X[1], force)/m)
+        drive = load(lane, ws, read(plan, row + TAU)) - spatial_dot(U, W)
+        store(lane, ws, b + c - 1, drive - dot(turn, torque) - dot(X[1], force)/m)
         for d in range(1, c + 1):
             n_d, f_d = load_spatial(lane, ws, cloud_store(plan, d) + CLOUD_X)
             store(lane, ws, M + n*(d - 1) + c - 1, zero(lane) - dot(n_d, turn) - dot(f_d, X[1])/m)

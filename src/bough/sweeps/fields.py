@@ -109,7 +109,7 @@ WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
 # axis after the other, in their bodies; the cosine of two axes or the distance that is held; a length that makes rotations
 # comparable to translations
 END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = offsets(3, 3, 9, 9, 9, 1, 1)
-# cloud: of four bodies at a time, from the base on, four numbers each: the integral of x x^T about a body's origin, first moment, mass
+# cloud: of four bodies at a time, from the base on, four numbers each: integral of x x^T about a body's origin, first moment, mass
 CLOUD_S, CLOUD_H, CLOUD_M, CLOUD_PARS = offsets(6, 3, 1)
 # motion that a loop leaves free: its axis or dual direction in the bodies of a and b; the directions from and to which its angle is
 # measured
