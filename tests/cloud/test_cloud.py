@@ -90,6 +90,23 @@ def four_bar(motion):
     return s
 
 
+@pytest.mark.parametrize("base", ["free", "euler"])
+@pytest.mark.parametrize("unknown", [(), (2, 4)])
+def test_force_elements(base, unknown):
+    """Lines, restoring forces and buoyancy on the base and on bodies that it carries."""
+    rng = np.random.default_rng(11)
+    system = given_system(rng, base=base, unknown=unknown, massless=0.0, kinds=SINGLE[:-1])
+    system.gravity = (0, 0, -9.81)
+    system.line("moored", a=bough.Frame("world", at=(3, 1, -2)), b=bough.Frame("b0", at=(0, 0.2, 0)), stiffness=20.0, length=1.0,
+                damping=2.0)
+    system.line("across", a="b3", b=bough.Frame("b6", at=(0.1, 0, 0)), stiffness=30.0, length=0.2, damping=1.0)
+    system.restoring("tether", body="b5", at=(0.1, -0.2, 0.5), stiffness=(5, 6, 7, 3, 2, 1), force=(1, 2, 3))
+    system.buoyancy("float", body="b7", sections=[(-0.5, 0.4, 0.3, 0.3)], level=0.4)
+    model = system.compile()
+    assert_agrees(model, *states(model, rng))
+    assert_agrees(model, *states(model, rng, 4))
+
+
 def test_closed_chain_of_given_motions():
     model = four_bar(bough.Harmonics([(0.4, 3.0, 0.2)], mean=0.3)).compile()
     rng = np.random.default_rng(7)
