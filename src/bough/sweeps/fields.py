@@ -137,9 +137,9 @@ NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offsets(6, 1, 1, 1, 1)       # behind L
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)
-# clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m, the
-# wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges; then, for one state, packs of
-# the motion of four bodies, C, B, a, p, four numbers each, and of their sums
+# clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m,
+# the wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges; then, for one state,
+# packs of the motion of four bodies, C, B, a, p, four numbers each, and of their sums
 CLOUD_AXES, CLOUD_HEAD = offsets(18)
 CLOUD_SUMS, CLOUD_WRENCH, CLOUD_COLUMN, CLOUD_X, CLOUD_STORE = offsets(10, 6, 6, 6)
 PACK_C, PACK_B, PACK_A, PACK_P, CLOUD_PACK = offsets(9, 9, 3, 3)
