@@ -11,6 +11,16 @@ from tests.random_systems import JOINTS
 SINGLE = tuple(kind for kind in JOINTS if kind not in ("spherical", "general"))        # unknown ones turn about single axes
 
 
+def system_of(*bodies):
+    s = bough.System("odd")
+    for name, parent, joint in bodies:
+        s.body(name, parent=parent, joint=joint, mass=1.0, inertia=(0.1,)*3, at=(0.3, 0.1, 0.2) if parent else (0, 0, 0))
+    return s
+
+
+TURN = bough.Revolute("z", motion=bough.Rate(1.0))
+
+
 def tolerance(model, q):
     """Of accelerations by two methods: what rounding may leave of the equations of what is free."""
     free = np.flatnonzero(model.free)
@@ -41,7 +51,13 @@ def test_unknown_hinges(unknown, branched):
     model = given_system(rng, 8, base="euler", unknown=unknown, branched=branched, kinds=SINGLE[:-1]).compile()
     assert model.free.sum() == 6 + len(unknown)
     assert_agrees(model, *states(model, rng))
-    assert model.dynamics("auto") == ("cloud" if len(unknown) <= 6 else "order-n")
+
+
+@pytest.mark.parametrize(("unknown", "way"), [(0, "cloud"), (3, "cloud"), (4, "order-n")])
+def test_it_is_chosen_where_most_is_given(unknown, way):
+    bodies = [("b0", None, bough.Free())]
+    bodies += [(f"b{k}", f"b{k - 1}", bough.Revolute("xyz"[k % 3]) if k <= unknown else TURN) for k in range(1, 12)]
+    assert system_of(*bodies).compile().dynamics("auto") == way
 
 
 def test_springs_and_servos_drive_unknown_hinges():
@@ -166,16 +182,6 @@ def test_an_event_that_frees_a_joint_changes_the_method():
     assert np.ptp(runs[0][:, -1]) > 0.1
     with pytest.raises(bough.StateError, match="'b0' of the base is held"):
         bough.simulate(model, until=1.2, dt=5e-3, dynamics="cloud")
-
-
-def system_of(*bodies):
-    s = bough.System("odd")
-    for name, parent, joint in bodies:
-        s.body(name, parent=parent, joint=joint, mass=1.0, inertia=(0.1,)*3, at=(0.3, 0.1, 0.2) if parent else (0, 0, 0))
-    return s
-
-
-TURN = bough.Revolute("z", motion=bough.Rate(1.0))
 
 
 @pytest.mark.parametrize(("system", "said"), [

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bough.model.tables import Tables
 
 BASES = ([FREE], [PRISMATIC]*3 + [SPHERICAL], [PRISMATIC]*3 + [REVOLUTE]*3)
-MOST_UNKNOWN = 6                # hinges of unknown motion up to which it is chosen without being asked for
+MOST_UNKNOWN, SHARE = 4, 4      # hinges of unknown motion up to which it is cheaper: so many, and one of so many hinges
 
 
 def base_hinge(parts: Partition) -> int:
@@ -90,5 +90,6 @@ def loop_problem(tables: "Tables") -> str | None:
 
 
 def chosen_cloud(model: "Model") -> bool:
-    """Whether the cloud is taken where no method is asked for: it applies, much of the motion is given, and it is cheaper."""
-    return bool(model.holds) and model.no_cloud is None and model.tables.size(f.N_CLOUDS) <= MOST_UNKNOWN
+    """Whether the cloud is taken where no method is asked for: it applies, most of the motion is given, and so it is cheaper."""
+    unknown, hinges = model.tables.size(f.N_CLOUDS), model.tables.size(f.N_HINGES)
+    return bool(model.holds) and unknown <= min(MOST_UNKNOWN, hinges//SHARE) and model.no_cloud is None

@@ -31,14 +31,15 @@ from bough.sweeps.held import give_motion, give_rest, take_given
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
 
-ORDER_N, DENSE, CLOUD = range(3)
+ORDER_N, DENSE = range(2)
+CLOUD = None                        # by its type Numba knows, before it compiles anything, that the other methods are not needed
 
 
 @leaf
 def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
     controls, and the speeds that matter are `shift` behind it."""
-    if method == CLOUD:
+    if method is None:
         gather_inputs(lane, plan, pars, tables, ws)
         solve_cloud(lane, plan, pars, ws)
         take_given(lane, plan, ws)
