@@ -8,7 +8,7 @@ from bough.files import EXAMPLES, examples, first_line, read_system
 
 
 def test_every_file_is_an_example():
-    yaml, scripts = {"spacecraft", "orbit", "flexible_panel", "deployment"}, {"double_pendulum", "monte_carlo", "controller"}
+    yaml, scripts = {"spacecraft", "orbit", "flexible_panel", "deployment", "jsc"}, {"double_pendulum", "monte_carlo", "controller"}
     assert set(examples()) == yaml | scripts
     assert all(len(first_line(path)) > 20 for path in examples().values())
     assert not [path.name for path in EXAMPLES.iterdir() if path.suffix not in (".yaml", ".py", ".md", "")]
