@@ -12,7 +12,8 @@ from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.peers import installed
 
-COUNT = 32                      # states out of a run
+COUNT = 16                      # states out of a run
+SLICES, SLICE = 8, 5e-4         # slices a round, and their s: so short that a busy machine leaves some undisturbed
 
 
 def against_peers(number: int, model: Model, run: Trajectory, rounds: int) -> dict[str, Any]:
@@ -25,7 +26,8 @@ def against_peers(number: int, model: Model, run: Trajectory, rounds: int) -> di
     states = q, v, bare.bias(q, v) - model.bias(q, v, t=run.t[at])
     own, answer = kernel_call(bare, *states, *ENGINES["order-n"])
     peers = peer_calls(system, bare, states, states) if CASES[number].closed else open_peers(system, states)
-    timings = interleaved({"order-n": own, **{name: call for name, (call, *_) in peers.items()}}, COUNT, rounds=rounds)
+    functions = {"order-n": own, **{name: call for name, (call, *_) in peers.items()}}
+    timings = interleaved(functions, COUNT, rounds=SLICES*rounds, slice_seconds=SLICE)
     want = answer[:, :bare.nv]
     answers = {"order-n": want, **{name: found for name, (_, found, _) in peers.items()}}
     told: dict[str, Any] = {name: {"us": timings[name]["min_us"], "difference": float(np.abs(a - want).max()/np.abs(want).max())}
