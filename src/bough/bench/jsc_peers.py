@@ -47,8 +47,8 @@ def unloaded(system: System) -> System:
 
 
 def closed_peers(system: System, model: Model, states: States, size: float) -> dict[str, tuple[Any, np.ndarray, States]]:
-    """Those of `bough bench loops`, and lcaba once more: its settings stop at 1e-6 rad/s^2, which of accelerations of 1e-3 are three
-    digits; here it also has to find six."""
+    """Those of `bough bench loops`, and lcaba once more: its settings stop at 1e-6 rad/s^2, which is three digits of
+    accelerations of 1e-3; here it also has to find six."""
     found = peer_calls(system, model, states, states)
     if "pin" in installed():
         from bough.peers.pinocchio import Closed, ClosedPinocchioLoop
