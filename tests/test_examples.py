@@ -9,7 +9,7 @@ from bough.files import EXAMPLES, examples, first_line, read_system
 
 def test_every_file_is_an_example():
     turbines = {"floating_turbine", "floating_turbine_flexible", "oc3_hywind"}
-    yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar"} | turbines
+    yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar", "jsc"} | turbines
     scripts = {"double_pendulum", "monte_carlo", "controller", "turbine"}
     assert set(examples()) == yaml | scripts
     assert all(len(first_line(path)) > 20 for path in examples().values())

@@ -61,7 +61,7 @@ CHOICES = (
     "test object sits on a joint of its own at the tip of arm 1. The paper prints 42 + 80 = 112; the sum is 122.",
     "A six-joint limb is roll, yaw, pitch, boom, pitch, boom, yaw, roll; a seven-joint one has a third pitch behind the booms.",
     "Dimensions, masses, stiffness and loads are not in the paper: aluminium rods, booms of 2 m length and 30 mm radius, modal "
-    "damping of 0.5 %, no gravity, for the base floats.",
+    "damping of 0.5 %, no gravity, for the base floats. The booms do not stiffen as they move, as the paper says of its own.",
     "Every joint has a friction of 20 N m s, and the loads are some tenths of N and N m: the joints turn by tenths of a radian, "
     "away from singular postures, and the motion is not chaotic.",
     "The paper's seconds are for 100 s on its machine; decimal points lost in print are restored.",
@@ -188,4 +188,4 @@ def _rod(length: float, radius: float, flexible: bool) -> dict[str, Any]:
 def _beam(length: float, radius: float) -> FlexibleBody:
     area = np.pi*radius**2
     return beam(length, EI=E*area*radius**2/4, mass_per_length=DENSITY*area, polar_inertia=DENSITY*area*radius**2/2,
-                modes=MODES, damping=MODAL_DAMPING)
+                modes=MODES, damping=MODAL_DAMPING, geometric_stiffness=False)

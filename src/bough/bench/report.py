@@ -84,7 +84,7 @@ def momentum_table(result: dict[str, Any]) -> Table:
 
 def jsc_table(result: dict[str, Any]) -> Table:
     """Case by case: sizes, microseconds per step, times real time, how far the two runs are apart, gap, the paper's seconds."""
-    title = f"sixteen cases, {result['seconds']:g} s each: microseconds per step"
+    title = f"JSC cases, {result['seconds']:g} s each: microseconds per step"
     table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("case", no_wrap=True)
     for name in ("bodies", "joint", "modes", "loops", "O(N)", "dense", "x dense", "x real", "apart", "gap", "paper, s"):
