@@ -22,7 +22,7 @@ PAPER: dict[int, tuple[float, float]] = {                   # s for 100 s, O(N) 
     5: (166.8, 174.0), 6: (277.9, 423.6), 7: (275.9, 478.0), 8: (408.6, 1127.9), 10: (48.0, 18.4), 11: (59.4, 22.7),
     12: (133.8, 57.4), 13: (613.4, 567.6), 14: (937.2, 1402.0), 15: (1037.9, 1551.2), 16: (2257.3, 4063.9)}  # fmt: skip
 SECONDS, QUICK = 2.0, 0.02
-MOST_SAMPLES, SLICE = 5000, 4e-3                            # SLICE: s of work between two looks at the clock
+MOST_SAMPLES, SLICE = 5000, 3e-3                            # SLICE: s of work between two looks at the clock
 
 
 def jsc(*, cases: Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None,
@@ -106,10 +106,10 @@ def of_case(number: int, model: Model, runs: "Runs", rounds: int) -> dict[str, A
 
 def step_times(model: Model, step: float, x: np.ndarray, rounds: int) -> dict[str, float]:
     """Microseconds of a step from this state on, by each method in turn: of slices so short that some are left undisturbed."""
-    times: dict[str, list[float]] = {method: [timed(model, method, step, x, 10)] for method in METHODS}
+    times: dict[str, list[float]] = {method: [timed(model, method, step, x, 4)] for method in METHODS}
     for _ in range(rounds):
         for method, known in times.items():
-            known.append(timed(model, method, step, x, max(10, int(SLICE/known[0]))))
+            known.append(timed(model, method, step, x, max(4, int(SLICE/known[0]))))
     return {method: 1e6*min(known) for method, known in times.items()}
 
 
