@@ -120,13 +120,14 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, `loops`, `momentum` and `jsc`."""
+    """Without a name, all that can be measured: `bough bench forward`, `flexible`, `loops`, `momentum`, `jsc`, `operators`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
         bench_loops()
         bench_momentum()
         bench_jsc()
+        bench_operators()
 
 
 @bench_app.command("forward")
@@ -247,6 +248,29 @@ def bench_jsc(
         typer.echo(f"- {line}")
     for path in measured["figures"]:
         typer.echo(f"wrote {path}")
+
+
+@bench_app.command("operators")
+def bench_operators(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Spatial operators: M^-1 beside forward dynamics, points of long chains, partitioned beside whole joints."""
+    from bough import bench
+
+    measured = bench.operators(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import inverse_table, partition_table, points_text
+
+        Console().print(inverse_table(measured))
+        typer.echo(points_text(measured))
+        Console().print(partition_table(measured))
 
 
 @app.command()

@@ -4,5 +4,6 @@ from bough.bench.flexible import flexible
 from bough.bench.jsc import jsc
 from bough.bench.loops import closed_loops
 from bough.bench.momentum import momentum
+from bough.bench.operators import operators
 
-__all__ = ["closed_loops", "flexible", "forward", "jsc", "momentum"]
+__all__ = ["closed_loops", "flexible", "forward", "jsc", "momentum", "operators"]

@@ -117,3 +117,38 @@ def jsc_peers_table(result: dict[str, Any]) -> Table:
                           f"{ratio:.1f}" if ratio else "", f"{values['difference']:.0e}")
         table.add_section()
     return table
+
+
+def plain_table(title: str, first: str, columns: tuple[str, ...], rows: dict[str, tuple[str, ...]]) -> Table:
+    """Rows of numbers under their names."""
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(first, no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right")
+    for name, row in rows.items():
+        table.add_row(name, *row)
+    return table
+
+
+def inverse_table(result: dict[str, Any]) -> Table:
+    """M^-1 applied to a vector beside forward dynamics: called from Python, and the kernels alone."""
+    rows = {name: tuple(f"{values[key]:.3g}" for kernel in ("", ", kernel")
+                        for key in (f"forward{kernel}", f"inverse{kernel}", f"inverse/forward{kernel}"))
+            for name, values in result["inverse"].items()}
+    columns = ("forward", "M^-1", "ratio", "kernels: forward", "M^-1", "ratio")
+    return plain_table("M^-1 of a vector and forward dynamics, microseconds", "system", columns, rows)
+
+
+def points_text(result: dict[str, Any]) -> str:
+    """How the time for the ends of a chain grows with its length."""
+    times = (f"{n} links {values['from the state, per link']:.3g}" for n, values in result["points"].items())
+    return "operational-space inertia of both ends of a chain, microseconds per link: " + ", ".join(times)
+
+
+def partition_table(result: dict[str, Any]) -> Table:
+    """One recursion over the links of the partition and over whole joints, and the sweeps."""
+    columns = {"parts": "partitioned", "whole": "whole", "written": "whole, as written", "x parts": "whole/partitioned",
+               "sweeps": "sweeps", "x sweeps": "whole/sweeps", "apart": "difference"}
+    rows = {name: tuple(f"{values[key]:.3g}" for key in columns.values()) for name, values in result["partition"].items()}
+    title = "ten bodies, whole joints and their partition: factors and one solution, us"
+    return plain_table(title, "joints or links", tuple(columns), rows)
