@@ -62,11 +62,17 @@ def hold_table(system: System, parts: Partition, lay: "Layout", data_at: int) ->
         for motion in coordinate.motions:
             terms = motion_rows(motion)
             motions[coordinate.name].append((data_at + sum(map(len, pieces)), len(terms)))
-            pieces += [np.zeros(f.MOTION_HEAD), *(np.r_[period, len(term), term.ravel()] for period, term in terms)]
+            pieces += [np.zeros(f.MOTION_HEAD), *(np.r_[period, len(term), degree(term), term.ravel()] for period, term in terms)]
         rows.append([f.LOOSE, 0 if coordinate.q is None else lay.x + coordinate.q, lay.x + lay.nq + coordinate.v,
                      lay.xdot + lay.nq + coordinate.v, lay.given + coordinate.v, 0, 0])
         hinges.append(hinge_of(parts, coordinate.v))
     return HoldTable(coordinates, rows, hinges, motions, np.concatenate(pieces))
+
+
+def degree(pieces: np.ndarray) -> int:
+    """The highest power that any of these pieces has."""
+    used = np.flatnonzero(np.abs(pieces[:, 1:]).max(axis=0))
+    return int(used[-1]) if len(used) else 0
 
 
 def switched(tables: "Tables", holds: Mapping[str, Hold], contacts: Sequence[str]) -> "Tables":

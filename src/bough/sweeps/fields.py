@@ -130,10 +130,10 @@ WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
 # ---- tables: per piece its start time and the coefficients c0 + c1 s + c2 s^2 + c3 s^3, s = t - start ---------------
 PIECE = 5
-# motion: the time that counts as 0 and the position that is added; then each term: its period (0: none), how many pieces, and
-# these, each its start and the coefficients of s^0 to s^7
+# motion: the time that counts as 0 and the position that is added; then each term: its period (0: none; else its pieces are equally
+# long), how many pieces, their degree, and these, each its start and the coefficients of s^0 to s^7
 MOTION_ORIGIN, MOTION_OFFSET, MOTION_HEAD = range(3)
-TERM_PERIOD, TERM_PIECES, TERM_HEAD = range(3)
+TERM_PERIOD, TERM_PIECES, TERM_DEGREE, TERM_HEAD = range(4)
 MOTION_PIECE = 9
 
 # ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------

@@ -25,6 +25,7 @@ from bough.sweeps.fields import (
     NQ,
     NV,
     PRESCRIBED,
+    TERM_DEGREE,
     TERM_HEAD,
     TERM_PERIOD,
     TERM_PIECES,
@@ -58,10 +59,12 @@ def term_at(tables, term, t, t_piece):
     if period > 0.0:
         turns = np.floor(t_piece/period)
         t, t_piece = t - period*turns, t_piece - period*turns
-    piece = last_start(tables, term + TERM_HEAD, MOTION_PIECE, n, t_piece)
+        piece = term + TERM_HEAD + MOTION_PIECE*min(int(t_piece/period*n), n - 1)
+    else:
+        piece = last_start(tables, term + TERM_HEAD, MOTION_PIECE, n, t_piece)
     s = t - read(tables, piece)
     q, v, a = 0.0, 0.0, 0.0                                                 # a: half the second derivative
-    for i in range(MOTION_PIECE - 1, 0, -1):
+    for i in range(int(read(tables, term + TERM_DEGREE)) + 1, 0, -1):
         a = a*s + v
         v = v*s + q
         q = q*s + read(tables, piece + i)
