@@ -4,7 +4,7 @@ Every kernel takes the model's tables, the rows `t` (time), `x` (state), `u` (co
 workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
 """
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, only_if_looped, put_lane, read, store, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, only_if_looped, read, store, width_of
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import bias_place, close_loops
 from bough.sweeps.composite import gather_mass_matrix
@@ -37,33 +37,12 @@ from bough.sweeps.fields import (
 from bough.sweeps.held import give_change, give_motion, take_given
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
+from bough.sweeps.links import tell_link
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
-from bough.sweeps.motion import LEAN, MOTION, hinge_row, scatter_motion
-
-
-@leaf
-def take(lane, rows, group, ws, at, n):
-    """Rows of the states of a group -> numbers; missing states of the last group repeat its last one."""
-    width = width_of(lane)
-    for i in range(width):
-        row = min(group*width + i, rows.shape[0] - 1)
-        for j in range(n):
-            put_lane(lane, ws, at + j, i, rows[row, j])
-
-
-@leaf
-def give(lane, rows, group, first, ws, at, n):
-    """Numbers -> rows of the states of a group, from column `first` on."""
-    width = width_of(lane)
-    for i in range(min(width, rows.shape[0] - group*width)):
-        for j in range(n):
-            rows[group*width + i, first + j] = get_lane(lane, ws, at + j, i)
-
-
-@leaf
-def groups_of(lane, rows):
-    return (rows.shape[0] + width_of(lane) - 1)//width_of(lane)
+from bough.sweeps.modal import load_modes
+from bough.sweeps.motion import LEAN, MOTION, WRENCHES, hinge_row, scatter_motion
+from bough.sweeps.rows import give, groups_of, take
 
 
 @leaf
@@ -121,8 +100,8 @@ def state_derivative(plan, pars, tables, t, x, u, out, ws):
 
 @kernel
 def impulse(plan, pars, tables, t, x, u, change, out, ws):
-    """out = by how much v and wheel speeds jump when those that are held jump by `change` [B 18].  The state is at rest, u is zero,
-    pars are without gravity."""
+    """out = by how much v and wheel speeds jump under impulses u along v, when those that are held jump by `change` [B 18].  The
+    state is at rest, pars are without gravity.  Without a change it is M^-1 u."""
     align_stack()
     lane = lanes_of(ws, plan)
     for group in range(groups_of(lane, x)):
@@ -132,6 +111,7 @@ def impulse(plan, pars, tables, t, x, u, change, out, ws):
         give_change(lane, plan, ws)
         keep_closed(lane, plan, ws)
         scatter_motion(lane, plan, of_group, ws, False, MOTION)
+        load_modes(lane, plan, ws)
         clear_slots(lane, plan, ws)
         close_loops(lane, plan, of_group, ws, 0)
         solve_order_n(lane, plan, of_group, ws)
@@ -193,6 +173,24 @@ def mass_matrix(plan, pars, tables, t, x, u, out, ws):
         scatter_motion(lane, plan, pars[min(group, pars.shape[0] - 1)], ws, False, MOTION)
         gather_mass_matrix(lane, plan, pars[min(group, pars.shape[0] - 1)], ws)
         give(lane, out, group, 0, ws, read(plan, WS_MASS), read(plan, NV)*read(plan, NV))
+
+
+@kernel
+def links(plan, pars, tables, t, x, u, out, ws):
+    """out = what the links of the tree are made of, see `sweeps.links`; then the forces along v that the model itself applies.  out
+    comes with zeros."""
+    align_stack()
+    lane = lanes_of(ws, plan)
+    for group in range(groups_of(lane, x)):
+        of_group = pars[min(group, pars.shape[0] - 1)]
+        take_state(lane, plan, tables, t, x, u, group, ws)
+        gather_inputs(lane, plan, of_group, tables, ws)
+        scatter_motion(lane, plan, of_group, ws, False, WRENCHES)
+        apply_loads(lane, plan, of_group, ws)
+        at = 0
+        for k in range(1, read(plan, N_HINGES) + 1):
+            at = tell_link(lane, plan, ws, hinge_row(plan, k), out, group, at)
+        give(lane, out, group, at, ws, read(plan, WS_U), read(plan, NV))
 
 
 @kernel

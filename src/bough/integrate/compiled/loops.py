@@ -28,10 +28,10 @@ from bough.integrate.compiled.stepping import (
 from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, width_of
-from bough.sweeps.calls import give, groups_of, take
 from bough.sweeps.derivative import DENSE, ORDER_N
 from bough.sweeps.fields import N_U, N_X, WS_X
 from bough.sweeps.held import give_motion
+from bough.sweeps.rows import give, groups_of, take
 
 # a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none)
 START, END, STEPS, SAMPLE = range(4)
