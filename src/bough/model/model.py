@@ -3,7 +3,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,14 @@ from bough.model.internal_loads import internal_loads
 from bough.model.layout import InputWrench
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
+from bough.model.partition_table import PartitionTable, partition_table
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
 from bough.sweeps import calls
+
+if TYPE_CHECKING:
+    from bough.operators import Operators
 
 METHODS = ("auto", "order-n", "dense")
 
@@ -311,6 +315,30 @@ class Model:
         """
         return internal_loads(self, q, v, a, tau, cut=cut, at=at, axes=axes, driven=driven, wrenches=wrenches, frame=frame, t=t,
                               wheels=wheels, motors=motors, orbit=orbit)
+
+    # ---- operators -------------------------------------------------------------------------------------------
+    def partition(self) -> PartitionTable:
+        """The primitive hinges and massless bodies that the compiler made of the joints: prints as a table."""
+        return partition_table(self)
+
+    def operators(self, q: Any, v: Any = None, *, whole: bool = False, wrenches: Mapping[Any, Any] | None = None,
+                  frame: str = "body", t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> "Operators":
+        """The spatial operators of one state, over the links of its partition or, for comparison, over whole joints.
+
+        They are those of the tree: loops are left open.  They depend on q; accelerations() from them on the other arguments too.
+        Without v, at rest."""
+        from bough.operators.operators import operators_of
+        return operators_of(self, q, v, whole, {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors,
+                                                "orbit": orbit})
+
+    def without_loops(self) -> "Model":
+        """The same tree with all its loops open."""
+        if not self.system.loops:
+            return self
+        other = self.switched(self.holds, self.contacts)
+        other.system, other._cache = self.system.copy(), {}
+        other.system.loops.clear()
+        return other
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: Any, v: Any = None, a: Any = None, **keywords: Any) -> Bodies:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.model.partition import Hinge, Partition
 from bough.model.partition_table import link_name
-from bough.model.run import call, workspace
+from bough.model.run import workspace
 from bough.model.singular import cross_matrix
 from bough.sweeps import calls
 from bough.sweeps import links as told
 
 if TYPE_CHECKING:
     from bough.model import Model
-    from bough.model.partition import Hinge
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Link:
     H: np.ndarray                       # (n, N)
     speeds: np.ndarray                  # (n,) which entries of v
     M: np.ndarray                       # (N, N)
+    attitude: np.ndarray                # (3, 3) body axes to inertial axes
     a: np.ndarray                       # (N,)
     b: np.ndarray                       # (N,)
 
@@ -47,6 +48,7 @@ class Links:
     """The links of a state, inner before outer, and the forces along v that the model itself applies."""
     links: tuple[Link, ...]
     applied: np.ndarray                 # (nv,) springs, dampers, torques of the description
+    parts: Partition                    # that they were made of
 
     @property
     def slices(self) -> list[slice]:
@@ -60,20 +62,20 @@ def links_of(model: "Model", q: Any, v: Any, keywords: dict[str, Any]) -> Links:
     hinges = batch.tables.parts.hinges[1:]
     out = np.zeros((1, sum(map(length, hinges)) + model.nv))
     model._call(calls.links, batch, out, ws=workspace(batch.tables, batch.lanes))
-    links, remainders, attitudes, at = list[Link](), list[np.ndarray](), [np.eye(3)], 0
+    links, remainders, at = list[Link](), list[np.ndarray](), 0
     for hinge in hinges:
         row, name = out[0, at:at + length(hinge)], link_name(model.names.v, hinge)
-        link = modal_link(name, hinge, row) if hinge.kind == MODAL else rigid_link(name, hinge, row, attitudes[hinge.inner])
+        inner = links[hinge.inner - 1].attitude if hinge.inner else np.eye(3)
+        link = modal_link(name, hinge, row) if hinge.kind == MODAL else rigid_link(name, hinge, row, inner)
         remainder = np.concatenate([np.zeros(link.size - 6), row[told.LINK_ACCELERATION:][:6]])
         a = remainder - (link.Phi.T @ remainders[link.inner] if hinge.inner else 0.0)
         links.append(replace(link, a=a, b=link.b - link.M @ remainder))
         remainders.append(remainder)
-        attitudes.append(row[told.LINK_ATTITUDE:][:9].reshape(3, 3))
         at += len(row)
-    return Links(tuple(links), out[0, at:])
+    return Links(tuple(links), out[0, at:], batch.tables.parts)
 
 
-def length(hinge: "Hinge") -> int:
+def length(hinge: Hinge) -> int:
     """How many numbers the kernel tells of a link."""
     n = hinge.flexible.n_modes if hinge.flexible is not None else 0
     if hinge.kind == MODAL:
@@ -91,7 +93,7 @@ def inertia(J: np.ndarray, h: np.ndarray, m: Any) -> np.ndarray:
     return np.block([[J, cross_matrix(h)], [-cross_matrix(h), m*np.eye(3)]])
 
 
-def columns(hinge: "Hinge", C: np.ndarray) -> np.ndarray:
+def columns(hinge: Hinge, C: np.ndarray) -> np.ndarray:
     """H of an ordinary hinge, (n, 6): see `sweeps.primitive`."""
     zero = np.zeros((3, 3))
     if hinge.kind == REVOLUTE:
@@ -110,17 +112,17 @@ def shapes(C: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.einsum("ij,rcj->cir", C, numbers.reshape(-1, 2, 3)).reshape(6, -1)
 
 
-def rigid_link(name: str, hinge: "Hinge", row: np.ndarray, C_inner: np.ndarray) -> Link:
+def rigid_link(name: str, hinge: Hinge, row: np.ndarray, C_inner: np.ndarray) -> Link:
     """An ordinary hinge with its rigid body, or a node, which the modes of its inner link move: Phi = [Pi^T; phi]."""
     C, Phi = row[told.LINK_ATTITUDE:][:9].reshape(3, 3), shift(row[told.LINK_OFFSET:][:3])
     if hinge.kind == NODE:
         Phi = np.vstack([shapes(C_inner, row[told.LINK_ROW:]).T, Phi])
     H, M = columns(hinge, C), inertia(C @ hinge.inertia[0] @ C.T, C @ hinge.moment[0], hinge.mass[0])
     b = row[told.LINK_DEMAND:][:6] - row[told.LINK_APPLIED:][:6]
-    return Link(name, hinge.joint, hinge.kind, hinge.inner - 1, Phi, H, hinge.v + np.arange(len(H)), M, np.zeros(6), b)
+    return Link(name, hinge.joint, hinge.kind, hinge.inner - 1, Phi, H, hinge.v + np.arange(len(H)), M, C, np.zeros(6), b)
 
 
-def modal_link(name: str, hinge: "Hinge", row: np.ndarray) -> Link:
+def modal_link(name: str, hinge: Hinge, row: np.ndarray) -> Link:
     """The modes of a flexible body, with its mass: Phi = [0, phi], H = [I, -Pi_F^T], Pi_F the shapes of its inboard node."""
     n, C = hinge.flexible.n_modes, row[told.LINK_ATTITUDE:][:9].reshape(3, 3)
     more = row[told.LINK_ROW:]
@@ -134,4 +136,4 @@ def modal_link(name: str, hinge: "Hinge", row: np.ndarray) -> Link:
     H, Phi = np.hstack([np.eye(n), -shapes(C, inboard).T]), np.hstack([np.zeros((6, n)), shift(row[told.LINK_OFFSET:][:3])])
     demand = shapes(C, row[told.LINK_DEMAND:][:6])[:, 0]
     b = np.concatenate([z, demand - row[told.LINK_APPLIED:][:6]])
-    return Link(name, hinge.joint, MODAL, hinge.inner - 1, Phi, H, hinge.v + np.arange(n), M, np.zeros(n + 6), b)
+    return Link(name, hinge.joint, MODAL, hinge.inner - 1, Phi, H, hinge.v + np.arange(n), M, C, np.zeros(n + 6), b)
