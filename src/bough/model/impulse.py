@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.model import loops
+from bough.model.arguments import Batch
 from bough.model.holds import holdable, impose
 from bough.model.run import call, workspace
 from bough.sweeps import calls
@@ -63,10 +64,16 @@ def jump(model: "Model", x: np.ndarray, t: float) -> Jump | None:
 
 def speeds_after(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarray:
     """(nv + nw,): the change of all speeds when those held change so."""
-    batch = model.batch(q, np.zeros(model.nv), wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
-    pars = batch.tables.pars.copy()
-    pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0
+    batch, pars = at_rest(model, q)
     out = np.empty((1, model.nv + model.nw))
     call(calls.impulse, batch.tables.plan, pars, batch.tables.tables, batch.t, batch.x, batch.u, change[None].copy(), out,
          workspace(batch.tables, batch.lanes))
     return out[0]
+
+
+def at_rest(model: "Model", q: np.ndarray) -> tuple[Batch, np.ndarray]:
+    """The state at rest, and parameters without gravity."""
+    batch = model.batch(q, np.zeros(model.nv), wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
+    pars = batch.tables.pars.copy()
+    pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0
+    return batch, pars

@@ -62,7 +62,8 @@ class PartitionTable(tuple[PartitionRow, ...]):
                  *((str(row.link), row.name, row.kind, str(row.inner), "massless" if row.massless else f"{row.mass:g}",
                     (", ".join(row.speeds) or "none") + " (held)"*row.held) for row in self)]
         wide = [max(len(row[i]) for row in cells) for i in range(6)]
-        lines = [f"  {a:>{wide[0]}}  {b:{wide[1]}}  {c:{wide[2]}}  {d:>{wide[3]}}  {e:{wide[4]}}  {f}" for a, b, c, d, e, f in cells]
+        lines = [f"  {link:>{wide[0]}}  {name:{wide[1]}}  {kind:{wide[2]}}  {inner:>{wide[3]}}  {mass:{wide[4]}}  {speeds}"
+                 for link, name, kind, inner, mass, speeds in cells]
         return "\n".join([f"{len(self)} links", *lines])
 
     __str__ = __repr__

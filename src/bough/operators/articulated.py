@@ -54,4 +54,5 @@ def articulate(links: Links, maps: list[np.ndarray]) -> Articulated:
         for key, shape in ((f.ARTICULATED, (N, N)), (f.GAINS, (n, N)), (f.FACTOR, (n, n))):
             parts[key].append(found[row[key]:row[key] + shape[0]*shape[1]].reshape(shape))
     L = [np.tril(factor) for factor in parts[f.FACTOR]]
-    return Articulated(parts[f.ARTICULATED], [factor @ factor.T for factor in L], [G.T for G in parts[f.GAINS]], L, table, blocks, found)
+    D, G = [factor @ factor.T for factor in L], [gains.T for gains in parts[f.GAINS]]
+    return Articulated(parts[f.ARTICULATED], D, G, L, table, blocks, found)

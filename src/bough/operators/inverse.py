@@ -3,10 +3,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.model.impulse import at_rest
 from bough.model.run import call, lanes_for, workspace
 from bough.operators.operator import Operator, Space
 from bough.sweeps import calls
-from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
     from bough.model import Model
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 def compiled_inverse(model: "Model", q: np.ndarray, space: Space) -> Operator:
     """M^-1 of the free speeds at q, four right sides at a time."""
-    batch = model.batch(q, np.zeros(model.nv), wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
+    batch, pars = at_rest(model, q)
     tables, free = batch.tables, np.flatnonzero(model.free)
-    pars = tables.pars.copy()
-    pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0
     rows: dict[int, tuple[np.ndarray, ...]] = {}
 
     def apply(X: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ class Operators:
     >>> import bough
     >>> s = bough.System("arm")
     >>> _ = s.body("upper", joint=bough.Universal("xy"), mass=2.0, com=(0, 0, 0.5), inertia=(0.2, 0.2, 0.1))
-    >>> _ = s.body("lower", parent="upper", joint=bough.Revolute("y"), at=(0, 0, 1), mass=1.0, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1))
+    >>> _ = s.body("lower", parent="upper", joint=bough.Revolute("y"), at=(0, 0, 1), mass=1.0, inertia=(0.1, 0.1, 0.1))
     >>> model = s.compile()
     >>> ops = model.operators([0.1, 0.2, 0.3])
     >>> ops.Phi
@@ -283,7 +283,7 @@ class Operators:
         return self._with(whole_joints(self.links), "whole joints")
 
     def split(self, body: str, split: Split) -> "Operators":
-        """The same state with the whole link of a body taken apart as `split` says; refused by name where that is not equivalent."""
+        """The same state with the whole link of a body taken apart as `split` says; refused by name where the two would differ."""
         return self._with(split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
 
     def _with(self, links: Links, form: str) -> "Operators":
@@ -291,8 +291,8 @@ class Operators:
 
     def __repr__(self) -> str:
         held = f", {self.model.nv - self.free.sum()} held" if not self.free.all() else ""
-        return (f"Operators of '{self.model.system.name}', {self.form}: {self.link_space}, {self.link_space.size} body coordinates, "
-                f"{self.speed_space}{held}\n"
+        return (f"Operators of '{self.model.system.name}', {self.form}: "
+                f"{self.link_space}, {self.link_space.size} body coordinates, {self.speed_space}{held}\n"
                 "  E_Phi, Phi, H, M, R; P, D, G, K, tau_bar, E_Psi, Psi; mass_matrix, factor, inverse_factor, inverse\n"
                 "  log_det(), accelerations(tau), jacobian(points), mobility(points), operational_space_inertia(points)")
 

@@ -20,8 +20,8 @@ def checked(model: "Model", point: Point) -> tuple[str, str | None, np.ndarray]:
     """A point as its body, its node or None, and its place there."""
     body, where = point if isinstance(point, tuple) and len(point) == 2 else (point, (0.0, 0.0, 0.0))
     if not isinstance(body, str) or body not in model.names.bodies:
-        raise StateError(f"points: there is no body {body!r}{nearest(body, model.names.bodies)}; give a body's name, (body, (x, y, z)) "
-                         "or (body, node)")
+        raise StateError(f"points: there is no body {body!r}{nearest(body, model.names.bodies)}; "
+                         "give a body's name, (body, (x, y, z)) or (body, node)")
     if isinstance(where, str):
         check_node(model, body, where)
         return body, where, np.zeros(3)

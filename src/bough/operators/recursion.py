@@ -5,15 +5,15 @@ import numpy as np
 
 from bough.operators.operator import Operator, Space
 
-Places = Sequence[slice] | Sequence[np.ndarray]         # where each block's rows or columns are in a vector
+Place = slice | np.ndarray                              # where a block's rows or columns are in a vector
 
 
 def like(X: np.ndarray, rows: int) -> np.ndarray:
     return np.zeros((rows, X.shape[1]), np.result_type(X, float))
 
 
-def block_diagonal(name: str, rows: Space, columns: Space, blocks: Sequence[np.ndarray], to: Places, of: Places,
-                   how: str) -> Operator:
+def block_diagonal(name: str, rows: Space, columns: Space, blocks: Sequence[np.ndarray], to: Sequence[Place],
+                   of: Sequence[Place], how: str) -> Operator:
     """One block a link: rows `to` of the result from rows `of` of the argument."""
     def apply(X: np.ndarray) -> np.ndarray:
         Y = like(X, rows.size)
