@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from bough.describe import Polynomial
+from bough.model.impulse import speeds_after
 from tests.compare import assert_same, solved_scale, solving
 from tests.flexible.trees import random_states, random_twin
 from tests.held.holding import given_accelerations, random_motions, solved, with_motions
@@ -86,3 +87,16 @@ def test_a_start_keeps_what_is_prescribed():
     assert (q[0], v[0]) == (-1.0, 2.0)
     assert max(np.abs(gap).max() for gap in model.loop_gaps(q).values()) < 1e-10
     assert max(np.abs(gap).max() for gap in model.loop_gaps(q, v).values()) < 1e-10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_speeds_jump_alike_however_the_bodies_are_bent(seed):
+    """M_ff d_f = -M_fh d_h [B 18]: elastic forces are finite and have no part in an impulse."""
+    rng = np.random.default_rng(seed)
+    system = random_twin(rng, 2 + seed % 4).system
+    model = with_motions(system, random_motions(rng, system, 0.7)).compile()
+    q, _ = random_states(model, rng, size=0.1)
+    change, free, M = np.where(model.free, 0.0, rng.normal(size=model.nv)), model.free, model.mass_matrix(q)
+    wanted = change.copy()
+    wanted[free] = -np.linalg.solve(M[np.ix_(free, free)], M[np.ix_(free, ~free)] @ change[~free])
+    assert_same(speeds_after(model, q, change), wanted, solving(M, 1e-11), np.abs(change).max())

@@ -32,14 +32,25 @@ class Space:
 class Operator(LinearOperator):
     """A linear map between two spaces, by functions that apply it and its transpose to columns.
 
-    `A @ x` applies it, `A.T` is its transpose, `A @ B` and `A + B` compose, `A.dense()` is its matrix.
+    `A @ x` applies it, `A.T` is its transpose, `A @ B` and `A + B` compose, `A.dense()` is its matrix.  Of a composed operator the
+    name tells what it is composed of; a star is a transpose.
     """
 
-    def __init__(self, name: str, rows: Space, columns: Space, apply: Apply, transposed: Apply, how: str = ""):
+    def __init__(self, name: str, rows: Space, columns: Space, apply: Apply, transposed: Apply, how: str = "", star: str = ""):
         self.name, self.rows, self.columns, self.how = name, rows, columns, how
+        self.star = star or f"{name}*"                  # the name of the transpose
         self._apply, self._transposed = apply, transposed
         super().__init__(np.dtype(float), (rows.size, columns.size))
 
+    def named(self, name: str, how: str) -> "Operator":
+        """The same operator under a name of its own."""
+        return Operator(name, self.rows, self.columns, self._apply, self._transposed, how)
+
+    def dense(self) -> np.ndarray:
+        """The matrix, formed by applying the operator to all columns of the identity."""
+        return self._apply(np.eye(self.shape[1]))
+
+    # ---- what SciPy asks for --------------------------------------------------------------------------------------------
     def _matmat(self, X: np.ndarray) -> np.ndarray:
         return self._apply(np.asarray(X))
 
@@ -53,25 +64,18 @@ class Operator(LinearOperator):
         return self._transposed(np.asarray(x).reshape(-1, 1))
 
     def _adjoint(self) -> "Operator":
-        name = self.name[:-1] if self.name.endswith("*") else f"{self.factor_name}*"
-        return Operator(name, self.columns, self.rows, self._transposed, self._apply, self.how and f"transpose of: {self.how}")
+        how = self.how.removeprefix(TRANSPOSE) if self.how.startswith(TRANSPOSE) else f"{TRANSPOSE}{self.how}"
+        return Operator(self.star, self.columns, self.rows, self._transposed, self._apply, self.how and how, self.name)
 
     _transpose = _adjoint                               # all operators are real
 
-    def dense(self) -> np.ndarray:
-        """The matrix, formed by applying the operator to all columns of the identity."""
-        return self._apply(np.eye(self.shape[1]))
-
-    @property
-    def factor_name(self) -> str:
-        return f"({self.name})" if " " in self.name else self.name
-
+    # ---- composition ------------------------------------------------------------------------------------------------------
     def dot(self, x: Any) -> Any:
         if not isinstance(x, Operator) or x.shape[0] != self.shape[1]:
             return super().dot(x)                       # a vector, a matrix, an operator of SciPy's; or what does not fit, refused
-        names = [part.factor_name if " + " in part.name or " - " in part.name else part.name for part in (self, x)]
-        return Operator(" ".join(names), self.rows, x.columns, lambda X: self._apply(x._apply(X)),
-                        lambda X: x._transposed(self._transposed(X)), "one after the other")
+        name, star = f"{factor(self.name)} {factor(x.name)}", f"{factor(x.star)} {factor(self.star)}"
+        return Operator(name, self.rows, x.columns, lambda X: self._apply(x._apply(X)),
+                        lambda X: x._transposed(self._transposed(X)), "one after the other", star)
 
     def __add__(self, other: Any) -> Any:
         return self._plus(other, 1.0) if isinstance(other, Operator) else super().__add__(other)
@@ -82,14 +86,32 @@ class Operator(LinearOperator):
     def _plus(self, other: "Operator", sign: float) -> Any:
         if other.shape != self.shape:
             return super().__add__(other)               # refused
-        name = f"{self.name} {'+' if sign > 0 else '-'} {other.factor_name if ' + ' in other.name else other.name}"
-        return Operator(name, self.rows, self.columns, lambda X: self._apply(X) + sign*other._apply(X),
-                        lambda X: self._transposed(X) + sign*other._transposed(X), "term by term")
+        word = "+" if sign > 0 else "-"
+        return Operator(f"{self.name} {word} {factor(other.name)}", self.rows, self.columns,
+                        lambda X: self._apply(X) + sign*other._apply(X), lambda X: self._transposed(X) + sign*other._transposed(X),
+                        "term by term", f"{self.star} {word} {factor(other.star)}")
 
     def __repr__(self) -> str:
         between = str(self.rows) if self.rows == self.columns else f"{self.rows} from {self.columns}"
         return f"{self.name}: {self.shape[0]} x {self.shape[1]}, {between}" + (f"; {self.how}" if self.how else "")
 
 
+TRANSPOSE = "transpose of: "
+
+
+def factor(name: str) -> str:
+    """The name of an operator as a factor: a sum in parentheses.
+
+    >>> factor("I + H Phi K"), factor("(I + H Phi K) D"), factor("(A + B) C - D")
+    ('(I + H Phi K)', '(I + H Phi K) D', '((A + B) C - D)')
+    """
+    depth = 0
+    for before, letter, after in zip(f" {name}", name, f"{name} "[1:], strict=False):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and letter in "+-" and before == after == " ":
+            return f"({name})"
+    return name
+
+
 def identity(space: Space) -> Operator:
-    return Operator("I", space, space, np.array, np.array)
+    return Operator("I", space, space, np.array, np.array, "", "I")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.errors import StateError
+from bough.kernels.hinges import FREE
 from bough.model.arguments import array
 from bough.model.singular import SUSPECT, first_singular, message
 from bough.operators.articulated import Articulated, articulate
@@ -16,6 +17,7 @@ from bough.operators.points import Point, node_wrenches, point_forces
 from bough.operators.recursion import Chains, block_diagonal
 from bough.operators.split import Split, split_link
 from bough.operators.whole import whole_joints
+from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
     from bough.model import Model
@@ -162,9 +164,7 @@ class Operators:
     @cached_property
     def K(self) -> Operator:
         """E_Phi G [JR 52]."""
-        K = self.E_Phi @ self.G
-        K.name, K.how = "K", "E_Phi G"
-        return K
+        return (self.E_Phi @ self.G).named("K", "E_Phi G")
 
     @cached_property
     def tau_bar(self) -> Operator:
@@ -239,7 +239,16 @@ class Operators:
             raise StateError(f"tau has shape {given.shape}; give {self.model.nv} numbers")
         T, H, Psi, K = (given + self.links.applied)[self.free], self.H_free, self.Psi, self.K
         nu = self.D_inverse @ (T - H @ (Psi @ (K @ T + self.P @ self.a + self.b)))
-        return self.inverse_factor.T @ nu - K.T @ (Psi.T @ self.a)
+        found = self.inverse_factor.T @ nu - K.T @ (Psi.T @ self.a)
+        return found - self._with_the_orbit(given) if self.model.in_orbit else found
+
+    def _with_the_orbit(self, tau: np.ndarray) -> np.ndarray:
+        """The acceleration of the mass centre by forces along free joints: it belongs to the orbit, and q counts from there."""
+        shared, tables = np.zeros(self.model.nv), self.model.tables
+        for hinge in tables.parts.hinges:
+            if hinge.kind == FREE:
+                shared[hinge.v:hinge.v + 3] = tau[hinge.v:hinge.v + 3]/tables.pars[0, f.TOTAL_MASS]
+        return shared[self.free]
 
     # ---- points ----------------------------------------------------------------------------------------------------------
     def jacobian(self, points: Sequence[Point]) -> Operator:
@@ -247,9 +256,7 @@ class Operators:
 
         A point is a body's name (its origin), (body, (x, y, z)) in the body's axes, or (body, node) of a flexible body."""
         ops, S = self._with_points(points)
-        J = S.T @ ops.Phi.T @ ops.H.T
-        J.name, J.how = "J", "points* Phi* H*, by recursion outward"
-        return J
+        return (S.T @ ops.Phi.T @ ops.H.T).named("J", "S* Phi* H*, by recursion outward")
 
     def mobility(self, points: Sequence[Point]) -> np.ndarray:
         """J M^-1 J* of the free speeds: accelerations of points for unit wrenches at them, (6 points, 6 points).

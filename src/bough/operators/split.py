@@ -81,7 +81,9 @@ def parted(link: Link, speeds: Sequence[str], split: Split) -> tuple[Link, Link]
     for name in split.inner:
         if name not in own:
             raise ModelError(f"body '{link.body}': '{name}' is no speed of it{nearest(name, own)}; its speeds are {', '.join(own)}")
-    N, N_p, n = link.size, np.shape(split.Phi)[0] if np.ndim(split.Phi) == 2 else 0, len(split.inner)
+    if np.ndim(split.Phi) != 2:
+        raise ModelError(f"body '{link.body}': Phi has shape {np.shape(split.Phi)}; give a matrix with {link.size} columns")
+    N, N_p, n = link.size, len(split.Phi), len(split.inner)
     here = np.isin(own, list(split.inner))
     order = [own.index(name) for name in split.inner]
     M_outer, a_outer = (whole if given is None else given for whole, given in ((link.M, split.M_outer), (link.a, split.a_outer)))
