@@ -120,11 +120,12 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, then `loops`."""
+    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, `loops` and `operators`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
         bench_loops()
+        bench_operators()
 
 
 @bench_app.command("forward")
@@ -191,6 +192,29 @@ def bench_loops(
 
         Console().print(loops_table(measured))
         typer.echo(f"time per loop from 16 to 256 loops: x {measured['growth of time per loop, 16 to 256']:.2f}")
+
+
+@bench_app.command("operators")
+def bench_operators(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Spatial operators: M^-1 beside forward dynamics, points of long chains, partitioned beside whole joints."""
+    from bough import bench
+
+    measured = bench.operators(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import inverse_table, partition_table, points_text
+
+        Console().print(inverse_table(measured))
+        typer.echo(points_text(measured))
+        Console().print(partition_table(measured))
 
 
 @app.command()

@@ -2,5 +2,6 @@
 from bough.bench.dynamics import forward
 from bough.bench.flexible import flexible
 from bough.bench.loops import closed_loops
+from bough.bench.operators import operators
 
-__all__ = ["closed_loops", "flexible", "forward"]
+__all__ = ["closed_loops", "flexible", "forward", "operators"]

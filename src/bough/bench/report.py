@@ -65,3 +65,36 @@ def loops_table(result: dict[str, Any]) -> Table:
                           f"{ratio:.1f}" if ratio else "", f"{told['error']:.1e}")
         table.add_section()
     return table
+
+
+def plain_table(title: str, first: str, columns: tuple[str, ...], rows: dict[str, tuple[str, ...]]) -> Table:
+    """Rows of numbers under their names."""
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(first, no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right")
+    for name, row in rows.items():
+        table.add_row(name, *row)
+    return table
+
+
+def inverse_table(result: dict[str, Any]) -> Table:
+    """M^-1 applied to a vector beside forward dynamics: called from Python, and the kernels alone."""
+    engines, ratios = ("forward", "inverse", "forward, kernel", "inverse, kernel"), ("inverse/forward", "inverse/forward, kernel")
+    rows = {name: (*(f"{values[key]:.4g}" for key in engines), *(f"{values[key]:.2f}" for key in ratios))
+            for name, values in result["inverse"].items()}
+    return plain_table("M^-1 of a vector and forward dynamics, microseconds", "system", (*engines, *ratios), rows)
+
+
+def points_text(result: dict[str, Any]) -> str:
+    """How the time for the ends of a chain grows with its length."""
+    times = (f"{n} links {values['from the state, per link']:.3g}" for n, values in result["points"].items())
+    return "operational-space inertia of both ends of a chain, microseconds per link: " + ", ".join(times)
+
+
+def partition_table(result: dict[str, Any]) -> Table:
+    """One recursion over the links of the partition and over whole joints, and the sweeps."""
+    engines, ratios = ("partitioned", "whole", "whole, as written", "sweeps"), ("whole/partitioned", "whole/sweeps")
+    rows = {name: (*(f"{values[key]:.4g}" for key in engines), *(f"{values[key]:.2f}" for key in ratios),
+                   f"{values['difference']:.1e}") for name, values in result["partition"].items()}
+    return plain_table("factors and one solution, microseconds", "system", (*engines, *ratios, "apart by"), rows)

@@ -32,9 +32,9 @@ def packed(links: Links, maps: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
     at = found = vector = speed = 0
     for k, (link, H) in enumerate(zip(links.links, maps, strict=True)):
         N, n, Phi = link.size, len(H), link.Phi
-        used = np.flatnonzero(Phi.any(axis=0))
-        same = Phi.shape == (N, N) and (Phi == np.eye(N)).all()
-        table[k] = [link.inner, N, n, used[0], same, at, at + Phi.size, at + Phi.size + H.size,
+        first = int(np.flatnonzero(Phi.any(axis=0))[0])
+        same = link.inner >= 0 and N - first == len(Phi) and (Phi[:, first:] == np.eye(len(Phi))).all()
+        table[k] = [link.inner, N, n, first, same, at, at + Phi.size, at + Phi.size + H.size,
                     found, found + N*N, found + N*N + n*N, found + N*N + 2*n*N, vector, speed]
         blocks += [Phi.ravel(), H.ravel(), link.M.ravel()]
         at, found = at + Phi.size + H.size + N*N, found + N*N + 2*n*N + n*n

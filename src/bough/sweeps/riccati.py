@@ -11,8 +11,8 @@ import numpy as np
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack
 
-# a row of table: its inner link (-1: the ground), size N, number of speeds n; columns of Phi before this one are zero; 1 if Phi is
-# the identity; where Phi, H, M are in `blocks`; where P, X, G^T, L are in `found`; where its vectors and its speeds start
+# a row of table: its inner link (-1: the ground), size N, number of speeds n; columns of Phi before this one are zero; 1 if the
+# others are the identity; where Phi, H, M are in `blocks`; where P, X, G^T, L are in `found`; where its vectors and speeds start
 (INNER_LINK, SIZE, SPEEDS, FIRST, AT_INNER, PHI, HINGE, OWN, ARTICULATED, CROSSED, GAINS, FACTOR, VECTOR, SPEED,
  TABLE_ROW) = range(15)
 
@@ -71,7 +71,7 @@ def hand_inward(table, k, blocks, found, scratch):
         for j in range(n):
             add_scaled(scratch, row, -found[G + N*j + first + r], found, X + N*j + first, m)
     if table[k, AT_INNER]:
-        add_scaled(found, P_i, 1.0, scratch, 0, N*N)
+        add_scaled(found, P_i, 1.0, scratch, 0, m*m)
         return
     shifted = m*m
     for r in range(N_i):
@@ -109,8 +109,12 @@ def gather_bias(table, k, blocks, found, tau, vdot, z):
         vdot[v + j] = e/found[L + n*j + j]
     for j in range(n):
         add_scaled(z, Z, vdot[v + j], found, table[k, CROSSED] + N*j, N)
-    if i >= 0:
-        Z_i, phi = table[i, VECTOR], table[k, PHI]
+    if i < 0:
+        return
+    Z_i, phi = table[i, VECTOR], table[k, PHI]
+    if table[k, AT_INNER]:
+        add_scaled(z, Z_i, 1.0, z, Z + first, N - first)
+    else:
         for r in range(table[i, SIZE]):
             z[Z_i + r] += dot_rows(blocks, phi + N*r + first, z, Z + first, N - first)
 
@@ -121,7 +125,9 @@ def scatter_solution(table, k, blocks, found, vdot, alpha):
     i, N, first, A, v = table[k, INNER_LINK], table[k, SIZE], table[k, FIRST], table[k, VECTOR], table[k, SPEED]
     for s in range(N):
         alpha[A + s] = 0.0
-    if i >= 0:
+    if table[k, AT_INNER]:
+        add_scaled(alpha, A + first, 1.0, alpha, table[i, VECTOR], N - first)
+    elif i >= 0:
         for r in range(table[i, SIZE]):
             add_scaled(alpha, A + first, alpha[table[i, VECTOR] + r], blocks, table[k, PHI] + N*r + first, N - first)
     for j in range(table[k, SPEEDS]):
