@@ -75,9 +75,9 @@ def of_points(n: int, rounds: int) -> dict[str, float]:
 
 
 def partitioned_systems() -> dict[str, System]:
-    """Rigid chains on joints of several degrees of freedom, and arms of flexible links."""
-    rigid = {f"10 bodies on {name}": chain(10, (kind,), name) for name, kind in JOINTS.items()}
-    return rigid | {f"10 links with {modes} modes": flexible_arm(10, modes) for modes in MODES}
+    """Chains of ten rigid bodies on joints of several degrees of freedom, and arms of ten flexible links."""
+    rigid = {name: chain(10, (kind,), name) for name, kind in JOINTS.items()}
+    return rigid | {f"links with {modes} modes": flexible_arm(10, modes) for modes in MODES}
 
 
 def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> tuple[Any, np.ndarray]:

@@ -80,10 +80,11 @@ def plain_table(title: str, first: str, columns: tuple[str, ...], rows: dict[str
 
 def inverse_table(result: dict[str, Any]) -> Table:
     """M^-1 applied to a vector beside forward dynamics: called from Python, and the kernels alone."""
-    engines, ratios = ("forward", "inverse", "forward, kernel", "inverse, kernel"), ("inverse/forward", "inverse/forward, kernel")
-    rows = {name: (*(f"{values[key]:.4g}" for key in engines), *(f"{values[key]:.2f}" for key in ratios))
+    rows = {name: tuple(f"{values[key]:.3g}" for kernel in ("", ", kernel")
+                        for key in (f"forward{kernel}", f"inverse{kernel}", f"inverse/forward{kernel}"))
             for name, values in result["inverse"].items()}
-    return plain_table("M^-1 of a vector and forward dynamics, microseconds", "system", (*engines, *ratios), rows)
+    columns = ("forward", "M^-1", "ratio", "kernels: forward", "M^-1", "ratio")
+    return plain_table("M^-1 of a vector and forward dynamics, microseconds", "system", columns, rows)
 
 
 def points_text(result: dict[str, Any]) -> str:
@@ -94,7 +95,7 @@ def points_text(result: dict[str, Any]) -> str:
 
 def partition_table(result: dict[str, Any]) -> Table:
     """One recursion over the links of the partition and over whole joints, and the sweeps."""
-    engines, ratios = ("partitioned", "whole", "whole, as written", "sweeps"), ("whole/partitioned", "whole/sweeps")
-    rows = {name: (*(f"{values[key]:.4g}" for key in engines), *(f"{values[key]:.2f}" for key in ratios),
-                   f"{values['difference']:.1e}") for name, values in result["partition"].items()}
-    return plain_table("factors and one solution, microseconds", "system", (*engines, *ratios, "apart by"), rows)
+    columns = {"parts": "partitioned", "whole": "whole", "written": "whole, as written", "x parts": "whole/partitioned",
+               "sweeps": "sweeps", "x sweeps": "whole/sweeps", "apart": "difference"}
+    rows = {name: tuple(f"{values[key]:.3g}" for key in columns.values()) for name, values in result["partition"].items()}
+    return plain_table("ten bodies, whole joints and their partition: factors and one solution, us", "joints or links", tuple(columns), rows)

@@ -85,12 +85,16 @@ def length(hinge: Hinge) -> int:
 
 def shift(r: np.ndarray) -> np.ndarray:
     """phi(r): a wrench at r, seen from the origin."""
-    return np.block([[np.eye(3), cross_matrix(r)], [np.zeros((3, 3)), np.eye(3)]])
+    phi = np.eye(6)
+    phi[:3, 3:] = cross_matrix(r)
+    return phi
 
 
 def inertia(J: np.ndarray, h: np.ndarray, m: Any) -> np.ndarray:
     """(6, 6): rigid inertia about the origin."""
-    return np.block([[J, cross_matrix(h)], [-cross_matrix(h), m*np.eye(3)]])
+    M, across = m*np.eye(6), cross_matrix(h)
+    M[:3, :3], M[:3, 3:], M[3:, :3] = J, across, -across
+    return M
 
 
 def columns(hinge: Hinge, C: np.ndarray) -> np.ndarray:

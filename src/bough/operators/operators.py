@@ -269,8 +269,9 @@ class Operators:
     def operational_space_inertia(self, points: Sequence[Point]) -> np.ndarray:
         """The inertia that points show to wrenches at them, the inverse of J M^-1 J*: O(N) and the cube of the points."""
         mobility = self.mobility(points)
-        d = np.sqrt(np.diag(mobility))
-        rank = int(np.linalg.matrix_rank(mobility/np.outer(d, d), hermitian=True, tol=SINGULAR)) if d.all() else int((d > 0).sum())
+        size = np.sqrt(np.diag(mobility))
+        size[size == 0.0] = 1.0                                 # fixed to the ground
+        rank = int(np.linalg.matrix_rank(mobility/np.outer(size, size), hermitian=True, tol=SINGULAR))
         if rank < len(mobility):
             raise StateError(f"the points {', '.join(map(str, points))} move in {rank} of {len(mobility)} directions only, so that "
                              "their inertia is infinite; ask for their mobility(), or for fewer points")
