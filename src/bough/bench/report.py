@@ -98,4 +98,5 @@ def partition_table(result: dict[str, Any]) -> Table:
     columns = {"parts": "partitioned", "whole": "whole", "written": "whole, as written", "x parts": "whole/partitioned",
                "sweeps": "sweeps", "x sweeps": "whole/sweeps", "apart": "difference"}
     rows = {name: tuple(f"{values[key]:.3g}" for key in columns.values()) for name, values in result["partition"].items()}
-    return plain_table("ten bodies, whole joints and their partition: factors and one solution, us", "joints or links", tuple(columns), rows)
+    title = "ten bodies, whole joints and their partition: factors and one solution, microseconds"
+    return plain_table(title, "joints or links", tuple(columns), rows)
