@@ -114,8 +114,8 @@ CHOICES = [
     (lambda m: m.forward_dynamics(Q, V, wrenches={"boom": np.zeros(6)}, frame="wrld"),
      ["frame is 'wrld'", "'body'", "'world'"]),
     (lambda m: m.forward_dynamics(Q, V, method="ordern"), ["method is 'ordern'", "did you mean 'order-n'",
-                                                           "auto, order-n, dense"]),
-    (lambda m: m.wheel_accelerations(Q, V, method="fast"), ["method is 'fast'", "auto, order-n, dense"]),
+                                                           "auto, order-n, dense, cloud"]),
+    (lambda m: m.wheel_accelerations(Q, V, method="fast"), ["method is 'fast'", "auto, order-n, dense, cloud"]),
 ]
 
 

@@ -8,7 +8,9 @@ from bough.files import EXAMPLES, examples, first_line, read_system
 
 
 def test_every_file_is_an_example():
-    yaml, scripts = {"spacecraft", "orbit", "flexible_panel", "deployment"}, {"double_pendulum", "monte_carlo", "controller"}
+    turbines = {"floating_turbine", "floating_turbine_flexible", "oc3_hywind"}
+    yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar", "jsc"} | turbines
+    scripts = {"double_pendulum", "monte_carlo", "controller", "turbine"}
     assert set(examples()) == yaml | scripts
     assert all(len(first_line(path)) > 20 for path in examples().values())
     assert not [path.name for path in EXAMPLES.iterdir() if path.suffix not in (".yaml", ".py", ".md", "")]
@@ -56,6 +58,16 @@ def test_the_thruster_moves_the_satellite_and_makes_its_panel_swing():
     assert np.count_nonzero(np.diff(np.sign(tip.values))) >= 6
     lost = after.total_energy.diff("time")
     assert float(lost.max()) < 1e-9
+
+
+def test_the_spar_swings_about_its_moorings():
+    """Buoyancy and lines keep the energy; the spar swings back through the upright and never leaves its sections."""
+    data = bough.simulate(bough.load(examples()["moored_spar"])).data
+    exchanged = float(np.ptp(data.kinetic_energy.values))
+    assert float(np.ptp(data.total_energy.values)) < 1e-6 * exchanged
+    assert np.count_nonzero(np.diff(np.sign(data.q.sel(q_name="spar.qy").values))) >= 4
+    assert float(data.line_tension.min()) > 0.0
+    assert not data.element_limit.values.any()
 
 
 def test_the_monte_carlo_runs_differ_as_their_masses_do():

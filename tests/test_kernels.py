@@ -33,6 +33,7 @@ from bough.kernels.lanes import (
     sqrt,
     store,
     sub,
+    where_positive,
     width_of,
     zero,
 )
@@ -242,12 +243,13 @@ def test_sine_and_cosine_near_quarter_turns(lanes):
 
 @kernel
 def turns_kernel(x, out):
-    """Matrix, map and bias of a rotation vector and its rate; the smaller of two numbers."""
+    """Matrix, map and bias of a rotation vector and its rate; the smaller of two numbers; one or the other."""
     lane = lanes_of(x, RIGID)
     theta, rate = load3(lane, x, 0), load3(lane, x, 3)
     store(lane, out, 0, turn_and_rates(theta))
     store(lane, out, 18, rate_bias(theta, rate))
     store(lane, out, 21, smaller(load(lane, x, 0), load(lane, x, 1)))
+    store(lane, out, 22, where_positive(load(lane, x, 0), load(lane, x, 3), 7.0))
 
 
 @BOTH
@@ -257,7 +259,7 @@ def test_finite_turns(lanes, angle):
     rng = np.random.default_rng(5)
     values = rng.normal(size=(6, 4))
     values[:3] *= angle/np.linalg.norm(values[:3], axis=0)
-    x, out = memory(lanes, values), lanes.zeros(22)
+    x, out = memory(lanes, values), lanes.zeros(23)
     turns_kernel(x, out)
     for given, found in zip(per_lane(lanes, x), per_lane(lanes, out), strict=True):
         theta, rate = given[:3], given[3:]
@@ -265,6 +267,7 @@ def test_finite_turns(lanes, angle):
         assert_same(found[9:18].reshape(3, 3), rate_map(theta), 1e-13)
         assert_same(found[18:21], rate_map_rate(theta, rate), 1e-12, 1.0)
         assert found[21] == min(given[0], given[1])
+        assert found[22] == (given[3] if given[0] > 0 else 7.0)
 
 
 @BOTH
@@ -286,8 +289,8 @@ np.savez(sys.argv[1], *answers())
 
 
 def loaded_systems():
-    """A fixed tree with all that a model can hold, a floating one in orbit, one with flexible bodies of all kinds, and one with
-    loops."""
+    """A fixed tree with all that a model can hold, a floating one in orbit, one with flexible bodies of all kinds, one with loops,
+    and one with force elements."""
     import bough
     from tests.random_systems import random_system
     rng = np.random.default_rng(11)
@@ -300,7 +303,7 @@ def loaded_systems():
     tree.wrench("push", body="b1", force=(1, 2, 3), at=(0.1, 0, 0), frame="world")
     floating = random_system(rng, 3, root="free", massless=0.0)
     floating.gravity = bough.CentralGravity(30.0, (20, 10, 30), (0, 1, 0))
-    return tree.compile(), floating.compile(), flexible_system().compile(), looped_system().compile()
+    return tree.compile(), floating.compile(), flexible_system().compile(), looped_system().compile(), element_system().compile()
 
 
 def flexible_system():
@@ -338,6 +341,20 @@ def looped_system():
     return s
 
 
+def element_system():
+    """Force elements of all kinds; the cylinder is wet, dry and cut in some lanes."""
+    import bough
+    s = bough.System("elements", gravity=(0, 0, -9.81))
+    s.body("b1", joint=bough.Free(), mass=5.0, inertia=(1, 1, 1))
+    s.body("b2", parent="b1", joint=bough.Universal("yz"), at=(0, 1, 0), mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    s.line("rope", a=bough.Frame("world", at=(1, 2, 3)), b=bough.Frame("b2", at=(1, 0, 0)), stiffness=3.0, length=2.5, damping=0.2,
+           slack=True)
+    s.line("spring", a="b1", b=bough.Frame("b2", at=(0, 1, 1)), stiffness=3.0, length=0.5)
+    s.restoring("tether", body="b2", at=(0, 0, 1), stiffness=np.arange(36.0).reshape(6, 6), force=(1, 2, 3))
+    s.buoyancy("hull", body="b1", sections=[(-1, 0.2, 0.2, 0.2), (0.2, 1, 0.2, 0.1)])
+    return s
+
+
 def answers():
     """Forward (both ways), inverse, mass matrix, reactions, kinematics: one state alone, and four lanes and a half."""
     from tests.random_systems import random_state
@@ -354,7 +371,8 @@ def answers():
             found += [model.forward_dynamics(*state, a[rows], t=0.4, method=method) for method in ("order-n", "dense")]
             found += [model.inverse_dynamics(*state, a[rows], t=0.4), model.reactions(*state, a[rows])]
             found += [model.mass_matrix(q[rows]), *model.pose(q[rows], "b1")]
-            found += [model.velocity(*state, "b2"), model.momentum(*state)]
+            found += [model.velocity(*state, "b2"), model.momentum(*state), model.potential_energy(q[rows])]
+            found += model.element_forces(*state).values()
             if model.nw:
                 found += [model.wheel_accelerations(*state, a[rows], method=method) for method in ("order-n", "dense")]
     return found

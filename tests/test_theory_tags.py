@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TAG = re.compile(r"\[(S|JR|J|B) (\d+)(?:-(\d+))?\]")
+TAG = re.compile(r"\[(S|JR|J|MC|B) (\d+)(?:-(\d+))?\]")
 
 
 def tags(files):

@@ -15,8 +15,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
-                       "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench", "Table",
-                       "CentralGravity", "Simulation", "load", "json_schema"),
+                       "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench", "Line",
+                       "Restoring", "Buoyancy", "Table", "CentralGravity", "Simulation", "load", "json_schema",
+                       "Constant", "Rate", "Polynomial", "Spline", "Harmonics", "Move", "Pieces",
+                       "Event", "Lock", "Release", "Prescribe", "Latch", "Stop"),
     "bough.flex": ("FlexibleBody", "beam", "box", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),

@@ -104,7 +104,7 @@ def check(file: File) -> None:
     typer.echo(f"mass centre   {_vector(total.center)} m")
     for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
         typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
-    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model))):
+    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
     for label, line in summary.loops(model, q):
@@ -120,11 +120,14 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, then `flexible`, then `loops`."""
+    """Without a name, all that can be measured: `bough bench forward`, `flexible`, `loops`, `momentum`, `jsc`, `operators`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
         bench_loops()
+        bench_momentum()
+        bench_jsc()
+        bench_operators()
 
 
 @bench_app.command("forward")
@@ -193,6 +196,83 @@ def bench_loops(
         typer.echo(f"time per loop from 16 to 256 loops: x {measured['growth of time per loop, 16 to 256']:.2f}")
 
 
+@bench_app.command("momentum")
+def bench_momentum(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Floating trees whose relative motions are all prescribed: by the momentum cloud and by the O(N) sweeps."""
+    from bough import bench
+
+    measured = bench.momentum(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import momentum_table
+
+        Console().print(momentum_table(measured))
+
+
+@bench_app.command("jsc")
+def bench_jsc(
+    cases: Annotated[str | None, typer.Option(help="which of the sixteen, as in 1,4,9-12")] = None,
+    seconds: Annotated[float | None, typer.Option(help="length of the runs; 100 in the paper, 2 if not given")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the paper's figures 2 and 3")] = None,
+) -> None:
+    """The sixteen cases of the JSC paper, rigid and flexible, open and closed: O(N), dense, the paper's seconds, the peers."""
+    from bough import bench
+    from bough.bench.jsc import case_numbers
+
+    chosen = None if cases is None else case_numbers(cases)
+    measured = bench.jsc(cases=chosen, seconds=seconds, quick=quick, plot=plot, progress=True)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+        return
+    from rich.console import Console
+
+    from bough.bench.report import jsc_peers_table, jsc_table
+
+    console = Console()
+    console.print(jsc_table(measured))
+    if any("evaluation" in told for told in measured["cases"].values()):
+        console.print(jsc_peers_table(measured))
+    for line in measured["choices"]:
+        typer.echo(f"- {line}")
+    for path in measured["figures"]:
+        typer.echo(f"wrote {path}")
+
+
+@bench_app.command("operators")
+def bench_operators(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+) -> None:
+    """Spatial operators: M^-1 beside forward dynamics, points of long chains, partitioned beside whole joints."""
+    from bough import bench
+
+    measured = bench.operators(quick=quick)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+    else:
+        from rich.console import Console
+
+        from bough.bench.report import inverse_table, partition_table, points_text
+
+        Console().print(inverse_table(measured))
+        typer.echo(points_text(measured))
+        Console().print(partition_table(measured))
+
+
 @app.command()
 def examples(
     name: Annotated[str | None, typer.Argument(help="example to show", show_default=False, metavar="NAME")] = None,
@@ -202,8 +282,9 @@ def examples(
     from bough import files
 
     if name is None:
-        for stem, path in files.examples().items():
-            typer.echo(f"{stem:18}{files.first_line(path)}")
+        known = files.examples()
+        for stem, path in known.items():
+            typer.echo(f"{stem:{max(map(len, known)) + 2}}{files.first_line(path)}")
         typer.echo("\nbough examples NAME --copy   copies one into this folder")
         return
     path = files.example(name)

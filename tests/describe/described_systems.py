@@ -1,9 +1,37 @@
 """Random systems, valid by construction."""
 
+import itertools
+
 import numpy as np
 from hypothesis import strategies as st
 
-from bough.describe import Body, CentralGravity, Distance, Frame, Joint, Loop, Simulation, System, Table, Wheel, Wrench
+from bough.describe import (
+    Body,
+    CentralGravity,
+    Constant,
+    Distance,
+    Event,
+    Frame,
+    Harmonics,
+    Joint,
+    Latch,
+    Lock,
+    Loop,
+    Move,
+    Pieces,
+    Polynomial,
+    Prescribe,
+    Rate,
+    Release,
+    Simulation,
+    Spline,
+    Stop,
+    System,
+    Table,
+    Wheel,
+    Wrench,
+)
+from bough.describe.coordinates import speed_names
 
 numbers = st.floats(-1e6, 1e6)
 magnitudes = st.floats(1e-6, 1e6)
@@ -16,12 +44,41 @@ sequences = st.sampled_from(["", "x", "y-z", "xyz", "zxz", [(1, 1, 0)], ["x", (0
 
 
 @st.composite
-def tables(draw, columns=1):
+def tables(draw, columns=1, kinds=("linear", "hold", "cubic")):
     count = draw(st.integers(4, 6))
     times = sorted(draw(st.sets(numbers, min_size=count, max_size=count)))
     row = numbers if columns == 1 else st.tuples(*[numbers] * columns)
-    kind = draw(st.sampled_from(["linear", "hold", "cubic"]))
-    return Table(times, draw(st.lists(row, min_size=count, max_size=count)), kind)
+    return Table(times, draw(st.lists(row, min_size=count, max_size=count)), draw(st.sampled_from(kinds)))
+
+
+@st.composite
+def splines(draw):
+    times = sorted(draw(st.sets(numbers, min_size=2, max_size=5)))
+    return Spline(times, draw(st.tuples(*[numbers] * len(times))), draw(st.tuples(numbers, numbers)))
+
+
+@st.composite
+def pieces(draw):
+    """Each starts where the one before ends, and as fast."""
+    small = st.floats(-2, 2)
+    times, coefficients = [draw(small)], [draw(st.lists(small, min_size=2, max_size=8))]
+    for _ in range(draw(st.integers(0, 3))):
+        times.append(times[-1] + draw(st.floats(0.1, 2)))
+        span, before = times[-1] - times[-2], np.polynomial.Polynomial(coefficients[-1])
+        coefficients.append([before(span), before.deriv()(span), *draw(st.lists(small, max_size=6))])
+    return Pieces(times, coefficients)
+
+
+motions = st.one_of(
+    st.builds(Constant, numbers),
+    st.builds(Rate, numbers, numbers),
+    st.builds(Polynomial, st.lists(numbers, min_size=1, max_size=8)),
+    splines(),
+    st.builds(Harmonics, st.lists(st.tuples(numbers, magnitudes, numbers), min_size=1, max_size=3), numbers),
+    st.builds(Move, numbers, numbers, numbers, duration=magnitudes),
+    pieces(),
+    tables(kinds=["cubic"]),
+)
 
 
 @st.composite
@@ -32,6 +89,8 @@ def joints(draw):
         return plain
     per_speed = st.none() | st.tuples(*[st.floats(0, 1e3)] * n)
     stiffness = None if plain.spherical else draw(per_speed)
+    turns = draw(st.sampled_from([(None,) * 3, ("locked",) * 3])) if plain.spherical else ()
+    motion = draw(st.none() | st.tuples(*[st.none() | st.just("locked") | motions] * (n - len(turns))).map(lambda m: m + turns))
     return Joint(
         plain.translations,
         plain.rotations,
@@ -39,8 +98,9 @@ def joints(draw):
         damping=draw(per_speed),
         rest=draw(per_speed) if stiffness else None,
         torque=draw(st.none() | st.tuples(*[numbers | tables()] * n)),
-        q0=None if plain.spherical else draw(per_speed),
-        v0=draw(per_speed),
+        motion=motion,
+        q0=None if plain.spherical or motion else draw(per_speed),
+        v0=None if motion else draw(per_speed),
     )
 
 
@@ -66,9 +126,40 @@ def inertias(draw):
 @st.composite
 def loops(draw, name, body):
     """Between a body and the world."""
-    held = joints().map(lambda joint: joint.model_copy(update={"q0": None, "v0": None})).filter(lambda joint: joint.n_v < 6)
+    free = {"motion": None, "q0": None, "v0": None}
+    held = joints().map(lambda joint: joint.model_copy(update=free)).filter(lambda joint: joint.n_v < 6)
     frames = [draw(st.builds(Frame, st.just(place), vectors, orientations()) | st.just(place)) for place in (body, "world")]
     return Loop(name, draw(held | st.builds(Distance, magnitudes)), *draw(st.permutations(frames)))
+
+
+@st.composite
+def elements(draw, system, name, body):
+    """One of each kind, added to a system."""
+    end = draw(st.builds(Frame, st.just(body), vectors) | st.just(body))
+    slack = draw(st.booleans())
+    system.line(f"{name} line", a="world", b=end, stiffness=draw(magnitudes), length=draw(magnitudes), damping=2.0, slack=slack)
+    stiffness = draw(st.tuples(*[numbers] * 6) | st.tuples(*[st.tuples(*[numbers] * 6)] * 6))
+    system.restoring(f"{name} spring", body=body, at=draw(vectors), stiffness=stiffness, force=draw(vectors), moment=draw(vectors),
+                     rest=draw(st.none() | vectors))  # fmt: skip
+    heights = sorted(draw(st.lists(st.floats(-100, 100), min_size=2, max_size=4, unique=True)))
+    sections = [(low, high, draw(magnitudes), draw(magnitudes)) for low, high in itertools.pairwise(heights)]
+    system.buoyancy(f"{name} hull", body=body, sections=sections, density=draw(magnitudes), level=draw(numbers))
+
+
+@st.composite
+def events(draw, name, body):
+    """On the coordinates of a body that has some, and no spherical rotation."""
+    coordinates = st.sampled_from(speed_names(body))
+    action = st.builds(Release, st.just(body.name)) | st.builds(Lock, coordinates) | st.builds(Prescribe, coordinates, motions)
+    moves = {"when": coordinates, "crosses": numbers, "direction": st.sampled_from(["rising", "falling", "both"])}
+    loose = Release(body.name)  # so that nothing is locked for good
+    crossing = st.fixed_dictionaries(moves | {"quantity": st.sampled_from(["position", "rate"]), "repeat": st.booleans()})
+    made = [
+        Event(name, at=draw(magnitudes), do=loose),
+        Event(f"{name}2", do=[draw(action)], **draw(crossing)),
+        draw(st.builds(Latch, st.just(f"{name}3"), coordinates, numbers, moves["direction"])),
+    ]
+    return {event.name: event for event in made}
 
 
 @st.composite
@@ -88,6 +179,13 @@ def systems(draw):
         frame = draw(st.sampled_from(["body", "world"]))
         system.wrenches[name] = Wrench(name, labels[-1], force, draw(vectors), draw(vectors), frame)
         system.loops[name] = draw(loops(name, labels[-1]))
+        draw(elements(system, name, labels[0]))
+        moving = [body for body in system.bodies.values() if body.joint.n_v and not body.joint.spherical]
+        if moving:
+            system.events.update(draw(events(name, moving[0])))
+            side = draw(st.sampled_from(["above", "below"]))
+            given = {side: draw(numbers), "stiffness": draw(magnitudes), "damping": draw(magnitudes)}
+            system.stops[name] = Stop(name, speed_names(moving[0])[0], **given)
     runs = st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"]))
     system.settings = draw(st.none() | runs)
     return system

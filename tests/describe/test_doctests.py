@@ -34,7 +34,7 @@ def examples_of_the_yaml_page(folder):
 
 
 def test_examples_of_the_yaml_page(tmp_path):
-    system, flexible, looped = examples_of_the_yaml_page(tmp_path)
+    system, flexible, moved, looped, moored = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
@@ -42,5 +42,9 @@ def test_examples_of_the_yaml_page(tmp_path):
     assert flexible.bodies["boom"].flexible.nodes.names == ("root", "tip", "middle")
     assert flexible.bodies["dish"].node == flexible.bodies["boom"].flexible.nodes.names[1]
     assert System.from_yaml(flexible.to_yaml()) == flexible
+    assert (list(moved.events), list(moved.stops)) == (["free the yoke", "hinge", "fast enough"], ["bumper"])
+    assert System.from_yaml(moved.to_yaml()) == moved
     assert [loop.joint.kind for loop in looped.loops.values()] == ["revolute", "distance"]
     assert System.from_yaml(looped.to_yaml()) == looped
+    assert list(moored.elements) == ["mooring", "yaw", "hull"]
+    assert System.from_yaml(moored.to_yaml()) == moored

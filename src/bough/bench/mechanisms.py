@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.describe import Frame, Free, Joint, Prismatic, Revolute, Spherical, System, Universal, Weld
+from bough.describe import Frame, Free, Gimbal, Joint, Prismatic, Revolute, Spherical, System, Universal, Weld
 from bough.flex import FlexibleBody, beam, box, from_matrices, solid_model
 
 KINDS: dict[str, Callable[[np.random.Generator], Joint]] = {
@@ -13,6 +13,8 @@ KINDS: dict[str, Callable[[np.random.Generator], Joint]] = {
     "prismatic": lambda rng: Prismatic(rng.normal(size=3)),
     "spherical": lambda rng: Spherical(),
     "universal": lambda rng: Universal("xy"),
+    "gimbal": lambda rng: Gimbal("xyz"),
+    "bushing": lambda rng: Joint(translations="xyz", rotations="xyz"),
     "free": lambda rng: Free(),
 }
 

@@ -65,3 +65,90 @@ def loops_table(result: dict[str, Any]) -> Table:
                           f"{ratio:.1f}" if ratio else "", f"{told['error']:.1e}")
         table.add_section()
     return table
+
+
+def momentum_table(result: dict[str, Any]) -> Table:
+    """Tree by tree: microseconds by the cloud and by O(N), one state and four lanes, and how many times faster the cloud is."""
+    table = Table(title="microseconds per evaluation, relative motions prescribed", title_style="bold", box=SIMPLE, pad_edge=False,
+                  padding=(0, 1, 0, 0), caption="4: four states at a time")
+    for name in ("tree", "bodies"):
+        table.add_column(name, no_wrap=True)
+    for name in ("cloud", "O(N)", "x", "4 cloud", "4 O(N)", "x", "error"):
+        table.add_column(name, justify="right", no_wrap=True)
+    trees = [(name, n, told) for name, of in result["trees"].items() for n, told in of.items()]
+    for name, n, told in [*trees, ("turbine", "6", result["turbine"])]:
+        times = [f"{told[engine]['us']:.3g}" for engine in ("cloud", "order-n", "cloud, four lanes", "order-n, four lanes")]
+        faster = [f"{told['times faster'][engine]:.2f}" for engine in ("one state", "four lanes")]
+        table.add_row(name, n, *times[:2], faster[0], *times[2:], faster[1], f"{told['error']:.1e}")
+    return table
+
+
+def jsc_table(result: dict[str, Any]) -> Table:
+    """Case by case: sizes, microseconds per step, times real time, how far the two runs are apart, gap, the paper's seconds."""
+    title = f"JSC cases, {result['seconds']:g} s each: microseconds per step"
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("case", no_wrap=True)
+    for name in ("bodies", "joint", "modes", "loops", "O(N)", "dense", "x dense", "x real", "apart", "gap", "paper, s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, told in result["cases"].items():
+        kind = f"{number:>2} {'RF'[told['flexible']]}{told['configuration']} {'open' if not told['closed'] else 'closed'}"
+        times, paper = told["us per step"], told["seconds of the paper"]
+        table.add_row(
+            kind, *(str(told[size]) for size in ("bodies", "joint dofs", "modes", "loops")), f"{times['order-n']:.3g}",
+            f"{times['dense']:.3g}", f"{told['dense/order-n']:.2f}", f"{told['times real time']['order-n']:.3g}",
+            f"{max(told['difference'].values()):.0e}", "" if told["gap"] is None else f"{told['gap']:.0e}",
+            f"{paper['order-n']:.0f} / {paper['dense']:.0f}" if paper else "lost",
+            end_section=int(number) % 4 == 0)
+    return table
+
+
+def jsc_peers_table(result: dict[str, Any]) -> Table:
+    """The rigid cases: microseconds per evaluation here and in each peer, and how many times faster."""
+    table = Table(title="rigid cases: microseconds per evaluation", title_style="bold", box=SIMPLE, pad_edge=False)
+    for name in ("case", "engine"):
+        table.add_column(name, no_wrap=True)
+    for name in ("us", "O(N) is x faster", "difference"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, told in result["cases"].items():
+        engines = {name: values for name, values in told.get("evaluation", {}).items() if name != "times faster"}
+        for i, (engine, values) in enumerate(engines.items()):
+            ratio = told["evaluation"].get("times faster", {}).get(f"than {engine}")
+            table.add_row("" if i else number, "O(N)" if engine == "order-n" else engine, f"{values['us']:.3g}",
+                          f"{ratio:.1f}" if ratio else "", f"{values['difference']:.0e}")
+        table.add_section()
+    return table
+
+
+def plain_table(title: str, first: str, columns: tuple[str, ...], rows: dict[str, tuple[str, ...]]) -> Table:
+    """Rows of numbers under their names."""
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(first, no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right")
+    for name, row in rows.items():
+        table.add_row(name, *row)
+    return table
+
+
+def inverse_table(result: dict[str, Any]) -> Table:
+    """M^-1 applied to a vector beside forward dynamics: called from Python, and the kernels alone."""
+    rows = {name: tuple(f"{values[key]:.3g}" for kernel in ("", ", kernel")
+                        for key in (f"forward{kernel}", f"inverse{kernel}", f"inverse/forward{kernel}"))
+            for name, values in result["inverse"].items()}
+    columns = ("forward", "M^-1", "ratio", "kernels: forward", "M^-1", "ratio")
+    return plain_table("M^-1 of a vector and forward dynamics, microseconds", "system", columns, rows)
+
+
+def points_text(result: dict[str, Any]) -> str:
+    """How the time for the ends of a chain grows with its length."""
+    times = (f"{n} links {values['from the state, per link']:.3g}" for n, values in result["points"].items())
+    return "operational-space inertia of both ends of a chain, microseconds per link: " + ", ".join(times)
+
+
+def partition_table(result: dict[str, Any]) -> Table:
+    """One recursion over the links of the partition and over whole joints, and the sweeps."""
+    columns = {"parts": "partitioned", "whole": "whole", "written": "whole, as written", "x parts": "whole/partitioned",
+               "sweeps": "sweeps", "x sweeps": "whole/sweeps", "apart": "difference"}
+    rows = {name: tuple(f"{values[key]:.3g}" for key in columns.values()) for name, values in result["partition"].items()}
+    title = "ten bodies, whole joints and their partition: factors and one solution, us"
+    return plain_table(title, "joints or links", tuple(columns), rows)

@@ -1,7 +1,10 @@
-"""What a person writes: a System of bodies, joints, loops, wheels and loads, in Python or in YAML."""
+"""What a person writes: a System of bodies, joints, motions, events, loops, wheels, loads, force elements, in Python or YAML."""
 
+from bough.describe.actions import Lock, Prescribe, Release
 from bough.describe.body import Body
 from bough.describe.document import json_schema
+from bough.describe.elements import Buoyancy, Line, Restoring
+from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
     Cylindrical,
@@ -19,28 +22,46 @@ from bough.describe.joint_kinds import (
 from bough.describe.joints import Joint
 from bough.describe.loads import Wrench
 from bough.describe.loops import Distance, Frame, Loop
+from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.settings import Simulation
+from bough.describe.stops import Stop
 from bough.describe.system import System, load
 from bough.describe.tables import Table
 from bough.describe.wheels import Wheel
 
 __all__ = [
     "Body",
+    "Buoyancy",
     "CentralGravity",
+    "Constant",
     "Cylindrical",
     "Distance",
+    "Event",
     "Frame",
     "Free",
     "Gimbal",
+    "Harmonics",
     "Joint",
+    "Latch",
+    "Line",
+    "Lock",
     "Loop",
+    "Move",
+    "Pieces",
     "Planar",
     "PointOnLine",
     "PointOnPlane",
+    "Polynomial",
+    "Prescribe",
     "Prismatic",
+    "Rate",
+    "Release",
+    "Restoring",
     "Revolute",
     "Simulation",
     "Spherical",
+    "Spline",
+    "Stop",
     "System",
     "Table",
     "Universal",

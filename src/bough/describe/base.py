@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from bough.describe.numeric import shown
 from bough.errors import DescriptionError, Problem, nearest
+
+Entry = TypeVar("Entry")
 
 
 class Fault(ValueError):
@@ -107,6 +109,19 @@ def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Proble
         numbered = subject if "'" in head else f"{head} {path[-1] + 1}{colon}{rest}"
         return problem._replace(subject=numbered, path=path + problem.path)
     return problem._replace(subject=f"{owner}: {subject}" if subject else owner, path=path + problem.path)
+
+
+def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, ...]:
+    """The entries of a list as `read` makes them; what is wrong with one is told of the list's owner, with its place."""
+    made = []
+    for index, entry in enumerate(entries):
+        try:
+            made.append(read(entry))
+        except DescriptionError as error:
+            raise DescriptionError([problem._replace(path=(index, *problem.path)) for problem in error.problems]) from None
+        except ValueError as error:
+            raise ValueError(f"is {shown(entries)}, where an entry {error}") from None
+    return tuple(made)
 
 
 def unknown_key(key: Any, known: Any) -> str:

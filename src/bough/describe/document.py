@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from bough.describe import flexible_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
+from bough.describe.elements import Buoyancy, Line, Restoring
+from bough.describe.events import EVENT, Event
 from bough.describe.gravity import Gravity
 from bough.describe.loads import Wrench
 from bough.describe.loops import Loop
 from bough.describe.numeric import Text, items, shown
 from bough.describe.settings import Simulation
+from bough.describe.stops import Stop
 from bough.describe.wheels import Wheel
 
 FORMAT = 1
@@ -54,6 +57,13 @@ class Document(Description):
     loops: Annotated[tuple[Annotated[Loop, BeforeValidator(_read(Loop))], ...], BeforeValidator(_entries)] = ()
     wheels: Annotated[tuple[Annotated[Wheel, BeforeValidator(_read(Wheel))], ...], BeforeValidator(_entries)] = ()
     wrenches: Annotated[tuple[Annotated[Wrench, BeforeValidator(_read(Wrench))], ...], BeforeValidator(_entries)] = ()
+    events: Annotated[
+        tuple[Annotated[Event, BeforeValidator(_read(Event)), WithJsonSchema(EVENT)], ...], BeforeValidator(_entries)
+    ] = ()
+    stops: Annotated[tuple[Annotated[Stop, BeforeValidator(_read(Stop))], ...], BeforeValidator(_entries)] = ()
+    lines: Annotated[tuple[Annotated[Line, BeforeValidator(_read(Line))], ...], BeforeValidator(_entries)] = ()
+    restorings: Annotated[tuple[Annotated[Restoring, BeforeValidator(_read(Restoring))], ...], BeforeValidator(_entries)] = ()
+    buoyancies: Annotated[tuple[Annotated[Buoyancy, BeforeValidator(_read(Buoyancy))], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +85,7 @@ def _body_in(folder: Path, body: Any) -> Any:
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of bough's YAML files, for editors that complete and check while one types.
 
-    >>> sorted(json_schema()["properties"])
-    ['bodies', 'bough', 'gravity', 'loops', 'name', 'simulation', 'wheels', 'wrenches']
+    >>> sorted(json_schema()["properties"])[:6]
+    ['bodies', 'bough', 'buoyancies', 'events', 'gravity', 'lines']
     """
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Document.model_json_schema()

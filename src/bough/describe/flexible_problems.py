@@ -9,6 +9,7 @@ import numpy as np
 
 from bough.describe.base import subject_of
 from bough.describe.body import Body
+from bough.describe.elements import Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.loads import Wrench
 from bough.describe.loops import Distance, Frame, Loop
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bough.describe.system import System
 
 _FIXED = 1e-12  # of the largest translation of any node
+_BESIDE = "a frame beside it (at is not zero)"
 _NO_ROTATION = (
     "the elements do not tell the rotation there; name another node, or make this one of several mesh points that span a triangle"
 )
@@ -80,6 +82,14 @@ def _seats(system: System) -> Iterator[Seat]:
     for index, wrench in enumerate(system.wrenches.values()):
         if wrench.body in bodies:
             yield _seat("wrenches", index, wrench, "body", bodies[wrench.body], _moment_of(wrench))
+    for index, line in enumerate(system.lines.values()):
+        for side, frame in (("a", line.a), ("b", line.b)):
+            if frame.body in bodies:
+                path = ("lines", index, side, "body" if frame.node is None else "node")
+                yield Seat(f"line {line.name!r}: {side}", path, bodies[frame.body], frame.node, _BESIDE if any(frame.at) else "")
+    for index, restoring in enumerate(system.restorings.values()):
+        if restoring.body in bodies:
+            yield _seat("restorings", index, restoring, "body", bodies[restoring.body], _turn_of(restoring))
 
 
 def _seat(key: str, index: int, part: Any, carrier_key: str, carrier: Body, turning: str) -> Seat:
@@ -90,7 +100,7 @@ def _seat(key: str, index: int, part: Any, carrier_key: str, carrier: Body, turn
 def _turned_by(loop: Loop, frame: Frame) -> str:
     """What of a loop turns with a frame, if anything: a point that is held at the node itself does not."""
     if any(frame.at):
-        return "a frame beside it (at is not zero)"
+        return _BESIDE
     if isinstance(loop.joint, Distance):
         return ""
     joint, slides = loop.joint, bool(loop.joint.translations) and frame is loop.a
@@ -104,6 +114,13 @@ def _moment_of(wrench: Wrench) -> str:
     if _acts(wrench.moment):
         return "a moment"
     return "a force beside it (at is not zero)" if _acts(wrench.force) and any(wrench.at) else ""
+
+
+def _turn_of(restoring: Restoring) -> str:
+    """What of a restoring turns a node or asks how it is turned, if anything."""
+    if restoring.turns or restoring.feels_angles:
+        return "a restoring moment"
+    return "a force beside it (at is not zero)" if any(restoring.at) else ""
 
 
 def _acts(signal: tuple[float, float, float] | Table) -> bool:

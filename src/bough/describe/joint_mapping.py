@@ -23,6 +23,7 @@ from bough.describe.joint_kinds import (
     Weld,
 )
 from bough.describe.joints import Joint
+from bough.describe.motion_mapping import ENTRY
 from bough.describe.numeric import NUMBERS, shown
 from bough.describe.tables import SIGNAL
 from bough.errors import DescriptionError, Problem, nearest
@@ -41,7 +42,7 @@ TYPES: dict[str, tuple[Callable[..., Joint], tuple[str, ...]]] = {  # type -> ho
     "free": (Free, ()),
     "joint": (Joint, ("translations", "rotations")),
 }
-OPTIONS = ("name", "stiffness", "damping", "rest", "torque", "q0", "v0")
+OPTIONS = ("name", "stiffness", "damping", "rest", "torque", "motion", "q0", "v0")
 
 
 def read_joint(value: Any, others: tuple[str, ...] = ()) -> Joint:
@@ -114,7 +115,9 @@ def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, 
     }  # fmt: skip
     per_speed = {"anyOf": [{"type": "number"}, NUMBERS]}
     signals = {"anyOf": [SIGNAL, {"type": "array", "items": SIGNAL}]}
-    options = {key: {"name": {"type": "string"}, "torque": signals}.get(key, per_speed) for key in option_keys}
+    motions = {"anyOf": [ENTRY, {"type": "array", "items": ENTRY}]}
+    special = {"name": {"type": "string"}, "torque": signals, "motion": motions}
+    options = {key: special.get(key, per_speed) for key in option_keys}
     return {
         "type": "object",
         "properties": {"type": {"const": type_name}, **{key: forms[key] for key in axis_keys}, **options},

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, field_validator
+from pydantic import BeforeValidator, field_validator, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
 from bough.describe import axes as axis_algebra
 from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel, spanning
-from bough.describe.base import Description
+from bough.describe.base import Description, Fault, read_each
+from bough.describe.motion_mapping import LOCKED, MotionEntry, read_entry
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
 from bough.describe.tables import Table, signal
@@ -48,11 +49,19 @@ class Joint(Description):
     joint's force is torque - stiffness (q - rest) - damping v; a torque may be a Table. `q0` and `v0` are where a run
     starts.
 
+    `motion` says of each entry of v whether it is free (None), "locked" (it keeps the position where a run starts), or moves as a
+    Constant, Rate, Polynomial, Spline, Harmonics, Move, Pieces or a cubic Table prescribes. The joint's own spring, damper and
+    torque act on it all the same, and what drives it works against them. Where all is prescribed there is no q0 and v0, else they
+    have 0 in its place. The three entries of a spherical rotation are free, or locked together.
+
     >>> slider = Joint(translations="x", rotations="yz", damping=0.1)
     >>> slider.kind, slider.n_q, slider.n_v, slider.dofs
     ('general', 3, 3, ('x', 'ry', 'rz'))
     >>> Joint(rotations="z", stiffness=20, name="hinge")
     Revolute('z', name='hinge', stiffness=(20.0,))
+    >>> from bough.describe.motions import Rate
+    >>> Joint("x", "z", motion=["locked", Rate(0.02)]).prescribed
+    (False, True)
     """
 
     noun: ClassVar[str] = "joint"
@@ -63,6 +72,7 @@ class Joint(Description):
     damping: Floats | None = None
     rest: Floats | None = None
     torque: tuple[float | Table, ...] | None = None
+    motion: tuple[MotionEntry, ...] | None = None
     q0: Floats | None = None
     v0: Floats | None = None
 
@@ -76,12 +86,13 @@ class Joint(Description):
         damping: Any = None,
         rest: Any = None,
         torque: Any = None,
+        motion: Any = None,
         q0: Any = None,
         v0: Any = None,
     ) -> None:
         super().__init__(
             translations=translations, rotations=rotations, name=name, stiffness=stiffness, damping=damping,
-            rest=rest, torque=torque, q0=q0, v0=v0,
+            rest=rest, torque=torque, motion=motion, q0=q0, v0=v0,
         )  # fmt: skip
 
     @field_validator("stiffness", "damping", "rest", "torque", mode="before")
@@ -99,6 +110,22 @@ class Joint(Description):
                              "use Gimbal (rotations 'xyz'), or give 0 for its three entries")  # fmt: skip
         return values if info.field_name == "torque" else numbers(values)
 
+    @field_validator("motion", mode="before")
+    @classmethod
+    def _per_coordinate(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None or not {"translations", "rotations"} <= info.data.keys():
+            return None
+        size, given = _size(info.data), items(value)
+        if size == 0:
+            raise ValueError(f"is {shown(value)}, but a weld has no degree of freedom; leave it out")
+        if given is None:
+            if size > 1 and value != LOCKED:
+                raise ValueError(f"is {shown(value)}, but the joint has {size} dofs; give a list of {size}, None for a free one")
+            return (read_entry(value),) * size
+        if len(given) != size:
+            raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
+        return read_each(read_entry, given) if any(entry is not None for entry in given) else None
+
     @field_validator("q0", "v0", mode="before")
     @classmethod
     def _initial(cls, value: Any, info: ValidationInfo) -> Any:
@@ -110,6 +137,39 @@ class Joint(Description):
             return (number(value),)
         entries = numbers(value, size)
         return entries[:-4] + quaternion(entries[-4:]) if spherical and info.field_name == "q0" else entries
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.motion is None:
+            return self
+        turns = self.motion[-3:] if self.spherical else (None,)
+        if turns not in ((None,) * len(turns), (LOCKED,) * 3):
+            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are no angles; let them be free, or all three "
+                                  "'locked', or use Gimbal (rotations 'xyz')")  # fmt: skip
+        for field, entries in (("q0", self.q0), ("v0", self.v0)):
+            if entries is not None:
+                self._agree(field, entries)
+        return self
+
+    def _agree(self, field: str, entries: Floats) -> None:
+        """The start says nothing of what is prescribed, and no rate of what is locked."""
+        if all(self.prescribed):
+            raise Fault(field, f"{field} is {shown(entries)}, but motion prescribes where the joint is; remove one of the two")
+        for dof, entry, moved, held in zip(self.dofs, entries, self.prescribed, self.locked, strict=False):
+            if moved and entry:
+                raise Fault(field, f"{field} has {entry} for {dof}, but motion prescribes where it is; give 0 there, or no motion")
+            if held and entry and field == "v0":
+                raise Fault(field, f"v0 has {entry} for {dof}, which is locked; give 0 there, or let it be free")
+
+    @property
+    def prescribed(self) -> tuple[bool, ...]:
+        """Of each entry of v, whether a function of time prescribes it."""
+        return tuple(entry not in (None, LOCKED) for entry in self.motion or (None,) * self.n_v)
+
+    @property
+    def locked(self) -> tuple[bool, ...]:
+        """Of each entry of v, whether it is locked from the start."""
+        return tuple(entry == LOCKED for entry in self.motion or (None,) * self.n_v)
 
     @property
     def spherical(self) -> bool:

@@ -19,6 +19,7 @@ from bough.errors import DescriptionError, Problem
 _FOLLOWS = "but the coordinates of a loop's joint follow from those of the tree; leave it out, and give {} to the joints of bodies"
 _REFUSED = {                                                    # options that only the joint of a body has
     "name": "but a loop has its own name; leave it out",
+    "motion": _FOLLOWS.format("motion"),
     "q0": _FOLLOWS.format("q0"),
     "v0": _FOLLOWS.format("v0"),
 }  # fmt: skip
@@ -49,6 +50,16 @@ class Frame(Description):
         if self.body == WORLD and self.node is not None:
             raise Fault("node", f"node is {self.node!r}, but the world has no nodes; leave it out")
         return self
+
+
+def read_frame(value: Any, side: str) -> Frame:
+    """The frame `side` of a loop or a line, given as it is or as in YAML."""
+    if not isinstance(value, Frame | Mapping | str):
+        raise ValueError(f"is {shown(value)}; give a Frame, or a body's name")
+    try:
+        return Frame.from_mapping({"body": value} if isinstance(value, str) else value)
+    except DescriptionError as error:
+        raise DescriptionError([problem._replace(subject=side) for problem in error.problems]) from None
 
 
 def write_frame(frame: Frame) -> str | dict[str, Any]:
@@ -138,7 +149,7 @@ Place = Annotated[Frame, PlainSerializer(write_frame), WithJsonSchema(FRAME)]
 class Loop(Description):
     """A loop of the system, closed by a joint or a Distance between two frames. The joint is seen from the frame `a`, as from
     the parent's side, to the frame `b`, as to the child's: at zero coordinates the two coincide. What it does not leave free is
-    held; its stiffness, damping, rest and torque act along what it does.
+    held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own.
 
     >>> Loop("strut", "spherical", Frame("panel", at=(1, 0, 0)), "bus")
     Loop('strut', joint=Spherical(), a=Frame(body='panel', at=(1.0, 0.0, 0.0)), b=Frame(body='bus'))
@@ -159,9 +170,4 @@ class Loop(Description):
     @field_validator("a", "b", mode="before")
     @classmethod
     def _frame(cls, value: Any, info: ValidationInfo) -> Frame:
-        if not isinstance(value, Frame | Mapping | str):
-            raise ValueError(f"is {shown(value)}; give a Frame, or a body's name")
-        try:
-            return Frame.from_mapping({"body": value} if isinstance(value, str) else value)
-        except DescriptionError as error:
-            raise DescriptionError([problem._replace(subject=info.field_name or "") for problem in error.problems]) from None
+        return read_frame(value, info.field_name or "")

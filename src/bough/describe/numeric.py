@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, WithJsonSchema
 
+from bough.errors import nearest
+
 Floats = tuple[float, ...]
 VectorLike = Sequence[SupportsFloat] | NDArray[Any]
 _short = Repr()
@@ -125,6 +127,14 @@ def text(value: Any) -> str:
         raise ValueError(f"is {shown(value)}; give a text (in YAML, put it in quotes)")
     if not value or value != value.strip() or not value.isprintable():
         raise ValueError(f"is {shown(value)}; give a printable text, not empty, without space at its ends")
+    return value
+
+
+def word(value: Any, known: tuple[str, ...]) -> str:
+    """One of some words; for another one, the message tells the nearest."""
+    if not isinstance(value, str) or value not in known:
+        remedy = nearest(value, known).removeprefix(", ") or "give one of " + ", ".join(known)
+        raise ValueError(f"is {shown(value)}; {remedy}")
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from bough.describe.body import Body
@@ -45,6 +45,11 @@ def _summary(system: System) -> str:
     parts += [_count(len(system.loops), "loop", "loops")] if system.loops else []
     parts += [_count(len(system.wheels), "wheel", "wheels")] if system.wheels else []
     parts += [_count(len(system.wrenches), "wrench", "wrenches")] if system.wrenches else []
+    parts += [_count(len(system.events), "event", "events")] if system.events else []
+    parts += [_count(len(system.stops), "stop", "stops")] if system.stops else []
+    parts += [_count(len(system.lines), "line", "lines")] if system.lines else []
+    parts += [_count(len(system.restorings), "restoring", "restorings")] if system.restorings else []
+    parts += [_count(len(system.buoyancies), "buoyancy", "buoyancies")] if system.buoyancies else []
     if not isinstance(system.gravity, tuple):
         parts.append(f"central gravity of mu {system.gravity.mu:g} m^3/s^2")
     elif any(system.gravity):
@@ -76,6 +81,8 @@ def _branches(children: Children) -> Iterator[tuple[str, Body]]:
 def _line(system: System, body: Body) -> str:
     dofs = " ".join(body.joint.dofs)
     parts = [f"{body.joint.kind}: {dofs}" if dofs else body.joint.kind]
+    for word, marks in (("locked", body.joint.locked), ("prescribed", body.joint.prescribed)):
+        parts += [f"{word} {' '.join(compress(body.joint.dofs, marks))}"] if any(marks) else []
     parts += [f"{body.mass:g} kg" if body.mass else "massless"]
     parts += [_modes(body.flexible)] if body.flexible is not None else []
     parts += [f"at node {body.node}"] if body.node is not None else []
@@ -86,10 +93,11 @@ def _line(system: System, body: Body) -> str:
 
 def _loop_line(loop: Loop) -> str:
     kind = f"distance {loop.joint.length:g} m" if isinstance(loop.joint, Distance) else loop.joint.kind
-    return f"loop {loop.name}   {kind}: {_place(loop.a)} - {_place(loop.b)}"
+    return f"loop {loop.name}   {kind}: {place(loop.a)} - {place(loop.b)}"
 
 
-def _place(frame: Frame) -> str:
+def place(frame: Frame) -> str:
+    """A frame in words."""
     node = "" if frame.node is None else f" node {frame.node}"
     return f"{frame.body}{node}" + (f" at ({', '.join(f'{x:g}' for x in frame.at)})" if any(frame.at) else "")
 

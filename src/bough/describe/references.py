@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from bough.describe.base import subject_of
 from bough.describe.body import WORLD, Body
+from bough.describe.elements import Line
+from bough.describe.event_problems import event_problems
 from bough.describe.flexible_problems import flexible_problems
 from bough.describe.loops import Loop
 from bough.errors import Path, Problem, nearest
@@ -15,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def reference_problems(system: System) -> list[Problem]:
-    """Every unknown body or node that a body, a loop, a wheel or a wrench refers to, every ring of parents, every loop that
-    closes nothing, and the flexible bodies that the sweeps do not know.
+    """Every unknown body or node that a body, a loop, a wheel, a load or a force element refers to, every ring of parents, every
+    loop that closes nothing, every line that never stretches, every event and stop that cannot work, and the flexible bodies that
+    the sweeps do not know.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -30,13 +34,13 @@ def reference_problems(system: System) -> list[Problem]:
             found.append(_unknown(f"body {body.name!r}", "parent", body.parent, system, ("bodies", index, "parent")))
     for index, loop in enumerate(system.loops.values()):
         found += _loop_problems(system, index, loop)
-    for index, wheel in enumerate(system.wheels.values()):
-        if wheel.body not in system.bodies:
-            found.append(_unknown(f"wheel {wheel.name!r}", "body", wheel.body, system, ("wheels", index, "body")))
-    for index, wrench in enumerate(system.wrenches.values()):
-        if wrench.body not in system.bodies:
-            found.append(_unknown(f"wrench {wrench.name!r}", "body", wrench.body, system, ("wrenches", index, "body")))
-    return found + _rings(system.bodies) + flexible_problems(system)
+    for key in ("wheels", "wrenches", "restorings", "buoyancies"):
+        for index, part in enumerate(getattr(system, key).values()):
+            if part.body not in system.bodies:
+                found.append(_unknown(subject_of(type(part), part.name), "body", part.body, system, (key, index, "body")))
+    for index, line in enumerate(system.lines.values()):
+        found += _line_problems(system, index, line)
+    return found + _rings(system.bodies) + event_problems(system) + flexible_problems(system)
 
 
 def _unknown(subject: str, key: str, value: str, system: System, path: Path, others: tuple[str, ...] = ()) -> Problem:
@@ -44,12 +48,27 @@ def _unknown(subject: str, key: str, value: str, system: System, path: Path, oth
     return Problem(f"{key} {value!r} is not a body of the system{remedy}", subject, path)
 
 
+def _unknown_ends(system: System, key: str, index: int, part: Loop | Line) -> Iterator[Problem]:
+    """The frames of a loop or a line that are on no body."""
+    for side, frame in (("a", part.a), ("b", part.b)):
+        if frame.body != WORLD and frame.body not in system.bodies:
+            subject = f"{subject_of(type(part), part.name)}: {side}"
+            yield _unknown(subject, "body", frame.body, system, (key, index, side, "body"), others=(WORLD,))
+
+
+def _line_problems(system: System, index: int, line: Line) -> Iterator[Problem]:
+    yield from _unknown_ends(system, "lines", index, line)
+    body = line.a.body
+    bends = body in system.bodies and system.bodies[body].flexible is not None
+    if line.b.body == body and (not bends or line.a.node == line.b.node):
+        text = "a line between the world and itself" if body == WORLD else f"a line between two points of body {body!r}"
+        path = ("lines", index, "b", "body")
+        yield Problem(f"{text} never changes its length: give a or b another body", f"line {line.name!r}", path)
+
+
 def _loop_problems(system: System, index: int, loop: Loop) -> Iterator[Problem]:
     subject, body = f"loop {loop.name!r}", loop.a.body
-    for side, frame in (("a", loop.a), ("b", loop.b)):
-        if frame.body != WORLD and frame.body not in system.bodies:
-            path = ("loops", index, side, "body")
-            yield _unknown(f"{subject}: {side}", "body", frame.body, system, path, others=(WORLD,))
+    yield from _unknown_ends(system, "loops", index, loop)
     if loop.b.body != body:
         return
     if body == WORLD:

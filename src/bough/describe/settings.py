@@ -7,26 +7,18 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault
-from bough.describe.numeric import ABOVE_ZERO, above_zero, items, shown
-from bough.errors import nearest
+from bough.describe.numeric import ABOVE_ZERO, above_zero, items, shown, word
 
 Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
 Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
-    "orbit", "loops",
+    "orbit", "loops", "drives", "elements",
 ]  # fmt: skip
 FIXED_STEP = ("euler-cromer", "rk4")
 
 
-def _word(value: Any, known: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in known:
-        remedy = nearest(value, known).removeprefix(", ") or "give one of " + ", ".join(known)
-        raise ValueError(f"is {shown(value)}; {remedy}")
-    return value
-
-
 def _method(value: Any) -> str:
-    return _word(value, get_args(Method))
+    return word(value, get_args(Method))
 
 
 def _record(value: Any) -> tuple[str, ...] | None:
@@ -35,14 +27,14 @@ def _record(value: Any) -> tuple[str, ...] | None:
     given = [value] if isinstance(value, str) else items(value)
     if given is None:
         raise ValueError(f"is {shown(value)}; give a list out of " + ", ".join(get_args(Quantity)))
-    return tuple(dict.fromkeys(_word(entry, get_args(Quantity)) for entry in given))
+    return tuple(dict.fromkeys(word(entry, get_args(Quantity)) for entry in given))
 
 
 def _stabilise(value: Any) -> Any:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")):
         return value if value is None else float(value)
     if isinstance(value, str):
-        return _word(value, ("projection", "baumgarte"))
+        return word(value, ("projection", "baumgarte"))
     raise ValueError(f"is {shown(value)}; give projection, baumgarte, or a frequency > 0 [rad/s]")
 
 

@@ -1,4 +1,4 @@
-"""The system: where a user collects bodies, loops, wheels and loads, and what is compiled."""
+"""The system: where a user collects bodies, loops, wheels, loads, force elements, events and stops, and what is compiled."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
 from bough.describe.body import Body
 from bough.describe.document import Document, in_folder
+from bough.describe.elements import Buoyancy, Element, Line, Restoring
+from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.loads import Wrench
@@ -20,10 +22,11 @@ from bough.describe.loops import Loop
 from bough.describe.numeric import VectorLike, text
 from bough.describe.references import reference_problems
 from bough.describe.settings import Simulation
+from bough.describe.stops import Stop
 from bough.describe.wheels import Wheel
 from bough.errors import DescriptionError, Problem
 
-Part = TypeVar("Part", Body, Loop, Wheel, Wrench)
+Part = TypeVar("Part", Body, Loop, Wheel, Wrench, Event, Stop, Line, Restoring, Buoyancy)
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -51,6 +54,11 @@ class System:
         self.loops: dict[str, Loop] = {}
         self.wheels: dict[str, Wheel] = {}
         self.wrenches: dict[str, Wrench] = {}
+        self.events: dict[str, Event] = {}
+        self.stops: dict[str, Stop] = {}
+        self.lines: dict[str, Line] = {}
+        self.restorings: dict[str, Restoring] = {}
+        self.buoyancies: dict[str, Buoyancy] = {}
         self.settings: Simulation | None = None
         self._joint_owners: dict[str, str] = {}
 
@@ -134,6 +142,68 @@ class System:
     ) -> Wrench:
         """Add a force and a moment from outside to a body; see Wrench."""
         return self._add(Wrench(name, body, force, moment, at, frame, node))
+
+    def event(
+        self,
+        name: str,
+        *,
+        at: float | None = None,
+        when: str | None = None,
+        crosses: float | None = None,
+        direction: str = "both",
+        quantity: str = "position",
+        do: Any,
+        repeat: bool = False,
+    ) -> Event:
+        """Say what happens at a time, or when a quantity crosses a value; see Event."""
+        return self._add(Event(name, at, when, crosses, direction, quantity, do, repeat))
+
+    def latch(self, name: str, *, coordinate: str, at: float, direction: str = "both") -> Event:
+        """Lock a coordinate when it passes the value `at`; see Latch."""
+        return self._add(Latch(name, coordinate, at, direction))
+
+    def stop(
+        self,
+        name: str,
+        *,
+        coordinate: str,
+        above: float | None = None,
+        below: float | None = None,
+        stiffness: float,
+        damping: float = 0.0,
+    ) -> Stop:
+        """Add a spring and a damper that act on a coordinate beyond a value; see Stop."""
+        return self._add(Stop(name, coordinate, above, below, stiffness=stiffness, damping=damping))
+
+    def line(
+        self, name: str, *, a: Any, b: Any, stiffness: float, length: float, damping: float = 0.0, slack: bool = False
+    ) -> Line:
+        """Stretch a straight spring and damper from the frame `a` to the frame `b`; see Line."""
+        return self._add(Line(name, a, b, stiffness, length, damping, slack))
+
+    def restoring(
+        self,
+        name: str,
+        *,
+        body: str,
+        stiffness: Any,
+        at: VectorLike = ORIGIN,
+        force: VectorLike = ORIGIN,
+        moment: VectorLike = ORIGIN,
+        rest: VectorLike | None = None,
+        node: str | None = None,
+    ) -> Restoring:
+        """Add a force and a moment that are linear in how a point and its body are displaced in the world; see Restoring."""
+        return self._add(Restoring(name, body, stiffness, at, force, moment, rest, node))
+
+    def buoyancy(self, name: str, *, body: str, sections: Any, density: float = 1025.0, level: float = 0.0) -> Buoyancy:
+        """Float a body of circular sections; see Buoyancy."""
+        return self._add(Buoyancy(name, body, sections, density, level))
+
+    @property
+    def elements(self) -> dict[str, Element]:
+        """The force elements by name: lines, then restorings, then buoyancies."""
+        return {**self.lines, **self.restorings, **self.buoyancies}
 
     def simulation(
         self,
@@ -236,13 +306,18 @@ class System:
             loops=tuple(self.loops.values()),
             wheels=tuple(self.wheels.values()),
             wrenches=tuple(self.wrenches.values()),
+            events=tuple(self.events.values()),
+            stops=tuple(self.stops.values()),
+            lines=tuple(self.lines.values()),
+            restorings=tuple(self.restorings.values()),
+            buoyancies=tuple(self.buoyancies.values()),
             simulation=self.settings,
         )
 
     @classmethod
     def _of(cls, document: Document) -> Self:
         system, problems = cls(document.name, gravity=document.gravity), []
-        for key in ("bodies", "loops", "wheels", "wrenches"):
+        for key in ("bodies", "loops", "wheels", "wrenches", "lines", "restorings", "buoyancies", "events", "stops"):
             for index, part in enumerate(getattr(document, key)):
                 try:
                     system._add(part)
@@ -256,10 +331,14 @@ class System:
     def _add(self, part: Part) -> Part:
         shelves: dict[type, dict[str, Any]] = {
             Body: self.bodies, Loop: self.loops, Wheel: self.wheels, Wrench: self.wrenches,
+            Line: self.lines, Restoring: self.restorings, Buoyancy: self.buoyancies, Event: self.events, Stop: self.stops,
         }  # fmt: skip
         shelf = shelves[type(part)]
-        if part.name in shelf:
-            text = f"there is a {part.noun} of this name already; give each {part.noun} its own name"
+        others = self.elements if isinstance(part, Line | Restoring | Buoyancy) else shelf      # elements are told apart by name
+        if part.name in others:
+            noun = others[part.name].noun
+            each = noun if part.name in shelf else "force element"
+            text = f"there is a {noun} of this name already; give each {each} its own name"
             raise DescriptionError([Problem(text, _subject(part), ("name",))])
         if isinstance(part, Body) and part.joint.name is not None:
             self._claim_joint_name(part, part.joint.name)

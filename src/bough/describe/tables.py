@@ -16,7 +16,8 @@ Kind = Literal["linear", "hold", "cubic"]
 Rows = Floats | tuple[Floats, ...]
 
 
-def _increasing(value: Any) -> Floats:
+def increasing(value: Any) -> Floats:
+    """Times that increase strictly, at least one."""
     times = numbers(value)
     if not times:
         raise ValueError("is empty; give at least one time")
@@ -60,7 +61,7 @@ class Table(Description):
     """
 
     noun: ClassVar[str] = "table"
-    times: Annotated[Floats, BeforeValidator(_increasing), WithJsonSchema(NUMBERS | {"minItems": 1})]
+    times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(NUMBERS | {"minItems": 1})]
     values: Annotated[
         Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})
     ]

@@ -1,6 +1,6 @@
 """Closed loops in a run: a start that closes them, and what keeps them closed."""
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from bough.integrate.stiff import STIFF
 from bough.model import Model
 from bough.model.run import call, group_parameters, lanes_for
 from bough.sweeps import fields as f
+
+if TYPE_CHECKING:
+    from bough.integrate.run import Run
 
 WAYS = ("projection", "baumgarte")
 MOST_CORRECTIONS = 6                # after a step: of positions until they close, then of speeds
@@ -77,18 +80,26 @@ def close_start(model: Model, x: np.ndarray, hold: Sequence[str], parameters: Ma
     return f"to close the loops {name} was changed by {change[worst]:.3g}, most of all"
 
 
-def close_samples(model: Model, pars: np.ndarray, out: np.ndarray) -> None:
-    """Close the loops in recorded states (batch, samples, nx), in place: those inside a step are interpolated.  A step of no length
-    does it."""
-    batch, samples, nx = out.shape
-    x = np.ascontiguousarray(out.reshape(-1, nx))
-    rows = np.flatnonzero(np.isfinite(x).all(axis=1))
-    x, own = x[rows], pars if len(pars) == 1 else pars[np.minimum(rows//samples, len(pars) - 1)]
-    tables, lanes, tableau = model.tables, lanes_for(len(x)), corrected(euler_cromer(), "projection")
+def close_samples(run: "Run", first: int) -> None:
+    """Close the loops in the samples recorded from `first` on: those inside a step are interpolated.  A step of no length does it,
+    at the sample's time, for what is prescribed depends on it."""
+    nx, model = run.x.shape[1], run.model
+    states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection")
+    several = model.holds and run.done - first > 0
+    for part in np.split(np.arange(first, run.done), np.arange(1, run.done - first) if several else []):
+        x = np.ascontiguousarray(states[:, part].reshape(-1, nx))
+        rows = np.flatnonzero(np.isfinite(x).all(axis=1))
+        if len(rows):
+            own = run.pars if len(run.pars) == 1 else run.pars[np.minimum(rows//len(part), len(run.pars) - 1)]
+            x[rows] = closed_states(model, own, x[rows], tableau, float(run.grid.samples[part[0]]))
+            states[:, part] = x.reshape(len(run.x), len(part), nx)
+
+
+def closed_states(model: Model, pars: np.ndarray, x: np.ndarray, tableau: np.ndarray, t: float) -> np.ndarray:
+    tables, lanes = model.tables, lanes_for(len(x))
     nu, at = tables.n_u, tables.size(f.WS_SIZE)
-    ws, failed = lanes.zeros(at + 3*nx + nu), np.full((len(x), 2), np.nan)
-    call(loops.fixed_order_n, (tables.plan, group_parameters(own, lanes), tables.tables), (tableau, 0, np.zeros(nx + nu + 1), at),
-         np.array([[0.0, 0.0, 1.0, -1.0]]), (x, np.zeros((len(x), nu)), np.zeros((len(x), 0)), np.zeros((len(x), 0)), failed), ws)
-    flat = out.reshape(-1, nx).copy()
-    flat[rows] = x
-    out[:] = flat.reshape(batch, samples, nx)
+    ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
+    call(loops.fixed_order_n, (tables.plan, group_parameters(pars, lanes), tables.tables),
+         (tableau, 0, np.zeros(x.shape[1] + nu + 1), at), np.array([[t, t, 1.0, -1.0]]),
+         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
+    return x

@@ -14,10 +14,11 @@ class Grid:
     breaks: np.ndarray          # times at which steps must end besides: of the loads, of control updates; last, the end
     updates: np.ndarray         # those at which a Python controller is asked again, 0 among them
 
-    def segments(self, dt: float) -> np.ndarray:
-        """Rows start, end, steps, sample (-1: none) that lead from 0 to the end; every sample and break is an end."""
+    def segments(self, dt: float, start: float, stop: float) -> np.ndarray:
+        """Rows start, end, steps, sample (-1: none) that lead from start to stop; every sample and break is an end."""
         ends = np.union1d(self.samples[1:], self.breaks)
-        starts = np.concatenate([[0.0], ends[:-1]])
+        ends = np.append(ends[(ends > start) & (ends < stop)], stop)
+        starts = np.concatenate([[start], ends[:-1]])
         steps = np.maximum(1, np.ceil((ends - starts)/dt*(1.0 - 1e-9)))
         sample = np.searchsorted(self.samples, ends)
         is_sample = self.samples[np.minimum(sample, len(self.samples) - 1)] == ends

@@ -1,4 +1,4 @@
-"""Integrate a model from an initial state: the one loop over chunks of compiled steps."""
+"""Integrate a model from an initial state."""
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,23 +7,29 @@ from typing import Any
 import numpy as np
 
 from bough.errors import StateError, nearest
-from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilised
+from bough.integrate.adaptive import run_adaptive
+from bough.integrate.closing import close_start, closing_way, corrected, stabilised
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED, STAGES
 from bough.integrate.control import PythonControl
+from bough.integrate.events import Switchboard, from_event_to_event
+from bough.integrate.fixed import run_fixed
 from bough.integrate.grid import Grid, build_grid, positive
 from bough.integrate.start import starting_rows
 from bough.integrate.stiff import STIFF, run_stiff
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
-from bough.model.run import call, group_parameters, lanes_for
+from bough.model.coordinates import holdable
+from bough.model.holds import motion_breaks
+from bough.model.run import call, group_parameters
 from bough.sweeps import fields as f
 
+DYNAMICS = ("auto", *loops.FIXED)
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
 RTOL, ATOL = 1e-9, 1e-12          # of the adaptive methods
-CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should take: progress and interrupts come between
+OPEN_GAP = 1e-6                     # m or rad: a loop that is open by more is not closed
 Progress = Callable[[float, float], None]
 
 
@@ -39,18 +45,25 @@ class Run:
     x: np.ndarray
     u: np.ndarray
     grid: Grid
-    dense: bool
+    dynamics: str                   # asked for: "auto", or a method
     address: int
     control: PythonControl | None
     progress: Progress | None
+    tableau: np.ndarray = field(default_factory=lambda: np.zeros(0))        # of a method with compiled steps
+    watch: np.ndarray = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
+    passed: np.ndarray = field(default_factory=lambda: np.zeros(2))
+    passing: list[int] = field(default_factory=list)                        # watchers that have passed
     out: np.ndarray = field(init=False)
     u_out: np.ndarray = field(init=False)
     failed: np.ndarray = field(init=False)
+    carry: np.ndarray = field(default_factory=lambda: np.zeros((0, loops.CARRY)))       # of adaptive steps
     done: int = 1                   # samples recorded
     steps: int = 0
+    longest: float = 0.0            # step of those with fixed length
     rejected: int = 0
     failure: str | None = None
     started: float = 0.0
+    asked: float = -1.0             # time at which a Python controller was asked last
 
     def start_clock(self) -> None:
         """From here on time counts: kernels are compiled and loaded."""
@@ -63,19 +76,36 @@ class Run:
         self.failed = np.full((len(self.x), 2), np.nan)
         self.out[:, :self.x.shape[1]] = self.x
 
-    def arguments(self, lanes: Lanes, tableau: np.ndarray) -> tuple[tuple, tuple, tuple, np.ndarray]:
+    @property
+    def way(self) -> str:
+        """The method of the dynamics, for what is held now."""
+        return self.model.dynamics(self.dynamics)
+
+    def arguments(self, lanes: Lanes) -> tuple[tuple, tuple, tuple, np.ndarray]:
         """What the loops take: model, stepper, rows, ws."""
-        tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(tableau[STAGES])
-        at = tables.size(f.WS_SIZE) + (tables.dense_size if self.dense else 0)
+        tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(self.tableau[STAGES])
+        at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way), self.tableau
+        if self.way == "cloud":                                         # whose loops only hold what is given
+            tableau = corrected(tableau, None)
         model = tables.plan, group_parameters(self.pars, lanes), tables.tables
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
-        rows = self.x, self.u, self.out, self.u_out, self.failed
+        rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
         return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
 
+    def state_after(self, t: float, step: float) -> np.ndarray:
+        """The one state a step later, without going there."""
+        model, stepper, _, ws = self.arguments(ONE)
+        x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
+        call(loops.FIXED[self.way], model, stepper, np.array([[t, t + step, 1.0, -1.0]]),
+             (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
+        return x[0]
+
     def ask_control(self, t: float) -> None:
-        """Ask a Python controller for its torques; what goes wrong after the first call ends the run, not what was recorded."""
-        if self.control is None:
+        """Ask a Python controller for its torques, once a time; what goes wrong after the first call ends the run, not what was
+        recorded."""
+        if self.control is None or t == self.asked:
             return
+        self.asked = t
         try:
             self.control.fill(t, self.x, self.u)
         except Exception as error:
@@ -124,27 +154,92 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
         control_period = dt
     if python is None and control_period is not None:
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
-    grid = build_grid(until, rate, dt if fixed else None, model.tables.jumps if fixed else model.tables.knots, control_period)
+    breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, motion_breaks(model, until))
+    grid = build_grid(until, rate, dt if fixed else None, breaks, control_period)
     pars = stabilised(pars, way, dt if fixed else None)
-    run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics == "dense",
+    run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics,
               control.address if compiled else 0, python, progress)
+    if fixed or method in ADAPTIVE:
+        run.tableau = corrected((FIXED | ADAPTIVE)[method](), way)
+    plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), control if compiled else None, way == "projection")
+    boards = carry_out(run, plan, parameters) if model.system.events or model.system.stops else []
+    if not boards:
+        go(run, plan, None)
+    wall = time.perf_counter() - run.started
+    check_held_wheels(run)
+    check_contradictions(run)
+    step = None if not fixed or dt is None else dt if abs(run.longest - dt) < 1e-9*dt else run.longest
+    return replace(finish(run, batched, parameters, method, step, wall), assembled=assembled,
+                   events=tuple(tuple(board.log) for board in boards), spans=tuple(tuple(board.spans) for board in boards))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run goes on."""
+    method: str
+    dt: float | None
+    tolerances: tuple[float, float]
+    law: Controller | None              # a compiled one
+    projects: bool                      # loops are closed by projection
+
+
+def go(run: Run, plan: Plan, board: Switchboard | None) -> None:
+    """From t = 0 to the end, from event to event; what ends it early is noted."""
+    advance = run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff
     run.start_clock()
     try:
-        if fixed:
-            dt = run_fixed(run, corrected(FIXED[method](), way), float(dt or 0.0))
-        elif method in ADAPTIVE:
-            run_adaptive(run, corrected(ADAPTIVE[method](), way), dt, (rtol or RTOL, atol or ATOL))
-            if way == "projection":
-                close_samples(model, pars, run.out.reshape(len(x), -1, x.shape[1])[:, :run.done])
+        if board is None:
+            advance(run, plan, 0.0, float(run.grid.samples[-1]))
         else:
-            run_stiff(run, method, dt, rtol or RTOL, atol or ATOL, control if compiled else None)
+            from_event_to_event(run, plan, board, advance)
     except KeyboardInterrupt:
-        run.failure = f"interrupted at t = {grid.samples[run.done - 1]:.6g} s"
+        run.failure = f"interrupted at t = {run.grid.samples[run.done - 1]:.6g} s"
     except ControlFailure as failure:
         run.failure = str(failure)
-    check_held_wheels(run)
-    wall = time.perf_counter() - run.started
-    return replace(finish(run, batched, parameters, method, dt if fixed else None, wall), assembled=assembled)
+
+
+def carry_out(run: Run, plan: Plan, parameters: Mapping[str, Any] | None) -> list[Switchboard]:
+    """Runs with events: one state after another, for each meets them at its own times."""
+    if len(run.x) > 1 and run.control is not None:
+        raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
+                         "compiled controller (bough.controller)")
+    boards, dones = [], []
+    for row in range(len(run.x)):
+        member = replace(run, x=run.x[row:row + 1], u=run.u[row:row + 1], pars=run.pars[min(row, len(run.pars) - 1)][None],
+                         watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(2))
+        board = Switchboard(run.model, None if parameters is None else {name: value[row] for name, value in parameters.items()})
+        board.start(member.x[0])
+        member.out[:, :member.x.shape[1]] = member.x
+        go(member, plan, board)
+        board.spans.append((np.inf, board.model))
+        run.out[row], run.u_out[row], run.failed[row] = member.out[0], member.u_out[0], member.failed[0]
+        run.steps, run.rejected = run.steps + member.steps, run.rejected + member.rejected
+        run.longest, run.failure = max(run.longest, member.longest), run.failure or member.failure
+        run.started = run.started or member.started
+        boards.append(board)
+        dones.append(member.done)
+    run.done = max(dones)
+    return boards
+
+
+def check_contradictions(run: Run) -> None:
+    """Loops that what is prescribed pulls open: the run is cut where that begins."""
+    model = run.model
+    if not (model.system.loops and holdable(model.system)):
+        return
+    states = run.out.reshape(len(run.x), -1, run.x.shape[1])[:, :run.done]
+    for row in range(len(run.x)):
+        sound = np.flatnonzero(np.isfinite(states[row]).all(axis=1))
+        gaps = model.loop_gaps(states[row, sound, :model.nq])
+        worst = {name: np.abs(np.atleast_2d(gap)).max(axis=1) for name, gap in gaps.items()}
+        name = max(worst, key=lambda loop: worst[loop].max(initial=0.0))
+        wide = sound[worst[name] > OPEN_GAP]
+        if len(wide):
+            held = ", ".join(model.holds) or "what events hold"
+            run.failure = (f"loop '{name}' is pulled open from t = {run.grid.samples[wide[0]]:.6g} s on (by "
+                           f"{worst[name].max():.3g}): the motions of {held} contradict it; leave one of its joints free, or "
+                           "prescribe motions that keep it closed")
+            run.done = max(int(wide[0]), 1)
 
 
 def check_options(method: str, dt: float | None, dynamics: str, rtol: float | None, atol: float | None) -> None:
@@ -154,10 +249,10 @@ def check_options(method: str, dt: float | None, dynamics: str, rtol: float | No
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
     if dt is not None:
         positive("dt", dt, "the step in seconds")
-    if dynamics not in ("auto", "order-n", "dense"):
-        raise StateError(f"dynamics is '{dynamics}'; one of auto, order-n, dense")
-    if dynamics == "dense" and method in STIFF:
-        raise StateError(f"dynamics 'dense' is not offered with the method '{method}'; leave it out")
+    if dynamics not in DYNAMICS:
+        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+    if dynamics in ("dense", "cloud") and method in STIFF:
+        raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None:
             positive(name, value, "a tolerance")
@@ -173,73 +268,6 @@ def check_held_wheels(run: Run) -> None:
         if not wheel.driven and np.nan_to_num(u[:, :, model.nv + j]).any():
             raise StateError(f"the controller gives a motor torque to wheel '{wheel.name}', whose speed is held; give the wheel a "
                              "torque in the description (0 will do), then its speed is a state")
-
-
-def run_fixed(run: Run, tableau: np.ndarray, dt: float) -> float:
-    """Chunks of segments: many where no Python comes between, up to the next update where a Python controller does.  Gives the
-    longest step that was taken: samples and jumps of the loads may ask for shorter ones than dt."""
-    lanes = lanes_for(len(run.x))
-    kernel = loops.fixed_dense if run.dense else loops.fixed_order_n
-    model, stepper, rows, ws = run.arguments(lanes, tableau)
-    segments = run.grid.segments(dt)
-    call(kernel, model, stepper, segments[:0], rows, ws)                # compile or load before the clock starts
-    run.start_clock()
-    longest = float(((segments[:, loops.END] - segments[:, loops.START])/segments[:, loops.STEPS]).max())
-    first, size = 0, 1
-    after_update = np.append(np.flatnonzero(np.isin(segments[:, loops.END], run.grid.updates)) + 1, len(segments))
-    while first < len(segments):
-        ends = segments[first:first + size]
-        if run.control is not None:                                  # up to the next update of the controls
-            ends = segments[first:after_update[np.searchsorted(after_update, first, side="right")]]
-            run.ask_control(segments[first, 0])
-            if first == 0:
-                run.record_controls(0)
-        begin = time.perf_counter()
-        call(kernel, model, stepper, ends, rows, ws)
-        run.steps += int(ends[:, loops.STEPS].sum())
-        first += len(ends)
-        run.done = int(max(run.done, ends[:, loops.SAMPLE].max() + 1))
-        if run.note_failure():
-            break
-        run.report(ends[-1, loops.END])
-        if run.control is None:
-            took = max(time.perf_counter() - begin, 1e-6)
-            size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
-    return dt if abs(longest - dt) < 1e-9*dt else longest
-
-
-def run_adaptive(run: Run, tableau: np.ndarray, dt: float | None, tolerances: tuple[float, float]) -> None:
-    """Between two breaks of the loads, chunks of samples."""
-    kernel = loops.adaptive_dense if run.dense else loops.adaptive_order_n
-    model, stepper, rows, ws = run.arguments(ONE, tableau)
-    samples = run.grid.samples
-    carry = np.zeros((len(run.x), loops.CARRY))
-    carry[:, loops.STEP] = dt or 1e-4*samples[-1]/max(len(samples) - 1, 1)
-    carry[:, loops.NEXT] = 1
-    size = max(1, len(samples)//100)
-    call(kernel, model, stepper, samples, np.array([0.0, 0.0, *tolerances]), carry, rows, ws)
-    run.start_clock()
-    starts, updates = [0.0, *run.grid.breaks[:-1].tolist()], set(run.grid.updates.tolist())
-    for start, stop in zip(starts, run.grid.breaks.tolist(), strict=True):
-        if start in updates:
-            run.ask_control(start)
-        if run.done == 1:
-            run.record_controls(0)
-        while True:
-            begin = time.perf_counter()
-            limits = np.array([stop, min(run.done + size, len(samples) + 1), *tolerances])
-            call(kernel, model, stepper, samples, limits, carry, rows, ws)
-            run.steps, run.rejected = int(carry[:, loops.TAKEN].sum()), int(carry[:, loops.REFUSED].sum())
-            running = np.isnan(run.failed[:, 0])
-            if run.note_failure():
-                return
-            run.done = int(carry[running, loops.NEXT].min())
-            now = float(carry[running, loops.TIME].min())
-            run.report(now)
-            if now >= stop:
-                break
-            took = max(time.perf_counter() - begin, 1e-6)
-            size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
 
 
 def explain_failure(run: Run, row: int) -> str:

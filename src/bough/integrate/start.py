@@ -6,6 +6,7 @@ import numpy as np
 
 from bough.errors import StateError
 from bough.model import Model
+from bough.model.holds import impose
 from bough.model.parameters import members as count_members
 
 
@@ -22,12 +23,25 @@ def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
         raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
     x = batch.x.copy()
     unit_quaternions(model, x)
+    check_prescribed(model, x)
     if model.in_orbit and members is None:
         centre(model, x)
     elif model.in_orbit:
         for i in range(batch.n):
             centre(model.with_parameters({name: value[i] for name, value in (parameters or {}).items()}), x[i:i + 1])
     return x, not batch.single
+
+
+def check_prescribed(model: Model, x: np.ndarray) -> None:
+    """A state that is given must agree with what is prescribed, and locked coordinates must rest."""
+    wanted = x.copy()
+    impose(model, wanted, 0.0)
+    wrong = np.argwhere(np.abs(wanted - x) > 1e-9*np.maximum(1.0, np.abs(wanted)))
+    if len(wrong):
+        row, entry = wrong[0]
+        what, name = ("q0", model.names.q[entry]) if entry < model.nq else ("v0", model.names.v[entry - model.nq])
+        raise StateError(f"{what} of '{name}' is {x[row, entry]:.6g}, but its motion is given and starts with "
+                         f"{wanted[row, entry]:.6g}; let model.follow(q, v) fill in what is prescribed, or change the motion")
 
 
 def unit_quaternions(model: Model, x: np.ndarray) -> None:

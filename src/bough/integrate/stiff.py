@@ -1,70 +1,115 @@
 """SciPy's stiff solvers, on the compiled derivative."""
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bough.integrate.compiled.callback import Controller
+from bough.integrate.watchers import crosses, find_moment
 from bough.kernels.lanes import ONE
 from bough.model import Model
+from bough.model.holds import impose
 from bough.model.run import call, workspace
 from bough.sweeps import calls
 
 if TYPE_CHECKING:
-    from bough.integrate.run import Run
+    from bough.integrate.run import Plan, Run
 
 STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 
 
-def run_stiff(run: "Run", method: str, dt: float | None, rtol: float, atol: float, law: Controller | None) -> None:
+def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """One state after another, from break to break of the loads; dt, where given, is the longest step."""
-    from scipy.integrate import solve_ivp
-    model, samples, nx = run.model, run.grid.samples, run.x.shape[1]
-    ws = workspace(model.tables, ONE)
-    out = np.empty((1, nx))
-    reached = np.ones(len(run.x), dtype=int)
-    updates = set(run.grid.updates.tolist())
-    starts = np.concatenate([[0.0], run.grid.breaks[:-1]])
-    for start, stop in zip(starts.tolist(), run.grid.breaks.tolist(), strict=True):
-        if start in updates:
-            run.ask_control(start)
-        if start == 0.0:
+    samples, reached = run.grid.samples, np.full(len(run.x), run.done)
+    breaks = run.grid.breaks[(run.grid.breaks > start) & (run.grid.breaks < stop)].tolist()
+    for begin, end in zip([start, *breaks], [*breaks, stop], strict=True):
+        if begin in run.grid.updates:
+            run.ask_control(begin)
+        if begin == 0.0:
             run.record_controls(0)
-        inside = np.flatnonzero((samples > start) & (samples <= stop))
+        inside = np.flatnonzero((samples > begin) & (samples <= end))
         for row in np.flatnonzero(np.isnan(run.failed[:, 0])).tolist():
-            member = min(row, len(run.pars) - 1)
-            pars, u = run.pars[member:member + 1], run.u[row:row + 1]
-
-            def rate(t: float, x: np.ndarray, pars: np.ndarray = pars, u: np.ndarray = u, start: float = start,
-                     stop: float = stop) -> np.ndarray:
-                step = 1e-9*(stop - start)
-                times = np.array([[t, min(max(t, start + step), stop - step)]])
-                take_law(model, law, t, x, u)
-                call(calls.state_derivative, model.tables.plan, pars, model.tables.tables, times, x[None].copy(), u, out, ws)
-                run.report(t)
-                return out[0].copy()
-
-            times = np.union1d(samples[inside], [stop])
-            solution = solve_ivp(rate, (start, stop), run.x[row], method=STIFF[method], t_eval=times, rtol=rtol, atol=atol,
-                                 max_step=dt or np.inf, dense_output=True)
-            run.steps += len(solution.sol.ts) - 1
-            for k, sample in enumerate(inside[:solution.y.shape[1]]):
-                run.out[row, sample*nx:(sample + 1)*nx] = solution.y[:, k]
-                reached[row] = sample + 1
-            for sample in inside.tolist():
-                take_law(model, law, samples[sample], run.out[row, sample*nx:(sample + 1)*nx], run.u[row:row + 1])
-                run.record_controls(sample, slice(row, row + 1))
-            if solution.status != 0:
-                run.failed[row] = solution.t[-1] if len(solution.t) else start, -1
-                continue
-            run.x[row] = solution.y[:, -1]
-            for at in model.quaternions:
-                run.x[row, at:at + 4] /= np.linalg.norm(run.x[row, at:at + 4])
+            reached[row] = max(reached[row], stiff_span(run, plan, row, (begin, end), inside))
         run.done = int(reached.max())
-        if run.note_failure():
+        if run.note_failure() or run.passed[1]:
+            return
+
+
+def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], inside: np.ndarray) -> int:
+    """One state through a span without breaks, or up to the moment at which a watcher passes; how many samples it reaches."""
+    solver, samples, reached = solver_of(run, plan, row, span), run.grid.samples[inside], 0
+    before = run.x[row].copy()
+    while solver.status == "running":
+        start = float(solver.t)
+        solver.step()
+        if solver.status == "failed":
+            run.failed[row] = start, -1
             break
-    states = run.out.reshape(len(run.x), -1, nx)
-    for at in model.quaternions:
-        states[..., at:at + 4] /= np.linalg.norm(states[..., at:at + 4], axis=-1, keepdims=True)
+        run.steps += 1
+        state_at, end = states_of(run.model, solver), float(solver.t)
+        after = state_at(end)
+        if any(crosses(watch, before, after) for watch in run.watch):
+            end = passing_moment(run, before, start, end, state_at)
+            after = state_at(end)
+        while reached < len(samples) and samples[reached] <= end:
+            record(run, plan, row, int(inside[reached]), state_at(samples[reached]))
+            reached += 1
+        run.x[row] = before = after
+        if run.passed[1]:
+            break
+    return int(inside[reached - 1]) + 1 if reached else 0
+
+
+def passing_moment(run: "Run", before: np.ndarray, start: float, end: float, state_at: Callable[[float], np.ndarray]) -> float:
+    """The moment within a step at which the first watcher passes; noted are those that have passed then."""
+    moment = start + find_moment(run.watch, before, start, end - start, lambda h: state_at(start + h))
+    after = state_at(moment)
+    run.passing = [i for i, watch in enumerate(run.watch) if crosses(watch, before, after)]
+    run.passed[:] = moment, 1.0
+    return moment
+
+
+def solver_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Any:
+    """SciPy's solver at the start of a span."""
+    from scipy import integrate
+    solver = getattr(integrate, STIFF[plan.method])
+    (rtol, atol), (start, stop) = plan.tolerances, span
+    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, max_step=plan.dt or np.inf)
+
+
+def states_of(model: Model, solver: Any) -> Callable[[float], np.ndarray]:
+    """States within the solver's last step: what is held is where it must be, and quaternions have unit length."""
+    inside, end, last = solver.dense_output(), solver.t, solver.y.copy()
+
+    def state_at(t: float) -> np.ndarray:
+        x = np.array(last if t == end else inside(t))[None]
+        impose(model, x, t)
+        for at in model.quaternions:
+            x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4])
+        return x[0]
+    return state_at
+
+
+def record(run: "Run", plan: "Plan", row: int, sample: int, x: np.ndarray) -> None:
+    """Put down a state, and the controls in force, as a sample."""
+    run.out[row, sample*len(x):(sample + 1)*len(x)] = x
+    take_law(run.model, plan.law, run.grid.samples[sample], x, run.u[row:row + 1])
+    run.record_controls(sample, slice(row, row + 1))
+
+
+def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Callable[[float, np.ndarray], np.ndarray]:
+    """x' of one state, compiled."""
+    tables, member, ws = run.model.tables, min(row, len(run.pars) - 1), workspace(run.model.tables, ONE)
+    pars, u, out, (start, stop) = run.pars[member:member + 1], run.u[row:row + 1], np.empty((1, run.x.shape[1])), span
+    step = 1e-9*(stop - start)
+
+    def rate(t: float, x: np.ndarray) -> np.ndarray:
+        times = np.array([[t, min(max(t, start + step), stop - step)]])
+        take_law(run.model, plan.law, t, x, u)
+        call(calls.state_derivative, tables.plan, pars, tables.tables, times, x[None].copy(), u, out, ws)
+        run.report(t)
+        return out[0].copy()
+    return rate
 
 
 def take_law(model: Model, law: Controller | None, t: float, x: np.ndarray, u: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bough.integrate.occurrence import Occurrence
 from bough.model import Model
 
 
@@ -22,3 +23,5 @@ class Trajectory:
     wall_time: float                                # s
     failure: str | None                             # why it ended early
     assembled: str | None = None                    # what closing the loops changed in the state that was given
+    events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
+    spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it

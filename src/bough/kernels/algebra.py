@@ -85,6 +85,24 @@ def column(C, j):
 
 
 @leaf
+def invert(A):
+    """A^-1: its columns are the cross products of A's rows, over the determinant."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = A
+    x, y, z = (xx, xy, xz), (yx, yy, yz), (zx, zy, zz)
+    yz_, zx_, xy_ = cross(y, z), cross(z, x), cross(x, y)
+    return scale(1.0/dot(x, yz_), (yz_[0], zx_[0], xy_[0], yz_[1], zx_[1], xy_[1], yz_[2], zx_[2], xy_[2]))
+
+
+@leaf
+def rate_matrix(alpha, omega):
+    """alpha~ + omega~ omega~: times a vector of a body, its second derivative."""
+    (ax, ay, az), (x, y, z) = alpha, omega
+    xy, xz, yz = x*y, x*z, y*z
+    xx, yy, zz = x*x, y*y, z*z
+    return -yy - zz, xy - az, xz + ay, xy + az, -xx - zz, yz - ax, xz - ay, yz + ax, -xx - yy
+
+
+@leaf
 def attitude(p):
     """Matrix of the quaternion (x, y, z, w) of any length: a stage between two steps need not be unit."""
     x, y, z, w = p
@@ -126,6 +144,13 @@ def axial(E):
 def trace_less(E, v):
     """(tr(E) I - E) v."""
     return add(scale(E[0] + E[4] + E[8], v), scale(-1.0, rotate(E, v)))
+
+
+@leaf
+def trace_less_sym(S):
+    """tr(S) I - S of a symmetric S."""
+    xx, xy, xz, yy, yz, zz = S
+    return yy + zz, -xy, -xz, xx + zz, -yz, xx + yy
 
 
 @leaf

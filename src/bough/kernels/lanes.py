@@ -184,6 +184,11 @@ def only_if_both(full, plain):
     return _only_if(lambda lane: lane.bends and lane.loops, full, plain)
 
 
+def only_if_single(full, several):
+    """The same of kernels that run one state at a time: for four, `several` stands in."""
+    return _only_if(lambda lane: lane.width == 1, full, several)
+
+
 @intrinsic
 def quads_of(typingctx, array):
     """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbours'."""
@@ -332,11 +337,13 @@ def get_lane(typingctx, lanes, array, index, lane):
 
 @intrinsic
 def put_lane(typingctx, lanes, array, index, lane, value):
-    """Set the number at `index` in one lane."""
+    """Set the number at `index` in one lane; or, with a (nested) tuple of floats, those from `index` on."""
     def codegen(context, builder, sig, args):
-        builder.store(args[4], _lane_address(context, builder, sig, args, lanes.width), align=8)
+        for i, x in enumerate(_leaves(context, builder, value, args[4], types.float64)):
+            at = builder.add(args[2], ir.Constant(_I64, i))
+            builder.store(x, _lane_address(context, builder, sig, (*args[:2], at, args[3]), lanes.width), align=8)
         return context.get_dummy_value()
-    return types.void(lanes, array, types.int64, types.int64, types.float64), codegen
+    return types.void(lanes, array, types.int64, types.int64, value), codegen
 
 
 @intrinsic
@@ -410,6 +417,19 @@ def smaller(typingctx, a, b):
         x, y = context.cast(builder, args[0], a, number), context.cast(builder, args[1], b, number)
         return builder.select(builder.fcmp_ordered("<", x, y), x, y)
     return number(a, b), codegen
+
+
+@intrinsic
+def where_positive(typingctx, x, a, b):
+    """a where x > 0, b elsewhere, lane by lane."""
+    number = _result_type(_result_type(x, a), b)
+
+    def codegen(context, builder, sig, args):
+        x_, a_, b_ = (context.cast(builder, value, t, number) for value, t in zip(args, sig.args))
+        wide = getattr(number, "width", 1)
+        zero_ = ir.Constant(_llvm(number), 0.0 if wide == 1 else [0.0]*wide)
+        return builder.select(builder.fcmp_ordered(">", x_, zero_), a_, b_)
+    return number(x, a, b), codegen
 
 
 @intrinsic

@@ -8,8 +8,8 @@ import numpy as np
 
 __all__ = ["accumulate", "add", "align_stack", "any_negative", "get_lane", "inverse_above", "lanes_of", "load", "load3", "load4",
            "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending", "only_if_both",
-           "only_if_looped", "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "scale",
-           "sincos", "smaller", "sqrt", "store", "sub", "width_of", "zero"]
+           "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack",
+           "read_spatial", "scale", "sincos", "smaller", "sqrt", "store", "sub", "where_positive", "width_of", "zero"]
 
 
 def lanes_of(ws, plan):
@@ -24,9 +24,23 @@ def only_if_bending(full, plain):
 only_if_looped = only_if_both = only_if_bending
 
 
+def only_if_single(full, several):
+    return lambda lane, *args: (full if lane.width == 1 else several)(lane, *args)
+
+
 class Quads:
-    """Four doubles at a time, whatever the lanes: only load and store with one number are used with it."""
+    """Four doubles at a time, whatever the lanes."""
     width = 4
+
+
+class Packs:
+    """An array as Quads see it."""
+
+    def __init__(self, array):
+        self.flat = array.reshape(-1)
+
+    def __getitem__(self, i):
+        return self.flat[4*i:4*i + 4]
 
 
 def quads_of(array):
@@ -51,6 +65,10 @@ def sqrt(x):
 
 def smaller(a, b):
     return np.minimum(a, b)
+
+
+def where_positive(x, a, b):
+    return np.where(x > 0.0, a, b)
 
 
 def any_negative(x):
@@ -79,11 +97,17 @@ def scale(s, a):
 
 
 def get_lane(lanes, array, index, lane):
+    if isinstance(lanes, Quads):
+        return Packs(array)[index][lane]
     return array[index] if lanes.width == 1 else array[index, lane]
 
 
 def put_lane(lanes, array, index, lane, value):
-    array[index if lanes.width == 1 else (index, lane)] = value
+    for i, x in enumerate(_flat(value)):
+        if isinstance(lanes, Quads):
+            Packs(array)[index + i][lane] = x
+        else:
+            array[index + i if lanes.width == 1 else (index + i, lane)] = x
 
 
 def _take(shape, array, indices):
@@ -99,9 +123,7 @@ def _flat(value):
 
 def _make_load(shape):
     def load(lanes, array, index):
-        if isinstance(lanes, Quads):
-            return array.reshape(-1)[4*index:4*index + 4].copy()
-        return _take(shape, array, itertools.count(index))
+        return _take(shape, Packs(array) if isinstance(lanes, Quads) else array, itertools.count(index))
     return load
 
 
@@ -114,19 +136,19 @@ def read_pack(lanes, array, index):
 
 
 def store(lanes, array, index, value):
-    if isinstance(lanes, Quads):
-        array.reshape(-1)[4*index:4*index + 4] = value
-        return
     for i, x in enumerate(_flat(value)):
-        array[index + i] = x
+        if isinstance(lanes, Quads):
+            Packs(array)[index + i][:] = x
+        else:
+            array[index + i] = x
 
 
 def accumulate(lanes, array, index, value):
-    if isinstance(lanes, Quads):
-        array.reshape(-1)[4*index:4*index + 4] += value
-        return
     for i, x in enumerate(_flat(value)):
-        array[index + i] += x
+        if isinstance(lanes, Quads):
+            Packs(array)[index + i][:] += x
+        else:
+            array[index + i] += x
 
 
 load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))

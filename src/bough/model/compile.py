@@ -1,10 +1,13 @@
 """System -> Model: everything that can be wrong with a tree is said here, by name."""
+from collections.abc import Sequence
+
 import numpy as np
 
-from bough.describe import CentralGravity, System, Wheel
+from bough.describe import Buoyancy, CentralGravity, Line, System, Wheel
 from bough.describe.references import reference_problems
 from bough.errors import ModelError
 from bough.flex import FlexibleBody
+from bough.model.coordinates import holdable
 from bough.model.loops import idle_loops
 from bough.model.model import Model
 from bough.model.singular import check_inertias
@@ -15,10 +18,11 @@ def compile_system(system: System) -> Model:
     check_references(system)
     check_wheels(system)
     check_orbit(system)
+    check_elements(system)
     model = Model(system)
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
-    check_inertias(model.tables.parts, model.nq)
+    check_inertias(model.tables, model.nq)
     check_loops(model)
     return model
 
@@ -31,14 +35,39 @@ def check_loops(model: Model) -> None:
         if isinstance(system.gravity, CentralGravity) and "world" in ends:
             raise ModelError(f"loop '{loop.name}' holds a body to the world; with central gravity the tree moves about its mass "
                              "centre: hold it to another body")
-        for name in dict.fromkeys(body for end in ends if end != "world" for body in line_of(system, end)):
-            flexible = system.bodies[name].flexible
-            if flexible is not None and flexible.variant != "full":
-                raise ModelError(f"loop '{loop.name}' goes through flexible body '{name}', which is linearised: its places do not "
-                                 "follow its deformation; give it the variant 'full'")
+        refuse_linearised(system, f"loop '{loop.name}'", ends)
     for idle in idle_loops(model) if system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
+
+
+def check_elements(system: System) -> None:
+    """What force elements need: a world that stands still, places that follow the deformation, and buoyancy weight along -z."""
+    central = isinstance(system.gravity, CentralGravity)
+    for element in system.elements.values():
+        subject = f"{element.noun} '{element.name}'"
+        ends = [element.a.body, element.b.body] if isinstance(element, Line) else [element.body]
+        if central and (not isinstance(element, Line) or "world" in ends):
+            raise ModelError(f"{subject} acts between a body and the world; with central gravity the tree moves about its mass "
+                             "centre: give the system uniform gravity")
+        refuse_linearised(system, subject, ends)
+        if isinstance(element, Buoyancy):
+            x, y, z = np.asarray(system.gravity, float)
+            if x or y or z >= 0.0:
+                raise ModelError(f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it "
+                                 "is along -z of the world; give the system gravity (0, 0, -9.81)")
+            if system.bodies[element.body].flexible is not None:
+                raise ModelError(f"{subject}: body '{element.body}' is flexible, and sections do not bend with it; weld rigid "
+                                 "bodies with sections to its nodes")
+
+
+def refuse_linearised(system: System, subject: str, ends: Sequence[str]) -> None:
+    """Bodies inboard of the places of a loop or an element must move them as they deform."""
+    for name in dict.fromkeys(body for end in ends if end != "world" for body in line_of(system, end)):
+        flexible = system.bodies[name].flexible
+        if flexible is not None and flexible.variant != "full":
+            raise ModelError(f"{subject} goes through flexible body '{name}', which is linearised: its places do not follow its "
+                             "deformation; give it the variant 'full'")
 
 
 def line_of(system: System, body: str) -> list[str]:
@@ -93,5 +122,9 @@ def check_orbit(system: System) -> None:
                                  "tree moves about its mass centre: give it joint Free()")
             if body.mass == 0.0 and np.any(body.inertia):
                 raise ModelError(f"body '{body.name}' has inertia but no mass; with central gravity give it a mass too")
+        for coordinate in holdable(system).values():
+            if system.bodies[coordinate.body].parent is None:
+                raise ModelError(f"coordinate '{coordinate.name}' is held, and its joint leads to the world; with central gravity "
+                                 "the tree moves about its mass centre: hold joints between bodies only")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

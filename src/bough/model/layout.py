@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
 from bough.model.closures import build_closures, frame_seat
+from bough.model.coordinates import coordinate_places, holdable
+from bough.model.elements import place_elements
 from bough.model.flexible import modal_record_size, node_record_size
 from bough.model.fronts import build_fronts
 from bough.model.loop_loads import free_motions
-from bough.model.partition import Partition, coordinate_places
+from bough.model.partition import Partition
 from bough.sweeps import fields as f
 from bough.sweeps.fields import fours
 
@@ -42,7 +44,8 @@ class Layout:
         self.cosines = fours(self.sines + self.nq)
         self.u = fours(self.cosines + self.nq)
         self.xdot = self.u + self.nu
-        self.positions = self.xdot + self.nx
+        self.given = self.xdot + self.nx                               # accelerations of what is held
+        self.positions = self.given + self.nv*bool(holdable(system))
         self.slots = self.positions + 3*len(hinges)*self.in_orbit
         wheel_hinges = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
         loaded = wheel_hinges | {parts.seat(w.body, w.node).hinge for w in system.wrenches.values()}
@@ -51,9 +54,12 @@ class Layout:
         for loop in {motion.loop for motion in self.frees}:
             described = list(system.loops.values())[loop]
             loaded |= {frame_seat(parts, frame).hinge for frame in (described.a, described.b)}
+        self.placed = place_elements(system, parts)                    # force elements
+        loaded |= {hinge for element in self.placed for hinge in (element.hinge, element.other)}
         loaded -= {0}                                                  # nothing moves the ground
         self.slot = {k: self.slots + 6*i for i, k in enumerate(sorted(loaded))}
-        stores = self.slots + 6*len(loaded)
+        self.elements = self.slots + 6*len(loaded)
+        stores = self.elements + f.ELEMENT_OUT*len(self.placed)
         branches = {hinge.inner for k, hinge in enumerate(hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0}
         self.branch = {k: stores + f.BRANCH_STORE*i for i, k in enumerate(sorted(branches))}
         self.fronts = build_fronts(build_closures(system, parts), parts, stores + f.BRANCH_STORE*len(branches))

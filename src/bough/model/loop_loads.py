@@ -101,3 +101,36 @@ def coordinate(motion: FreeMotion, d: np.ndarray, R_a: np.ndarray, R_b: np.ndarr
     start, end = {f.ABOUT_AXIS: (start, end), f.ABOUT_FIRST: (start, e), f.ABOUT_SECOND: (u, end)}[motion.kind]
     along = (axis*start).sum(axis=1)*(axis*end).sum(axis=1)
     return np.arctan2((axis*np.cross(start, end)).sum(axis=1), (start*end).sum(axis=1) - along)
+
+
+def free_wrenches(model: "Model", seen: "Bodies") -> dict[str, np.ndarray]:
+    """(batch, 6) by loop: [moment, force] of springs, dampers and motors on b, at b's frame, in world axes [B 14]."""
+    from bough.model.loops import frame_motion
+    from bough.model.tables import described_inputs
+    loops, motions = list(model.system.loops.values()), free_motions(model.system)
+    found = {loop.name: np.zeros((seen.batch.n, 6)) for loop in loops}
+    first = model.nv + model.nw + 6*len(model.system.wrenches)                # where their torques start in u: see Layout
+    torques = described_inputs(model.tables, seen.batch.t[:, 0])[:, first:first + len(motions)]
+    for motion, torque in zip(motions, torques.T, strict=True):
+        loop = loops[motion.loop]
+        a, b = frame_motion(model, seen, loop.a), frame_motion(model, seen, loop.b)
+        d, along = b.position - a.position, motion.kind == f.ALONG
+        e = dual(motion, a.attitude, b.attitude)
+        rate = b.velocity - a.velocity - np.cross(a.rate, d) if along else b.rate - a.rate
+        force = torque - motion.damping*(e*rate).sum(axis=1)
+        if motion.stiffness:
+            force = force - motion.stiffness*(coordinate(motion, d, a.attitude, b.attitude) - motion.rest)
+        found[loop.name][:, 3*along:3*along + 3] += force[:, None]*e
+    return found
+
+
+def dual(motion: FreeMotion, R_a: np.ndarray, R_b: np.ndarray) -> np.ndarray:
+    """(batch, 3): the direction whose product with the relative velocity, or rate, is the rate of a free motion's coordinate."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind in (f.ALONG, f.ABOUT_AXIS):
+        return u
+    if motion.kind == f.ABOUT_OWN:
+        return e
+    normal = np.cross(u, e)
+    pair = np.cross(e, normal) if motion.kind == f.ABOUT_FIRST else np.cross(normal, u)
+    return pair/(normal**2).sum(axis=1, keepdims=True)

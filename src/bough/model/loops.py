@@ -9,7 +9,7 @@ from bough.describe import Frame
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.model.closures import Closure, held_motion
-from bough.model.observe import Bodies
+from bough.model.observe import Bodies, Frames
 from bough.model.partition import rotation_matrix
 from bough.model.run import workspace
 from bough.sweeps import calls
@@ -77,12 +77,12 @@ def freedom_at(model: "Model", q: Any) -> Freedom:
     """Degrees of freedom at a position, and what is redundant there."""
     closures = model.tables.fronts.closures
     if not closures:
-        return Freedom(model.nv, 0, 0, (), ())
+        return Freedom(int(model.free.sum()), 0, 0, (), ())
     _, J = loop_terms(model, model.batch(q, np.zeros(model.nv)), POSITION)
-    return freedom_of(closures, J[0], model.nv)
+    return freedom_of(closures, J[0][:, model.free])
 
 
-def freedom_of(closures: Sequence[Closure], J: np.ndarray, nv: int) -> Freedom:
+def freedom_of(closures: Sequence[Closure], J: np.ndarray) -> Freedom:
     from scipy.linalg import qr
     left, sizes, _ = np.linalg.svd(J)
     rank = int((sizes > np.sqrt(REDUNDANT)*sizes.max(initial=0.0)).sum()) if sizes.max(initial=0.0) > 1e-9 else 0
@@ -95,27 +95,28 @@ def freedom_of(closures: Sequence[Closure], J: np.ndarray, nv: int) -> Freedom:
         if own.size and np.linalg.matrix_rank(own, tol=1e-5) == closure.rows:
             idle.append(closure.name)
         at += closure.rows
-    return Freedom(nv, len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
+    return Freedom(J.shape[1], len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
 
 
 # ---- assembly -------------------------------------------------------------------------------------------------------
-def held_speeds(model: "Model", hold: Sequence[str]) -> np.ndarray:
-    """Which entries of v the names of coordinates or joints hold."""
-    if isinstance(hold, str):
-        hold = (hold,)
-    held = np.zeros(model.nv, dtype=bool)
-    for name in hold:
+def named_speeds(model: "Model", names: Sequence[str], what: str) -> np.ndarray:
+    """Which entries of v the names of coordinates or joints mean; `what` the names are for."""
+    if isinstance(names, str):
+        names = (names,)
+    meant = np.zeros(model.nv, dtype=bool)
+    for name in names:
         entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
         if not entries:
             known = [*model.names.v, *model.names.joints]
-            raise StateError(f"hold: there is no coordinate or joint '{name}'{nearest(name, known)}")
-        held[entries] = True
-    return held
+            raise StateError(f"{what}: there is no coordinate or joint '{name}'{nearest(name, known)}")
+        meant[entries] = True
+    return meant
 
 
 def assemble(model: "Model", q: np.ndarray, v: np.ndarray, hold: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
-    free = ~held_speeds(model, hold)
+    free = model.free & ~named_speeds(model, hold, "hold")
+    hold = [*([hold] if isinstance(hold, str) else hold), *model.holds]
     q = assemble_position(model, np.array(q, float), free, hold)
     rate, J = loop_terms(model, model.batch(q, v), SPEED)
     v = v + least_change(model, q, J[0], -rate[0], free)
@@ -234,27 +235,57 @@ def release(hold: Sequence[str]) -> str:
 # ---- forces ---------------------------------------------------------------------------------------------------------
 def frame_pose(model: "Model", seen: Bodies, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
     """(batch, 3) and (batch, 3, 3): where a frame is."""
+    motion = frame_motion(model, seen, frame)
+    return motion.position, motion.attitude
+
+
+def frame_motion(model: "Model", seen: Bodies, frame: Frame) -> Frames:
+    """Where a frame is and how it moves; arrays of one state if it is the world's."""
     if frame.body == "world":
-        position, attitude = np.zeros((1, 3)), np.eye(3)[None]
+        place = Frames(np.zeros((1, 3)), np.zeros((1, 3)), np.eye(3)[None], np.zeros((1, 3)))
     elif model.system.bodies[frame.body].flexible is None:
         k = model.body_index(frame.body)
-        position, attitude = seen.position[:, k], seen.attitude[:, k]
+        place = Frames(seen.position[:, k], seen.velocity[:, k], seen.attitude[:, k], seen.rate[:, k])
     else:
         elastic = model.system.bodies[frame.body].elastic
-        j = elastic.nodes.index(frame.node or elastic.inboard or "")
-        position, attitude = seen.nodes[frame.body].position[:, j], seen.nodes[frame.body].attitude[:, j]
-    return position + attitude @ np.asarray(frame.at), attitude @ rotation_matrix(frame.orient)
+        place = seen.node(frame.body, frame.node or elastic.inboard or "")
+    arm = place.attitude @ np.asarray(frame.at)
+    return Frames(place.position + arm, place.velocity + np.cross(place.rate, arm), place.attitude @ rotation_matrix(frame.orient),
+                  place.rate)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Matrices (batch, rows, nv) as left (values) right, and which combinations of rows, columns of left, say nothing."""
+    left: np.ndarray            # (batch, rows, rows)
+    values: np.ndarray          # (batch, rank at most)
+    right: np.ndarray           # (batch, rank at most, nv)
+    null: np.ndarray            # (batch, rows) of columns of left
+
+    @staticmethod
+    def of(rows: np.ndarray) -> "Split":
+        left, values, right = np.linalg.svd(rows)
+        null = np.ones(rows.shape[:2], dtype=bool)
+        null[:, :values.shape[1]] = values <= np.sqrt(REDUNDANT)*values.max(axis=1, initial=0.0, keepdims=True)
+        return Split(left, values, right[:, :values.shape[1]], null)
+
+    @property
+    def void(self) -> np.ndarray:
+        """(batch, rows, n): unit combinations of rows that say nothing, a column each; zero in states where one says something."""
+        return (self.left*self.null[:, None, :])[:, :, self.null.any(axis=0)]
+
+    def least(self, wanted: np.ndarray) -> np.ndarray:
+        """(batch, rows): the least x with rows^T x = wanted, as nearly as can be."""
+        n = self.values.shape[1]
+        along = np.einsum("bnv,bv->bn", self.right, wanted)
+        along = np.where(self.null[:, :n], 0.0, along/np.where(self.null[:, :n], 1.0, self.values))
+        return np.einsum("bin,bn->bi", self.left[:, :, :n], along)
 
 
 def least_norm(closures: Sequence[Closure], multipliers: np.ndarray, J: np.ndarray) -> np.ndarray:
     """Forces and moments (batch, rows) in SI units; of redundant ones those with the least sum of squares."""
     sizes = row_sizes(closures)
-    left, values, _ = np.linalg.svd(J/sizes[:, None])
-    forces = multipliers*sizes
-    null = np.zeros((len(J), len(sizes)), dtype=bool)
-    null[:, :values.shape[1]] = values <= np.sqrt(REDUNDANT)*values.max(axis=1, initial=0.0, keepdims=True)
-    null[:, values.shape[1]:] = True
-    void = left*null[:, None, :]
+    void, forces = Split.of(J/sizes[:, None]).void, multipliers*sizes
     return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
 
 
@@ -282,17 +313,23 @@ def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], for
     return wrenches
 
 
-def with_loop_wrenches(model: "Model", q: Any, needed: np.ndarray, wrenches: Mapping[Any, Any] | None,
-                       frame: str) -> dict[Any, np.ndarray]:
-    """Wrenches of the caller with those of the loops, which give the generalised forces that are `needed` besides joint torques;
-    of redundant loops' the least."""
+def holding_rows(model: "Model", q: np.ndarray) -> np.ndarray:
+    """(batch, rows, nv): the generalised forces of a unit force or moment in each row of the loops, SI units."""
     batch = model.batch(q, np.zeros(model.nv))
-    closures = batch.tables.fronts.closures
-    _, J = loop_terms(model, batch, POSITION)
-    J = J/row_sizes(closures)[:, None]
-    inverse = np.linalg.pinv(J.transpose(0, 2, 1), rcond=np.sqrt(REDUNDANT))
-    forces = np.einsum("bij,bj->bi", inverse, np.atleast_2d(needed))
-    seen = model.bodies(batch.x[:, :model.nq])
+    return loop_terms(model, batch, POSITION)[1]/row_sizes(batch.tables.fronts.closures)[:, None]
+
+
+def balancing_forces(model: "Model", q: Any, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(batch, rows): the least forces of the loops that give the generalised forces needed where no coordinate is held, for drives
+    give the rest; and (batch, rows, nv), the generalised forces of units of them."""
+    J = holding_rows(model, q)
+    return Split.of(J[:, :, model.free]).least(np.atleast_2d(needed)[:, model.free]), J
+
+
+def with_loop_wrenches(model: "Model", q: np.ndarray, forces: np.ndarray, wrenches: Mapping[Any, Any] | None,
+                       frame: str) -> dict[Any, np.ndarray]:
+    """Wrenches of the caller with those of the loops, whose forces are (batch, rows)."""
+    closures, seen = model.tables.fronts.closures, model.bodies(q)
     total = {place: np.atleast_2d(np.asarray(wrench, float)) for place, wrench in (wrenches or {}).items()}
     for name, wrench in loop_wrenches(model, seen, closures, forces).items():
         loop = model.system.loops[name]

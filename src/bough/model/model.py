@@ -1,26 +1,39 @@
 """The compiled model: what can be asked of it."""
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bough.describe import CentralGravity, System
+from bough.describe.coordinates import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.model import loops
 from bough.model.arguments import Batch, rows
+from bough.model.cloud import chosen_cloud, cloud_problem
+from bough.model.coordinates import coordinate_places
+from bough.model.cut_loads import CutLoads
+from bough.model.elements import forces_by_name
+from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
+from bough.model.internal_loads import internal_loads
 from bough.model.layout import InputWrench
+from bough.model.momentum import momentum_loads
 from bough.model.observe import Bodies, observe
 from bough.model.parameters import body_parameters, suspicious_members
-from bough.model.partition import coordinate_places
+from bough.model.partition_table import PartitionTable, partition_table
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
 from bough.sweeps import calls
 
-METHODS = ("auto", "order-n", "dense")
+if TYPE_CHECKING:
+    from bough.operators import Operators
+
+KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
+METHODS = ("auto", *KERNELS)
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,8 @@ class Model:
     """A compiled system: forward and inverse dynamics, mass matrix, reactions, energies, kinematics.
 
     Every method takes one state (`q` of length nq) or a batch of them (leading axis), which then runs in SIMD lanes.  The
-    model's own springs, dampers, time tables and wrenches always act, at time `t`; `tau` and `wrenches` come on top.
+    model's own springs, dampers, time tables, wrenches and force elements always act, at time `t`; `tau` and `wrenches` come on
+    top.
 
     >>> import bough
     >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
@@ -51,18 +65,23 @@ class Model:
 
     def __init__(self, system: System):
         self.system = system.copy()
-        self._cache: dict[Any, Tables] = {}
-        joints = {body.name: body.joint for body in system.bodies.values()}
-        modes = {body.name: [f"{body.name}.mode{r + 1}" for r in range(body.n_modes)] for body in system.bodies.values()}
+        self._cache: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
+        self._switched: dict[Any, Tables] = {}
+        self.holds: Mapping[str, Hold] = declared_holds(system)
+        self.contacts: tuple[str, ...] = ()             # stops that are in contact
+        bodies = system.bodies.values()
         self.names = Names(
-            q=tuple(name for b, j in joints.items() for name in (*(f"{j.name or b}.{label}" for label in j.q_labels), *modes[b])),
-            v=tuple(name for b, j in joints.items() for name in (*(f"{j.name or b}.{label}" for label in j.dofs), *modes[b])),
-            bodies=tuple(joints), joints=tuple(j.name or b for b, j in joints.items()), wheels=tuple(system.wheels))
+            q=tuple(name for body in bodies for name in coordinate_names(body)),
+            v=tuple(name for body in bodies for name in speed_names(body)),
+            bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels))
         self.nq, self.nv, self.nw = len(self.names.q), len(self.names.v), len(self.names.wheels)
         self.in_orbit = isinstance(system.gravity, CentralGravity)
         self.q0, self.v0 = initial_state(system)
         self.places = coordinate_places(system)
         self.wheel_speeds = np.array([wheel.speed for wheel in system.wheels.values()])
+        start = np.concatenate([self.q0, self.v0])[None]
+        impose(self, start, 0.0)
+        self.q0, self.v0 = start[0, :self.nq], start[0, self.nq:]
 
     # ---- tables ---------------------------------------------------------------------------------------------
     @cached_property
@@ -73,9 +92,49 @@ class Model:
     def _tables(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
         """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
         key = inputs, keep_welds
-        if key not in self._cache:
-            self._cache[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
-        return self._cache[key]
+        if key not in self._switched:
+            if key not in self._cache:
+                self._cache[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
+            self._switched[key] = switched(self._cache[key], self.holds, self.contacts)
+        return self._switched[key]
+
+    # ---- what is held ----------------------------------------------------------------------------------------
+    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = ()) -> "Model":
+        """The same model with other coordinates locked or prescribed, and these stops in contact: what events do in a run."""
+        other = copy.copy(self)
+        other.holds, other.contacts, other._switched = dict(holds), tuple(contacts), {}
+        for name in ("tables", "free", "no_cloud"):
+            other.__dict__.pop(name, None)
+        return other
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """(nv,) of truth values: which speeds are found by the dynamics, neither locked nor prescribed."""
+        return ~np.isin(self.names.v, list(self.holds))
+
+    def motion(self, t: Any) -> dict[str, np.ndarray]:
+        """By prescribed coordinate: its position, rate and acceleration at the time t (a last axis for many times)."""
+        return prescribed_motion(self.tables.holds.coordinates, self.holds, t)
+
+    def follow(self, q: Any, v: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """The state with prescribed coordinates where they are at the time t, and locked ones at rest."""
+        batch = self.batch(q, v)
+        x = batch.x.copy()
+        impose(self, x, t)
+        return batch.back(x[:, :self.nq]), batch.back(x[:, self.nq:self.nq + self.nv])
+
+    def drive_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
+                     t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> dict[str, np.ndarray]:
+        """By coordinate that is locked or prescribed: the force or torque that holds it so, besides `tau`, springs and dampers.
+        Where loops share it with drives, the one with the least loop forces."""
+        given: dict[str, Any] = {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors, "orbit": orbit}
+        a = self.forward_dynamics(q, v, tau, **given)
+        needed = self.inverse_dynamics(q, v, a, **given) - (0.0 if tau is None else np.asarray(tau, float))
+        if self.system.loops:
+            forces, J = loops.balancing_forces(self, q, needed)
+            needed = needed - np.einsum("bji,bj->bi", J, forces).reshape(needed.shape)
+        held = {name: i for i, name in enumerate(self.names.v) if name in self.holds}
+        return {name: needed[..., i] for name, i in held.items()}
 
     def parameter_tables(self, changes: Mapping[str, Any]) -> np.ndarray:
         """pars with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
@@ -96,12 +155,8 @@ class Model:
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised, at=p.at[0],
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, **substance)
-        for wheel in self.system.wheels.values():
-            system.wheels[wheel.name] = wheel
-        for wrench in self.system.wrenches.values():
-            system.wrenches[wrench.name] = wrench
-        for loop in self.system.loops.values():
-            system.loops[loop.name] = loop
+        for shelf in ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops"):
+            getattr(system, shelf).update(getattr(self.system, shelf))
         system.settings = self.system.settings
         return system.compile()
 
@@ -129,14 +184,24 @@ class Model:
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
         return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
 
-    def _forward(self, batch: Batch, method: str) -> np.ndarray:
+    def dynamics(self, method: str) -> str:
+        """The method that "auto" means for what is held now, or the one that is asked for, if it applies."""
         if method not in METHODS:
             raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
-        dense = method == "dense"
-        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + batch.tables.fronts.size))
-        ws = workspace(batch.tables, batch.lanes, batch.tables.dense_size if dense else 0)
-        kernel = calls.forward_dense if dense else calls.forward_order_n
-        self._call(kernel, batch, out, ws=ws)
+        if method == "cloud" and self.no_cloud is not None:
+            raise StateError(f"the method 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
+        return method if method != "auto" else "cloud" if chosen_cloud(self) else "order-n"
+
+    @cached_property
+    def no_cloud(self) -> str | None:
+        """Why the momentum cloud does not apply to what is held now; None if it does."""
+        return cloud_problem(self)
+
+    def _forward(self, batch: Batch, method: str) -> np.ndarray:
+        dynamics = self.dynamics(method)
+        multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
+        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
+        self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
         return out
 
@@ -149,16 +214,25 @@ class Model:
         closures = batch.tables.fronts.closures
         if not closures:
             return {}
-        multipliers = self._forward(batch, method)[:, self.nv + self.nw + 6*self.in_orbit:][:, loops.true_rows(closures)]
+        if method == "cloud":
+            raise StateError("the method 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
+        found = self._forward(batch, "order-n" if method == "auto" else method)[:, self.nv + self.nw + 6*self.in_orbit:]
+        multipliers = found[:, loops.true_rows(closures)]
         _, J = loops.loop_terms(self, batch, loops.POSITION)
         seen = self.bodies(batch.x[:, :self.nq])
         world = loops.loop_wrenches(self, seen, closures, loops.least_norm(closures, multipliers, J))
-        found = {}
+        forces = {}
         for loop in self.system.loops.values():
             _, attitude = loops.frame_pose(self, seen, loop.b)
             turned = np.einsum("bij,bci->bcj", attitude + np.zeros((batch.n, 1, 1)), world[loop.name].reshape(-1, 2, 3))
-            found[loop.name] = batch.back(turned.reshape(-1, 6))
-        return found
+            forces[loop.name] = batch.back(turned.reshape(-1, 6))
+        return forces
+
+    def element_forces(self, q: Any, v: Any = None) -> dict[str, Any]:
+        """By name, what force elements exert: of a line its tension, N; of a restoring or a buoyancy (6,), [moment, force] on its
+        body at the restoring's point or the body's origin, in world axes.  Without v, at rest."""
+        seen = self.bodies(q, v)
+        return {name: seen.back(force) for name, force in forces_by_name(self.system, seen.elements).items()}
 
     def assemble(self, q: Any = None, v: Any = None, *, hold: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """The state nearest to q, v (by kinetic energy; those of the description, if not given) that closes all loops, in position
@@ -209,7 +283,13 @@ class Model:
         body, in the body's axes.  Joint torques matter where loops are closed: what they do not give, the loops must."""
         if self.system.loops:
             needed = self.inverse_dynamics(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-            wrenches = loops.with_loop_wrenches(self, q, needed if tau is None else needed - np.asarray(tau), wrenches, frame)
+            forces, _ = loops.balancing_forces(self, q, needed if tau is None else needed - np.asarray(tau))
+            wrenches = loops.with_loop_wrenches(self, q, forces, wrenches, frame)
+        return self._hinge_loads(q, v, a, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
+
+    def _hinge_loads(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[Any, Any] | None, frame: str, t: Any, wheels: Any,
+                     motors: Any, orbit: Any) -> np.ndarray:
+        """Reactions, where the forces of the loops are among the wrenches."""
         batch = self.batch(q, v, None, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit,
                            keep_welds=True)
         a = rows("a", a, self.nv, batch.n, self.names.v)
@@ -220,6 +300,67 @@ class Model:
         index = [batch.tables.parts.seats[name].hinge - 1 for name in self.names.bodies]
         world = out.reshape(batch.n, hinges, 2, 3)[:, index]
         return batch.back(np.einsum("bkij,bkci->bkcj", attitude, world).reshape(batch.n, -1, 6))
+
+    def internal_loads(self, q: Any, v: Any, a: Any, tau: Any = None, *, cut: Any, at: Any = (0.0, 0.0, 0.0), axes: str = "child",
+                       driven: Sequence[str] = (), wrenches: Mapping[Any, Any] | None = None, frame: str = "body", t: Any = 0.0,
+                       wheels: Any = None, motors: Any = None, orbit: Any = None) -> CutLoads:
+        """Loads [moment, force] through joints and loops.
+
+        cut       the name of a joint, a body (its joint) or a loop: what the parent (a) exerts on the child (b). Or a list of such
+                  names that parts the system in two: what the part with the world exerts on the other one.
+        at        where moments are taken about: a point from the joint's origin on the child, in the child's axes (loop: frame b)
+        axes      of the loads: "child" (loop: frame b), "parent" (frame a) or "world"
+        driven    coordinates or joints that are driven by torques which nobody knows; all others have tau and their springs,
+                  dampers and torques of the description
+
+        In a tree, and where loops are not redundant, the dynamics determines all loads. Of redundant loops it leaves some open:
+        forces that hold each other, such as that along the line between two ball joints: the momentum of each part gives the same
+        6 equations. The answer says so by name, and refuses such components.
+
+        >>> import bough
+        >>> s = bough.System("bridge", gravity=(0, 0, -10))
+        >>> _ = s.body("beam", joint=bough.Spherical(), mass=6.0, com=(1, 0, 0), inertia=(0.1, 2, 2))
+        >>> _ = s.loop("east", joint=bough.Spherical(), a=bough.Frame("world", at=(2, 0, 0)), b=bough.Frame("beam", at=(2, 0, 0)))
+        >>> model = s.compile()
+        >>> model.internal_loads(model.q0, model.v0, [0, 0, 0], cut=["beam", "east"])
+        CutLoads in child axes
+                              mx         my         mz         fx         fy         fz  (N m, N)
+          beam on beam          0          0          0       open          0         30
+          east on beam          0          0          0       open          0         30
+          not determined: the force along the line between 'beam' and 'east'
+        """
+        return internal_loads(self, q, v, a, tau, cut=cut, at=at, axes=axes, driven=driven, wrenches=wrenches, frame=frame, t=t,
+                              wheels=wheels, motors=motors, orbit=orbit)
+
+    def momentum_loads(self, q: Any, v: Any, a: Any, joint: str, *, wrenches: Mapping[Any, Any] | None = None, frame: str = "body",
+                       t: Any = 0.0, wheels: Any = None, motors: Any = None) -> np.ndarray:
+        """(6,): what passes through one joint to the body on it, as in `reactions`, from the momentum of all that it carries."""
+        return momentum_loads(self, q, v, a, joint,
+                              {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
+
+    # ---- operators -------------------------------------------------------------------------------------------
+    def partition(self) -> PartitionTable:
+        """The primitive hinges and massless bodies that the compiler made of the joints: prints as a table."""
+        return partition_table(self)
+
+    def operators(self, q: Any, v: Any = None, *, whole: bool = False, wrenches: Mapping[Any, Any] | None = None,
+                  frame: str = "body", t: Any = 0.0, wheels: Any = None, motors: Any = None, orbit: Any = None) -> "Operators":
+        """The spatial operators of one state, over the links of its partition or, for comparison, over whole joints.
+
+        They are those of the tree: loops are left open.  They depend on q; accelerations() from them on the other arguments too.
+        Without v, at rest."""
+        from bough.operators.operators import operators_of
+        return operators_of(self, q, v, whole, {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors,
+                                                "orbit": orbit})
+
+    def without_loops(self) -> "Model":
+        """The same tree with all its loops open."""
+        if not self.system.loops:
+            return self
+        other = self.switched(self.holds, self.contacts)
+        other.system, other._cache = self.system.copy(), {}
+        other.system.loops.clear()
+        return other
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: Any, v: Any = None, a: Any = None, **keywords: Any) -> Bodies:
@@ -260,7 +401,7 @@ class Model:
         return _value(self.bodies(q, v, wheels=wheels, orbit=orbit), "kinetic_energy")
 
     def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
-        """Potential energy of gravity, joint springs and strain, J; uniform gravity counts from the world's origin."""
+        """Potential energy of gravity, springs, force elements and strain, J; uniform gravity counts from the world's origin."""
         return _value(self.bodies(q, orbit=orbit), "potential_energy")
 
     def momentum(self, q: Any, v: Any, *, wheels: Any = None) -> np.ndarray:

@@ -7,11 +7,13 @@ import numpy as np
 
 from bough.describe import CentralGravity
 from bough.model.arguments import Batch, check_node
+from bough.model.coordinates import coordinate_place
 from bough.model.deformed import Deformed, deformed
 from bough.model.loop_loads import spring_energy
 from bough.model.partition import Partition
 from bough.model.run import call, group_parameters, workspace
 from bough.sweeps import calls
+from bough.sweeps import fields as f
 from bough.sweeps import kinematics as kin
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class Bodies:
     acceleration: np.ndarray    # (batch, bodies, 6)     [angular, linear]
     frames: "Frames"            # of the mass: a rigid body's own frame, the body frame that a flexible one deforms in
     nodes: dict[str, "Frames"]  # of the nodes of each flexible body, in the order of its nodes
+    elements: np.ndarray        # (batch, elements, ELEMENT_OUT)  what force elements exert, see sweeps.fields
 
     def node(self, body: str, node: str) -> "Frames":
         """A node of a flexible body: arrays (batch, ...)."""
@@ -109,10 +112,11 @@ class Bodies:
     @cached_property
     def _carriers(self) -> Frames:
         """Of what carries the wheels: bodies, or nodes of flexible ones."""
-        frames = [self._place(wheel.body, wheel.node) for wheel in self.model.system.wheels.values()]
+        frames = [self.place(wheel.body, wheel.node) for wheel in self.model.system.wheels.values()]
         return Frames(*(np.stack(arrays, axis=1) for arrays in zip(*map(astuple, frames), strict=True)))
 
-    def _place(self, body: str, node: str | None) -> Frames:
+    def place(self, body: str, node: str | None) -> Frames:
+        """Of a body, or of a node of a flexible one (None: its inboard one)."""
         if node is not None:
             return self.node(body, node)
         k = self.model.body_index(body)
@@ -147,7 +151,7 @@ class Bodies:
     @cached_property
     def potential_energy(self) -> np.ndarray:
         gravity = self.model.system.gravity
-        springs = self._springs + self.strain_energy.sum(axis=1)
+        springs = self._springs + self.strain_energy.sum(axis=1) + self.elements[..., f.ELEMENT_ENERGY].sum(axis=1)
         if isinstance(gravity, CentralGravity):
             return springs + self._central(gravity)
         return springs - np.einsum("k,bki,i->b", self.mass, self.com, np.asarray(gravity, float))
@@ -161,6 +165,9 @@ class Bodies:
                 rest = joint.rest[i] if joint.rest else 0.0
                 energy += 0.5*stiffness*(self.batch.x[:, q + i] - rest)**2
             q += body.n_q
+        for stop in self.model.system.stops.values():
+            beyond = stop.side*(self.batch.x[:, coordinate_place(self.model.system, stop.coordinate)[0]] - stop.limit)
+            energy += 0.5*stop.stiffness*np.maximum(beyond, 0.0)**2
         return energy + spring_energy(self.model, self)
 
     def _central(self, gravity: CentralGravity) -> np.ndarray:
@@ -178,10 +185,11 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
     """Kinematics of a batch whose tables keep the welds."""
     tables, lanes = batch.tables, batch.lanes
     hinges = len(tables.parts.hinges) - 1
-    out = np.empty((batch.n, kin.KINEMATICS_ROW*hinges))
+    told = kin.KINEMATICS_ROW*hinges
+    out = np.empty((batch.n, told + f.ELEMENT_OUT*len(model.system.elements)))
     call(calls.kinematics, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, a, out,
          workspace(tables, lanes, kin.KINEMATICS_ROW*(hinges + 1)))
-    rows = out.reshape(batch.n, hinges, kin.KINEMATICS_ROW)
+    rows = out[:, :told].reshape(batch.n, hinges, kin.KINEMATICS_ROW)
     seats = [tables.parts.seats[name] for name in model.names.bodies]
     body = frames_of(rows, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
     acceleration = rows[:, [seat.hinge - 1 for seat in seats], kin.BODY_ACCELERATION:].copy()
@@ -193,7 +201,8 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
                  for name, seat in zip(model.names.bodies, seats, strict=True)]
         mass = frames_of(rows, [hinge for hinge, _ in modal], np.array([turn for _, turn in modal]))
     return Bodies(model, batch, body.position, body.velocity, body.attitude, body.rate, acceleration, mass,
-                  {name: node_frames(model, tables.parts, rows, name) for name in tables.parts.modal})
+                  {name: node_frames(model, tables.parts, rows, name) for name in tables.parts.modal},
+                  out[:, told:].reshape(batch.n, -1, f.ELEMENT_OUT))
 
 
 def node_frames(model: "Model", parts: Partition, rows: np.ndarray, body: str) -> Frames:

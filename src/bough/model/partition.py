@@ -3,7 +3,7 @@
     weld        merged into the parent (or a WELD hinge, where the load through it is asked for)
     translation a PRISMATIC hinge along each axis
     rotation    a REVOLUTE hinge about each axis, or one SPHERICAL hinge
-    free joint  one FREE hinge on the ground, or three PRISMATIC ones and a SPHERICAL one elsewhere
+    free joint  one FREE hinge on the ground, or three PRISMATIC ones and a SPHERICAL one elsewhere, and where it can be held
     modes       a MODAL hinge behind the joint, and a NODE for each node that carries something, but the inboard one
 
 A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame turned by a constant matrix.
@@ -17,6 +17,7 @@ import numpy as np
 
 from bough.describe import Body, Joint, System
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.model.coordinates import coordinate_places, holdable
 from bough.model.flexible import inboard_place, inboard_shapes
 from bough.model.parameters import BodyParameters
 
@@ -116,9 +117,9 @@ def depth_first(system: System) -> list[Body]:
     return order
 
 
-def primitives(joint: Joint, on_ground: bool) -> list[tuple[int, np.ndarray]]:
-    """The hinges of a joint: kind, and the turn of its axes against the joint's."""
-    if joint.kind == "free" and on_ground:
+def primitives(joint: Joint, whole: bool) -> list[tuple[int, np.ndarray]]:
+    """The hinges of a joint: kind, and the turn of its axes against the joint's; a free one may stay `whole`."""
+    if joint.kind == "free" and whole:
         return [(FREE, np.eye(3))]
     slides = [(PRISMATIC, turn_to_z(axis)) for axis in joint.translations]
     if joint.rotations == "spherical":
@@ -129,11 +130,13 @@ def primitives(joint: Joint, on_ground: bool) -> list[tuple[int, np.ndarray]]:
 def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False,
               loaded: Sequence[tuple[str, str]] = ()) -> Partition:
     """Hinges and seats of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
-    places = coordinate_places(system)
+    places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()}
     parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
     for body in depth_first(system):
         given, (q, v) = parameters[body.name], places[body.name]
-        seat = add_joint(parts, body, parts.seat(body.parent, body.node), given, (q, v), keep_welds)
+        inner = parts.seat(body.parent, body.node)
+        kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
+        seat = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keep_welds)
         parts.seats[body.name] = seat
         if body.flexible is None:
             inertia = seat.turn @ given.inertia @ seat.turn.T
@@ -149,13 +152,11 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
     return parts
 
 
-def add_joint(parts: Partition, body: Body, seat: Seat, given: BodyParameters, place: tuple[int, int], keep_welds: bool) -> Seat:
+def add_joint(parts: Partition, body: Body, seat: Seat, given: BodyParameters, place: tuple[int, int],
+              kinds: list[tuple[int, np.ndarray]]) -> Seat:
     """The hinges of a body's joint, one on the other; gives where the body sits."""
     turn, at = seat.turn @ rotation_matrix(body.orient), seat.at + given.at @ seat.turn.T
     inner, (q, v) = seat.hinge, place
-    kinds = primitives(body.joint, on_ground=inner == 0)
-    if not kinds and keep_welds:
-        kinds = [(WELD, np.eye(3))]
     for kind, axes in kinds:
         parts.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
         inner, turn, at = len(parts.hinges) - 1, axes.T, np.zeros((1, 3))
@@ -172,12 +173,3 @@ def add_modes(parts: Partition, body: Body, given: BodyParameters, place: tuple[
     parts.hinges.append(Hinge(body.name, body.joint.name or body.name, seat.hinge, MODAL, seat.turn, at, *place,
                               flexible=body.flexible, rest=rest))
     parts.hinges[-1].add_body(given.mass, given.com, given.inertia)
-
-
-def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
-    """Where each joint's coordinates start in q and v: in the order of the description."""
-    places, q, v = {}, 0, 0
-    for body in system.bodies.values():
-        places[body.name] = q, v
-        q, v = q + body.n_q, v + body.n_v
-    return places

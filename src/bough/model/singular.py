@@ -5,7 +5,8 @@ import numpy as np
 
 from bough.errors import ModelError, StateError
 from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
-from bough.model.partition import Hinge, Partition, rotation_matrix
+from bough.model.partition import Hinge, rotation_matrix
+from bough.model.tables import Tables
 
 if TYPE_CHECKING:
     from bough.model.arguments import Batch
@@ -37,16 +38,17 @@ SUSPECT = 1e12                      # accelerations beyond this are looked into:
 MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 3, 4, 5]}
 
 
-def first_singular(parts: Partition, q: np.ndarray) -> tuple[Hinge, float] | None:
-    """The outermost hinge that moves no inertia at q, and the least inertia along it.
+def first_singular(tables: Tables, q: np.ndarray) -> tuple[Hinge, float] | None:
+    """The outermost hinge that is not held and moves no inertia at q, and the least inertia along it.
 
     The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
+    parts, kinds = tables.parts, tables.solved_kinds
     P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; rigid, to judge zero by
     for k in range(len(parts.hinges) - 1, 0, -1):
         hinge = parts.hinges[k]
         h = cross_matrix(hinge.moment[0])
         P[:, k] += np.block([[hinge.inertia[0], h], [h.T, hinge.mass[0]*np.eye(3)]])
-        moving = MOTIONS.get(hinge.kind, [])
+        moving = MOTIONS.get(kinds[k], [])
         if moving:
             D = P[0, k][np.ix_(moving, moving)]
             least, scale = float(np.linalg.eigvalsh(D)[0]), float(P[1, k, moving, moving].max())
@@ -66,12 +68,13 @@ def message(hinge: Hinge, least: float) -> str:
             f"body outboard of it that this joint moves, {what} there")
 
 
-def check_inertias(parts: Partition, nq: int) -> None:
+def check_inertias(tables: Tables, nq: int) -> None:
     """Refuse a tree in which some joint moves nothing, wherever its joints stand."""
+    parts = tables.parts
     if all(np.linalg.eigvalsh(hinge.inertia[0])[0] > 0 and hinge.mass[0] > 0 for hinge in parts.hinges[1:]):
         return                                                              # nothing massless, nothing singular
     for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding can hide it in one, hardly in four
-        found = first_singular(parts, position)
+        found = first_singular(tables, position)
         if found:
             raise ModelError(message(found[0], found[1]))
 
@@ -82,7 +85,7 @@ def check_finite(model: "Model", batch: "Batch", out: np.ndarray) -> None:
         return
     for row in np.flatnonzero(~(np.abs(out) < SUSPECT).all(axis=1)).tolist():
         where = "" if batch.single else f" in state {row} of the batch"
-        found = first_singular(batch.tables.parts, batch.x[row, :model.nq])
+        found = first_singular(batch.tables, batch.x[row, :model.nq])
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():

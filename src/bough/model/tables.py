@@ -1,17 +1,21 @@
 """A partitioned system as the three tables of `sweeps.fields`."""
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bough.describe import CentralGravity, System, Table
 from bough.kernels.hinges import MODAL
+from bough.model.cloud import cloud_sums
+from bough.model.coordinates import coordinate_place
+from bough.model.elements import element_rows
 from bough.model.flexible import modal_parameters, node_parameters
 from bough.model.fronts import Fronts, front_rows
+from bough.model.holds import HoldTable, hold_table
 from bough.model.layout import InputWrench, Layout
 from bough.model.loop_loads import free_rows
-from bough.model.parameters import body_parameters
+from bough.model.parameters import body_parameters, columns
 from bough.model.partition import Partition, partition
 from bough.model.time_tables import jumps, piecewise_cubic
 from bough.sweeps import fields as f
@@ -28,15 +32,36 @@ class Tables:
     first_input_wrench: int     # where the caller's wrenches start in them
     jumps: np.ndarray           # times at which a time table jumps
     knots: np.ndarray           # times of all rows of time tables
+    holds: HoldTable            # coordinates that can be locked or prescribed
+    stops: tuple[str, ...]      # whose springs come last
 
     def size(self, name: int) -> int:
         return int(self.plan.reshape(-1)[name])
+
+    @property
+    def solved_kinds(self) -> list[int]:
+        """By hinge, its kind to the sweeps that solve: a weld where it is held."""
+        first = self.size(f.HINGES)
+        rows = self.plan.reshape(-1)[first:first + f.HINGE_ROW*len(self.parts.hinges)].reshape(-1, f.HINGE_ROW)
+        return [int(kind) for kind in rows[:, f.SOLVED]]
 
     @property
     def dense_size(self) -> int:
         """Numbers that the dense method needs more: mass matrix, Jacobian of the loops, their matrix, pivots and order."""
         nv, m = self.size(f.NV), self.fronts.size
         return nv*nv + m*(nv + m + 2)
+
+
+    @property
+    def cloud_size(self) -> int:
+        """Numbers that the momentum cloud needs more: those of the base's joint and of each cloud, equations of unknown hinges."""
+        n = self.size(f.N_CLOUDS)
+        packs = -(-len(self.parts.hinges)//4)
+        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1) + 4*(f.CLOUD_PACK*packs + f.CLOUD_COLUMN + 1)
+
+    def more(self, dynamics: str) -> int:
+        """Numbers that a method needs behind those of all."""
+        return {"order-n": 0, "dense": self.dense_size, "cloud": self.cloud_size}[dynamics]
 
 
 @dataclass(frozen=True)
@@ -46,6 +71,30 @@ class Section:
     pars: list[np.ndarray]
 
 
+class Assembly:
+    """Sections one behind the other; the header learns where each starts, and how many rows it has."""
+
+    def __init__(self, header: np.ndarray):
+        self.header, self.plan, self.pars = header, list[list[int]](), list[np.ndarray]()
+        self.at, self.par_at = len(header), 0
+
+    def add(self, section: Section, key: int | None = None, count_key: int | None = None, par_key: int | None = None) -> None:
+        for where, value in ((key, self.at), (count_key, len(section.plan)), (par_key, self.par_at)):
+            if where is not None:
+                self.header[where] = value
+        self.plan += section.plan
+        self.pars += section.pars
+        self.at += sum(map(len, section.plan))
+        self.par_at += sum(part.shape[1] for part in section.pars)
+
+    def fill_to_fours(self) -> None:
+        """So that what follows in pars can be taken four numbers at a time."""
+        self.add(Section([], [np.zeros((1, f.fours(self.par_at) - self.par_at))]))
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([self.header, *(np.asarray(row, np.int64) for row in self.plan)]), columns(*self.pars)
+
+
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
                  keep_welds: bool = False) -> Tables:
     """The tables of a valid system; with a hinge for every weld and every node, if welds are kept."""
@@ -53,45 +102,43 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
     lay = Layout(system, parts, inputs)
     constants, time_tables = gather_inputs(system, lay)
-    hinges, springs = hinge_section(system, parts, lay), spring_section(system, lay)
-    wheels, wrenches = wheel_section(system, parts, lay), wrench_section(system, parts, lay, inputs)
     starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
     table_rows = [[int(start), len(pieces), target] for start, (target, pieces) in zip(starts, time_tables, strict=False)]
+    hinges, holds = hinge_section(system, parts, lay), hold_table(system, parts, lay, int(starts[-1]))
 
-    header = size_header(lay, parts)
-    header[f.N_CONSTANTS] = lay.nu if constants.any() else 0
-    header[f.N_SPRINGS], header[f.N_WRENCHES], header[f.N_TABLES] = len(springs.plan), len(wrenches.plan), len(table_rows)
-    at = len(header)
-    for key, rows in ((f.HINGES, hinges.plan), (f.SPRINGS, springs.plan), (f.WHEELS, wheels.plan), (f.WRENCHES, wrenches.plan),
-                      (f.TABLES, table_rows)):
-        header[key], at = at, at + sum(map(len, rows))
-    par_at, locked = f.HINGE_PARS*len(hinges.pars), locked_inertias(parts, lay)
-    for key, parameters in ((f.PAR_INPUTS, [columns(constants)]), (f.PAR_SPRINGS, springs.pars), (f.PAR_WHEELS, wheels.pars),
-                            (f.PAR_WRENCHES, wrenches.pars), (f.PAR_LOCKED, locked)):
-        header[key], par_at = par_at, par_at + sum(row.shape[1] for row in parameters)
-    closures = [closure.parameters for closure in lay.fronts.closures]
-    header[f.PAR_LOOPS], par_at = par_at, par_at + f.LOOP_PARS*len(closures)
-    frees, free_pars = free_rows(system, parts, lay.u + lay.first_free)
-    header[f.N_FREES], header[f.FREES], at = len(frees), at, at + f.FREE_ROW*len(frees)
-    header[f.PAR_FREES], par_at = par_at, par_at + f.FREE_PARS*len(frees)
-    flex = flex_section(parts, lay, at, par_at, hinges)
-    header[f.LOOPS] = at + sum(map(len, flex.plan))
-    loops = front_rows(lay.fronts, parts, hinges.plan, int(header[f.LOOPS]))
-    rows = [*hinges.plan, *springs.plan, *wheels.plan, *wrenches.plan, *table_rows, *frees, *flex.plan, *loops]
-    plan = np.concatenate([header, *(np.asarray(row, np.int64) for row in rows)])
-    plan = plan.reshape((1,)*(bool(flex.plan) + 2*bool(closures)) + plan.shape)         # its rank: see kernels.lanes.lanes_of
-    pars = columns(*hinges.pars, constants, *springs.pars, *wheels.pars, *wrenches.pars, *locked, *closures, *free_pars,
-                   *flex.pars)
-    data = np.concatenate([np.zeros(0), *(pieces.ravel() for _, pieces in time_tables)])
+    whole = Assembly(size_header(lay, parts))
+    whole.header[f.N_CONSTANTS] = lay.nu if constants.any() else 0
+    whole.add(hinges, f.HINGES)
+    whole.add(Section([], [columns(constants)]), par_key=f.PAR_INPUTS)
+    whole.add(spring_section(system, lay), f.SPRINGS, f.N_SPRINGS, f.PAR_SPRINGS)
+    whole.add(wheel_section(system, parts, lay), f.WHEELS, f.N_WHEELS, f.PAR_WHEELS)
+    whole.add(wrench_section(system, parts, lay, inputs), f.WRENCHES, f.N_WRENCHES, f.PAR_WRENCHES)
+    whole.add(Section(table_rows, []), f.TABLES, f.N_TABLES)
+    whole.add(Section(holds.rows, []), f.HOLDS, f.N_HOLDS)
+    whole.add(Section([], locked_inertias(parts, lay)), par_key=f.PAR_LOCKED)
+    whole.add(Section([], [closure.parameters for closure in lay.fronts.closures]), par_key=f.PAR_LOOPS)
+    whole.add(Section(*free_rows(system, parts, lay.u + lay.first_free)), f.FREES, f.N_FREES, f.PAR_FREES)
+    whole.fill_to_fours()
+    whole.add(Section([], [cloud_sums(parts)]), par_key=f.PAR_CLOUD)
+    whole.fill_to_fours()
+    whole.add(flex_section(parts, lay, whole.at, whole.par_at, hinges))
+    whole.add(Section(front_rows(lay.fronts, parts, hinges.plan, whole.at), []), f.LOOPS)
+    elements = list(element_rows(lay.placed, whole.par_at, lay.elements))
+    whole.add(Section(elements, [element.parameters for element in lay.placed]), f.ELEMENTS)
+    plan, pars = whole.arrays()
+    plan = plan.reshape((1,)*(bool(parts.modal) + 2*bool(lay.fronts.closures)) + plan.shape)    # its rank: kernels.lanes.lanes_of
+    data = np.concatenate([*(pieces.ravel() for _, pieces in time_tables), holds.data])
     return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
-                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])))
+                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
+                  replace(holds, at=int(whole.header[f.HOLDS])), tuple(system.stops))
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
-    """Nodes that carry a wheel or a wrench; or, to tell where they are, every one."""
+    """Nodes that carry a wheel, a load or the end of a loop; or, to tell where they are, every one."""
     ends = [frame for loop in system.loops.values() for frame in (loop.a, loop.b)]
-    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *inputs, *ends]
+    ends += [frame for line in system.lines.values() for frame in (line.a, line.b)]
+    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *system.restorings.values(), *inputs, *ends]
     nodes = [(part.body, part.node) for part in parts if part.node is not None]
     if every:
         nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
@@ -107,7 +154,8 @@ def size_header(lay: Layout, parts: Partition) -> np.ndarray:
         f.WS_COSINES: lay.cosines, f.WS_U: lay.u, f.WS_XDOT: lay.xdot, f.WS_POSITIONS: lay.positions, f.WS_SLOTS: lay.slots,
         f.N_SLOTS: len(lay.slot), f.WS_MASS: lay.end, f.WS_SIZE: lay.end, f.N_LOOPS: len(lay.fronts.closures),
         f.WS_CLOSURE: lay.fronts.closure_at, f.WS_MULTIPLIERS: lay.fronts.multipliers_at, f.N_MULTIPLIERS: lay.fronts.size,
-        f.WS_FRONTS: lay.fronts.fronts_at, f.N_FRONTS: lay.fronts.fronts_end - lay.fronts.fronts_at}
+        f.WS_FRONTS: lay.fronts.fronts_at, f.N_FRONTS: lay.fronts.fronts_end - lay.fronts.fronts_at,
+        f.N_ELEMENTS: len(lay.placed), f.WS_ELEMENTS: lay.elements}
     for key, value in values.items():
         header[key] = value
     return header
@@ -121,7 +169,8 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
         massive = (hinge.mass.any() or hinge.inertia.any()) and hinge.kind != MODAL      # its mass is in the modal integrals
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
                              lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0),
-                             0, 0, 0, 0, 0])                    # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
+                             0, 0, 0, 0, 0,                     # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
+                             hinge.kind, lay.given + hinge.v, 0])                      # CLOUD: model.cloud
         if k:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))
@@ -146,8 +195,7 @@ def flex_section(parts: Partition, lay: Layout, at: int, par_at: int, hinges: Se
     """A row a flexible body, and its integrals; the rows of its MODAL hinge and of its nodes learn where they are.
 
     Bodies that are alike share their integrals: a chain of equal links then stays in the processor's first cache."""
-    section, places = Section([], [np.zeros((1, f.fours(par_at) - par_at))]), {}
-    par_at = f.fours(par_at)
+    section, places = Section([], []), {}
     for k, hinge in enumerate(parts.hinges):
         if hinge.flexible is None:
             continue
@@ -175,8 +223,12 @@ def spring_section(system: System, lay: Layout) -> Section:
         stiffness, damping, rest = (values or (0.0,)*joint.n_v for values in (joint.stiffness, joint.damping, joint.rest))
         for i in range(joint.n_v):
             if stiffness[i] or damping[i]:
-                section.plan.append([lay.x + q + i, lay.x + lay.nq + v + i, lay.u + v + i])
+                section.plan.append([lay.x + q + i, lay.x + lay.nq + v + i, lay.u + v + i, 1])
                 section.pars.append(columns([stiffness[i]], [rest[i]], [damping[i]]))
+    for stop in system.stops.values():
+        q, v = coordinate_place(system, stop.coordinate)
+        section.plan.append([lay.x + q, lay.x + lay.nq + v, lay.u + v, 0])
+        section.pars.append(columns([stop.stiffness], [stop.limit], [stop.damping]))
     return section
 
 
@@ -225,13 +277,6 @@ def gather_inputs(system: System, lay: Layout) -> tuple[np.ndarray, list[tuple[i
     for j, motion in enumerate(lay.frees):
         put(lay.first_free + j, motion.torque)
     return constants, time_tables
-
-
-def columns(*parts: Any) -> np.ndarray:
-    """Side by side: 1-D parts are the same for the whole batch, 2-D ones lead with the batch axis."""
-    arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
-    batch = max(len(a) for a in arrays)
-    return np.concatenate([np.broadcast_to(a, (batch, a.shape[1])) for a in arrays], axis=1)
 
 
 def described_inputs(tables: Tables, t: np.ndarray) -> np.ndarray:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from bough.describe import CentralGravity, Joint, System
+from bough.describe import CentralGravity, Joint, Lock, System
+from bough.model.coordinates import holdable
 
 
 def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     """What does work on the system or dissipates it; nothing if its energy is conserved."""
     joints = [body.joint for body in system.bodies.values()] + _loop_joints(system)
     held = [wheel.name for wheel in system.wheels.values() if not wheel.driven]
+    held_coordinates = holdable(system)
     moved = [wheel.name for wheel in system.wheels.values() if wheel.driven and wheel.torque != 0.0]
     found = {
-        "dampers": any(any(joint.damping or ()) for joint in joints),
+        "dampers": any(any(joint.damping or ()) for joint in joints) or any(line.damping for line in system.lines.values()),
         "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
         "linearised flexible bodies": _linearised(system),
         "joint torques": any(_driven(joint) for joint in joints),
         "wheel motors": bool(held or moved),
         "external wrenches": bool(system.wrenches),
+        "prescribed motion": any(coordinate.motions for coordinate in held_coordinates.values()),
+        "locking events": any(isinstance(action, Lock) for event in system.events.values() for action in event.do),
+        "stops with dampers": any(stop.damping for stop in system.stops.values()),
+        "restoring moments": not all(restoring.conservative for restoring in system.restorings.values()),
         "a controller": controlled,
     }
     return [cause for cause, present in found.items() if present]
@@ -30,9 +36,13 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
         "a loop to the world": any("world" in (loop.a.body, loop.b.body) for loop in system.loops.values()),
         "gravity": isinstance(system.gravity, CentralGravity) or any(system.gravity),
         "external wrenches": bool(system.wrenches),
+        "a base that is held": any(system.bodies[coordinate.body].parent is None for coordinate in holdable(system).values()),
         "a force between base and world": any(
             _driven(joint) or any(joint.damping or ()) or any(joint.stiffness or ()) for joint in roots
         ),
+        "a line to the world": any("world" in (line.a.body, line.b.body) for line in system.lines.values()),
+        "restoring forces": bool(system.restorings),
+        "water": bool(system.buoyancies),
         "a controller": base_pushed,
         "linearised flexible bodies": _linearised(system),
     }

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.model.coordinates import holdable
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
+from bough.results.elements import wrench_elements
 from bough.results.labelled import Labelled, Variable
 from bough.results.records import RECORDS
 from bough.results.singular import passages, to_attrs
@@ -16,6 +18,7 @@ from bough.results.singular import passages, to_attrs
 if TYPE_CHECKING:
     from bough.describe import System
     from bough.integrate.trajectory import Trajectory
+    from bough.model import Model
 
 COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
 
@@ -24,15 +27,17 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
     """The variables of these records with their coordinates; with loops, also where they are singular."""
     names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
     values = _recorded(trajectory, names) | derive(trajectory, names)
-    variables = {}
+    variables, system = {}, trajectory.model.system
+    counts = {"wheel": len(system.wheels), "line": len(system.lines), "element": len(wrench_elements(system))}
+    absent = {dim for dim, count in counts.items() if not count}
     for record in names:
         for name, meaning in RECORDS[record].items():
-            if meaning.dims == ("wheel",) and not trajectory.model.nw:
+            if not absent.isdisjoint(meaning.dims):
                 continue
             array = values[name] if trajectory.batched else values[name][0]
             variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
     attrs = to_attrs(passages(trajectory)) if "loops" in names else {}
-    return Labelled(_coordinates(trajectory, variables), variables, attrs)
+    return Labelled(coordinates(trajectory, variables), variables, attrs)
 
 
 def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarray]:
@@ -50,36 +55,46 @@ def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarra
     return {name: array for record in records if record not in DERIVED for name, array in held[record].items()}
 
 
-def _coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
+def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
     """Those of the axes in use, the units of joint coordinates beside their names, whose nodes and points there are, and the
     parameters of each run."""
     names, used = trajectory.model.names, {dim for variable in variables.values() for dim in variable.dims}
     known: dict[str, Variable] = {
         "time": Variable(("time",), trajectory.t, "s", "time"),
         "run": Variable(("run",), np.arange(len(trajectory.x)), "", "member of the batch"),
-        "q_name": _texts("q_name", names.q, "joint or modal coordinate"),
-        "v_name": _texts("v_name", names.v, "joint or modal speed"),
-        "body": _texts("body", names.bodies, "body"),
-        "wheel": _texts("wheel", names.wheels, "wheel"),
-        "loop": _texts("loop", trajectory.model.system.loops, "loop"),
-        "axis": _texts("axis", "xyz"),
-        "quaternion": _texts("quaternion", "xyzw", "scalar-last"),
-        "component": _texts("component", COMPONENTS, "moment, force"),
+        "q_name": texts("q_name", names.q, "joint or modal coordinate"),
+        "v_name": texts("v_name", names.v, "joint or modal speed"),
+        "body": texts("body", names.bodies, "body"),
+        "wheel": texts("wheel", names.wheels, "wheel"),
+        "loop": texts("loop", trajectory.model.system.loops, "loop"),
+        "drive": texts("drive", holdable(trajectory.model.system), "coordinate that is held"),
+        "line": texts("line", trajectory.model.system.lines, "line"),
+        "element": texts("element", wrench_elements(trajectory.model.system), "restoring or buoyancy"),
+        "axis": texts("axis", "xyz"),
+        "quaternion": texts("quaternion", "xyzw", "scalar-last"),
+        "component": texts("component", COMPONENTS, "moment, force"),
     }
     coords = {dim: variable for dim, variable in known.items() if dim in used | {"time"}}
     units = joint_units(trajectory.model.system)
-    coords |= {unit: _texts(dim, units[unit]) for name, (unit, dim) in UNITS_OF.items() if name in variables}
+    coords |= {unit: texts(dim, units[unit]) for name, (unit, dim) in UNITS_OF.items() if name in variables}
+    coords |= _drive_units(trajectory.model) if "drive" in used else {}
     coords |= _nodes(trajectory.model.system) if "node" in used else {}
     coords |= _points(trajectory.model.system) if "point" in used else {}
     return coords | (_parameters(trajectory) if "run" in used else {})
+
+
+def _drive_units(model: Model) -> dict[str, Variable]:
+    """N or N m, of each drive."""
+    units = joint_units(model.system)["torque_unit"]
+    return {"drive_unit": texts("drive", (units[coordinate.v] for coordinate in holdable(model.system).values()))}
 
 
 def _nodes(system: System) -> dict[str, Variable]:
     """The nodes of flexible bodies, as in boom.tip, and whose they are."""
     nodes = [(body, name) for body, flexible in flexible_bodies(system).items() for name in flexible.nodes.names]
     return {
-        "node": _texts("node", (f"{body}.{name}" for body, name in nodes), "node of a flexible body"),
-        "node_body": _texts("node", (body for body, _ in nodes), "body of the node"),
+        "node": texts("node", (f"{body}.{name}" for body, name in nodes), "node of a flexible body"),
+        "node_body": texts("node", (body for body, _ in nodes), "body of the node"),
     }
 
 
@@ -92,7 +107,7 @@ def _points(system: System) -> dict[str, Variable]:
         lines += [] if flexible.outline is None else [first + np.asarray(flexible.outline.lines, dtype=int)]
         first += points
     return {
-        "point_body": _texts("point", owners, "body of the point"),
+        "point_body": texts("point", owners, "body of the point"),
         "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins"),
     }
 
@@ -134,5 +149,5 @@ def _spelled(key: str) -> str:
     return "".join("_" if letter in "/ " else letter for letter in key)
 
 
-def _texts(dim: str, texts: Any, long_name: str = "") -> Variable:
+def texts(dim: str, texts: Any, long_name: str = "") -> Variable:
     return Variable((dim,), np.array(list(texts), dtype=str), "", long_name)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bough.model.coordinates import holdable
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
+from bough.results.elements import limits, tensions, wrenches
 from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from bough.flex import FlexibleBody
     from bough.integrate.trajectory import Trajectory
     from bough.model import Model
+    from bough.model.cut_loads import CutLoads
 
 CHUNK = 4_000_000  # floats that a chunk's kinematics may take
 _FLOATS_PER_BODY = 60
@@ -60,8 +63,17 @@ class Answers:
         """(rows, loops) each: of translations [m], of rotations [rad]."""
         return largest_gaps(self.model, self.q)
 
+    def drives(self) -> np.ndarray:
+        """(rows, coordinates that can be held)."""
+        told = self.model.drive_forces(self.q, self.v, self.rows.u[:, : self.model.nv], **self.options)
+        loose = np.full(len(self.rows.t), np.nan)
+        return np.stack([told.get(name, loose) for name in holdable(self.model.system)], axis=1)
+
     def reactions(self) -> np.ndarray:
         return self.model.reactions(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **self.options)
+
+    def internal_loads(self, **choice: Any) -> CutLoads:
+        return self.model.internal_loads(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **choice, **self.options)
 
     def nodes(self, what: str) -> np.ndarray:
         """Of the nodes of all flexible bodies: (rows, nodes, ...)."""
@@ -80,8 +92,9 @@ class Answers:
         return np.asarray(self.bodies.kinetic_energy + self.bodies.potential_energy)
 
 
+Ask = Callable[[Answers], np.ndarray]
 NEEDS_ACCELERATIONS = {"acceleration", "reactions"}
-DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
+DERIVED: dict[str, dict[str, Ask]] = {
     "pose": {
         "position": lambda told: told.bodies.position,
         "attitude": lambda told: quaternions(told.bodies.attitude),
@@ -100,6 +113,12 @@ DERIVED: dict[str, dict[str, Callable[[Answers], np.ndarray]]] = {
         "constraint_force": lambda told: np.stack(list(told.loop_forces.values()), axis=1),
         "loop_gap": lambda told: told.gaps[0],
         "loop_gap_angle": lambda told: told.gaps[1],
+    },
+    "drives": {"drive_force": lambda told: told.drives()},
+    "elements": {
+        "line_tension": lambda told: tensions(told.bodies),
+        "element_force": lambda told: wrenches(told.bodies),
+        "element_limit": lambda told: limits(told.bodies),
     },
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
@@ -128,40 +147,50 @@ def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarr
     wanted = [name for name in records if name in DERIVED]
     if not wanted:
         return {}
-    with np.errstate(over="ignore", invalid="ignore"):    # the last states of a run that diverged are huge
-        runs = [_derive_rows(model, rows, wanted) for model, rows in _runs(trajectory)]
-    shape = trajectory.x.shape[:2]
-    values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
-    values = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
+    asked = {name: ask for record in wanted for name, ask in DERIVED[record].items()}
+    values = answers(trajectory, asked, accelerated=not NEEDS_ACCELERATIONS.isdisjoint(wanted))
     for name in ("attitude", "node_attitude"):
         if name in values:
             values[name] = continuous(values[name], axis=1)
     return values
 
 
+def answers(trajectory: Trajectory, asked: dict[str, Ask], *, accelerated: bool) -> dict[str, np.ndarray]:
+    """What is asked about all states, each (run, time, ...); NaN where a run diverged."""
+    with np.errstate(over="ignore", invalid="ignore"):    # the last states of a run that diverged are huge
+        runs = [_derive_rows(model, rows, asked, accelerated) for model, rows in _runs(trajectory)]
+    values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
+    return {name: array.reshape(*trajectory.x.shape[:2], *array.shape[1:]) for name, array in values.items()}
+
+
 def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
-    """All rows with the one model, or those of each member with its own."""
+    """All rows with the one model, or those of each member with its own; where events switch, with what then held."""
     runs, samples, _ = trajectory.x.shape
-    if not trajectory.parameters:
+    if not trajectory.parameters and not trajectory.spans:
         x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
         yield trajectory.model, Rows(np.tile(trajectory.t, runs), x, u)
         return
     for run in range(runs):
-        member = {key: values[run] for key, values in trajectory.parameters.items()}
-        yield trajectory.model.with_parameters(member), Rows(trajectory.t, trajectory.x[run], trajectory.u[run])
+        member = {key: values[run] for key, values in (trajectory.parameters or {}).items()}
+        model = trajectory.model.with_parameters(member) if member else trajectory.model
+        begin = -np.inf
+        for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
+            held = (trajectory.t > begin) & (trajectory.t <= end)
+            if held.any():
+                rows = Rows(trajectory.t[held], trajectory.x[run, held], trajectory.u[run, held])
+                yield model.switched(then.holds, then.contacts), rows
+            begin = end
 
 
-def _derive_rows(model: Model, rows: Rows, wanted: list[str]) -> dict[str, np.ndarray]:
+def _derive_rows(model: Model, rows: Rows, asked: dict[str, Ask], accelerated: bool) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {}
-    accelerated = not NEEDS_ACCELERATIONS.isdisjoint(wanted)
     for chunk in _chunks(model, rows):
         n, fit = len(chunk.t), np.isfinite(chunk.x).all(axis=1)
         told = Answers(model, _sound(model, chunk, fit), accelerated)
-        for record in wanted:
-            for name, ask in DERIVED[record].items():
-                values = np.array(ask(told)[:n])
-                values[~fit] = np.nan
-                found.setdefault(name, []).append(values)
+        for name, ask in asked.items():
+            values = np.array(ask(told)[:n])
+            values[~fit] = np.nan
+            found.setdefault(name, []).append(values)
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 

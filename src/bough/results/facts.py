@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -41,6 +42,7 @@ class Facts:
     record: tuple[str, ...]
     system: str  # YAML, flexible bodies as their arrays
     assembled: str | None = None  # what closing the loops changed in the initial state
+    events: str | None = None  # what happened, by run: JSON
 
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
@@ -52,6 +54,7 @@ class Facts:
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
             _base_pushed(trajectory), record, system.to_yaml(exact=True), trajectory.assembled,
+            json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
         )  # fmt: skip
 
     def to_attrs(self) -> dict[str, str | int | float]:

@@ -1,4 +1,5 @@
-"""Ready figures of a result: joint states, energy, momentum, loops, nodes, strain, poses, wheels, reactions, torques, orbit."""
+"""Ready figures of a result: states, energy, momentum, loops, elements, nodes, strain, poses, wheels, reactions, torques, drives,
+orbit."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bough.errors import StateError, nearest
+from bough.model.coordinates import holdable
 from bough.results.conserved import momentum_spoilers
+from bough.results.dataset import joint_units
 from bough.results.deflections import flexible_bodies, moving_nodes
+from bough.results.elements import wrench_elements
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.loops import holds
 from bough.results.panels import Panel, PanelRow, draw
@@ -31,9 +35,9 @@ def plot(report: Report, what: str = "states", path: str | PathLike[str] | None 
         remedy = nearest(what, FIGURES) or f"; choose out of {', '.join(FIGURES)}"
         raise StateError(f"plot: there is no {what!r}{remedy}")
     record, rows_of = FIGURES[what]
-    for parts, there in (("wheels", report.system.wheels), ("loops", report.system.loops)):
-        if record == parts and not there:
-            raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {parts}")
+    present = {"wheels": report.system.wheels, "loops": report.system.loops, "elements": report.system.elements}
+    if not present.get(record, True):
+        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {'force ' * (record == 'elements')}{record}")
     if record in OF_FLEXIBLE_BODIES and not flexible_bodies(report.system):
         raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no flexible bodies")
     variables = report.labelled(record).variables
@@ -190,6 +194,18 @@ def _gaps(report: Report, get: Get) -> list[PanelRow]:
     return _without_empty_columns(rows)
 
 
+def _elements(report: Report, get: Get) -> list[PanelRow]:
+    """The tensions of all lines, then a row for each restoring and buoyancy."""
+    rows, names = list[PanelRow](), list(report.system.lines)
+    for some in np.array_split(np.arange(len(names)), -(-len(names) // MOST_CURVES)) if names else []:
+        rows.append(PanelRow([Panel("tension of lines", "N", get("line_tension")[..., some]), None], [names[k] for k in some]))
+    for i, name in enumerate(wrench_elements(report.system)):
+        force = get("element_force")[..., i, :]
+        push = Panel(f"{name}: force, world axes", "N", force[..., 3:])
+        rows.append(PanelRow([push, Panel(f"{name}: moment, world axes", "N m", force[..., :3])], XYZ))
+    return _without_empty_columns(rows)
+
+
 def _torques(report: Report, get: Get) -> list[PanelRow]:
     torque = get("joint_torque")
     units = {"translation": ("force", "N"), "angle": ("torque", "N m"), "quaternion": ("torque", "N m")}
@@ -205,6 +221,16 @@ def _torques(report: Report, get: Get) -> list[PanelRow]:
     return moving or rows[:1]
 
 
+def _drives(report: Report, get: Get) -> list[PanelRow]:
+    """What holds the coordinates that are locked or prescribed: a row for each."""
+    force, units = get("drive_force"), joint_units(report.system)["torque_unit"]
+    rows = []
+    for i, (name, coordinate) in enumerate(holdable(report.system).items()):
+        what, unit = "force" if units[coordinate.v] == "N" else "torque", units[coordinate.v]
+        rows.append(PanelRow([Panel(f"{name}: {what} of its drive", unit, force[..., i : i + 1])], []))
+    return rows
+
+
 def _orbit(report: Report, get: Get) -> list[PanelRow]:
     position, velocity = get("orbit_position"), get("orbit_velocity")
     return [PanelRow([Panel("orbit: position", "m", position), Panel("orbit: velocity", "m/s", velocity)], XYZ)]
@@ -216,10 +242,12 @@ FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]]]] = {
     "momentum": ("momentum", _momentum),
     "loops": ("loops", _loops),
     "gaps": ("loops", _gaps),
+    "elements": ("elements", _elements),
     "nodes": ("nodes", _nodes),
     "strain": ("strain", _strain),
     "wheels": ("wheels", _wheels),
     "torque": ("torque", _torques),
+    "drives": ("drives", _drives),
     "reactions": ("reactions", _reactions),
     "poses": ("pose", _poses),
     "orbit": ("orbit", _orbit),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
+from bough.model.coordinates import holdable
 
 
 class Meaning(NamedTuple):
@@ -81,6 +82,17 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "loop_gap": Meaning(("loop",), "m", "largest gap of the translations that a loop holds"),
         "loop_gap_angle": Meaning(("loop",), "rad", "largest gap of the rotations that a loop holds"),
     },
+    "drives": {
+        "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
+    },
+    "elements": {
+        "line_tension": Meaning(("line",), "N", "tension of lines"),
+        "element_force": Meaning(
+            ("element", "component"), "N m, N",
+            "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
+        ),
+        "element_limit": Meaning(("element",), "", "0 where the law of the element holds, else what is beyond it"),
+    },
 }
 OF_FLEXIBLE_BODIES = ("nodes", "strain", "shapes")
 
@@ -97,6 +109,8 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
         named = ["state", "energy", "momentum", "pose"]
         named += ["nodes", "strain"] if flexible else []
         named += ["loops"] if system.loops else []
+        named += ["drives"] if holdable(system) else []
+        named += ["elements"] if system.elements else []
         named += ["wheels"] if system.wheels else []
         named += ["torque"] if controlled else []
     else:
@@ -110,9 +124,12 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
     in_orbit = isinstance(system.gravity, CentralGravity)
     if "orbit" in named and not in_orbit:
         raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
-    for name, parts in (("wheels", system.wheels), ("loops", system.loops)):
+    for name, parts, noun in (
+        ("wheels", system.wheels, "wheels"), ("loops", system.loops, "loops"), ("elements", system.elements, "force elements"),
+        ("drives", holdable(system), "held coordinates"),
+    ):  # fmt: skip
         if name in named and not parts:
-            raise StateError(f"record: {name!r}, but system {system.name!r} has no {name}; leave it out")
+            raise StateError(f"record: {name!r}, but system {system.name!r} has no {noun}; leave it out")
     for name in OF_FLEXIBLE_BODIES:
         if name in named and not flexible:
             raise StateError(f"record: {name!r}, but system {system.name!r} has no flexible bodies; leave it out")

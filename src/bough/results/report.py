@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Container
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.integrate.occurrence import Occurrence
 from bough.results import netcdf, summary
 from bough.results.facts import Facts
 from bough.results.labelled import Labelled
@@ -71,6 +73,16 @@ class Report(ABC):
         """Why the run stopped early; None if it reached its end."""
         return self.facts.failure
 
+    @cached_property
+    def events(self) -> tuple[Occurrence, ...] | tuple[tuple[Occurrence, ...], ...]:
+        """What happened, in order: locks, releases, stops, with the jumps of the speeds; of a batch, for each run."""
+        return self.events_by_run if self.facts.batched else self.events_by_run[0]
+
+    @cached_property
+    def events_by_run(self) -> tuple[tuple[Occurrence, ...], ...]:
+        told = json.loads(self.facts.events) if self.facts.events else [[]]*self.runs
+        return tuple(tuple(Occurrence.from_mapping(event) for event in run) for run in told)
+
     @property
     def summary(self) -> str:
         """What `print` shows."""
@@ -83,8 +95,8 @@ class Report(ABC):
         return target
 
     def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
-        """A figure of "states", "energy", "momentum", "loops" (their forces), "gaps", "nodes", "strain", "poses", "wheels",
-        "reactions", "torque" or "orbit"; also written to a file if a path is given."""
+        """A figure of "states", "energy", "momentum", "loops" (their forces), "gaps", "elements", "nodes", "strain", "poses",
+        "wheels", "reactions", "torque", "drives" or "orbit"; also written to a file if a path is given."""
         from bough.results.plots import plot
 
         return plot(self, what, path)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,15 @@ from bough.errors import StateError
 from bough.results import netcdf
 from bough.results.dataset import label
 from bough.results.facts import Facts
+from bough.results.internal_loads import internal_loads
 from bough.results.labelled import Labelled
 from bough.results.records import RECORDS, chosen
 from bough.results.report import Report
 from bough.results.singular import ATTRS
 
 if TYPE_CHECKING:
+    import xarray
+
     from bough.integrate.trajectory import Trajectory
 
 
@@ -53,6 +56,14 @@ class Result(Report):
                 variables = {key: whole.variables[key] for key in RECORDS[name] if key in whole.variables}
                 self._cache[name] = Labelled(whole.coords, variables, whole.attrs)
         return self._cache[record]
+
+
+    def internal_loads(self, cut: Any, *, at: Any = (0.0, 0.0, 0.0), axes: str = "child") -> xarray.DataArray:
+        """The loads through a joint or loop (its name), or through a cut (a list of names), over time; see Model.internal_loads.
+
+        Components that the dynamics does not determine are NaN, and `attrs["not_determined"]` says which they are.
+        """
+        return internal_loads(self.trajectory, cut, at, axes)
 
 
 def _reached(trajectory: Trajectory) -> Trajectory:

@@ -9,6 +9,7 @@ import numpy as np
 from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.dataset import joint_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
+from bough.results.elements import LIMITS, wrench_elements
 from bough.results.loops import holds
 from bough.results.singular import from_attrs
 
@@ -33,10 +34,13 @@ def rows(report: Report) -> list[Row]:
     found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
     if report.facts.assembled:
         found.append(("start", report.facts.assembled))
+    found += _events(report)
     if "energy" in report.facts.record:
         found.append(("energy", _energy(report)))
     if "momentum" in report.facts.record:
         found += _momentum(report)
+    if "elements" in report.facts.record:
+        found += _tensions(report) + _limits(report)
     if "loops" in report.facts.record:
         found += [("loops", _gaps(report)), *_passages(report)]
     if "state" in report.facts.record:
@@ -96,6 +100,18 @@ def _momentum(report: Report) -> list[Row]:
     return found
 
 
+def _events(report: Report) -> list[Row]:
+    """What happened; of a batch, how often."""
+    if report.facts.batched:
+        counts = [len(run) for run in report.events_by_run]
+        return [("events", f"{min(counts)} to {max(counts)} in each run")] if any(counts) else []
+    found = [str(event) for event in report.events_by_run[0]]
+    rows = _cut([("events" if i == 0 else "", text) for i, text in enumerate(found)], "events", _MOST_JOINTS)
+    happened = {event.name for event in report.events_by_run[0]}
+    missed = [name for name in report.system.events if name not in happened]
+    return [*rows, ("no event", f"{', '.join(missed)} did not happen")] if missed else rows
+
+
 def _gaps(report: Report) -> str:
     """How far the loops were open at most, and which."""
     parts, names = [], list(report.system.loops)
@@ -107,6 +123,30 @@ def _gaps(report: Report) -> str:
             which = f" ({names[worst]})" if len(names) > 1 and largest else ""
             parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
     return f"largest gap {', '.join(parts)}"
+
+
+def _tensions(report: Report) -> list[Row]:
+    """Between what the tension of each line was."""
+    found = []
+    for i, name in enumerate(report.system.lines):
+        tension = report.array("line_tension")[..., i]
+        found.append((f"line {name}", f"{np.nanmin(tension):.4g} .. {np.nanmax(tension):.4g} N"))
+    return _cut(found, "lines", _MOST_JOINTS)
+
+
+def _limits(report: Report) -> list[Row]:
+    """Where an element left what its law is made for, and when first."""
+    found = []
+    for i, (name, element) in enumerate(wrench_elements(report.system).items()):
+        codes = report.array("element_limit")[..., i].reshape(report.runs, -1)
+        for code, text in LIMITS.items():
+            beyond = codes == code
+            if beyond.any():
+                run = int(beyond.any(axis=1).argmax())
+                where = f"{int(beyond.any(axis=1).sum())} of {report.runs} runs, run {run} " if report.facts.batched else ""
+                when = report.time[int(beyond[run].argmax())]
+                found.append((f"{element.noun} {name}", f"{where}from t = {when:.5g} s: {text}"))
+    return found
 
 
 def _passages(report: Report) -> list[Row]:

@@ -32,7 +32,6 @@ from bough.sweeps.fields import (
     HINGE_PARS,
     INERTIA,
     INNER,
-    KIND,
     MASS,
     MASSIVE,
     MOMENT,
@@ -41,6 +40,7 @@ from bough.sweeps.fields import (
     RECORD,
     SHARED_ACCEL,
     SLOT,
+    SOLVED,
     TAU,
     VDOT,
 )
@@ -66,7 +66,7 @@ def gather_inertia(lane, plan, pars, ws):
     P, z = nothing_gathered(lane)
     for k in range(read(plan, N_HINGES), 0, -1):
         row = hinge_row(plan, k)
-        i, kind, record = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + RECORD)
+        i, kind, record = read(plan, row + INNER), read(plan, row + SOLVED), read(plan, row + RECORD)
         branch, slot = read(plan, row + BRANCH), read(plan, row + SLOT)
         C, omega, A_r = load_motion(lane, ws, record)
         r = load3(lane, ws, record + OFFSET)
@@ -106,7 +106,7 @@ def scatter_acceleration(lane, plan, pars, ws):
     part_fronts(lane, plan, ws, base, A_u)
     for k in range(1, read(plan, N_HINGES) + 1):
         row = hinge_row(plan, k)
-        i, kind = read(plan, row + INNER), read(plan, row + KIND)
+        i, kind = read(plan, row + INNER), read(plan, row + SOLVED)
         record, branch = read(plan, row + RECORD), read(plan, row + BRANCH)
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)

@@ -19,6 +19,7 @@ from bough.kernels.algebra import (
     transpose,
     unrotate_spatial,
 )
+from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
@@ -59,6 +60,7 @@ from bough.sweeps.fields import (
     WS_U,
     WS_XDOT,
 )
+from bough.sweeps.held import hold_equations
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.loop_jacobian import hold_loops
 from bough.sweeps.modal import modal_composite, see_from_inboard
@@ -217,18 +219,7 @@ def solve_dense(lane, plan, pars, ws):
     b, tau = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
     for i in range(n):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
-    for j in range(n):                                                      # M = U^T D U, row by row
-        d_inverse = 1.0/load(lane, ws, M + n*j + j)
-        y = load(lane, ws, b + j)
-        for i in range(j + 1, n):
-            l = load(lane, ws, M + n*j + i)*d_inverse
-            for c in range(i, n):
-                accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
-            accumulate(lane, ws, b + i, -l*y)
-        store(lane, ws, M + n*j + j, d_inverse)
+    hold_equations(lane, plan, ws, M, b)
+    eliminate(lane, ws, M, b, n)
     hold_loops(lane, plan, pars, ws, b)
-    for j in range(n - 1, -1, -1):
-        y = load(lane, ws, b + j)
-        for i in range(j + 1, n):
-            y = y - load(lane, ws, M + n*j + i)*load(lane, ws, b + i)
-        store(lane, ws, b + j, y*load(lane, ws, M + n*j + j))
+    substitute_back(lane, ws, M, b, n)

@@ -1,9 +1,10 @@
-"""The derivative of the whole state: x' = f(t, x, controls), by either method.  x = q | v | wheel speeds | orbit."""
+"""The derivative of the whole state: x' = f(t, x, controls), by one of three methods.  x = q | v | wheel speeds | orbit."""
 from bough.kernels.algebra import dot, rotate
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, store, zero
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import close_loops
+from bough.sweeps.cloud import solve_cloud
 from bough.sweeps.composite import solve_dense
 from bough.sweeps.fields import (
     ACCELERATION,
@@ -26,16 +27,24 @@ from bough.sweeps.fields import (
     WHEELS,
     WS_CLOSURE,
 )
+from bough.sweeps.held import give_motion, give_rest, take_given
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
 
-ORDER_N, DENSE = 0, 1
+ORDER_N, DENSE = range(2)
+CLOUD = None                        # by its type Numba knows, before it compiles anything, that the other methods are not needed
 
 
 @leaf
 def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
     controls, and the speeds that matter are `shift` behind it."""
+    if method is None:
+        gather_inputs(lane, plan, pars, tables, ws)
+        solve_cloud(lane, plan, pars, ws)
+        take_given(lane, plan, ws)
+        accelerate_wheels(lane, plan, pars, ws)
+        return
     if shift == 0:
         gather_inputs(lane, plan, pars, tables, ws)
         weigh_closure(lane, plan, pars, ws)
@@ -49,8 +58,9 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         solve_order_n(lane, plan, pars, ws)
     else:
         solve_dense(lane, plan, pars, ws)
-        if read(plan, N_WHEELS):
-            scatter_motion(lane, plan, pars, ws, True, MOTION)
+    take_given(lane, plan, ws)
+    if method == DENSE and read(plan, N_WHEELS):
+        scatter_motion(lane, plan, pars, ws, True, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
 
 
@@ -80,6 +90,10 @@ only_if_looped(weigh_closure, lambda lane, plan, pars, ws: None)
 
 @leaf
 def derivative(lane, plan, pars, tables, ws, method, shift):
-    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations."""
+    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations.  What is prescribed is put in the state."""
+    if shift == 0:
+        give_motion(lane, plan, tables, ws, True)
+    else:
+        give_rest(lane, plan, ws)
     scatter_rates(lane, plan, ws)
     accelerations(lane, plan, pars, tables, ws, method, shift)

@@ -33,21 +33,28 @@ def fours(n):
  LOOPS, N_LOOPS, PAR_LOOPS,                     # closed loops: rows in plan, how many, where they start in pars
  WS_CLOSURE, WS_MULTIPLIERS, N_MULTIPLIERS, WS_FRONTS, N_FRONTS,         # N_FRONTS: length of all fronts together
  FREES, N_FREES, PAR_FREES,                     # motions that loops leave free and along which something acts
- HINGES) = range(44)                            # the first hinge row (the ground's)
+ HOLDS, N_HOLDS,                                # coordinates that are, or can be, locked or prescribed: rows in plan, how many
+ ELEMENTS, N_ELEMENTS, WS_ELEMENTS,             # force elements: rows in plan, how many, what they exert in ws
+ CLOUD_BASE, CLOUDS, N_CLOUDS,                  # the hinge of a floating base; hinges behind it that are unknown: rows, how many
+ PAR_CLOUD,                                     # sums of bodies, from the base on
+ HINGES) = range(53)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
 # where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none); of flexible bodies,
-# see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none)
-INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, HINGE_ROW = range(16)
+# see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none); its kind where its
+# accelerations are solved for (WELD: they are given); where the given ones are in ws; which
+# cloud its body is part of: 0 that of the base, c that of the unknown hinge with row c - 1
+(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN, CLOUD,
+ HINGE_ROW) = range(19)
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
 # rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
 # damping are diagonal; how many fields its modes carry along; how many columns of a front its mode rows hold
 (FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
  FLEX_COLUMNS) = range(11)
-# spring and damper of one coordinate: where q, v, tau are in ws
-SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ROW = range(4)
+# spring and damper of one coordinate: where q, v, tau are in ws; 1 if it acts (0: a stop that is not in contact)
+SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ACTS, SPRING_ROW = range(5)
 # wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)
 WHEEL_HINGE, WHEEL_SPEED, WHEEL_MOTOR, WHEEL_RATE, WHEEL_DRIVEN, WHEEL_ROW = range(6)
 # wrench: its hinge, where its six components are in ws, 1 if they are in world axes (0: in the body's)
@@ -73,6 +80,16 @@ CLOSED_COLUMN, CLOSED_ROWS, CLOSED_MULTIPLIERS, CLOSED_ROW = range(4)
 # where the front that joins is and how wide, how many runs of columns it brings; then for each its start there, here, its length
 SOURCE_AT, SOURCE_WIDTH, N_RUNS, SOURCE_ROW = range(4)
 RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
+# coordinate that can be held: LOOSE, LOCKED or PRESCRIBED; where its q (0: it has none of its own), v, vdot and given acceleration
+# are in ws; where its motion is in tables, and how many terms it has
+HOLD_MODE, HOLD_Q, HOLD_V, HOLD_VDOT, HOLD_GIVEN, HOLD_MOTION, HOLD_TERMS, HOLD_ROW = range(8)
+LOOSE, LOCKED, PRESCRIBED = range(3)
+# force element: its kind; its hinge, of a line b's, a's, and of the body where their paths meet; where its numbers are in pars, and
+# in ws; of a line 1 if it can be slack, of a restoring 1 if it feels angles, of a buoyancy the number of its cylinders
+(ELEMENT_KIND, ELEMENT_HINGE, ELEMENT_OTHER, ELEMENT_MEET, ELEMENT_PAR, ELEMENT_WS, ELEMENT_MORE, ELEMENT_ROW) = range(8)
+LINE, RESTORING, BUOYANCY = range(3)
+# unknown hinge outboard of the base: which one, and the cloud that carries it
+CLOUD_HINGE, CLOUD_INNER, CLOUD_ROW = range(3)
 # time table: where it is in tables, how many pieces, where its value goes in ws
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
@@ -92,15 +109,32 @@ WHEEL_AXIS, WHEEL_INERTIA, WHEEL_PARS = offsets(3, 1)
 # axis after the other, in their bodies; the cosine of two axes or the distance that is held; a length that makes rotations
 # comparable to translations
 END_A, END_B, DIRECTIONS, FRAME_A, FRAME_B, HELD_VALUE, LOOP_SIZE, LOOP_PARS = offsets(3, 3, 9, 9, 9, 1, 1)
+# cloud: of four bodies at a time, from the base on, four numbers each: integral of x x^T about a body's origin, first moment, mass
+CLOUD_S, CLOUD_H, CLOUD_M, CLOUD_PARS = offsets(6, 3, 1)
 # motion that a loop leaves free: its axis or dual direction in the bodies of a and b; the directions from and to which its angle is
 # measured
 (FREE_VECTOR_A, FREE_VECTOR_B, FREE_REFERENCE_A, FREE_REFERENCE_B, FREE_STIFFNESS, FREE_REST, FREE_DAMPING,
  FREE_PARS) = offsets(3, 3, 3, 3, 1, 1, 1)
+# line: its ends b and a in the bodies of their hinges
+LINE_B, LINE_A, LINE_STIFFNESS, LINE_LENGTH, LINE_DAMPING, LINE_PARS = offsets(3, 3, 1, 1, 1)
+# restoring: its point in the body of its hinge, the user's axes there; where the point rests in the world; constant force and
+# moment; stiffness: of forces and of moments, each against displacements and against angles
+(RESTORING_AT, RESTORING_TURN, RESTORING_REST, RESTORING_FORCE, RESTORING_MOMENT, FORCE_PLACE, FORCE_ANGLE, MOMENT_PLACE,
+ MOMENT_ANGLE, RESTORING_PARS) = offsets(3, 9, 3, 3, 3, 9, 9, 9, 9)
+# buoyancy: the origin and the axis of the sections in the body of its hinge, weight of water a volume, height of the water plane;
+# then for each cylinder its ends on the axis and its radius
+BUOYANCY_AT, BUOYANCY_AXIS, BUOYANCY_WEIGHT, BUOYANCY_LEVEL, BUOYANCY_PARS = offsets(3, 3, 1, 1)
+CYLINDER_BOTTOM, CYLINDER_TOP, CYLINDER_RADIUS, CYLINDER_PARS = offsets(1, 1, 1)
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
 # ---- tables: per piece its start time and the coefficients c0 + c1 s + c2 s^2 + c3 s^3, s = t - start ---------------
 PIECE = 5
+# motion: the time that counts as 0 and the position that is added; then each term: its period (0: none; else its pieces are equally
+# long), how many pieces, their degree, and these, each its start and the coefficients of s^0 to s^7
+MOTION_ORIGIN, MOTION_OFFSET, MOTION_HEAD = range(3)
+TERM_PERIOD, TERM_PIECES, TERM_DEGREE, TERM_HEAD = range(4)
+MOTION_PIECE = 9
 
 # ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------
 ATTITUDE, RATE, ACCELERATION, OFFSET, GAIN = offsets(9, 3, 6, 3)
@@ -116,5 +150,13 @@ NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 (CLOSURE_ACCELERATION, CLOSURE_SPEED, CLOSURE_POSITION, CLOSURE_GAP, CLOSURE_SINE, CLOSURE_COSINE, CLOSURE_SIZE) = range(7)
 # front of width c: rows of c numbers: L (c rows), the six components of K, then those below
 FRONT_K, FRONT_BIAS, FRONT_LAMBDA, FRONT_PIVOTS, FRONT_ORDER, FRONT_ROWS = offsets(6, 1, 1, 1, 1)       # behind L
+# force element: the wrench on its body about its point (of a line on b), in inertial axes; its potential energy; tension of a line
+ELEMENT_WRENCH, ELEMENT_ENERGY, ELEMENT_TENSION, ELEMENT_OUT = offsets(6, 1, 1)
 # branch store: articulated inertia and bias gathered from all but the next body; acceleration for them
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)
+# clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m,
+# the wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges; then, for one state,
+# packs of the motion of four bodies, C, B, a, p, four numbers each, and of their sums
+CLOUD_AXES, CLOUD_HEAD = offsets(18)
+CLOUD_SUMS, CLOUD_WRENCH, CLOUD_COLUMN, CLOUD_X, CLOUD_STORE = offsets(10, 6, 6, 6)
+PACK_C, PACK_B, PACK_A, PACK_P, CLOUD_PACK = offsets(9, 9, 3, 3)

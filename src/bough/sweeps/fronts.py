@@ -88,6 +88,7 @@ from bough.sweeps.fields import (
     RUN_FROM,
     RUN_LENGTH,
     RUN_TO,
+    SOLVED,
     SOURCE_AT,
     SOURCE_ROW,
     SOURCE_WIDTH,
@@ -210,7 +211,7 @@ def pass_hinge(lane, plan, ws, row, C, P, r):
     """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it."""
     front = read(plan, row + FRONT)
     if front:
-        kind = read(plan, row + KIND)
+        kind = read(plan, row + SOLVED)
         if kind == REVOLUTE or kind == PRISMATIC:
             pass_axis(lane, plan, ws, front, row, axis_z(C), r)
         elif kind == SPHERICAL:
@@ -458,7 +459,7 @@ def feel_front(lane, plan, ws, row):
     front = read(plan, row + FRONT)
     if front:
         at, width, first, end = extent(plan, front)
-        kind, gain = read(plan, row + KIND), read(plan, row + RECORD) + GAIN
+        kind, gain = read(plan, row + SOLVED), read(plan, row + RECORD) + GAIN
         multipliers, W, open_width = line(at, width, FRONT_LAMBDA), read(plan, front + FRONT_W) - first, width - first
         if kind == REVOLUTE or kind == PRISMATIC:
             added = zero(lane)

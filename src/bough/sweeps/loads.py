@@ -1,7 +1,7 @@
 """What acts on the tree besides joint torques of the caller: constants, time tables, springs, wheels, wrenches.
 
 `u` = tau | motor torques | wrenches.  It starts as the caller's controls; constants, tables and springs are added to
-it.  Wheels, wrenches and central gravity then act on bodies, through the applied wrench in a body's slot (about its
+it.  Wheels, wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its
 origin, in inertial axes), which every dynamics sweep subtracts.
 """
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
@@ -22,6 +22,7 @@ from bough.kernels.lanes import (
     width_of,
     zero,
 )
+from bough.sweeps.elements import apply_elements
 from bough.sweeps.fields import (
     ATTITUDE,
     DAMPING,
@@ -41,6 +42,7 @@ from bough.sweeps.fields import (
     RATE,
     REST,
     SLOT,
+    SPRING_ACTS,
     SPRING_PARS,
     SPRING_Q,
     SPRING_ROW,
@@ -74,6 +76,7 @@ from bough.sweeps.fields import (
     WS_TIME,
     WS_U,
 )
+from bough.sweeps.held import last_start
 from bough.sweeps.loop_loads import load_loops
 from bough.sweeps.motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit
@@ -82,14 +85,7 @@ from bough.sweeps.orbit import apply_orbit
 @leaf
 def piecewise(tables, at, pieces, t, t_piece):
     """Value at t of the cubic piece that holds at t_piece; before the first piece its start value."""
-    low, high = 0, pieces                                # bisect for the last piece that starts at or before t_piece
-    while high - low > 1:
-        middle = (low + high)//2
-        if read(tables, at + middle*PIECE) <= t_piece:
-            low = middle
-        else:
-            high = middle
-    row = at + low*PIECE
+    row = last_start(tables, at, PIECE, pieces, t_piece)
     s = max(t - read(tables, row), 0.0)
     return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
 
@@ -113,7 +109,9 @@ def gather_inputs(lane, plan, pars, tables, ws):
         row, p = read(plan, SPRINGS) + j*SPRING_ROW, read(plan, PAR_SPRINGS) + j*SPRING_PARS
         stretch = load(lane, ws, read(plan, row + SPRING_Q)) - read(pars, p + REST)
         rate = load(lane, ws, read(plan, row + SPRING_V))
-        accumulate(lane, ws, read(plan, row + SPRING_TAU), -(read(pars, p + STIFFNESS)*stretch + read(pars, p + DAMPING)*rate))
+        if read(plan, row + SPRING_ACTS):
+            force = read(pars, p + STIFFNESS)*stretch + read(pars, p + DAMPING)*rate
+            accumulate(lane, ws, read(plan, row + SPRING_TAU), -force)
 
 
 @leaf
@@ -124,16 +122,23 @@ def clear_slots(lane, plan, ws):
 
 @leaf
 def apply_loads(lane, plan, pars, ws):
-    """Fill the slots: applied wrenches of wheels, external wrenches and central gravity."""
+    """Fill the slots: applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
     if read(plan, HAS_LOADS):
-        clear_slots(lane, plan, ws)
-        for j in range(read(plan, N_WHEELS)):
-            apply_wheel(lane, plan, pars, ws, j)
-        for j in range(read(plan, N_WRENCHES)):
-            apply_wrench(lane, plan, pars, ws, j)
+        load_bodies(lane, plan, pars, ws)
         load_loops(lane, plan, pars, ws)
+        apply_elements(lane, plan, pars, ws)
         if read(plan, IN_ORBIT):
             apply_orbit(lane, plan, pars, ws)
+
+
+@leaf
+def load_bodies(lane, plan, pars, ws):
+    """The slots with what needs nothing but the motion of the body that it acts on: wheels and external wrenches."""
+    clear_slots(lane, plan, ws)
+    for j in range(read(plan, N_WHEELS)):
+        apply_wheel(lane, plan, pars, ws, j)
+    for j in range(read(plan, N_WRENCHES)):
+        apply_wrench(lane, plan, pars, ws, j)
 
 
 @leaf

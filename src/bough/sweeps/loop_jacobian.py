@@ -48,6 +48,7 @@ from bough.sweeps.fields import (
     WS_U,
 )
 from bough.sweeps.fronts import largest_entry, set_limits, swap
+from bough.sweeps.held import hold_columns
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
 from bough.sweeps.motion import hinge_attitude, hinge_row
 from bough.sweeps.primitive import hinge_column, n_speeds
@@ -197,6 +198,7 @@ def hold_loops(lane, plan, pars, ws, b):
     J = read(plan, WS_MASS) + n*n
     S = J + n*m
     loop_jacobian(lane, plan, pars, ws, J)
+    hold_columns(lane, plan, ws, J, m)
     transform_jacobian(lane, plan, ws, J)
     order_of_rows(lane, plan, ws, J, S)
     system_of_multipliers(lane, plan, ws, J, S, b)

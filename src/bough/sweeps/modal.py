@@ -41,6 +41,7 @@ from bough.kernels.lanes import (
 )
 from bough.sweeps.blocks import add_products, add_row, eliminate_rows, padded, store_column
 from bough.sweeps.fields import (
+    ACCELERATION,
     FLEX_HINGE,
     FLEX_WS,
     HINGE_PARS,
@@ -49,6 +50,8 @@ from bough.sweeps.fields import (
     MASS,
     MODAL_J,
     MODAL_WRENCH,
+    N_HINGES,
+    RECORD,
     TAU,
     VDOT,
 )
@@ -61,6 +64,7 @@ from bough.sweeps.modes import (
     mode_rows,
     node_shapes,
 )
+from bough.sweeps.motion import hinge_row
 
 
 @leaf
@@ -180,6 +184,23 @@ def modal_reduce(lane, plan, pars, ws, row, P, z, r):
 
 
 only_if_bending(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
+
+
+def load_modes(lane, plan, ws):
+    """Of a state at rest, z_f = g.A: what the bodies' accelerations alone demand of the modes, without elastic forces [B 18]."""
+    for k in range(1, read(plan, N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        if read(plan, row + KIND) == MODAL:
+            flex, n = flex_of(plan, row)
+            rows, length, at_g, at_z = mode_rows(plan, flex, n)
+            A = load_spatial(lane, ws, read(plan, row + RECORD) + ACCELERATION)
+            A_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), A)
+            for j in range(n):
+                mode = rows + length*j
+                store(lane, ws, mode + at_z, spatial_dot(load_spatial(lane, ws, mode + at_g), A_b))
+
+
+only_if_bending(load_modes, lambda lane, plan, ws: None)
 
 
 # ---- outward: accelerations ----------------------------------------------------------------------------------------------

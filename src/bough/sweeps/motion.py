@@ -37,6 +37,7 @@ from bough.sweeps.fields import (
     CLOSURE_ACCELERATION,
     GAIN,
     GATHERED,
+    GIVEN,
     GRAVITY,
     HINGE_PARS,
     HINGE_ROW,
@@ -55,6 +56,7 @@ from bough.sweeps.fields import (
     RATE,
     RECORD,
     SLOT,
+    SOLVED,
     VDOT,
     WS_CLOSURE,
     WS_COSINES,
@@ -122,7 +124,7 @@ only_if_looped(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3
 
 @leaf
 def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
-    """Attitudes, rates, accelerations; without vdot the remainder accelerations, those of vdot = 0 [S 44-47].
+    """Attitudes, rates, accelerations; without vdot the remainder accelerations: vdot = 0 but where it is given [S 44-47].
 
     The purpose says what the next sweep will want: WRENCHES puts what each body's motion demands in its record; LEAN does so
     too, and keeps attitudes, rates and accelerations only where another body or a load asks for them, else the hinge's axis.
@@ -153,6 +155,8 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
             A = modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot)
         elif with_vdot:
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
+        elif read(plan, row + SOLVED) != kind:
+            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + GIVEN))                # [B 17]
         if purpose != MOTION and read(plan, row + MASSIVE):
             store(lane, ws, record + GAIN, body_wrench(pars, place, C, omega, A))
         if purpose != LEAN or branch or read(plan, row + SLOT):

@@ -7,10 +7,13 @@
                out     (batch, samples*nx)   recorded states
                u_out   (batch, samples*nu)   controls in force there
                failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
+               watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
+               passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
 """
 import numpy as np
 
 from bough.integrate.compiled.stepping import (
+    INSIDE,
     combine,
     controls_at,
     copy,
@@ -24,22 +27,25 @@ from bough.integrate.compiled.stepping import (
 )
 from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, lanes_of, load, read, width_of
-from bough.sweeps.calls import give, groups_of, take
-from bough.sweeps.derivative import DENSE, ORDER_N
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, width_of
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.fields import N_U, N_X, WS_X
+from bough.sweeps.held import give_motion
+from bough.sweeps.rows import give, groups_of, take
 
 # a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none)
 START, END, STEPS, SAMPLE = range(4)
 # what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused
 TIME, STEP, NEXT, TAKEN, REFUSED, CARRY = range(6)
+# a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
+FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
 # where an adaptive call stops, and how precise it is
 STOP_TIME, STOP_SAMPLE, RTOL, ATOL = range(4)
 
 
 @leaf
 def take_rows(lane, plan, stepper, rows, group, ws):
-    x, u, _, _, _ = rows
+    x, u = rows[0], rows[1]
     take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
     take(lane, u, group, ws, controls_at(plan, stepper), read(plan, N_U))
 
@@ -47,12 +53,34 @@ def take_rows(lane, plan, stepper, rows, group, ws):
 @leaf
 def record(lane, plan, stepper, rows, group, sample, t, ws):
     """Put down the state, and the controls in force, as a sample."""
-    _, _, out, u_out, _ = rows
+    out, u_out = rows[2], rows[3]
     nx, nu = read(plan, N_X), read(plan, N_U)
     set_time(lane, plan, ws, t, t)
     take_law(lane, plan, stepper, ws)
     give(lane, out, group, sample*nx, ws, read(plan, WS_X), nx)
     give(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
+
+
+# ---- events -------------------------------------------------------------------------------------------------------
+@leaf
+def watched(lane, watch, i, x, ws):
+    """The value that a watcher watches, of the state at x in ws."""
+    return (watch[i, FIRST_FACTOR]*get_lane(lane, ws, x + int(watch[i, FIRST]), 0)
+            + watch[i, SECOND_FACTOR]*get_lane(lane, ws, x + int(watch[i, SECOND]), 0) - watch[i, LESS])
+
+
+@leaf
+def passes(lane, plan, stepper, rows, t, h, ws):
+    """Whether any watcher passes zero in the step that leads from work to x; if so, back to its start."""
+    watch, passed = rows[5], rows[6]
+    x, work = read(plan, WS_X), stepper[3]
+    for i in range(watch.shape[0]):
+        before, after, direction = watched(lane, watch, i, work, ws), watched(lane, watch, i, x, ws), watch[i, DIRECTION]
+        if (direction >= 0.0 and before < 0.0 <= after) or (direction <= 0.0 and before > 0.0 >= after):
+            passed[0], passed[1] = t, h
+            copy(lane, ws, x, work, read(plan, N_X))
+            return True
+    return False
 
 
 # ---- fixed steps ------------------------------------------------------------------------------------------------
@@ -75,7 +103,7 @@ def note_failures(lane, plan, ws, t, group, failed):
 def fixed_steps(model, stepper, grid, rows, ws, method):
     plan, pars, tables = model
     lane = lanes_of(ws, plan)
-    x, _, _, _, failed = rows
+    x, failed = rows[0], rows[4]
     for group in range(groups_of(lane, x)):
         one = plan, pars[min(group, pars.shape[0] - 1)], tables
         take_rows(lane, plan, stepper, rows, group, ws)
@@ -86,6 +114,9 @@ def fixed_steps(model, stepper, grid, rows, ws, method):
             for i in range(n):
                 copy(lane, ws, stepper[3], read(plan, WS_X), read(plan, N_X))
                 take_step(lane, one, stepper, ws, start + i*h, h, 0, method)
+                if passes(lane, plan, stepper, rows, start + i*h, h, ws):
+                    running = 0
+                    break
                 running = note_failures(lane, plan, ws, start + (i + 1)*h, group, failed)
                 if running == 0:
                     break
@@ -110,6 +141,13 @@ def fixed_dense(model, stepper, grid, rows, ws):
     fixed_steps(model, stepper, grid, rows, ws, DENSE)
 
 
+@kernel
+def fixed_cloud(model, stepper, grid, rows, ws):
+    """The same by the equations of the momentum cloud."""
+    align_stack()
+    fixed_steps(model, stepper, grid, rows, ws, CLOUD)
+
+
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
 @leaf
 def error_norm(lane, plan, stepper, ws, h, limits):
@@ -127,8 +165,8 @@ def error_norm(lane, plan, stepper, ws, h, limits):
 
 
 @leaf
-def interpolate(lane, plan, stepper, ws, z, h):
-    """x at the share z of the step."""
+def interpolate(lane, plan, stepper, tables, ws, t, z, h):
+    """x at the share z of the step that starts at t."""
     tableau, _, scratch, _ = stepper
     s = stages_of(tableau)
     weights = scratch[scratch.shape[0] - s:]
@@ -137,17 +175,19 @@ def interpolate(lane, plan, stepper, ws, z, h):
         weights[j] = z*(tableau[row] + z*(tableau[row + 1] + z*(tableau[row + 2] + z*tableau[row + 3])))
     combine(lane, plan, stepper, ws, weights, 0, h, s)
     normalise(lane, plan, ws)
+    set_time(lane, plan, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
+    give_motion(lane, plan, tables, ws, True)
 
 
 @leaf
-def accept(lane, plan, stepper, samples, carry, rows, row, t, h, t_new, ws):
+def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws):
     """Record the samples inside the step, then make its end the start of the next one."""
     tableau, _, _, work = stepper
     nx, x, saved = read(plan, N_X), read(plan, WS_X), saved_at(plan, stepper)
     copy(lane, ws, saved, x, nx)
     while carry[row, NEXT] < samples.shape[0] and samples[int(carry[row, NEXT])] <= t_new:
         sample = int(carry[row, NEXT])
-        interpolate(lane, plan, stepper, ws, (samples[sample] - t)/h, h)
+        interpolate(lane, plan, stepper, tables, ws, t, (samples[sample] - t)/h, h)
         record(lane, plan, stepper, rows, row, sample, samples[sample], ws)
         carry[row, NEXT] += 1
     copy(lane, ws, x, saved, nx)
@@ -162,7 +202,7 @@ def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
     plan, pars, tables = model
     lane = lanes_of(ws, plan)
     stop, nx = limits[STOP_TIME], read(plan, N_X)
-    x, _, _, _, failed = rows
+    x, failed = rows[0], rows[4]
     for row in range(x.shape[0]):
         if not np.isnan(failed[row, 0]):
             continue
@@ -178,7 +218,9 @@ def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
             first = 1
             if error < 1.0:
                 t_new = stop if last else t + h
-                accept(lane, plan, stepper, samples, carry, rows, row, t, h, t_new, ws)
+                if passes(lane, plan, stepper, rows, t, h, ws):
+                    break
+                accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws)
                 t = t_new
                 growth = min(0.9*max(error, 1e-10)**-0.2, most)
                 step = max(h*growth, step) if last and growth > 1.0 else h*growth
@@ -207,3 +249,14 @@ def adaptive_dense(model, stepper, samples, limits, carry, rows, ws):
     """The same by the dense method."""
     align_stack()
     adaptive_steps(model, stepper, samples, limits, carry, rows, ws, DENSE)
+
+
+@kernel
+def adaptive_cloud(model, stepper, samples, limits, carry, rows, ws):
+    """The same by the equations of the momentum cloud."""
+    align_stack()
+    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, CLOUD)
+
+
+FIXED = {"order-n": fixed_order_n, "dense": fixed_dense, "cloud": fixed_cloud}
+ADAPTIVE = {"order-n": adaptive_order_n, "dense": adaptive_dense, "cloud": adaptive_cloud}

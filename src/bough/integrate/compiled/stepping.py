@@ -25,6 +25,7 @@ from bough.sweeps.fields import (
     WS_XDOT,
     Q,
 )
+from bough.sweeps.held import give_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
 
 INSIDE = 1e-9            # a stage at the end of a step looks up time tables this share of the step before it
@@ -116,18 +117,20 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
             continue
         copy(lane, ws, work + (stage + 1)*nx, read(plan, WS_XDOT), nx)
         if stage == s - 1:
-            finish_step(lane, plan, stepper, ws, h)
+            finish_step(lane, plan, stepper, tables, ws, t, h)
 
 
 @leaf
-def finish_step(lane, plan, stepper, ws, h):
-    """x at the end of the step, its quaternions made unit."""
+def finish_step(lane, plan, stepper, tables, ws, t, h):
+    """x at the end of the step, its quaternions made unit, what is prescribed as it is prescribed."""
     tableau, _, _, work = stepper
     s = stages_of(tableau)
     combine(lane, plan, stepper, ws, tableau, HEADER + s + s*s, h, s)
     if tableau[CROMER]:
         move_with_new_speeds(lane, plan, ws, work, h)
     normalise(lane, plan, ws)
+    set_time(lane, plan, ws, t + h, t + (1.0 - INSIDE)*h)
+    give_motion(lane, plan, tables, ws, True)
 
 
 @leaf

@@ -1,0 +1,113 @@
+"""`bough bench operators`: M^-1 beside forward dynamics, points of long chains, whole joints beside partitioned ones."""
+from typing import Any
+
+import numpy as np
+
+from bough.bench.dynamics import random_states, versions
+from bough.bench.flexible import states as bent_states
+from bough.bench.mechanisms import chain, flexible_arm, tree36
+from bough.bench.timing import interleaved
+from bough.describe import System
+from bough.kernels.lanes import ONE
+from bough.model import Model
+from bough.model.impulse import at_rest
+from bough.model.run import call, workspace
+from bough.operators import Operators
+from bough.operators.articulated import Articulated
+from bough.sweeps import calls, riccati
+
+LENGTHS = (125, 250, 500, 1000)
+JOINTS = {"universal joints": "universal", "gimbals": "gimbal", "joints of six dofs": "bushing"}
+MODES = (2, 5, 10, 20)
+
+
+def operators(*, quick: bool = False) -> dict[str, Any]:
+    """Measure; {"inverse": {system: {...}}, "points": {links: {...}}, "partition": {system: {...}}}."""
+    rounds = 6 if quick else 30
+    inverses = {"tree36": tree36(), "chain100": chain(100), "chain1000": chain(1000), "10 links with 5 modes": flexible_arm(10, 5)}
+    return {"unit": "microseconds, minima",
+            "inverse": {name: of_inverse(system.compile(), rounds) for name, system in inverses.items()},
+            "points": {str(n): of_points(n, max(3, rounds//5)) for n in LENGTHS},
+            "partition": {name: of_partition(system.compile(), rounds) for name, system in partitioned_systems().items()},
+            "recursion": "one compiled code over links of any size (factors, and one solution): over the links of the partition, "
+                         "over whole joints, and over these as the paper writes them, with all of P_plus and Phi; 'sweeps' is M^-1 "
+                         "by the sweeps of forward dynamics, whose hinges are primitive, motion of the bodies included",
+            "versions": versions()}
+
+
+def state(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    flexible = any(body.n_modes for body in model.system.bodies.values())
+    q, v, tau = (bent_states if flexible else random_states)(model, 1)
+    return q[0], v[0], tau[0]
+
+
+def sweeps(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, Any]:
+    """The kernels alone: forward dynamics of a state, and M^-1 at it."""
+    tables, ws, (rest, pars) = model.tables, workspace(model.tables, ONE), at_rest(model, q)
+    t, x, u, out = np.zeros((1, 2)), np.concatenate([q, v])[None], tau[None].copy(), np.empty((1, model.nv))
+    forward = (tables.plan, tables.pars, tables.tables, t, x, u, out, ws)
+    inverse = (tables.plan, pars, tables.tables, t, rest.x, u, np.zeros((1, model.nv)), out, ws)
+    call(calls.forward_order_n, *forward)
+    call(calls.impulse, *inverse)
+    return {"forward, kernel": lambda: calls.forward_order_n(*forward), "inverse, kernel": lambda: calls.impulse(*inverse)}
+
+
+def of_inverse(model: Model, rounds: int) -> dict[str, float]:
+    """M^-1 applied to a vector, and forward dynamics: as they are called from Python, and the kernels alone."""
+    q, v, tau = state(model)
+    inverse = model.operators(q).inverse
+    timings = interleaved({"forward": lambda: model.forward_dynamics(q, v, tau), "inverse": lambda: inverse @ tau,
+                           **sweeps(model, q, v, tau)}, 1, rounds=rounds)
+    found = {name: timing["min_us"] for name, timing in timings.items()}
+    return {**found, "inverse/forward": found["inverse"]/found["forward"],
+            "inverse/forward, kernel": found["inverse, kernel"]/found["forward, kernel"]}
+
+
+def of_points(n: int, rounds: int) -> dict[str, float]:
+    """The operational-space inertia of both ends of a chain: from the state on, and with the operators at hand."""
+    model = chain(n).compile()
+    q, ends = state(model)[0], [model.names.bodies[0], model.names.bodies[-1]]
+    ops = model.operators(q)
+    timings = interleaved({"from the state": lambda: model.operators(q).operational_space_inertia(ends),
+                           "with the operators": lambda: ops.operational_space_inertia(ends)}, 1, rounds=rounds)
+    found = {name: timing["min_us"] for name, timing in timings.items()}
+    return {**found, **{f"{name}, per link": time/n for name, time in found.items()}}
+
+
+def partitioned_systems() -> dict[str, System]:
+    """Chains of ten rigid bodies on joints of several degrees of freedom, and arms of ten flexible links."""
+    rigid = {name: chain(10, (kind,), name) for name, kind in JOINTS.items()}
+    return rigid | {f"links with {modes} modes": flexible_arm(10, modes) for modes in MODES}
+
+
+def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> tuple[Any, np.ndarray]:
+    """A function that factors the mass matrix and solves with it once, and the solution, in the order of v."""
+    done: Articulated = ops.articulated
+    if as_written:
+        done.table[:, [riccati.FIRST, riccati.AT_INNER]] = 0            # as if Phi had neither zeros nor a unit block
+    order = np.concatenate(ops._free_speeds)
+    right, vdot = tau[order].copy(), np.empty(len(tau))
+    widest = int(done.table[:, riccati.SIZE].max())
+    scratch, vectors = np.empty(widest*(widest + 1)), np.empty(int(done.table[:, riccati.SIZE].sum()))
+    solve = (done.table, done.blocks, done.found, right, vdot, vectors)
+    call(riccati.solve_links, *solve)
+
+    def run() -> None:
+        riccati.riccati(done.table, done.blocks, done.found, scratch)
+        riccati.solve_links(*solve)
+
+    return run, vdot[np.argsort(order)]
+
+
+def of_partition(model: Model, rounds: int) -> dict[str, Any]:
+    """The same recursion over the links of the partition and over whole joints; and how far their solutions are apart."""
+    q, v, tau = state(model)
+    parts, whole, written = model.operators(q), model.operators(q, whole=True), model.operators(q, whole=True)
+    (run, one), (run_whole, other) = recursion(parts, tau), recursion(whole, tau)
+    run_written, _ = recursion(written, tau, as_written=True)
+    timings = interleaved({"partitioned": run, "whole": run_whole, "whole, as written": run_written,
+                           "sweeps": sweeps(model, q, v, tau)["inverse, kernel"]}, 1, rounds=rounds)
+    found = {name: timing["min_us"] for name, timing in timings.items()}
+    return {"links": [len(parts.links.links), len(whole.links.links)], "speeds": model.nv, **found,
+            **{f"{name}/partitioned": found[name]/found["partitioned"] for name in ("whole", "whole, as written")},
+            "whole/sweeps": found["whole"]/found["sweeps"], "difference": float(np.abs(one - other).max()/np.abs(other).max())}

@@ -1,0 +1,77 @@
+"""The names of coordinates and speeds, and what a name that an event or a stop gives stands for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bough.describe.body import Body
+
+if TYPE_CHECKING:
+    from bough.describe.system import System
+
+
+def coordinate_names(body: Body) -> tuple[str, ...]:
+    """The names of a body's entries of q: those of its joint, then of its modes.
+
+    >>> coordinate_names(Body("boom", joint={"type": "universal", "name": "root"}))
+    ('root.rx', 'root.ry')
+    """
+    return (*_labelled(body, body.joint.q_labels), *_modes(body))
+
+
+def speed_names(body: Body) -> tuple[str, ...]:
+    """The names of a body's entries of v.
+
+    >>> speed_names(Body("ball", joint="spherical"))
+    ('ball.wx', 'ball.wy', 'ball.wz')
+    """
+    return (*_labelled(body, body.joint.dofs), *_modes(body))
+
+
+class Target(NamedTuple):
+    """Entries of the v of a body's joint."""
+
+    body: Body
+    entries: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the entries are called."""
+        return tuple(speed_names(self.body)[i] for i in self.entries)
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """Those of its names that belong to a spherical rotation."""
+        return tuple(set(self.names) & set(spherical_names(self.body)))
+
+
+def targets(system: System, name: str) -> list[Target]:
+    """What a name stands for: one coordinate, or all those of a body's joint. None if it is unknown, several if it is ambiguous.
+
+    >>> from bough.describe.system import System
+    >>> arm = System("arm")
+    >>> _ = arm.body("bus", joint="free"), arm.body("boom", parent="bus", joint={"type": "universal", "axes": "yz"})
+    >>> [target.names for target in targets(arm, "boom")], [target.entries for target in targets(arm, "boom.rz")]
+    ([('boom.ry', 'boom.rz')], [(1,)])
+    """
+    found = []
+    for body in system.bodies.values():
+        own = _labelled(body, body.joint.dofs)
+        if name in (body.name, body.joint.name):
+            found.append(Target(body, tuple(range(len(own)))))
+        elif name in own:
+            found.append(Target(body, (own.index(name),)))
+    return found
+
+
+def spherical_names(body: Body) -> tuple[str, ...]:
+    """The names of the three speeds of a body's spherical rotation, if it has one."""
+    return _labelled(body, body.joint.dofs[-3:]) if body.joint.spherical else ()
+
+
+def _labelled(body: Body, labels: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{body.joint.name or body.name}.{label}" for label in labels)
+
+
+def _modes(body: Body) -> tuple[str, ...]:
+    return tuple(f"{body.name}.mode{r + 1}" for r in range(body.n_modes))

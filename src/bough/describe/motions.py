@@ -1,0 +1,238 @@
+"""Prescribed motions of joint coordinates: position over time, with a rate that is continuous."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from numpy.polynomial import polynomial
+from pydantic import BeforeValidator, WithJsonSchema, model_validator
+
+from bough.describe.base import Description, Fault
+from bough.describe.numeric import ABOVE_ZERO, NUMBERS, Floats, Number, above_zero, items, numbers, shown
+from bough.describe.tables import increasing
+
+COEFFICIENTS = 8  # of a polynomial, at most
+_WRITTEN = 1e-9  # of the largest term of a motion: what coefficients rounded to ten digits may leave open
+_POLYNOMIAL = NUMBERS | {"minItems": 1, "maxItems": COEFFICIENTS}
+_TIMES = NUMBERS | {"minItems": 1}
+
+
+def _polynomial(value: Any) -> Floats:
+    given = numbers(value)
+    if not 1 <= len(given) <= COEFFICIENTS:
+        raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give 1 to {COEFFICIENTS} coefficients")
+    return given
+
+
+def _polynomials(value: Any) -> tuple[Floats, ...]:
+    given = items(value)
+    if given is None or any(items(row) is None for row in given):
+        raise ValueError(f"is {shown(value)}; give a list of coefficients for each piece")
+    try:
+        return tuple(_polynomial(row) for row in given)
+    except ValueError as error:
+        raise ValueError(f"has a piece that {error}") from None
+
+
+def _end_rates(value: Any) -> tuple[float, float]:
+    first, last = numbers(value, 2)
+    return first, last
+
+
+def _terms(value: Any) -> tuple[tuple[float, float, float], ...]:
+    given = items(value)
+    if not given or any(items(term) is None for term in given):
+        raise ValueError(f"is {shown(value)}; give a list of terms, each [amplitude, frequency, phase]")
+    terms = []
+    for term in given:
+        try:
+            amplitude, frequency, phase = numbers(term, 3)
+        except ValueError as error:
+            raise ValueError(f"has a term that {error}: amplitude, frequency [rad/s], phase [rad]") from None
+        if frequency <= 0:
+            raise ValueError(f"has the frequency {frequency} rad/s; give a number > 0, and put what is constant into the mean")
+        terms.append((amplitude, frequency, phase))
+    return tuple(terms)
+
+
+class Motion(Description):
+    """A position over time, for one coordinate of a joint. `keys` are the YAML keys of fields that have another name there."""
+
+    keys: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists under the keys of the YAML file."""
+        return {self.keys.get(field, field): value for field, value in super().to_dict().items()}
+
+
+class Constant(Motion):
+    """A position that does not change.
+
+    >>> Constant(0.3)
+    Constant(value=0.3)
+    """
+
+    noun: ClassVar[str] = "constant"
+    keys: ClassVar[dict[str, str]] = {"value": "constant"}
+    value: Number
+
+    def __init__(self, value: float) -> None:
+        super().__init__(value=value)
+
+
+class Rate(Motion):
+    """A rate that does not change: q = start + rate t.
+
+    >>> Rate(0.02, start=0.1)
+    Rate(rate=0.02, start=0.1)
+    """
+
+    noun: ClassVar[str] = "rate"
+    rate: Number
+    start: Number = 0.0
+
+    def __init__(self, rate: float, start: float = 0.0) -> None:
+        super().__init__(rate=rate, start=start)
+
+
+class Polynomial(Motion):
+    """q = c0 + c1 t + c2 t^2 + ..., of at most 8 coefficients.
+
+    >>> Polynomial([0, 0, 0.5])
+    Polynomial(coefficients=(0.0, 0.0, 0.5))
+    """
+
+    noun: ClassVar[str] = "polynomial"
+    keys: ClassVar[dict[str, str]] = {"coefficients": "polynomial"}
+    coefficients: Annotated[Floats, BeforeValidator(_polynomial), WithJsonSchema(_POLYNOMIAL)]
+
+    def __init__(self, coefficients: Any) -> None:
+        super().__init__(coefficients=coefficients)
+
+
+class Spline(Motion):
+    """The cubic spline through the `values` at the `times`, with the first and the last of its `rates` given. Its rate and its
+    acceleration are continuous; before the first and after the last time it goes on with the rate it has there.
+
+    >>> Spline([0, 2, 5], [0, 1, 0.5])
+    Spline(times=(0.0, 2.0, 5.0), values=(0.0, 1.0, 0.5))
+    >>> Spline([0, 2], [0])
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: spline: 2 times but 1 values; give one for each time
+    """
+
+    noun: ClassVar[str] = "spline"
+    times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(NUMBERS | {"minItems": 2})]
+    values: Annotated[Floats, BeforeValidator(numbers), WithJsonSchema(NUMBERS | {"minItems": 2})]
+    rates: Annotated[
+        tuple[float, float], BeforeValidator(_end_rates), WithJsonSchema(NUMBERS | {"minItems": 2, "maxItems": 2})
+    ] = (0.0, 0.0)
+
+    def __init__(self, times: Any, values: Any, rates: Any = (0.0, 0.0)) -> None:
+        super().__init__(times=times, values=values, rates=rates)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(self.values) != len(self.times):
+            raise Fault("values", f"{len(self.times)} times but {len(self.values)} values; give one for each time")
+        if len(self.times) < 2:
+            raise Fault("times", "a spline has 1 point; give at least 2, or a Constant")
+        return self
+
+
+class Harmonics(Motion):
+    """A sum of sines: q = mean + sum of amplitude sin(frequency t + phase). Its terms are (amplitude, frequency [rad/s], phase
+    [rad]).
+
+    >>> Harmonics([(0.1, 2.0, 0.0)], mean=0.5)
+    Harmonics(terms=((0.1, 2.0, 0.0),), mean=0.5)
+    """
+
+    noun: ClassVar[str] = "harmonics"
+    keys: ClassVar[dict[str, str]] = {"terms": "harmonics"}
+    terms: Annotated[
+        tuple[tuple[float, float, float], ...],
+        BeforeValidator(_terms),
+        WithJsonSchema({"type": "array", "items": NUMBERS | {"minItems": 3, "maxItems": 3}, "minItems": 1}),
+    ]
+    mean: Number = 0.0
+
+    def __init__(self, terms: Any, mean: float = 0.0) -> None:
+        super().__init__(terms=terms, mean=mean)
+
+
+class Move(Motion):
+    """From `start` to `to`, from rest to rest, from the time `begin` on and within the `duration` [s]: a polynomial of degree 5,
+    with no rate and no acceleration at its ends. Before and after it rests.
+
+    >>> Move(1.57, begin=2, duration=10)
+    Move(to=1.57, begin=2.0, duration=10.0)
+    """
+
+    noun: ClassVar[str] = "move"
+    keys: ClassVar[dict[str, str]] = {"to": "move"}
+    to: Number
+    start: Number = 0.0
+    begin: Number = 0.0
+    duration: Annotated[float, above_zero("s"), ABOVE_ZERO]
+
+    def __init__(self, to: float, start: float = 0.0, begin: float = 0.0, *, duration: float) -> None:
+        super().__init__(to=to, start=start, begin=begin, duration=duration)
+
+
+class Pieces(Motion):
+    """A piecewise polynomial: from each of the `times` on, q = c0 + c1 s + c2 s^2 + ... with s the time since then and the
+    `coefficients` (at most 8) of this piece. Before the first time it goes on with the rate it has there; the last piece holds for
+    ever. Position and rate must be continuous; the acceleration may jump.
+
+    >>> Pieces([0, 1], [[0, 0, 0.5], [0.5, 1]])
+    Pieces(times=(0.0, 1.0), coefficients=((0.0, 0.0, 0.5), (0.5, 1.0)))
+    >>> Pieces([0, 1], [[0, 0, 0.5], [0.8, 1]])
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: pieces: the position jumps by 0.3 at 1.0 s; start piece 2 where the one before ends, c0 = 0.5
+    """
+
+    noun: ClassVar[str] = "pieces"
+    times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(_TIMES)]
+    coefficients: Annotated[
+        tuple[Floats, ...],
+        BeforeValidator(_polynomials),
+        WithJsonSchema({"type": "array", "items": _POLYNOMIAL, "minItems": 1}),
+    ]
+
+    def __init__(self, times: Any, coefficients: Any) -> None:
+        super().__init__(times=times, coefficients=coefficients)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(self.coefficients) != len(self.times):
+            text = f"{len(self.times)} times but {len(self.coefficients)} lists of coefficients; give one for each time"
+            raise Fault("coefficients", text)
+        for order in (0, 1):
+            if found := self._jump(order):
+                raise Fault("coefficients", found)
+        return self
+
+    def _jump(self, order: int) -> str:
+        """The first jump of the position (order 0) or of the rate (1) that rounded coefficients do not explain, or nothing."""
+        pieces = [polynomial.polyder(c, order) for c in self.coefficients]
+        spans = [after - before for before, after in pairwise(self.times)]
+        ends = [float(polynomial.polyval(h, c)) for h, c in zip(spans, pieces, strict=False)]
+        starts = [float(c[0]) for c in pieces[1:]]
+        terms = [polynomial.polyval(h, np.abs(c)) for h, c in zip([*spans, 0.0], pieces, strict=True)]
+        for row, (end, start) in enumerate(zip(ends, starts, strict=True), start=1):
+            if abs(jump := start - end) > _WRITTEN * max(terms):
+                return _JUMPS[order].format(jump=jump, time=self.times[row], piece=row + 1, end=end)
+        return ""
+
+
+_JUMPS = (
+    "the position jumps by {jump:.6g} at {time} s; start piece {piece} where the one before ends, c0 = {end:.12g}",
+    "the rate jumps by {jump:.6g} at {time} s, which would take an impulse; start piece {piece} with the rate of the one before at "
+    "its end, c1 = {end:.12g}, or put a piece between them",
+)

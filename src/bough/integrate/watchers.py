@@ -1,0 +1,79 @@
+"""Quantities that a run watches: rows for the compiled loops, and the moment at which one passes zero."""
+from collections.abc import Callable
+
+import numpy as np
+
+from bough.describe import Event, Stop
+from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.model import Model
+from bough.model.coordinates import coordinate_place
+
+SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
+
+
+def watcher(place: int, factor: float, value: float, direction: float, second: int = 0, second_factor: float = 0.0) -> np.ndarray:
+    row = np.zeros(WATCHER)
+    row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, factor, second, second_factor
+    row[LESS], row[DIRECTION] = factor*value, direction
+    return row
+
+
+def quantity_place(model: Model, event: Event) -> int:
+    """Where in x the quantity is that an event waits for."""
+    if event.when in model.names.wheels:
+        return model.nq + model.nv + model.names.wheels.index(event.when)
+    return model.names.q.index(event.when) if event.quantity == "position" else model.nq + model.names.v.index(event.when)
+
+
+def stop_watchers(model: Model, stop: Stop, x: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """What makes a stop come into contact or part, and what only changes what it waits for.
+
+    In contact: until spring and damper would pull.  Apart and within its limit: until the coordinate passes it.  Apart and beyond,
+    for the damper would pull: until they push again, or the coordinate is back within the limit."""
+    q, v = coordinate_place(model.system, stop.coordinate)
+    beyond = watcher(q, stop.side, stop.limit, 1.0)
+    push = watcher(q, stop.side*stop.stiffness, stop.limit, 1.0, model.nq + v, stop.side*stop.damping)
+    if stop.name in model.contacts:
+        return facing(push, -1.0), None
+    if watched(beyond, x) > 0.0:
+        return push, facing(beyond, -1.0)
+    if watched(beyond, x) == 0.0:                                           # on the limit: to leave it inward is to pass it
+        beyond[LESS] += np.spacing(max(abs(stop.limit), np.finfo(float).tiny))
+    return beyond, None
+
+
+def facing(row: np.ndarray, direction: float) -> np.ndarray:
+    row[DIRECTION] = direction
+    return row
+
+
+def pushes(model: Model, stop: Stop, x: np.ndarray) -> bool:
+    """Whether a stop is in contact: the coordinate is beyond its limit, and spring and damper do not pull."""
+    q, v = coordinate_place(model.system, stop.coordinate)
+    depth, rate = stop.side*(float(x[q]) - stop.limit), stop.side*float(x[model.nq + v])
+    return depth >= 0.0 and stop.stiffness*depth + stop.damping*rate > 0.0
+
+
+def watched(row: np.ndarray, x: np.ndarray) -> float:
+    """As the compiled loops say it."""
+    return float(row[FIRST_FACTOR]*x[int(row[FIRST])] + row[SECOND_FACTOR]*x[int(row[SECOND])] - row[LESS])
+
+
+def crosses(row: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    a, b, direction = watched(row, before), watched(row, after), row[DIRECTION]
+    return bool((direction >= 0.0 and a < 0.0 <= b) or (direction <= 0.0 and a > 0.0 >= b))
+
+
+def find_moment(rows: np.ndarray, x: np.ndarray, start: float, step: float, state_after: Callable[[float], np.ndarray]) -> float:
+    """The length of the shortest step after which a watcher has passed: the end of a bracket of SHARE of the step, or of the
+    rounding of the time."""
+    from scipy.optimize import brentq
+    moments = []
+    for row in rows:
+        if crosses(row, x, state_after(step)):
+            tolerance = max(SHARE*step, float(np.spacing(start + step)))
+            moment = brentq(lambda h, row=row: watched(row, state_after(h)), 0.0, step, xtol=tolerance, rtol=8.9e-16)
+            while moment < step and not crosses(row, x, state_after(moment)):
+                moment = min(moment + tolerance, step)
+            moments.append(moment)
+    return min(moments)

@@ -1,0 +1,117 @@
+"""What an operator is: it applies itself and its transpose, composes, tells its dense matrix and what it is."""
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+Apply = Callable[[np.ndarray], np.ndarray]              # of many columns at once
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a vector is made of: blocks with names (links, speeds, points), one behind the other."""
+    kind: str
+    names: tuple[str, ...]
+    starts: tuple[int, ...]                             # of each block, and the end
+
+    @property
+    def size(self) -> int:
+        return self.starts[-1]
+
+    def block(self, name: str) -> slice:
+        """Where the block of this name is in a vector."""
+        k = self.names.index(name)
+        return slice(self.starts[k], self.starts[k + 1])
+
+    def __str__(self) -> str:
+        return f"{len(self.names)} {self.kind}{'s' * (len(self.names) != 1)}"
+
+
+class Operator(LinearOperator):
+    """A linear map between two spaces, by functions that apply it and its transpose to columns.
+
+    `A @ x` applies it, `A.T` is its transpose, `A @ B` and `A + B` compose, `A.dense()` is its matrix.  Of a composed operator the
+    name tells what it is composed of; a star is a transpose.
+    """
+
+    def __init__(self, name: str, rows: Space, columns: Space, apply: Apply, transposed: Apply, how: str = "", star: str = ""):
+        self.name, self.rows, self.columns, self.how = name, rows, columns, how
+        self.star = star or f"{name}*"                  # the name of the transpose
+        self._apply, self._transposed = apply, transposed
+        super().__init__(np.dtype(float), (rows.size, columns.size))
+
+    def named(self, name: str, how: str) -> "Operator":
+        """The same operator under a name of its own."""
+        return Operator(name, self.rows, self.columns, self._apply, self._transposed, how)
+
+    def dense(self) -> np.ndarray:
+        """The matrix, formed by applying the operator to all columns of the identity."""
+        return self._apply(np.eye(self.shape[1]))
+
+    # ---- what SciPy asks for --------------------------------------------------------------------------------------------
+    def _matmat(self, X: np.ndarray) -> np.ndarray:
+        return self._apply(np.asarray(X))
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return self._apply(np.asarray(x).reshape(-1, 1))
+
+    def _rmatmat(self, X: np.ndarray) -> np.ndarray:
+        return self._transposed(np.asarray(X))
+
+    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+        return self._transposed(np.asarray(x).reshape(-1, 1))
+
+    def _adjoint(self) -> "Operator":
+        how = self.how.removeprefix(TRANSPOSE) if self.how.startswith(TRANSPOSE) else f"{TRANSPOSE}{self.how}"
+        return Operator(self.star, self.columns, self.rows, self._transposed, self._apply, self.how and how, self.name)
+
+    _transpose = _adjoint                               # all operators are real
+
+    # ---- composition ------------------------------------------------------------------------------------------------------
+    def dot(self, x: Any) -> Any:
+        if not isinstance(x, Operator) or x.shape[0] != self.shape[1]:
+            return super().dot(x)                       # a vector, a matrix, an operator of SciPy's; or what does not fit, refused
+        name, star = f"{factor(self.name)} {factor(x.name)}", f"{factor(x.star)} {factor(self.star)}"
+        return Operator(name, self.rows, x.columns, lambda X: self._apply(x._apply(X)),
+                        lambda X: x._transposed(self._transposed(X)), "one after the other", star)
+
+    def __add__(self, other: Any) -> Any:
+        return self._plus(other, 1.0) if isinstance(other, Operator) else super().__add__(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._plus(other, -1.0) if isinstance(other, Operator) else super().__sub__(other)
+
+    def _plus(self, other: "Operator", sign: float) -> Any:
+        if other.shape != self.shape:
+            return super().__add__(other)               # refused
+        word = "+" if sign > 0 else "-"
+        return Operator(f"{self.name} {word} {factor(other.name)}", self.rows, self.columns,
+                        lambda X: self._apply(X) + sign*other._apply(X), lambda X: self._transposed(X) + sign*other._transposed(X),
+                        "term by term", f"{self.star} {word} {factor(other.star)}")
+
+    def __repr__(self) -> str:
+        between = str(self.rows) if self.rows == self.columns else f"{self.rows} from {self.columns}"
+        return f"{self.name}: {self.shape[0]} x {self.shape[1]}, {between}" + (f"; {self.how}" if self.how else "")
+
+
+TRANSPOSE = "transpose of: "
+
+
+def factor(name: str) -> str:
+    """The name of an operator as a factor: a sum in parentheses.
+
+    >>> factor("I + H Phi K"), factor("(I + H Phi K) D"), factor("(A + B) C - D")
+    ('(I + H Phi K)', '(I + H Phi K) D', '((A + B) C - D)')
+    """
+    depth = 0
+    for before, letter, after in zip(f" {name}", name, f"{name} "[1:], strict=False):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and letter in "+-" and before == after == " ":
+            return f"({name})"
+    return name
+
+
+def identity(space: Space) -> Operator:
+    return Operator("I", space, space, np.array, np.array, "", "I")

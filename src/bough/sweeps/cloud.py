@@ -1,0 +1,470 @@
+"""The Momentum Cloud Method: a floating system whose relative motions are given moves by six equations [MC 23].
+
+All that the base carries with given relative motions is one cloud; it moves like a rigid body, but that its motion relative to the
+base demands a wrench.  Its sums are taken about the base's origin O, in inertial axes, body after body in one pass outward:
+
+    S, h, m     integrals of x x^T, x and 1 over the mass, x from O        (n, f)   wrench about O that the remainder motion demands
+    B           x'' - a = B (x - p) in a body:  B = alpha~ + omega~ omega~       p  place of a body's origin, from O
+
+The remainder motion is that of a base without acceleration of its own.  A hinge whose coordinate is unknown, of one degree of
+freedom, has a cloud of its own outboard of it, and adds one equation: the wrench through it, along it, is its torque [MC 17].
+
+    U = (e, u)  motion that a unit rate of the hinge makes, at O           X = (n, f) of its cloud, and those it carries, under U
+"""
+from bough.kernels.algebra import (
+    IDENTITY,
+    ZERO,
+    axis_z,
+    compose,
+    cross,
+    dot,
+    factor,
+    invert,
+    rate_matrix,
+    rotate,
+    rotate_sym,
+    shift_motion,
+    shift_wrench,
+    solve,
+    spatial_dot,
+    sym_outer,
+    trace_less_sym,
+    turn_z,
+    unrotate,
+)
+from bough.kernels.elimination import eliminate, substitute_back
+from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hinge_add, hinge_move
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (
+    accumulate,
+    add,
+    get_lane,
+    load,
+    load3,
+    load9,
+    load_composite,
+    load_spatial,
+    only_if_single,
+    put_lane,
+    quads_of,
+    read,
+    read3,
+    read9,
+    read_pack,
+    scale,
+    store,
+    sub,
+    zero,
+)
+from bough.sweeps.composite import composite_times, nothing_composite
+from bough.sweeps.elements import apply_elements
+from bough.sweeps.fields import (
+    ATTITUDE,
+    BRANCH,
+    CLOUD,
+    CLOUD_AXES,
+    CLOUD_BASE,
+    CLOUD_COLUMN,
+    CLOUD_HEAD,
+    CLOUD_HINGE,
+    CLOUD_INNER,
+    CLOUD_PACK,
+    CLOUD_PARS,
+    CLOUD_ROW,
+    CLOUD_STORE,
+    CLOUD_SUMS,
+    CLOUD_WRENCH,
+    CLOUD_X,
+    CLOUDS,
+    ELEMENT_HINGE,
+    ELEMENT_OTHER,
+    ELEMENT_ROW,
+    ELEMENTS,
+    GAIN,
+    GIVEN,
+    GRAVITY,
+    HAS_LOADS,
+    HINGE_PARS,
+    INNER,
+    KIND,
+    MASSIVE,
+    N_CLOUDS,
+    N_ELEMENTS,
+    N_HINGES,
+    N_WHEELS,
+    N_WRENCHES,
+    PACK_A,
+    PACK_B,
+    PACK_C,
+    PACK_P,
+    PAR_CLOUD,
+    PLACE_C,
+    PLACE_R,
+    RECORD,
+    SHARED_ACCEL,
+    SLOT,
+    SOLVED,
+    TAU,
+    VDOT,
+    WHEEL_HINGE,
+    WHEEL_ROW,
+    WHEELS,
+    WRENCH_HINGE,
+    WRENCH_ROW,
+    WRENCHES,
+    WS_COSINES,
+    WS_MASS,
+    WS_SINES,
+    WS_X,
+    Q,
+    V,
+)
+from bough.sweeps.loads import load_bodies
+from bough.sweeps.motion import hinge_row, load_motion, take_sines
+
+CLOUD_PLACE = GAIN                  # in a body's record: its origin from O
+
+
+@leaf
+def cloud_store(plan, c):
+    """Where the numbers of a cloud are; 0 is that of the base."""
+    return read(plan, WS_MASS) + CLOUD_HEAD + c*CLOUD_STORE
+
+
+@leaf
+def cloud_row(plan, c):
+    """Of the hinge that carries a cloud, but that of the base."""
+    return read(plan, CLOUDS) + (c - 1)*CLOUD_ROW
+
+
+# ---- outward: motion and sums -----------------------------------------------------------------------------------------
+@leaf
+def sym_axial(B, S):
+    """Sum of x x (B x) out of S, the sum of x x^T."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = B
+    sxx, sxy, sxz, syy, syz, szz = S
+    return (zx*sxy + zy*syy + zz*syz - yx*sxz - yy*syz - yz*szz,
+            xx*sxz + xy*syz + xz*szz - zx*sxx - zy*sxy - zz*sxz,
+            yx*sxx + yy*sxy + yz*sxz - xx*sxy - xy*syy - xz*syz)
+
+
+@leaf
+def body_sums(inertia, C, B, a, p):
+    """S, h, m of a body about O, and the wrench that its motion demands there [S 52]."""
+    S, h, m = inertia
+    S, h = rotate_sym(C, S), rotate(C, h)
+    f = add(scale(m, a), rotate(B, h))
+    n = add(add(sym_axial(B, S), cross(h, a)), cross(p, f))
+    g = add(h, scale(m, p))
+    sxx, sxy, sxz, syy, syz, szz = S
+    (px, py, pz), (hx, hy, hz), (gx, gy, gz) = p, h, g
+    S_O = (sxx + px*(gx + hx), sxy + px*gy + hx*py, sxz + px*gz + hx*pz,                 # S + p g^T + h p^T
+           syy + py*(gy + hy), syz + py*gz + hy*pz, szz + pz*(gz + hz))
+    return (S_O, g, m), (n, f)
+
+
+@leaf
+def own_inertia(plan, pars, i):
+    """S, h, m of the i-th body from the base on."""
+    at = read(plan, PAR_CLOUD) + i//4*4*CLOUD_PARS + i % 4
+    xx, xy, xz, yy, yz, zz = (read(pars, at), read(pars, at + 4), read(pars, at + 8), read(pars, at + 12), read(pars, at + 16),
+                              read(pars, at + 20))
+    return (xx, xy, xz, yy, yz, zz), (read(pars, at + 24), read(pars, at + 28), read(pars, at + 32)), read(pars, at + 36)
+
+
+@leaf
+def pack_inertia(lane, plan, pars, i):
+    """The same of four bodies at a time."""
+    at = read(plan, PAR_CLOUD)//4 + i*CLOUD_PARS
+    S = (read_pack(lane, pars, at), read_pack(lane, pars, at + 1), read_pack(lane, pars, at + 2), read_pack(lane, pars, at + 3),
+         read_pack(lane, pars, at + 4), read_pack(lane, pars, at + 5))
+    h = read_pack(lane, pars, at + 6), read_pack(lane, pars, at + 7), read_pack(lane, pars, at + 8)
+    return S, h, read_pack(lane, pars, at + 9)
+
+
+@leaf
+def packs_at(plan):
+    """Where packs start in ws, counted in packs of four."""
+    n = read(plan, N_CLOUDS)
+    return (cloud_store(plan, n + 1) + n*(n + 1) + 3)//4
+
+
+def empty_last_pack(lane, plan, ws):
+    """Lanes without a body hold what can be multiplied by zero."""
+    quads = quads_of(ws)
+    last = packs_at(plan) + (read(plan, N_HINGES) - read(plan, CLOUD_BASE))//4*CLOUD_PACK
+    for i in range(CLOUD_PACK):
+        store(quads, ws, last + i, zero(quads))
+
+
+empty_last_pack = only_if_single(empty_last_pack, lambda lane, plan, ws: None)
+
+
+def pack_body(lane, plan, pars, ws, k, C, B, a, p):
+    """One state: put the motion of a body into its lane of a pack; nothing is summed yet."""
+    quads, i = quads_of(ws), k - read(plan, CLOUD_BASE)
+    pack, j = packs_at(plan) + i//4*CLOUD_PACK, i % 4
+    put_lane(quads, ws, pack + PACK_C, j, (C, B, a, p))
+
+
+def sum_body(lane, plan, pars, ws, k, C, B, a, p):
+    """Four states: add those of a body to the sums of its cloud."""
+    row = hinge_row(plan, k)
+    if read(plan, row + MASSIVE):
+        accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_SUMS,
+                   body_sums(own_inertia(plan, pars, k - read(plan, CLOUD_BASE)), C, B, a, p))
+
+
+take_body = only_if_single(pack_body, sum_body)
+
+
+def sum_packs(lane, plan, pars, ws):
+    """The sums of all clouds of one state, four bodies at a time."""
+    quads, base, clouds = quads_of(ws), read(plan, CLOUD_BASE), read(plan, N_CLOUDS)
+    n = read(plan, N_HINGES) - base + 1
+    packs = (n + 3)//4
+    scratch = packs_at(plan) + packs*CLOUD_PACK
+    store(quads, ws, scratch, nothing_summed(quads))
+    total = nothing_summed(quads)
+    for i in range(packs):
+        at = packs_at(plan) + i*CLOUD_PACK
+        four = body_sums(pack_inertia(lane, plan, pars, i), load9(quads, ws, at + PACK_C), load9(quads, ws, at + PACK_B),
+                         load3(quads, ws, at + PACK_A), load3(quads, ws, at + PACK_P))
+        if clouds == 0:
+            total = add(total, four)
+        else:
+            store(quads, ws, scratch, four)
+            for j in range(min(4, n - 4*i)):
+                take_lane(lane, ws, cloud_store(plan, read(plan, hinge_row(plan, base + 4*i + j) + CLOUD)), scratch, j)
+    if clouds == 0:
+        store(quads, ws, scratch, total)
+        for j in range(4):
+            take_lane(lane, ws, cloud_store(plan, 0), scratch, j)
+
+
+sum_packs = only_if_single(sum_packs, lambda lane, plan, pars, ws: None)
+
+
+@leaf
+def take_lane(lane, ws, to, scratch, j):
+    """Add one lane of sums to those of a cloud."""
+    for i in range(CLOUD_COLUMN):
+        accumulate(lane, ws, to + CLOUD_SUMS + i, get_lane(quads_of(ws), ws, scratch + i, j))
+
+
+@leaf
+def move_base(lane, plan, pars, ws):
+    """Attitude, rate and remainder acceleration of the base.  Keeps E, the inverse transposes of its joint's two maps: of three
+    translations and of three rotations, the latter [MC 22] or the body's axes."""
+    store(lane, ws, read(plan, hinge_row(plan, 0) + RECORD) + ATTITUDE,
+          (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY)))))
+    C, omega, A = load_motion(lane, ws, read(plan, hinge_row(plan, 0) + RECORD))
+    sines, axes = sines_of(plan), read(plan, WS_MASS) + CLOUD_AXES
+    for k in range(1, read(plan, CLOUD_BASE) + 1):
+        row = hinge_row(plan, k)
+        kind = read(plan, row + KIND)
+        F, r = compose(C, read9(pars, k*HINGE_PARS + PLACE_C)), rotate(C, read3(pars, k*HINGE_PARS + PLACE_R))
+        C, r, sigma, _ = hinge_move(lane, kind, F, r, omega, ws, read(plan, row + Q), read(plan, row + V), sines)
+        A = add(A, (cross(omega, sigma), ZERO))                                             # [MC 21] RE
+        omega = add(omega, sigma)                                                           # [MC 5]
+        keep_motion(lane, plan, ws, row, (C, omega, A, r, ZERO))
+        if kind == FREE:
+            store(lane, ws, axes, (F, C))
+        elif kind == SPHERICAL:
+            store(lane, ws, axes + 9, C)
+        else:
+            store(lane, ws, axes + 3*(k - 1), axis_z(C))
+    if kind != FREE:
+        store(lane, ws, axes, invert(load9(lane, ws, axes)))
+    if kind == REVOLUTE:
+        store(lane, ws, axes + 9, invert(load9(lane, ws, axes + 9)))
+    return C, omega, A
+
+
+@leaf
+def sines_of(plan):
+    return read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)
+
+
+@leaf
+def gather_clouds(lane, plan, pars, ws):
+    """Root to tips: the sums of all clouds, each without those that it carries.  What a body hands to later ones, and to loads on
+    it, it keeps in its record; its place from O where other sweeps keep their gains."""
+    for c in range(read(plan, N_CLOUDS) + 1):
+        store(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, nothing_summed(lane))
+    take_sines(lane, plan, ws)
+    C, omega, (alpha, a) = move_base(lane, plan, pars, ws)
+    o, sines, base = zero(lane), sines_of(plan), read(plan, CLOUD_BASE)
+    p, B = (o, o, o), rate_matrix(alpha, omega)
+    empty_last_pack(lane, plan, ws)
+    take_body(lane, plan, pars, ws, base, C, B, a, p)
+    for k in range(base + 1, read(plan, N_HINGES) + 1):
+        row, place = hinge_row(plan, k), k*HINGE_PARS
+        i, kind, given = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + SOLVED) != read(plan, row + KIND)
+        if i != k - 1:
+            record = read(plan, hinge_row(plan, i) + RECORD)
+            C, omega, (alpha, a) = load_motion(lane, ws, record)
+            p, B = load3(lane, ws, record + CLOUD_PLACE), rate_matrix(alpha, omega)
+
+        P, r, q, v = read9(pars, place + PLACE_C), rotate(C, read3(pars, place + PLACE_R)), read(plan, row + Q), read(plan, row + V)
+        if kind == REVOLUTE:
+            C = turn_z(compose(C, P), load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))       # [MC 10]
+            p, a = add(p, r), add(a, rotate(B, r))                                          # [MC 11], [MC 20]
+            rate, e = load(lane, ws, v), axis_z(C)
+            alpha = add(alpha, scale(rate, cross(omega, e)))
+            omega = add(omega, scale(rate, e))                                              # [MC 9]
+            if given:
+                alpha = add(alpha, scale(load(lane, ws, read(plan, row + GIVEN)), e))
+        else:
+            C, r, sigma, _ = hinge_move(lane, kind, compose(C, P), r, omega, ws, q, v, sines)
+            p, a = add(p, r), add(a, rotate(B, r))
+            if kind == PRISMATIC:
+                a = add(a, scale(2.0*load(lane, ws, v), cross(omega, axis_z(C))))
+            alpha, omega = add(alpha, cross(omega, sigma)), add(omega, sigma)
+            if given:
+                alpha, a = hinge_add(lane, kind, C, C, (alpha, a), ws, read(plan, row + GIVEN))
+        B = rate_matrix(alpha, omega)
+        take_body(lane, plan, pars, ws, k, C, B, a, p)
+        keep_motion(lane, plan, ws, row, (C, omega, (alpha, a), r, p))
+        if not given and kind != WELD:
+            keep_column(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_COLUMN, kind, C, p)
+    sum_packs(lane, plan, pars, ws)
+
+
+@leaf
+def nothing_summed(lane):
+    o = zero(lane)
+    return nothing_composite(lane), ((o, o, o), (o, o, o))
+
+
+@leaf
+def keep_motion(lane, plan, ws, row, motion):
+    if read(plan, row + BRANCH) or read(plan, row + SLOT) or read(plan, N_ELEMENTS):
+        store(lane, ws, read(plan, row + RECORD) + ATTITUDE, motion)
+
+
+@leaf
+def keep_column(lane, ws, at, kind, C, p):
+    """U of an unknown hinge at p: what turns about it moves O by p x e."""
+    e = axis_z(C)
+    if kind == REVOLUTE:
+        store(lane, ws, at, (e, cross(p, e)))
+    else:
+        store(lane, ws, at, (ZERO, e))
+
+
+# ---- loads ------------------------------------------------------------------------------------------------------------
+@leaf
+def load_clouds(lane, plan, pars, ws):
+    """What wheels, wrenches and force elements apply to bodies, less, in the wrenches of their clouds."""
+    if read(plan, HAS_LOADS):
+        load_bodies(lane, plan, pars, ws)
+        apply_elements(lane, plan, pars, ws)
+        for j in range(read(plan, N_WHEELS)):
+            take_slot(lane, plan, ws, read(plan, read(plan, WHEELS) + j*WHEEL_ROW + WHEEL_HINGE))
+        for j in range(read(plan, N_WRENCHES)):
+            take_slot(lane, plan, ws, read(plan, read(plan, WRENCHES) + j*WRENCH_ROW + WRENCH_HINGE))
+        for j in range(read(plan, N_ELEMENTS)):
+            row = read(plan, ELEMENTS) + j*ELEMENT_ROW
+            take_slot(lane, plan, ws, read(plan, row + ELEMENT_HINGE))
+            take_slot(lane, plan, ws, read(plan, row + ELEMENT_OTHER))
+
+
+@leaf
+def take_slot(lane, plan, ws, k):
+    """Empty the slot of a body into its cloud."""
+    row = hinge_row(plan, k)
+    slot = read(plan, row + SLOT)
+    if slot:
+        applied = shift_wrench(load3(lane, ws, read(plan, row + RECORD) + CLOUD_PLACE), load_spatial(lane, ws, slot))
+        accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_WRENCH, scale(-1.0, applied))
+        for i in range(6):
+            store(lane, ws, slot + i, zero(lane))
+
+
+# ---- the equations ------------------------------------------------------------------------------------------------------
+@leaf
+def whole_sums(lane, plan, ws, c):
+    """J, h, m of a cloud with those that it carries, about O, and the wrench."""
+    at = cloud_store(plan, c) + CLOUD_SUMS
+    S, h, m = load_composite(lane, ws, at)
+    return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + CLOUD_WRENCH)
+
+
+@leaf
+def solve_cloud(lane, plan, pars, ws):
+    """vdot of what is not given: six equations, about the mass centre G [MC 23], and one for each unknown hinge."""
+    gather_clouds(lane, plan, pars, ws)
+    load_clouds(lane, plan, pars, ws)
+    unknown = read(plan, N_CLOUDS)
+    for c in range(unknown, 0, -1):                                         # all about O: plain sums
+        at, to = cloud_store(plan, c), cloud_store(plan, read(plan, cloud_row(plan, c) + CLOUD_INNER))
+        sums = load_composite(lane, ws, at + CLOUD_SUMS), load_spatial(lane, ws, at + CLOUD_WRENCH)
+        accumulate(lane, ws, to + CLOUD_SUMS, sums)
+
+    root, axes = hinge_row(plan, 1), read(plan, WS_MASS) + CLOUD_AXES
+    E, E_turn, tau = load9(lane, ws, axes), load9(lane, ws, axes + 9), read(plan, root + TAU)
+    (J, h, m), (n, f) = whole_sums(lane, plan, ws, 0)
+    G = scale(1.0/m, h)
+    force = sub(rotate(E, load3(lane, ws, tau)), f)                                         # [MC 1]
+    torque = sub(sub(rotate(E_turn, load3(lane, ws, tau + 3)), n), cross(G, force))         # [MC 4]
+    LDL = factor(sub(J, trace_less_sym(sym_outer(h, G))))                                   # [MC 14] P1 + P2
+    if unknown:
+        solve_unknowns(lane, plan, ws, LDL, G, m, torque, force)
+        for c in range(1, unknown + 1):
+            rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, cloud_row(plan, c) + CLOUD_HINGE)) + VDOT))
+            X = load_spatial(lane, ws, cloud_store(plan, c) + CLOUD_X)
+            torque, force = sub((torque, force), scale(rate, X))                            # [MC 17] Q'
+    alpha = solve(LDL, torque)
+    a = add(scale(1.0/m, force), cross(G, alpha))
+    store(lane, ws, read(plan, root + VDOT), (unrotate(E, a), unrotate(E_turn, alpha)))     # [MC 21]
+    share_alpha(lane, plan, ws, alpha)
+
+
+@leaf
+def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
+    """vdot of the unknown hinges, the base's accelerations eliminated.  X is about G, U of the mass centre, from here on."""
+    n = read(plan, N_CLOUDS)
+    M = cloud_store(plan, n + 1)
+    b = M + n*n
+    for c in range(1, n + 1):
+        at, row = cloud_store(plan, c), hinge_row(plan, read(plan, cloud_row(plan, c) + CLOUD_HINGE))
+        R, W = whole_sums(lane, plan, ws, c)
+        U = load_spatial(lane, ws, at + CLOUD_COLUMN)
+        X = composite_times(R, U)
+        X = sub(X[0], cross(G, X[1])), X[1]
+        turn = solve(LDL, X[0])
+        store(lane, ws, at + CLOUD_COLUMN, shift_motion(G, U))
+        store(lane, ws, at + CLOUD_X, X)
+        drive = load(lane, ws, read(plan, row + TAU)) - spatial_dot(U, W)
+        store(lane, ws, b + c - 1, drive - dot(turn, torque) - dot(X[1], force)/m)
+        for d in range(1, c + 1):
+            n_d, f_d = load_spatial(lane, ws, cloud_store(plan, d) + CLOUD_X)
+            store(lane, ws, M + n*(d - 1) + c - 1, zero(lane) - dot(n_d, turn) - dot(f_d, X[1])/m)
+        d = c
+        while d > 0:
+            share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + CLOUD_COLUMN), X)
+            accumulate(lane, ws, M + n*(d - 1) + c - 1, share)
+            d = read(plan, cloud_row(plan, d) + CLOUD_INNER)
+    eliminate(lane, ws, M, b, n)
+    substitute_back(lane, ws, M, b, n)
+    for c in range(1, n + 1):
+        row = hinge_row(plan, read(plan, cloud_row(plan, c) + CLOUD_HINGE))
+        store(lane, ws, read(plan, row + VDOT), load(lane, ws, b + c - 1))
+
+
+@leaf
+def share_alpha(lane, plan, ws, alpha):
+    """For the wheels: what their bodies' angular accelerations have beyond the remainder."""
+    for j in range(read(plan, N_WHEELS)):
+        k = read(plan, read(plan, WHEELS) + j*WHEEL_ROW + WHEEL_HINGE)
+        at, c = read(plan, hinge_row(plan, k) + BRANCH) + SHARED_ACCEL, read(plan, hinge_row(plan, k) + CLOUD)
+        store(lane, ws, at, ZERO)
+        if k:
+            store(lane, ws, at, alpha)
+        while c > 0:
+            row = cloud_row(plan, c)
+            e, _ = load_spatial(lane, ws, cloud_store(plan, c) + CLOUD_COLUMN)
+            rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, row + CLOUD_HINGE)) + VDOT))
+            accumulate(lane, ws, at, scale(rate, e))
+            c = read(plan, row + CLOUD_INNER)

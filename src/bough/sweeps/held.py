@@ -1,0 +1,156 @@
+"""Coordinates whose motion is given: locked where they are, or prescribed by piecewise polynomials in time [B 17].
+
+A hinge that is held is a weld to the sweeps that solve; its given acceleration is part of the remainder accelerations.
+"""
+import numpy as np
+
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import get_lane, load, put_lane, read, store, width_of, zero
+from bough.sweeps.fields import (
+    HOLD_GIVEN,
+    HOLD_MODE,
+    HOLD_MOTION,
+    HOLD_Q,
+    HOLD_ROW,
+    HOLD_TERMS,
+    HOLD_V,
+    HOLD_VDOT,
+    HOLDS,
+    LOOSE,
+    MOTION_HEAD,
+    MOTION_OFFSET,
+    MOTION_ORIGIN,
+    MOTION_PIECE,
+    N_HOLDS,
+    NQ,
+    NV,
+    PRESCRIBED,
+    TERM_DEGREE,
+    TERM_HEAD,
+    TERM_PERIOD,
+    TERM_PIECES,
+    WS_TIME,
+    WS_XDOT,
+)
+
+
+@leaf
+def hold_row(plan, j):
+    return read(plan, HOLDS) + j*HOLD_ROW
+
+
+@leaf
+def last_start(tables, at, stride, n, t):
+    """The last of n rows from `at` on that starts at or before t; the first, if none does."""
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high)//2
+        if read(tables, at + middle*stride) <= t:
+            low = middle
+        else:
+            high = middle
+    return at + low*stride
+
+
+@leaf
+def term_at(tables, term, t, t_piece):
+    """Position, rate and acceleration of one term of a motion, by Horner's rule for a polynomial and its derivatives."""
+    period, n = read(tables, term + TERM_PERIOD), int(read(tables, term + TERM_PIECES))
+    if period > 0.0:
+        turns = np.floor(t_piece/period)
+        t, t_piece = t - period*turns, t_piece - period*turns
+        piece = term + TERM_HEAD + MOTION_PIECE*min(int(t_piece/period*n), n - 1)
+    else:
+        piece = last_start(tables, term + TERM_HEAD, MOTION_PIECE, n, t_piece)
+    s = t - read(tables, piece)
+    q, v, a = 0.0, 0.0, 0.0                                                 # a: half the second derivative
+    for i in range(int(read(tables, term + TERM_DEGREE)) + 1, 0, -1):
+        a = a*s + v
+        v = v*s + q
+        q = q*s + read(tables, piece + i)
+    return q, v, 2.0*a
+
+
+@leaf
+def motion_at(tables, motion, terms, t, t_piece):
+    """Position, rate and acceleration of a motion: the sum of its terms."""
+    origin, q, v, a = read(tables, motion + MOTION_ORIGIN), read(tables, motion + MOTION_OFFSET), 0.0, 0.0
+    term = motion + MOTION_HEAD
+    for _ in range(terms):
+        dq, dv, da = term_at(tables, term, t - origin, t_piece - origin)
+        q, v, a = q + dq, v + dv, a + da
+        term = term + TERM_HEAD + MOTION_PIECE*int(read(tables, term + TERM_PIECES))
+    return q, v, a
+
+
+@leaf
+def give_motion(lane, plan, tables, ws, with_state):
+    """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
+    for j in range(read(plan, N_HOLDS)):
+        row, time = hold_row(plan, j), read(plan, WS_TIME)
+        mode, given = read(plan, row + HOLD_MODE), read(plan, row + HOLD_GIVEN)
+        store(lane, ws, given, zero(lane))
+        if mode == PRESCRIBED:
+            q, v, a, before, before_piece = 0.0, 0.0, 0.0, np.nan, np.nan
+            for i in range(width_of(lane)):
+                t, t_piece = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i)
+                if t != before or t_piece != before_piece:                  # lanes at one time share it
+                    q, v, a = motion_at(tables, read(plan, row + HOLD_MOTION), read(plan, row + HOLD_TERMS), t, t_piece)
+                    before, before_piece = t, t_piece
+                put_lane(lane, ws, given, i, a)
+                if with_state:
+                    put_lane(lane, ws, read(plan, row + HOLD_Q), i, q)
+                    put_lane(lane, ws, read(plan, row + HOLD_V), i, v)
+        elif mode != LOOSE and with_state:
+            store(lane, ws, read(plan, row + HOLD_V), zero(lane))
+
+
+@leaf
+def give_rest(lane, plan, ws):
+    """Nothing that is held changes."""
+    for j in range(read(plan, N_HOLDS)):
+        store(lane, ws, read(plan, hold_row(plan, j) + HOLD_GIVEN), zero(lane))
+
+
+@leaf
+def give_change(lane, plan, ws):
+    """What is put where vdot will be is given."""
+    for j in range(read(plan, N_HOLDS)):
+        row = hold_row(plan, j)
+        store(lane, ws, read(plan, row + HOLD_GIVEN), load(lane, ws, read(plan, row + HOLD_VDOT)))
+
+
+@leaf
+def take_given(lane, plan, ws):
+    """vdot of what is held."""
+    for j in range(read(plan, N_HOLDS)):
+        row = hold_row(plan, j)
+        if read(plan, row + HOLD_MODE) != LOOSE:
+            store(lane, ws, read(plan, row + HOLD_VDOT), load(lane, ws, read(plan, row + HOLD_GIVEN)))
+
+
+@leaf
+def hold_equations(lane, plan, ws, M, b):
+    """In M a = b, rows and columns of what is held: nothing is left to solve there."""
+    n = read(plan, NV)
+    for j in range(read(plan, N_HOLDS)):
+        row = hold_row(plan, j)
+        if read(plan, row + HOLD_MODE) != LOOSE:
+            i = read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
+            for c in range(n):
+                store(lane, ws, M + n*i + c, zero(lane))
+                store(lane, ws, M + n*c + i, zero(lane))
+            store(lane, ws, M + n*i + i, zero(lane) + 1.0)
+            store(lane, ws, b + i, zero(lane))
+
+
+@leaf
+def hold_columns(lane, plan, ws, J, rows):
+    """In a Jacobian of so many rows, columns of what is held."""
+    n = read(plan, NV)
+    for j in range(read(plan, N_HOLDS)):
+        row = hold_row(plan, j)
+        if read(plan, row + HOLD_MODE) != LOOSE:
+            i = read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
+            for c in range(rows):
+                store(lane, ws, J + n*c + i, zero(lane))

@@ -1,0 +1,32 @@
+"""The benchmark of the operators measures what it says, and its tables hold the numbers."""
+import pytest
+from rich.console import Console
+
+from bough.bench.mechanisms import chain
+from bough.bench.operators import of_inverse, of_partition, of_points
+from bough.bench.report import inverse_table, partition_table, points_text
+
+
+@pytest.fixture(scope="module")
+def measured():
+    model = chain(3, ("gimbal",)).compile()
+    return {"inverse": {"chain": of_inverse(model, 1)}, "points": {"8": of_points(8, 1)},
+            "partition": {"chain": of_partition(model, 1)}}
+
+
+def test_both_forms_solve_alike(measured):
+    found = measured["partition"]["chain"]
+    assert found["links"] == [10, 4]
+    assert found["speeds"] == 15
+    assert found["difference"] < 1e-11
+    assert found["whole/partitioned"] == found["whole"]/found["partitioned"]
+
+
+def test_what_is_measured_is_shown(measured):
+    console = Console(width=200)
+    with console.capture() as told:
+        console.print(inverse_table(measured))
+        console.print(partition_table(measured))
+    assert f"{measured['inverse']['chain']['inverse/forward']:.3g}" in told.get()
+    assert f"{measured['partition']['chain']['whole']:.3g}" in told.get()
+    assert f"8 links {measured['points']['8']['from the state, per link']:.3g}" in points_text(measured)
