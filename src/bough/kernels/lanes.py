@@ -54,12 +54,12 @@ class Lanes:
 
 
 class LanesType(types.Type):
-    """`bends`: some body of the model is flexible; `loops`: some loop is closed.  What only such models need is otherwise not
-    compiled."""
+    """`bends`: some body of the model is flexible; `loops`: some loop is closed; `holds`: some coordinate can be held.  What only
+    such models need is otherwise not compiled."""
 
-    def __init__(self, width, bends=False, loops=False):
-        self.width, self.bends, self.loops = width, bends, loops
-        super().__init__(name=f"Lanes({width}, {bends}, {loops})")
+    def __init__(self, width, bends=False, loops=False, holds=False):
+        self.width, self.bends, self.loops, self.holds = width, bends, loops, holds
+        super().__init__(name=f"Lanes({width}, {bends}, {loops}, {holds})")
 
     @property
     def number(self):
@@ -155,9 +155,10 @@ def _negate(context, builder, sig, args):
 
 @intrinsic
 def lanes_of(typingctx, ws, plan):
-    """The tag that fits a workspace (1-D holds one state, 2-D holds four) and a model's plan (2-D: some body bends, 3-D: a loop
-    is closed, 4-D: both)."""
-    tag = LanesType(1 if ws.ndim == 1 else 4, plan.ndim in (2, 4), plan.ndim >= 3)
+    """The tag that fits a workspace (1-D holds one state, 2-D holds four) and a model's plan, whose rank is 1, and 1 more if some
+    body bends, 2 if a loop is closed, 4 if a coordinate can be held."""
+    more = plan.ndim - 1
+    tag = LanesType(1 if ws.ndim == 1 else 4, bool(more & 1), bool(more & 2), bool(more & 4))
     return tag(ws, plan), lambda context, builder, sig, args: context.get_dummy_value()
 
 
@@ -182,6 +183,11 @@ def only_if_looped(full, tree):
 def only_if_both(full, plain):
     """The same of models in which some body bends and a loop is closed."""
     return _only_if(lambda lane: lane.bends and lane.loops, full, plain)
+
+
+def only_if_held(full, free):
+    """The same of models some coordinate of which can be locked or prescribed."""
+    return _only_if(lambda lane: lane.holds, full, free)
 
 
 def only_if_single(full, several):

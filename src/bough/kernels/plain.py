@@ -8,8 +8,9 @@ import numpy as np
 
 __all__ = ["accumulate", "add", "align_stack", "any_negative", "get_lane", "inverse_above", "lanes_of", "load", "load3", "load4",
            "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending", "only_if_both",
-           "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack",
-           "read_spatial", "scale", "sincos", "smaller", "sqrt", "store", "sub", "where_positive", "width_of", "zero"]
+           "only_if_held", "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6", "read9",
+           "read_pack", "read_spatial", "scale", "sincos", "smaller", "sqrt", "store", "sub", "where_positive", "width_of",
+           "zero"]
 
 
 def lanes_of(ws, plan):
@@ -21,7 +22,7 @@ def only_if_bending(full, plain):
     return full
 
 
-only_if_looped = only_if_both = only_if_bending
+only_if_looped = only_if_both = only_if_held = only_if_bending
 
 
 def only_if_single(full, several):

@@ -126,7 +126,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     elements = list(element_rows(lay.placed, whole.par_at, lay.elements))
     whole.add(Section(elements, [element.parameters for element in lay.placed]), f.ELEMENTS)
     plan, pars = whole.arrays()
-    plan = plan.reshape((1,)*(bool(parts.modal) + 2*bool(lay.fronts.closures)) + plan.shape)    # its rank: kernels.lanes.lanes_of
+    rank = 1*bool(parts.modal) + 2*bool(lay.fronts.closures) + 4*bool(holds.rows)       # less one: see kernels.lanes.lanes_of
+    plan = plan.reshape((1,)*rank + plan.shape)
     data = np.concatenate([*(pieces.ravel() for _, pieces in time_tables), holds.data])
     return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
@@ -169,8 +170,8 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
         massive = (hinge.mass.any() or hinge.inertia.any()) and hinge.kind != MODAL      # its mass is in the modal integrals
         section.plan.append([hinge.inner, hinge.kind, lay.x + hinge.q, lay.x + lay.nq + hinge.v, lay.u + hinge.v,
                              lay.xdot + lay.nq + hinge.v, int(massive), lay.record[k], lay.branch.get(k, 0), lay.slot.get(k, 0),
-                             0, 0, 0, 0, 0,                     # FLEX, NODE_PAR, NODE_WS: flex_section; FRONT, JUNCTION: front_rows
-                             hinge.kind, lay.given + hinge.v, 0])                      # CLOUD: model.cloud
+                             0, 0, lay.given + hinge.v,         # FLEX, NODE_PAR, NODE_WS: flex_section; CLOUD: model.cloud
+                             0, 0, hinge.kind])                 # FRONT, JUNCTION: front_rows
         if k:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))

@@ -43,10 +43,12 @@ def fours(n):
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
 # where its branch store is (0: nothing but body k + 1 hangs on it), where its applied wrench is (0: none); of flexible bodies,
 # see below; where in plan the front is that passes it (0: none), and the first junction at its body (0: none); its kind where its
-# accelerations are solved for (WELD: they are given); where the given ones are in ws; which
-# cloud its body is part of: 0 that of the base, c that of the unknown hinge with row c - 1
-(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED, GIVEN, CLOUD,
- HINGE_ROW) = range(19)
+# accelerations are solved for (WELD: they are given)
+(INNER, KIND, Q, V, TAU, VDOT, MASSIVE, RECORD, BRANCH, SLOT, FLEX, NODE_PAR, NODE_WS, FRONT, JUNCTION, SOLVED,
+ HINGE_ROW) = range(17)
+# of hinges of joints, in the places of what only nodes have (a row of 16 fills two cache lines): which cloud its body is part of, 0
+# that of the base, c that of the unknown hinge with row c - 1; where its given accelerations are in ws
+CLOUD, GIVEN = NODE_PAR, NODE_WS
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
 # rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and

@@ -5,7 +5,7 @@ A hinge that is held is a weld to the sweeps that solve; its given acceleration 
 import numpy as np
 
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import get_lane, load, put_lane, read, store, width_of, zero
+from bough.kernels.lanes import get_lane, load, only_if_held, put_lane, read, store, width_of, zero
 from bough.sweeps.fields import (
     HOLD_GIVEN,
     HOLD_MODE,
@@ -83,7 +83,6 @@ def motion_at(tables, motion, terms, t, t_piece):
     return q, v, a
 
 
-@leaf
 def give_motion(lane, plan, tables, ws, with_state):
     """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
     for j in range(read(plan, N_HOLDS)):
@@ -105,14 +104,18 @@ def give_motion(lane, plan, tables, ws, with_state):
             store(lane, ws, read(plan, row + HOLD_V), zero(lane))
 
 
-@leaf
+only_if_held(give_motion, lambda lane, plan, tables, ws, with_state: None)
+
+
 def give_rest(lane, plan, ws):
     """Nothing that is held changes."""
     for j in range(read(plan, N_HOLDS)):
         store(lane, ws, read(plan, hold_row(plan, j) + HOLD_GIVEN), zero(lane))
 
 
-@leaf
+only_if_held(give_rest, lambda lane, plan, ws: None)
+
+
 def give_change(lane, plan, ws):
     """What is put where vdot will be is given."""
     for j in range(read(plan, N_HOLDS)):
@@ -120,7 +123,9 @@ def give_change(lane, plan, ws):
         store(lane, ws, read(plan, row + HOLD_GIVEN), load(lane, ws, read(plan, row + HOLD_VDOT)))
 
 
-@leaf
+only_if_held(give_change, lambda lane, plan, ws: None)
+
+
 def take_given(lane, plan, ws):
     """vdot of what is held."""
     for j in range(read(plan, N_HOLDS)):
@@ -129,7 +134,9 @@ def take_given(lane, plan, ws):
             store(lane, ws, read(plan, row + HOLD_VDOT), load(lane, ws, read(plan, row + HOLD_GIVEN)))
 
 
-@leaf
+only_if_held(take_given, lambda lane, plan, ws: None)
+
+
 def hold_equations(lane, plan, ws, M, b):
     """In M a = b, rows and columns of what is held: nothing is left to solve there."""
     n = read(plan, NV)
@@ -144,7 +151,9 @@ def hold_equations(lane, plan, ws, M, b):
             store(lane, ws, b + i, zero(lane))
 
 
-@leaf
+only_if_held(hold_equations, lambda lane, plan, ws, M, b: None)
+
+
 def hold_columns(lane, plan, ws, J, rows):
     """In a Jacobian of so many rows, columns of what is held."""
     n = read(plan, NV)
@@ -154,3 +163,6 @@ def hold_columns(lane, plan, ws, J, rows):
             i = read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
             for c in range(rows):
                 store(lane, ws, J + n*c + i, zero(lane))
+
+
+only_if_held(hold_columns, lambda lane, plan, ws, J, rows: None)

@@ -16,6 +16,7 @@ from bough.kernels.lanes import (
     load3,
     load9,
     load_spatial,
+    only_if_held,
     only_if_looped,
     quads_of,
     read,
@@ -122,6 +123,17 @@ def base_acceleration(lane, plan, pars, ws):
 only_if_looped(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, GRAVITY)))
 
 
+def add_given(lane, plan, ws, row, F, C, A):
+    """A with the given acceleration of a hinge that is held [B 17]."""
+    kind = read(plan, row + KIND)
+    if read(plan, row + SOLVED) != kind:
+        A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + GIVEN))
+    return A
+
+
+only_if_held(add_given, lambda lane, plan, ws, row, F, C, A: A)
+
+
 @leaf
 def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     """Attitudes, rates, accelerations; without vdot the remainder accelerations: vdot = 0 but where it is given [S 44-47].
@@ -155,8 +167,8 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
             A = modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot)
         elif with_vdot:
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
-        elif read(plan, row + SOLVED) != kind:
-            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + GIVEN))                # [B 17]
+        else:
+            A = add_given(lane, plan, ws, row, F, C, A)
         if purpose != MOTION and read(plan, row + MASSIVE):
             store(lane, ws, record + GAIN, body_wrench(pars, place, C, omega, A))
         if purpose != LEAN or branch or read(plan, row + SLOT):
