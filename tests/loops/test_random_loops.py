@@ -168,5 +168,5 @@ def test_loops_stay_closed(seed):
     a = model.forward_dynamics(q, v, tau)
     check_accelerations(model, q, v, a)
     many = model.forward_dynamics(np.tile(q, (4, 1)), np.tile(v, (4, 1)), np.tile(tau, (4, 1)))
-    tolerance = 1e-10*np.linalg.cond(model.mass_matrix(q))**0.5                # stiff modes: large forces that cancel
-    np.testing.assert_allclose(many, np.tile(a, (4, 1)), rtol=0, atol=tolerance*np.abs(a).max())
+    of_tree = np.linalg.solve(model.mass_matrix(q), tau - model.bias(q, v))     # which the loops' forces cancel, more or less
+    np.testing.assert_allclose(many, np.tile(a, (4, 1)), rtol=0, atol=1e-10*max(np.abs(of_tree).max(), np.abs(a).max()))
