@@ -27,12 +27,7 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
         run.start_clock()
     run.carry[:, loops.TIME] = start
     size = max(1, len(samples)//100)
-    breaks = run.grid.breaks[(run.grid.breaks > start) & (run.grid.breaks < stop)].tolist()
-    for begin, end in zip([start, *breaks], [*breaks, stop], strict=True):
-        if begin in run.grid.updates:
-            run.ask_control(begin)
-        if begin == 0.0:
-            run.record_controls(0)
+    for _, end in run.between_breaks(start, stop):
         while True:
             clock = time.perf_counter()
             limits = np.array([end, min(run.done + size, len(samples) + 1), *plan.tolerances])

@@ -1,6 +1,6 @@
 """Integrate a model from an initial state."""
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -112,6 +112,16 @@ class Run:
             if t == 0.0:
                 raise
             raise ControlFailure(f"the controller failed at t = {t:.6g} s: {type(error).__name__}: {error}") from error
+
+    def between_breaks(self, start: float, stop: float) -> Iterator[tuple[float, float]]:
+        """From start to stop, begin and end of each part without a break; at begins that are updates the controller is asked."""
+        breaks = self.grid.breaks[(self.grid.breaks > start) & (self.grid.breaks < stop)].tolist()
+        for begin, end in zip([start, *breaks], [*breaks, stop], strict=True):
+            if begin in self.grid.updates:
+                self.ask_control(begin)
+            if begin == 0.0:
+                self.record_controls(0)
+            yield begin, end
 
     def record_controls(self, sample: int, rows: slice = slice(None)) -> None:
         nu = self.u.shape[1]

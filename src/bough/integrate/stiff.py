@@ -21,12 +21,7 @@ STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """One state after another, from break to break of the loads; dt, where given, is the longest step."""
     samples, reached = run.grid.samples, np.full(len(run.x), run.done)
-    breaks = run.grid.breaks[(run.grid.breaks > start) & (run.grid.breaks < stop)].tolist()
-    for begin, end in zip([start, *breaks], [*breaks, stop], strict=True):
-        if begin in run.grid.updates:
-            run.ask_control(begin)
-        if begin == 0.0:
-            run.record_controls(0)
+    for begin, end in run.between_breaks(start, stop):
         inside = np.flatnonzero((samples > begin) & (samples <= end))
         for row in np.flatnonzero(np.isnan(run.failed[:, 0])).tolist():
             reached[row] = max(reached[row], stiff_span(run, plan, row, (begin, end), inside))

@@ -10,7 +10,7 @@
 ``add``, ``sub`` and ``scale`` (from lanes) work elementwise on any of these.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, scale, sub, zero
+from bough.kernels.lanes import add, scale, smaller, sub, zero
 
 ZERO = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -19,6 +19,12 @@ ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 # ---- vectors and matrices -----------------------------------------------------------------------------
+@leaf
+def larger(a, b):
+    """The larger of two numbers, lane by lane."""
+    return -smaller(-a, -b)
+
+
 @leaf
 def dot(a, b):
     ax, ay, az = a

@@ -5,7 +5,7 @@ leaves it with its potential energy in its own place in ws, for outputs.
 """
 from math import atan2, pi
 
-from bough.kernels.algebra import ZERO, compose, dot, rotate, shift_wrench
+from bough.kernels.algebra import ZERO, compose, dot, larger, rotate, shift_wrench
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     accumulate,
@@ -102,11 +102,6 @@ def load_body(lane, plan, ws, k, arm, wrench):
 def arm_of(lane, plan, pars, ws, k, at):
     """From the origin of body k to a point that is fixed in it."""
     return rotate(load9(lane, ws, record_of(plan, k) + ATTITUDE), read3(pars, at))
-
-
-@leaf
-def larger(a, b):
-    return -smaller(-a, -b)
 
 
 @leaf

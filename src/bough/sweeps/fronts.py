@@ -20,6 +20,7 @@ from bough.kernels.algebra import (
     cross,
     dot,
     factor,
+    larger,
     rotate,
     solve,
     solve_columns,
@@ -327,11 +328,6 @@ def eliminate(lane, ws, at, width, end, i, least):
         lessen(quads, ws, to + 5*stride, g*x)
         lessen(quads, ws, to + 6*stride, h*x)                               # k follows K
     return d
-
-
-@leaf
-def larger(a, b):
-    return -smaller(-a, -b)
 
 
 @leaf

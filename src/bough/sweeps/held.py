@@ -40,6 +40,15 @@ def hold_row(plan, j):
 
 
 @leaf
+def held_speed(plan, j):
+    """Which entry of v a coordinate is that can be held; -1 if it is loose now."""
+    row = hold_row(plan, j)
+    if read(plan, row + HOLD_MODE) == LOOSE:
+        return -1
+    return read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
+
+
+@leaf
 def last_start(tables, at, stride, n, t):
     """The last of n rows from `at` on that starts at or before t; the first, if none does."""
     low, high = 0, n
@@ -141,9 +150,8 @@ def hold_equations(lane, plan, ws, M, b):
     """In M a = b, rows and columns of what is held: nothing is left to solve there."""
     n = read(plan, NV)
     for j in range(read(plan, N_HOLDS)):
-        row = hold_row(plan, j)
-        if read(plan, row + HOLD_MODE) != LOOSE:
-            i = read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
+        i = held_speed(plan, j)
+        if i >= 0:
             for c in range(n):
                 store(lane, ws, M + n*i + c, zero(lane))
                 store(lane, ws, M + n*c + i, zero(lane))
@@ -158,9 +166,8 @@ def hold_columns(lane, plan, ws, J, rows):
     """In a Jacobian of so many rows, columns of what is held."""
     n = read(plan, NV)
     for j in range(read(plan, N_HOLDS)):
-        row = hold_row(plan, j)
-        if read(plan, row + HOLD_MODE) != LOOSE:
-            i = read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
+        i = held_speed(plan, j)
+        if i >= 0:
             for c in range(rows):
                 store(lane, ws, J + n*c + i, zero(lane))
 
