@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.integrate.closing import close_samples
 from bough.integrate.compiled import loops
 from bough.integrate.fixed import CHUNK_SECONDS
 from bough.kernels.lanes import ONE
@@ -18,7 +17,7 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes."""
     kernel = loops.ADAPTIVE[run.way]
     model, stepper, rows, ws = run.arguments(ONE)
-    samples, first = run.grid.samples, run.done
+    samples = run.grid.samples
     if start == 0.0:
         run.carry = np.zeros((len(run.x), loops.CARRY))
         run.carry[:, loops.STEP] = plan.dt or 1e-4*samples[-1]/max(len(samples) - 1, 1)
@@ -44,5 +43,3 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
             size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
         if ended or run.passed[1]:
             break
-    if plan.projects and run.way != "cloud":                 # there, no loop can open
-        close_samples(run, first)

@@ -6,7 +6,7 @@ import numpy as np
 
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import loops
-from bough.integrate.compiled.tableaus import CORRECTIONS, euler_cromer
+from bough.integrate.compiled.tableaus import CORRECTIONS, SPEEDS, euler_cromer
 from bough.integrate.grid import positive
 from bough.integrate.stiff import STIFF
 from bough.model import Model
@@ -43,20 +43,22 @@ def closing_way(model: Model, method: str, stabilise: Any, hold: Sequence[str]) 
     return float(stabilise)
 
 
-def stabilised(pars: np.ndarray, way: str | float | None, step: float | None) -> np.ndarray:
-    """Parameters with the frequency of Baumgarte's stabilisation, where it is asked for; `step` is that of the method, if it has
-    one."""
-    if way in (None, "projection"):
+def stabilised(pars: np.ndarray, way: str | float | None, method: str, step: float | None) -> np.ndarray:
+    """Parameters with the frequency of Baumgarte's stabilisation, where there is any; `step` is that of the method, if it has one.
+
+    Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step) the next step takes out what they are off."""
+    if way is None or (way == "projection" and method != "euler-cromer"):
         return pars
     pars = pars.copy()
-    pars[:, f.STABILISATION] = 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if way == "baumgarte" else way
+    pars[:, f.STABILISATION] = (1.0/(2.0*(step or USUAL_STEP)) if way == "projection"
+                                else 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if way == "baumgarte" else way)
     return pars
 
 
-def corrected(tableau: np.ndarray, way: str | float | None) -> np.ndarray:
-    """A method that closes loops after each step, where projection is asked for."""
+def corrected(tableau: np.ndarray, way: str | float | None, speeds: bool) -> np.ndarray:
+    """A method that closes loops after each step, where projection is asked for: positions, and speeds too if it shall."""
     tableau = tableau.copy()
-    tableau[CORRECTIONS] = MOST_CORRECTIONS if way == "projection" else 0
+    tableau[CORRECTIONS], tableau[SPEEDS] = MOST_CORRECTIONS if way == "projection" else 0, speeds
     return tableau
 
 
@@ -81,22 +83,22 @@ def close_start(model: Model, x: np.ndarray, hold: Sequence[str], parameters: Ma
 
 
 def close_samples(run: "Run", first: int) -> None:
-    """Close the loops in the samples recorded from `first` on: those inside a step are interpolated.  A step of no length does it,
-    at the sample's time, for what is prescribed depends on it."""
+    """Close the loops in the samples recorded from `first` on: those inside a step are interpolated, and Euler-Cromer's speeds wait
+    for the next step.  A step of no length does it, at the sample's time, for what is prescribed depends on it."""
     nx, model = run.x.shape[1], run.model
-    states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection")
+    states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection", True)
     several = model.holds and run.done - first > 0
     for part in np.split(np.arange(first, run.done), np.arange(1, run.done - first) if several else []):
         x = np.ascontiguousarray(states[:, part].reshape(-1, nx))
         rows = np.flatnonzero(np.isfinite(x).all(axis=1))
         if len(rows):
             own = run.pars if len(run.pars) == 1 else run.pars[np.minimum(rows//len(part), len(run.pars) - 1)]
-            x[rows] = closed_states(model, own, x[rows], tableau, float(run.grid.samples[part[0]]))
+            x[rows] = closed_states(run, own, x[rows], tableau, float(run.grid.samples[part[0]]))
             states[:, part] = x.reshape(len(run.x), len(part), nx)
 
 
-def closed_states(model: Model, pars: np.ndarray, x: np.ndarray, tableau: np.ndarray, t: float) -> np.ndarray:
-    tables, lanes = model.tables, lanes_for(len(x))
+def closed_states(run: "Run", pars: np.ndarray, x: np.ndarray, tableau: np.ndarray, t: float) -> np.ndarray:
+    tables, lanes = run.model.tables, lanes_for(len(run.x))             # those of a run with fixed steps: compiled already
     nu, at = tables.n_u, tables.size(f.WS_SIZE)
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     call(loops.fixed_order_n, (tables.plan, group_parameters(pars, lanes), tables.tables),

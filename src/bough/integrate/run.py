@@ -8,7 +8,7 @@ import numpy as np
 
 from bough.errors import StateError, nearest
 from bough.integrate.adaptive import run_adaptive
-from bough.integrate.closing import close_start, closing_way, corrected, stabilised
+from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilised
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED, STAGES
@@ -86,7 +86,7 @@ class Run:
         tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(self.tableau[STAGES])
         at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way), self.tableau
         if self.way == "cloud":                                         # whose loops only hold what is given
-            tableau = corrected(tableau, None)
+            tableau = corrected(tableau, None, False)
         model = tables.plan, group_parameters(self.pars, lanes), tables.tables
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
@@ -166,12 +166,12 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
     breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, motion_breaks(model, until))
     grid = build_grid(until, rate, dt if fixed else None, breaks, control_period)
-    pars = stabilised(pars, way, dt if fixed else None)
+    pars = stabilised(pars, way, method, dt if fixed else None)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics,
               control.address if compiled else 0, python, progress)
     if fixed or method in ADAPTIVE:
-        run.tableau = corrected((FIXED | ADAPTIVE)[method](), way)
-    plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), control if compiled else None, way == "projection")
+        run.tableau = corrected((FIXED | ADAPTIVE)[method](), way, speeds=method != "euler-cromer")
+    plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), control if compiled else None, way == "projection" and method != "rk4")
     boards = carry_out(run, plan, parameters) if model.system.events or model.system.stops else []
     if not boards:
         go(run, plan, None)
@@ -190,12 +190,11 @@ class Plan:
     dt: float | None
     tolerances: tuple[float, float]
     law: Controller | None              # a compiled one
-    projects: bool                      # loops are closed by projection
+    projects: bool                      # loops of samples are closed by themselves
 
 
 def go(run: Run, plan: Plan, board: Switchboard | None) -> None:
     """From t = 0 to the end, from event to event; what ends it early is noted."""
-    advance = run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff
     run.start_clock()
     try:
         if board is None:
@@ -206,6 +205,16 @@ def go(run: Run, plan: Plan, board: Switchboard | None) -> None:
         run.failure = f"interrupted at t = {run.grid.samples[run.done - 1]:.6g} s"
     except ControlFailure as failure:
         run.failure = str(failure)
+
+
+def advance(run: Run, plan: Plan, start: float, stop: float) -> None:
+    """From start to stop, or to the step in which a watcher passes."""
+    first = run.done
+    try:
+        (run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff)(run, plan, start, stop)
+    finally:
+        if plan.projects and run.way != "cloud":                        # there, no loop can open
+            close_samples(run, first)
 
 
 def carry_out(run: Run, plan: Plan, parameters: Mapping[str, Any] | None) -> list[Switchboard]:

@@ -14,7 +14,7 @@ CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its s
 
 
 def corrections_of(lane, tableau):
-    """How many changes follow a step at most; the last one is that of the speeds."""
+    """How many changes follow a step at most."""
     return int(tableau[CORRECTIONS])
 
 

@@ -5,7 +5,7 @@
 """
 from bough.integrate.compiled.callback import take_controls
 from bough.integrate.compiled.corrections import begin_correction, corrections_of, end_correction
-from bough.integrate.compiled.tableaus import CROMER, HEADER, STAGES
+from bough.integrate.compiled.tableaus import CROMER, HEADER, SPEEDS, STAGES
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, put_lane, read, scale, sqrt, store, width_of
@@ -103,7 +103,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
     s, nx, saved, corrections = stages_of(tableau), read(plan, N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
     closed = False
     for stage in range(first, s + corrections):
-        speeds, shift = stage == s + corrections - 1, 0
+        speeds, shift = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
         if stage < s:
             begin_stage(lane, plan, stepper, ws, t, h, stage)
         elif closed and not speeds:

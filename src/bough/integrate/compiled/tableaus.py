@@ -1,6 +1,7 @@
 """Integration methods as data: Butcher tableaus in one flat array.
 
-    header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer), how often at most loops are closed after a step
+    header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer), how often at most loops are closed after a
+                 step, 1 if the last of that closes their speeds
     c (s)        when each stage is taken, in steps          a (s x s)   stage i starts from x + h sum_j a_ij k_j
     b (s)        the step is x + h sum_j b_j k_j             e (s)       its error is h sum_j e_j k_j
     p (s x 4)    between the ends it is x + h sum_j k_j (p_j1 z + p_j2 z^2 + p_j3 z^3 + p_j4 z^4), z from 0 to 1
@@ -8,7 +9,7 @@
 import numpy as np
 
 HEADER = 8
-STAGES, CROMER, CORRECTIONS = range(3)
+STAGES, CROMER, CORRECTIONS, SPEEDS = range(4)
 
 
 def tableau(c, a, b, *, cromer=False, e=None, p=None) -> np.ndarray:
