@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from bough.kernels import algebra as al
+from bough.kernels import vectors as ve
 from bough.kernels.jit import kernel
 from bough.kernels.lanes import (
     FOUR,
     ONE,
     accumulate,
+    across,
     add,
     get_lane,
     lanes_of,
@@ -55,6 +57,43 @@ def memory(lanes, values):
 def per_lane(lanes, array):
     """What each lane holds: rows of numbers."""
     return array[None] if lanes.width == 1 else array.T
+
+
+# ---- vectors -------------------------------------------------------------------------------------------------------
+@kernel
+def vector_kernel(x, out):
+    """u x w, C u, C D, C turned about its third column; operands lie in x: u, w, C, D, sine, cosine."""
+    lane = lanes_of(x, RIGID)
+    u, w, C = ve.vector(lane, load3(lane, x, 0)), ve.vector(lane, load3(lane, x, 3)), ve.columns_of(lane, load9(lane, x, 6))
+    store(lane, out, 0, ve.parts(lane, ve.vector_cross(lane, u, w)))
+    store(lane, out, 3, ve.parts(lane, ve.combine(C, load3(lane, x, 0))))
+    store(lane, out, 6, ve.rows_of(lane, ve.combine_columns(C, load9(lane, x, 15))))
+    store(lane, out, 15, ve.rows_of(lane, ve.turn_columns(C, load(lane, x, 24), load(lane, x, 25))))
+
+
+@BOTH
+def test_vectors(lanes):
+    rng = np.random.default_rng(5)
+    x, out = memory(lanes, rng.normal(size=(26, 4))), lanes.zeros(24)
+    vector_kernel(x, out)
+    for given, found in zip(per_lane(lanes, x), per_lane(lanes, out), strict=True):
+        u, w, C, D = given[:3], given[3:6], given[6:15].reshape(3, 3), given[15:24].reshape(3, 3)
+        s, c = given[24:]
+        turned = C @ [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+        assert_same(found, np.concatenate([np.cross(u, w), C @ u, (C @ D).ravel(), turned.ravel()]), 20*EPS)
+
+
+@kernel
+def across_kernel(x, out):
+    quads = quads_of(x)
+    store(quads, out, 0, across(load(quads, x, 0), load(quads, x, 1), load(quads, x, 2), load(quads, x, 3)))
+
+
+def test_across():
+    """Vectors of four bodies, one in a register each, to registers of one component each."""
+    x, out = np.arange(16.0), np.zeros(12)
+    across_kernel(x, out)
+    np.testing.assert_array_equal(out.reshape(3, 4), x.reshape(4, 4).T[:3])
 
 
 # ---- algebra -------------------------------------------------------------------------------------------------------

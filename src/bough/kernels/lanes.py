@@ -463,6 +463,53 @@ def inverse_above(typingctx, x, least):
     return number(x, least), codegen
 
 
+# ---- a register of four that holds a vector of one state -----------------------------------------------
+_QUAD = ir.VectorType(_F64, 4)
+
+
+def _shuffled(builder, a, b, places):
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, 4), places))
+
+
+@intrinsic
+def register3(typingctx, u):
+    """(x, y, z, 0) of three floats."""
+    def codegen(context, builder, sig, args):
+        value = ir.Constant(_QUAD, [0.0]*4)
+        for i, x in enumerate(_leaves(context, builder, u, args[0], types.float64)):
+            value = builder.insert_element(value, x, ir.Constant(_I32, i))
+        return value
+    return NumberType(4)(u), codegen
+
+
+@intrinsic
+def three_of(typingctx, u):
+    """The first three floats of a register."""
+    def codegen(context, builder, sig, args):
+        return context.make_tuple(builder, sig.return_type, [builder.extract_element(args[0], ir.Constant(_I32, i))
+                                                             for i in range(3)])
+    return types.UniTuple(types.float64, 3)(u), codegen
+
+
+@intrinsic
+def cycle(typingctx, u):
+    """(y, z, x, ...) of a register (x, y, z, ...)."""
+    return u(u), lambda context, builder, sig, args: _shuffled(builder, args[0], args[0], [1, 2, 0, 3])
+
+
+@intrinsic
+def across(typingctx, a, b, c, d):
+    """The first numbers of four registers in one, the second ones, the third ones."""
+    def codegen(context, builder, sig, args):
+        a_, b_, c_, d_ = args
+        even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
+        odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
+        return context.make_tuple(builder, sig.return_type, [_shuffled(builder, *even, [0, 1, 4, 5]),
+                                                             _shuffled(builder, *odd, [0, 1, 4, 5]),
+                                                             _shuffled(builder, *even, [2, 3, 6, 7])])
+    return types.UniTuple(a, 3)(a, b, c, d), codegen
+
+
 # ---- square root -------------------------------------------------------------------------------------
 @intrinsic
 def sqrt(typingctx, x):

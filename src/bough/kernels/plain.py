@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 
-__all__ = ["accumulate", "add", "align_stack", "any_negative", "get_lane", "inverse_above", "lanes_of", "load", "load3", "load4",
-           "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending", "only_if_both",
-           "only_if_held", "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6", "read9",
-           "read_pack", "read_spatial", "scale", "sincos", "smaller", "sqrt", "store", "sub", "where_positive", "width_of",
-           "zero"]
+__all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle", "get_lane", "inverse_above", "lanes_of", "load",
+           "load3", "load4", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending",
+           "only_if_both", "only_if_held", "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6",
+           "read9", "read_pack", "read_spatial", "register3", "scale", "sincos", "smaller", "sqrt", "store", "sub", "three_of",
+           "where_positive", "width_of", "zero"]
 
 
 def lanes_of(ws, plan):
@@ -79,6 +79,23 @@ def any_negative(x):
 def inverse_above(x, least):
     good = x > least
     return np.where(good, 1.0/np.where(good, x, 1.0), 0.0)
+
+
+def register3(u):
+    return np.array([*u, 0.0])
+
+
+def three_of(u):
+    return u[0], u[1], u[2]
+
+
+def cycle(u):
+    return u[[1, 2, 0, 3]]
+
+
+def across(a, b, c, d):
+    x, y, z, _ = np.array([a, b, c, d]).T
+    return x, y, z
 
 
 def sincos(angle):

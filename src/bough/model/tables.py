@@ -56,8 +56,8 @@ class Tables:
     def cloud_size(self) -> int:
         """Numbers that the momentum cloud needs more: those of the base's joint and of each cloud, equations of unknown hinges."""
         n = self.size(f.N_CLOUDS)
-        packs = -(-len(self.parts.hinges)//4)
-        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1) + 4*(f.CLOUD_PACK*packs + f.CLOUD_COLUMN + 1)
+        bodies = -(-len(self.parts.hinges)//4)*4
+        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1) + 4*(f.CLOUD_BODY*bodies + f.CLOUD_COLUMN + 1)
 
     def more(self, dynamics: str) -> int:
         """Numbers that a method needs behind those of all."""

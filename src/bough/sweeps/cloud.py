@@ -29,7 +29,6 @@ from bough.kernels.algebra import (
     spatial_dot,
     sym_outer,
     trace_less_sym,
-    turn_z,
     unrotate,
 )
 from bough.kernels.elimination import eliminate, substitute_back
@@ -37,6 +36,7 @@ from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hin
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (
     accumulate,
+    across,
     add,
     get_lane,
     load,
@@ -45,7 +45,6 @@ from bough.kernels.lanes import (
     load_composite,
     load_spatial,
     only_if_single,
-    put_lane,
     quads_of,
     read,
     read3,
@@ -56,19 +55,34 @@ from bough.kernels.lanes import (
     sub,
     zero,
 )
+from bough.kernels.vectors import (
+    columns_of,
+    combine,
+    combine_columns,
+    parts,
+    rows_of,
+    turn_columns,
+    vector,
+    vector_cross,
+)
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.fields import (
     ATTITUDE,
+    BODY_A,
+    BODY_ALPHA,
+    BODY_C,
+    BODY_P,
+    BODY_RATE,
     BRANCH,
     CLOUD,
     CLOUD_AXES,
     CLOUD_BASE,
+    CLOUD_BODY,
     CLOUD_COLUMN,
     CLOUD_HEAD,
     CLOUD_HINGE,
     CLOUD_INNER,
-    CLOUD_PACK,
     CLOUD_PARS,
     CLOUD_ROW,
     CLOUD_STORE,
@@ -93,10 +107,6 @@ from bough.sweeps.fields import (
     N_HINGES,
     N_WHEELS,
     N_WRENCHES,
-    PACK_A,
-    PACK_B,
-    PACK_C,
-    PACK_P,
     PAR_CLOUD,
     PLACE_C,
     PLACE_R,
@@ -183,53 +193,68 @@ def pack_inertia(lane, plan, pars, i):
 
 
 @leaf
-def packs_at(plan):
-    """Where packs start in ws, counted in packs of four."""
+def bodies_at(plan):
+    """Where the motions of bodies start in ws, counted in registers of four."""
     n = read(plan, N_CLOUDS)
     return (cloud_store(plan, n + 1) + n*(n + 1) + 3)//4
 
 
-def empty_last_pack(lane, plan, ws):
-    """Lanes without a body hold what can be multiplied by zero."""
-    quads = quads_of(ws)
-    last = packs_at(plan) + (read(plan, N_HINGES) - read(plan, CLOUD_BASE))//4*CLOUD_PACK
-    for i in range(CLOUD_PACK):
-        store(quads, ws, last + i, zero(quads))
+@leaf
+def body_at(plan, k):
+    return bodies_at(plan) + (k - read(plan, CLOUD_BASE))*CLOUD_BODY
 
 
-empty_last_pack = only_if_single(empty_last_pack, lambda lane, plan, ws: None)
+@leaf
+def bodies_in_fours(plan):
+    """How many bodies there are from the base on, and how many fours they fill."""
+    n = read(plan, N_HINGES) - read(plan, CLOUD_BASE) + 1
+    return n, (n + 3)//4
 
 
-def pack_body(lane, plan, pars, ws, k, C, B, a, p):
-    """One state: put the motion of a body into its lane of a pack; nothing is summed yet."""
-    quads, i = quads_of(ws), k - read(plan, CLOUD_BASE)
-    pack, j = packs_at(plan) + i//4*CLOUD_PACK, i % 4
-    put_lane(quads, ws, pack + PACK_C, j, (C, B, a, p))
+def take_body(lane, plan, pars, ws, k, motion):
+    """One state: keep the motion of a body; nothing is summed yet."""
+    store(quads_of(ws), ws, body_at(plan, k), motion)
 
 
-def sum_body(lane, plan, pars, ws, k, C, B, a, p):
+def sum_body(lane, plan, pars, ws, k, motion):
     """Four states: add those of a body to the sums of its cloud."""
     row = hinge_row(plan, k)
     if read(plan, row + MASSIVE):
+        (C, omega, alpha, a, p), inertia = motion, own_inertia(plan, pars, k - read(plan, CLOUD_BASE))
         accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_SUMS,
-                   body_sums(own_inertia(plan, pars, k - read(plan, CLOUD_BASE)), C, B, a, p))
+                   body_sums(inertia, rows_of(lane, C), rate_matrix(alpha, omega), a, p))
 
 
-take_body = only_if_single(pack_body, sum_body)
+take_body = only_if_single(take_body, sum_body)
 
 
-def sum_packs(lane, plan, pars, ws):
+@leaf
+def four_vectors(quads, ws, at):
+    """One vector of each of four bodies: their first components, second ones, third ones."""
+    return across(load(quads, ws, at), load(quads, ws, at + CLOUD_BODY), load(quads, ws, at + 2*CLOUD_BODY),
+                  load(quads, ws, at + 3*CLOUD_BODY))
+
+
+@leaf
+def four_bodies(quads, ws, at):
+    """C, B, a, p of four bodies."""
+    (xx, yx, zx), (xy, yy, zy) = four_vectors(quads, ws, at + BODY_C), four_vectors(quads, ws, at + BODY_C + 1)
+    xz, yz, zz = four_vectors(quads, ws, at + BODY_C + 2)
+    B = rate_matrix(four_vectors(quads, ws, at + BODY_ALPHA), four_vectors(quads, ws, at + BODY_RATE))
+    return (xx, xy, xz, yx, yy, yz, zx, zy, zz), B, four_vectors(quads, ws, at + BODY_A), four_vectors(quads, ws, at + BODY_P)
+
+
+def sum_bodies(lane, plan, pars, ws):
     """The sums of all clouds of one state, four bodies at a time."""
     quads, base, clouds = quads_of(ws), read(plan, CLOUD_BASE), read(plan, N_CLOUDS)
-    n = read(plan, N_HINGES) - base + 1
-    packs = (n + 3)//4
-    scratch = packs_at(plan) + packs*CLOUD_PACK
-    store(quads, ws, scratch, nothing_summed(quads))
+    n, fours = bodies_in_fours(plan)
+    scratch = bodies_at(plan) + 4*fours*CLOUD_BODY
+    for i in range(bodies_at(plan) + n*CLOUD_BODY, scratch):               # lanes without a body: what zero masses may multiply
+        store(quads, ws, i, zero(quads))
     total = nothing_summed(quads)
-    for i in range(packs):
-        at = packs_at(plan) + i*CLOUD_PACK
-        four = body_sums(pack_inertia(lane, plan, pars, i), load9(quads, ws, at + PACK_C), load9(quads, ws, at + PACK_B),
-                         load3(quads, ws, at + PACK_A), load3(quads, ws, at + PACK_P))
+    for i in range(fours):
+        C, B, a, p = four_bodies(quads, ws, bodies_at(plan) + 4*i*CLOUD_BODY)
+        four = body_sums(pack_inertia(lane, plan, pars, i), C, B, a, p)
         if clouds == 0:
             total = add(total, four)
         else:
@@ -242,7 +267,7 @@ def sum_packs(lane, plan, pars, ws):
             take_lane(lane, ws, cloud_store(plan, 0), scratch, j)
 
 
-sum_packs = only_if_single(sum_packs, lambda lane, plan, pars, ws: None)
+sum_bodies = only_if_single(sum_bodies, lambda lane, plan, pars, ws: None)
 
 
 @leaf
@@ -289,46 +314,72 @@ def sines_of(plan):
 @leaf
 def gather_clouds(lane, plan, pars, ws):
     """Root to tips: the sums of all clouds, each without those that it carries.  What a body hands to later ones, and to loads on
-    it, it keeps in its record; its place from O where other sweeps keep their gains."""
+    it, it keeps; its place from O where other sweeps keep their gains."""
     for c in range(read(plan, N_CLOUDS) + 1):
         store(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, nothing_summed(lane))
     take_sines(lane, plan, ws)
-    C, omega, (alpha, a) = move_base(lane, plan, pars, ws)
-    o, sines, base = zero(lane), sines_of(plan), read(plan, CLOUD_BASE)
-    p, B = (o, o, o), rate_matrix(alpha, omega)
-    empty_last_pack(lane, plan, ws)
-    take_body(lane, plan, pars, ws, base, C, B, a, p)
+    C_0, omega_0, (alpha_0, a_0) = move_base(lane, plan, pars, ws)
+    C, omega, alpha = columns_of(lane, C_0), vector(lane, omega_0), vector(lane, alpha_0)
+    a, o, sines, base = vector(lane, a_0), zero(lane), sines_of(plan), read(plan, CLOUD_BASE)
+    p = vector(lane, (o, o, o))
+    take_body(lane, plan, pars, ws, base, (C, omega, alpha, a, p))
     for k in range(base + 1, read(plan, N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*HINGE_PARS
         i, kind, given = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + SOLVED) != read(plan, row + KIND)
         if i != k - 1:
-            record = read(plan, hinge_row(plan, i) + RECORD)
-            C, omega, (alpha, a) = load_motion(lane, ws, record)
-            p, B = load3(lane, ws, record + CLOUD_PLACE), rate_matrix(alpha, omega)
+            C, omega, alpha, a, p = motion_of(lane, plan, ws, i)
 
-        P, r, q, v = read9(pars, place + PLACE_C), rotate(C, read3(pars, place + PLACE_R)), read(plan, row + Q), read(plan, row + V)
+        F, r = combine_columns(C, read9(pars, place + PLACE_C)), combine(C, read3(pars, place + PLACE_R))
+        q, v = read(plan, row + Q), read(plan, row + V)
         if kind == REVOLUTE:
-            C = turn_z(compose(C, P), load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))       # [MC 10]
-            p, a = add(p, r), add(a, rotate(B, r))                                          # [MC 11], [MC 20]
-            rate, e = load(lane, ws, v), axis_z(C)
-            alpha = add(alpha, scale(rate, cross(omega, e)))
+            C = turn_columns(F, load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))             # [MC 10]
+            p, a = add(p, r), add(a, carried(lane, alpha, omega, r))                        # [MC 11], [MC 20]
+            rate, e = load(lane, ws, v), C[2]
+            alpha = add(alpha, scale(rate, vector_cross(lane, omega, e)))
             omega = add(omega, scale(rate, e))                                              # [MC 9]
             if given:
                 alpha = add(alpha, scale(load(lane, ws, read(plan, row + GIVEN)), e))
         else:
-            C, r, sigma, _ = hinge_move(lane, kind, compose(C, P), r, omega, ws, q, v, sines)
-            p, a = add(p, r), add(a, rotate(B, r))
+            C_k, r_k, sigma_k, _ = hinge_move(lane, kind, rows_of(lane, F), parts(lane, r), parts(lane, omega), ws, q, v, sines)
+            C, r, sigma = columns_of(lane, C_k), vector(lane, r_k), vector(lane, sigma_k)
+            p, a = add(p, r), add(a, carried(lane, alpha, omega, r))
             if kind == PRISMATIC:
-                a = add(a, scale(2.0*load(lane, ws, v), cross(omega, axis_z(C))))
-            alpha, omega = add(alpha, cross(omega, sigma)), add(omega, sigma)
+                a = add(a, scale(2.0*load(lane, ws, v), vector_cross(lane, omega, C[2])))
+            alpha, omega = add(alpha, vector_cross(lane, omega, sigma)), add(omega, sigma)
             if given:
-                alpha, a = hinge_add(lane, kind, C, C, (alpha, a), ws, read(plan, row + GIVEN))
-        B = rate_matrix(alpha, omega)
-        take_body(lane, plan, pars, ws, k, C, B, a, p)
-        keep_motion(lane, plan, ws, row, (C, omega, (alpha, a), r, p))
+                A = parts(lane, alpha), parts(lane, a)
+                alpha_k, a_k = hinge_add(lane, kind, C_k, C_k, A, ws, read(plan, row + GIVEN))
+                alpha, a = vector(lane, alpha_k), vector(lane, a_k)
+        take_body(lane, plan, pars, ws, k, (C, omega, alpha, a, p))
+        if keeps_motion(lane, plan, row):
+            keep_motion(lane, plan, ws, row, (rows_of(lane, C), parts(lane, omega), (parts(lane, alpha), parts(lane, a)),
+                                              parts(lane, r), parts(lane, p)))
         if not given and kind != WELD:
-            keep_column(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_COLUMN, kind, C, p)
-    sum_packs(lane, plan, pars, ws)
+            keep_column(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_COLUMN, kind, parts(lane, C[2]),
+                        parts(lane, p))
+    sum_bodies(lane, plan, pars, ws)
+
+
+@leaf
+def carried(lane, alpha, omega, r):
+    """alpha x r + omega x (omega x r)."""
+    return add(vector_cross(lane, alpha, r), vector_cross(lane, omega, vector_cross(lane, omega, r)))
+
+
+def motion_of(lane, plan, ws, k):
+    """C, omega, alpha, a, p of a body that was met before."""
+    quads, at = quads_of(ws), body_at(plan, k)
+    return (load3(quads, ws, at + BODY_C), load(quads, ws, at + BODY_RATE), load(quads, ws, at + BODY_ALPHA),
+            load(quads, ws, at + BODY_A), load(quads, ws, at + BODY_P))
+
+
+def recorded_motion(lane, plan, ws, k):
+    record = read(plan, hinge_row(plan, k) + RECORD)
+    C, omega, (alpha, a) = load_motion(lane, ws, record)
+    return columns_of(lane, C), omega, alpha, a, load3(lane, ws, record + CLOUD_PLACE)
+
+
+motion_of = only_if_single(motion_of, recorded_motion)
 
 
 @leaf
@@ -337,16 +388,23 @@ def nothing_summed(lane):
     return nothing_composite(lane), ((o, o, o), (o, o, o))
 
 
+def keeps_motion(lane, plan, row):
+    """Whether a body's record must tell its motion: to loads, and to later bodies where they have no other way to know."""
+    return read(plan, row + SLOT) != 0 or read(plan, N_ELEMENTS) != 0
+
+
+keeps_motion = only_if_single(keeps_motion, lambda lane, plan, row: (read(plan, row + SLOT) != 0 or read(plan, N_ELEMENTS) != 0
+                                                                     or read(plan, row + BRANCH) != 0))
+
+
 @leaf
 def keep_motion(lane, plan, ws, row, motion):
-    if read(plan, row + BRANCH) or read(plan, row + SLOT) or read(plan, N_ELEMENTS):
-        store(lane, ws, read(plan, row + RECORD) + ATTITUDE, motion)
+    store(lane, ws, read(plan, row + RECORD) + ATTITUDE, motion)
 
 
 @leaf
-def keep_column(lane, ws, at, kind, C, p):
-    """U of an unknown hinge at p: what turns about it moves O by p x e."""
-    e = axis_z(C)
+def keep_column(lane, ws, at, kind, e, p):
+    """U of an unknown hinge along e at p: what turns about it moves O by p x e."""
     if kind == REVOLUTE:
         store(lane, ws, at, (e, cross(p, e)))
     else:

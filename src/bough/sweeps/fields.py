@@ -158,7 +158,7 @@ ELEMENT_WRENCH, ELEMENT_ENERGY, ELEMENT_TENSION, ELEMENT_OUT = offsets(6, 1, 1)
 GATHERED, SHARED_ACCEL, BRANCH_STORE = offsets(27, 6)
 # clouds, from WS_MASS on: inverse transposed maps of the base's translations and rotations; then for each cloud its sums S, h, m,
 # the wrench that it demands, of its hinge U and X; then the matrix and the right side of the unknown hinges; then, for one state,
-# packs of the motion of four bodies, C, B, a, p, four numbers each, and of their sums
+# the motion of each body, the columns of C, omega, alpha, a, p, in registers of four numbers, and the sums of four bodies
 CLOUD_AXES, CLOUD_HEAD = offsets(18)
 CLOUD_SUMS, CLOUD_WRENCH, CLOUD_COLUMN, CLOUD_X, CLOUD_STORE = offsets(10, 6, 6, 6)
-PACK_C, PACK_B, PACK_A, PACK_P, CLOUD_PACK = offsets(9, 9, 3, 3)
+BODY_C, BODY_RATE, BODY_ALPHA, BODY_A, BODY_P, CLOUD_BODY = offsets(3, 1, 1, 1, 1)
