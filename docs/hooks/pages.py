@@ -1,0 +1,92 @@
+"""The code on a page. Its blocks run from top to bottom, in one folder and one namespace:
+
+    python   is executed; a `text` block right behind it is what it prints, or the error in which it ends ("..." stands for anything)
+    yaml     whose first line is "# NAME.yaml" becomes that file
+    sh       followed by a `text` block is run if it calls bough; all others are only read
+
+The tests run every page like this, and so does the site where a page shows a picture that its own code makes.
+"""
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
+
+
+class Block(NamedTuple):
+    """A fenced block, and the text of the `text` block right behind it."""
+
+    kind: str
+    code: str
+    output: str | None
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page in order, each with what it is said to print."""
+    text = page.read_text(encoding="utf-8")
+    found = list(FENCE.finditer(text))
+    told = []
+    for block, behind in zip(found, [*found[1:], None], strict=True):
+        adjacent = behind is not None and behind[1] == "text" and not text[block.end():behind.start()].strip()
+        told.append(Block(block[1], block[2], behind[2] if behind and adjacent else None, text[:block.start()].count("\n") + 2))
+    return told
+
+
+def run(page: Path, folder: Path) -> None:
+    """Run all blocks of a page in a folder; what does not print what the page says fails."""
+    names: dict[str, object] = {"__name__": page.stem}
+    with contextlib.chdir(folder):
+        for block in blocks(page):
+            if block.kind == "yaml" and (name := FILE_NAME.match(block.code)):
+                Path(name[1]).write_text(block.code, encoding="utf-8")
+            elif block.kind == "python":
+                check(page, block, printed(block, page, names))
+            elif block.kind == "sh" and block.output is not None:
+                check(page, block, "".join(called(words[1:]) for words in commands(block) if words[0] == "bough"))
+
+
+def check(page: Path, block: Block, got: str) -> None:
+    """Compare what a block printed with what the page says, if it says something."""
+    if block.output is not None and not doctest.OutputChecker().check_output(block.output, got, doctest.ELLIPSIS):
+        raise AssertionError(f"{page.name}:{block.line} prints\n{got}\nand not\n{block.output}")
+
+
+def printed(block: Block, page: Path, names: dict[str, object]) -> str:
+    """What python code prints; of an error that the page tells, its last line."""
+    out = io.StringIO()
+    code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+    try:
+        with contextlib.redirect_stdout(out):
+            exec(code, names)
+    except Exception as error:
+        told = "".join(traceback.format_exception_only(error))
+        if block.output is None or told.split(":")[0] not in block.output:
+            raise
+        out.write(told)
+    return out.getvalue()
+
+
+def called(arguments: list[str]) -> str:
+    """What a call of bough prints, errors too."""
+    from bough.cli import main
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), contextlib.suppress(SystemExit):
+        main(arguments)
+    return out.getvalue()
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    """The lines of a shell block as words, without comments."""
+    for line in block.code.splitlines():
+        if words := shlex.split(line, comments=True):
+            yield words
