@@ -5,7 +5,7 @@ from typing import Any
 
 import griffe
 
-COLUMNS = re.compile(r"\S {2,}\S|^ +\S", re.MULTILINE)
+COLUMNS = re.compile(r"\S {3,}\S|^ +\S", re.MULTILINE)
 
 
 def to_markdown(text: str) -> str:
