@@ -1,6 +1,6 @@
 """The code on a page. Its blocks run from top to bottom, in one folder and one namespace:
 
-    python   is executed; a `text` block right behind it is what it prints, or the error in which it ends ("..." stands for anything)
+    python   is executed; a `text` block right behind it is what it prints, or the error in which it ends ("..." is anything)
     yaml     whose first line is "# NAME.yaml" becomes that file
     sh       followed by a `text` block is run if it calls bough; all others are only read
 
@@ -14,6 +14,7 @@ import re
 import shlex
 import traceback
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +36,9 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = list(FENCE.finditer(text))
     told = []
-    for block, behind in zip(found, [*found[1:], None], strict=True):
+    for block, behind in zip_longest(found, found[1:]):
         adjacent = behind is not None and behind[1] == "text" and not text[block.end():behind.start()].strip()
-        told.append(Block(block[1], block[2], behind[2] if behind and adjacent else None, text[:block.start()].count("\n") + 2))
+        told.append(Block(block[1], block[2], behind[2] if adjacent else None, text[:block.start()].count("\n") + 2))
     return told
 
 

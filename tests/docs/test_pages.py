@@ -6,30 +6,28 @@ from pathlib import Path
 
 import pytest
 import typer
+from docs.hooks import pages
 
 import bough
 from bough.cli import app
-from docs.hooks import pages
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = typer.main.get_command(app)
-LISTED = {target for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:") for target in line.split()[1:]}
+MAKE = re.search(r"^.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
 
 
 def of(kind):
-    """Every block of a kind, with a name for the test."""
-    for page in PAGES:
-        for block in pages.blocks(page):
-            if block.kind == kind and not pages.FILE_NAME.match(block.code):            # a page uses the files that it names
-                yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{block.line}")
+    """Every block of a kind, with a name for the test; without YAML that has a file's name, which its page uses."""
+    found = [(page, block) for page in PAGES for block in pages.blocks(page)]
+    return [pytest.param(block, id=f"{page.relative_to(ROOT)}:{block.line}") for page, block in found
+            if block.kind == kind and not pages.FILE_NAME.match(block.code)]
 
 
 def with_code():
     """The pages that have something to run."""
-    for page in PAGES:
-        if any(block.kind == "python" for block in pages.blocks(page)):
-            yield pytest.param(page, id=str(page.relative_to(ROOT)))
+    return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES
+            if any(block.kind == "python" for block in pages.blocks(page))]
 
 
 @pytest.mark.parametrize("page", with_code())
@@ -52,7 +50,7 @@ def test_commands_can_be_given(block, tmp_path):
         if words[0] == "bough":
             parse(words[1:words.index(">")] if ">" in words else words[1:])
         elif words[0] == "make":
-            assert set(words[1:]) <= LISTED
+            assert set(words[1:]) <= set(MAKE)
         for word in words:
             assert not word.startswith("examples/") or (ROOT / word).exists(), word
 
