@@ -22,7 +22,7 @@ bench: $(VENV)/installed-for-tests
 	$(VENV)/bin/bough bench forward
 
 docs: $(VENV)/installed-for-docs
-	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/mkdocs build --strict --quiet
+	OPENBLAS_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 	@echo "wrote site/index.html"
 
 clean:

@@ -9,16 +9,7 @@ COLUMNS = re.compile(r"\S {3,}\S|^ +\S", re.MULTILINE)
 
 
 def to_markdown(text: str) -> str:
-    """Paragraphs that are doctests or columns, in fences.
-
-    >>> print(to_markdown("A sum.\\n\\n>>> 1 + 1\\n2"))
-    A sum.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    """
+    """Paragraphs that are doctests or columns, in fences."""
     return "\n\n".join(paragraph(part) for part in re.split(r"\n\s*\n", text))
 
 

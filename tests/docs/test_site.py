@@ -36,6 +36,13 @@ def test_every_docstring_of_the_reference_is_rendered(site):
         assert 'class="doc doc-contents' in text, f"{page.name}: empty"
 
 
+def test_docstrings_become_markdown():
+    from docs.hooks.docstrings import to_markdown
+
+    assert to_markdown("A sum.  Of two.\n\n>>> 1 + 1\n2") == "A sum.  Of two.\n\n```pycon\n>>> 1 + 1\n2\n```"
+    assert to_markdown("q0    start\nuntil end") == "```text\nq0    start\nuntil end\n```"
+
+
 def test_readme_links_lead_somewhere():
     for page in (ROOT / "README.md", ROOT / "examples" / "README.md"):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
