@@ -56,8 +56,8 @@ def run(page: Path, folder: Path) -> None:
 
 
 def check(page: Path, block: Block, got: str) -> None:
-    """Compare what a block printed with what the page says, if it says something."""
-    if block.output is not None and not doctest.OutputChecker().check_output(block.output, got, doctest.ELLIPSIS):
+    """Compare what a block printed with what the page says: nothing, where no `text` block follows."""
+    if not doctest.OutputChecker().check_output(block.output or "", got, doctest.ELLIPSIS):
         raise AssertionError(f"{page.name}:{block.line} prints\n{got}\nand not\n{block.output}")
 
 
@@ -77,13 +77,13 @@ def printed(block: Block, page: Path, names: dict[str, object]) -> str:
 
 
 def called(arguments: list[str]) -> str:
-    """What a call of bough prints, errors too."""
+    """What a call of bough prints, and its errors."""
     from bough.cli import main
 
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), contextlib.suppress(SystemExit):
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors), contextlib.suppress(SystemExit):
         main(arguments)
-    return out.getvalue()
+    return out.getvalue() + "".join(line for line in errors.getvalue().splitlines(True) if line.startswith("error:"))
 
 
 def commands(block: Block) -> Iterator[list[str]]:
