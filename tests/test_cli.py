@@ -1,20 +1,15 @@
 """The command line as a person uses it: what it prints, what it writes, and what it says to nonsense."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 import xarray
 
 import bough
-from bough.bench.mechanisms import MECHANISMS
 from bough.cli import main
-from bough.describe.settings import Method
-from bough.results.records import RECORDS
 
 PENDULUM = """
 name: pendulum
@@ -250,13 +245,3 @@ def test_a_run_needs_no_xarray(tmp_path):
     assert done.stdout.splitlines()[-1] == "[]"
     with xarray.open_dataset(tmp_path / "out" / "pendulum.nc", engine="h5netcdf") as data:
         assert data.sizes["time"] == 51
-
-
-def test_help_names_all_choices(call, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "1000")                # a line for each option
-    said = call("run", "--help")[1]
-    for name in (*RECORDS, *get_args(Method)):
-        assert re.search(rf"\b{name}\b", said), name
-    said = call("bench", "forward", "--help")[1]
-    for name in MECHANISMS:
-        assert re.search(rf"\b{name}\b", said), name
