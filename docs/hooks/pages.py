@@ -1,7 +1,7 @@
 """The code on a page. Its blocks run from top to bottom, in one folder and one namespace:
 
     python   is executed; a `text` block right behind it is what it prints, or the error in which it ends ("..." is anything)
-    yaml     whose first line is "# NAME.yaml" becomes that file
+    yaml     and others become a file where the sentence before them ends in its name: "This is `arm.yaml`:"
     sh       followed by a `text` block is run if it calls bough; all others are only read
 
 The tests run every page like this, and so does the site where a page shows a picture that its own code makes.
@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
+FILE_NAME = re.compile(r"`([\w-]+\.\w+)`:\n\n$")
 
 
 class Block(NamedTuple):
-    """A fenced block, and the text of the `text` block right behind it."""
+    """A fenced block, the text of the `text` block right behind it, and the file that it is."""
 
     kind: str
     code: str
     output: str | None
+    file: str | None
     line: int
 
 
@@ -38,7 +39,9 @@ def blocks(page: Path) -> list[Block]:
     told = []
     for block, behind in zip_longest(found, found[1:]):
         adjacent = behind is not None and behind[1] == "text" and not text[block.end():behind.start()].strip()
-        told.append(Block(block[1], block[2], behind[2] if adjacent else None, text[:block.start()].count("\n") + 2))
+        name = FILE_NAME.search(text[:block.start()])
+        line = text[:block.start()].count("\n") + 2
+        told.append(Block(block[1], block[2], behind[2] if adjacent else None, name[1] if name else None, line))
     return told
 
 
@@ -47,8 +50,8 @@ def run(page: Path, folder: Path) -> None:
     names: dict[str, object] = {"__name__": page.stem}
     with contextlib.chdir(folder):
         for block in blocks(page):
-            if block.kind == "yaml" and (name := FILE_NAME.match(block.code)):
-                Path(name[1]).write_text(block.code, encoding="utf-8")
+            if block.file:
+                Path(block.file).write_text(block.code, encoding="utf-8")
             elif block.kind == "python":
                 check(page, block, printed(block, page, names))
             elif block.kind == "sh" and block.output is not None:

@@ -19,10 +19,10 @@ MAKE = re.search(r"^.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILIN
 
 
 def of(kind):
-    """Every block of a kind, with a name for the test; without YAML that has a file's name, which its page uses."""
+    """Every block of a kind, with a name for the test; without files, which their pages use."""
     found = [(page, block) for page in PAGES for block in pages.blocks(page)]
     return [pytest.param(block, id=f"{page.relative_to(ROOT)}:{block.line}") for page, block in found
-            if block.kind == kind and not pages.FILE_NAME.match(block.code)]
+            if block.kind == kind and not block.file]
 
 
 def with_code():
