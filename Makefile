@@ -1,10 +1,11 @@
 # make run    install bough in .venv and run the main job
 # make test   install what the tests need, lint, test
+# make docs   build the docs as a site: site/index.html
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench docs clean
 
 run: $(VENV)/installed
 	$(VENV)/bin/bough run examples/spacecraft.yaml
@@ -20,8 +21,12 @@ lint: $(VENV)/installed-for-tests
 bench: $(VENV)/installed-for-tests
 	$(VENV)/bin/bough bench forward
 
+docs: $(VENV)/installed-for-docs
+	OPENBLAS_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+	@echo "wrote site/index.html"
+
 clean:
-	rm -rf $(VENV) build out src/*.egg-info
+	rm -rf $(VENV) build out site src/*.egg-info
 
 $(PYTHON):
 	python3 -m venv $(VENV)
@@ -32,4 +37,8 @@ $(VENV)/installed: pyproject.toml | $(PYTHON)
 
 $(VENV)/installed-for-tests: pyproject.toml | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@ $(VENV)/installed $(VENV)/installed-for-docs
+
+$(VENV)/installed-for-docs: pyproject.toml | $(PYTHON)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@ $(VENV)/installed

@@ -32,7 +32,8 @@ __all__ = ["__version__", *_HOME_OF]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'bough' has no attribute '{name}'")
+        from bough.errors import nearest
+        raise AttributeError(f"module 'bough' has no attribute '{name}'{nearest(name, _HOME_OF)}")
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

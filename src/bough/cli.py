@@ -20,6 +20,9 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    epilog="First steps: [bold]bough examples[/bold] lists systems to start from, [bold]bough examples spacecraft --copy[/bold] "
+    "copies one here, [bold]bough check spacecraft.yaml[/bold] says what it is, [bold]bough run spacecraft.yaml[/bold] simulates "
+    "it. [bold]bough COMMAND --help[/bold] explains a command.",
 )
 bench_app = typer.Typer(help="Measure speed against the engines installed beside bough.", invoke_without_command=True)
 app.add_typer(bench_app, name="bench")
@@ -30,11 +33,14 @@ File = Annotated[Path, typer.Argument(help="YAML file, or Python script that bui
 @app.command()
 def run(
     file: File,
-    until: Annotated[float | None, typer.Option(help="end of the run, in seconds")] = None,
-    dt: Annotated[float | None, typer.Option(help="step, in seconds")] = None,
-    method: Annotated[str | None, typer.Option(help="rk4, euler-cromer, dopri5, radau, bdf, lsoda")] = None,
-    rate: Annotated[float | None, typer.Option(help="samples per second")] = None,
-    record: Annotated[str | None, typer.Option(help="what to record, as in state,energy,reactions")] = None,
+    until: Annotated[float | None, typer.Option(help="end of the run, in seconds; needed if the file does not say it")] = None,
+    dt: Annotated[float | None, typer.Option(help="step, in seconds; adaptive methods choose their own")] = None,
+    method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
+                                                    "lsoda: adaptive, for stiff systems")] = None,
+    rate: Annotated[float | None, typer.Option(help="samples per second; if not given, about a hundred in all")] = None,
+    record: Annotated[str | None, typer.Option(help="what to record, separated by commas, out of state, pose, velocity, "
+                                                    "acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, "
+                                                    "torque, orbit, loops, drives, elements")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; out/NAME.nc if not given")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots beside the output")] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
@@ -132,7 +138,8 @@ def bench(context: typer.Context) -> None:
 
 @bench_app.command("forward")
 def bench_forward(
-    mechanism: Annotated[list[str] | None, typer.Option(help="only this mechanism; may be repeated")] = None,
+    mechanism: Annotated[list[str] | None, typer.Option(help="only this one of arm7, tree36, chain10, chain100, chain1000, "
+                                                             "chain4000, mixed40; may be repeated")] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
 ) -> None:
