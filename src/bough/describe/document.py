@@ -38,6 +38,10 @@ def _entries(value: Any) -> Any:
     return given
 
 
+def _texts(value: Any) -> Any:
+    return () if value is None else [value] if isinstance(value, str) else value
+
+
 def _read(kind: type[Description]) -> Callable[[Any], Any]:
     return lambda value: None if value is None and kind is Simulation else kind.from_mapping(value)
 
@@ -65,6 +69,7 @@ class Document(Description):
     restorings: Annotated[tuple[Annotated[Restoring, BeforeValidator(_read(Restoring))], ...], BeforeValidator(_entries)] = ()
     buoyancies: Annotated[tuple[Annotated[Buoyancy, BeforeValidator(_read(Buoyancy))], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
+    notes: Annotated[tuple[Text, ...], BeforeValidator(_texts)] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, with the format and the name always there."""

@@ -61,6 +61,7 @@ class System:
         self.restorings: dict[str, Restoring] = {}
         self.buoyancies: dict[str, Buoyancy] = {}
         self.settings: Simulation | None = None
+        self.notes: tuple[str, ...] = ()  # remarks that go with it
         self._joint_owners: dict[str, str] = {}
 
     @property
@@ -327,6 +328,7 @@ class System:
             restorings=tuple(self.restorings.values()),
             buoyancies=tuple(self.buoyancies.values()),
             simulation=self.settings,
+            notes=self.notes,
         )
 
     @classmethod
@@ -340,7 +342,7 @@ class System:
                     problems += [problem._replace(path=(key, index, *problem.path)) for problem in error.problems]
         if problems:
             raise DescriptionError(problems)
-        system.settings = document.simulation
+        system.settings, system.notes = document.simulation, document.notes
         return system
 
     def _add(self, part: Part) -> Part:
