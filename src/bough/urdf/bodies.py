@@ -9,39 +9,61 @@ from typing import Any
 import numpy as np
 
 from bough.describe import Box, Cylinder, Mesh, Shape, Sphere
-from bough.describe.inertia import defect, inertia
+from bough.describe.inertia import defect, inertia, moments
 from bough.describe.orientation import orientation, rotation_matrix
+from bough.errors import DescriptionError, Problem
 from bough.urdf.packages import find_mesh
 from bough.urdf.robot import Inertial, Link, Robot, Visual
 
+INERTIAS = ("refuse", "repair")
 _SOLIDS: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 
 
-def substance(robot: Robot, link: Link) -> dict[str, Any]:
-    """Mass, mass centre and inertia in the link's axes; nothing for a link that is but a frame. An inertia that no real body has is
-    taken as it is.
+def substance(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
+    """Mass, mass centre and inertia in the link's axes; nothing for a link that is but a frame. Moments that no real body has are
+    taken as they are, but negative ones: these are refused, or raised to 0 if they are to be repaired.
     """
     if link.inertial is None:
         return {}
-    tensor = _in_link_axes(link.inertial)
-    odd = bool(defect(link.inertial.mass, inertia(tensor), False))
+    mass, tensor = link.inertial.mass, _in_link_axes(link.inertial)
+    if found := defect(mass, inertia(tensor), idealised=True):
+        if inertias == "refuse":
+            text = f"<{found.partition(';')[0]}; correct what is negative, or give inertias='repair', which raises it to 0"
+            raise DescriptionError([Problem(text.replace("<inertia", "<inertia>"), f"link {link.name!r}")])
+        robot.leave("negative moment of inertia", f"{link.name} {moments(inertia(tensor))[0]:.3g}")
+        tensor = _raised(tensor)
+    odd = bool(defect(mass, inertia(tensor), idealised=False))
     if odd:
         robot.leave("inertia that no real body has", link.name)
-    return {"mass": link.inertial.mass, "com": link.inertial.origin.xyz, "inertia": tensor, "idealised": odd}
+    return {"mass": mass, "com": link.inertial.origin.xyz, "inertia": tensor, "idealised": odd}
 
 
-def _in_link_axes(inertial: Inertial) -> Any:
-    """R I R', symmetric to the last digit; untouched where nothing turns."""
+def _in_link_axes(inertial: Inertial) -> np.ndarray:
+    """R I R'; untouched where nothing turns."""
+    tensor = np.array(inertial.inertia)
     if not any(inertial.origin.rpy):
-        return inertial.inertia
+        return tensor
     R = rotation_matrix(orientation(inertial.origin.place["orient"]))
-    turned = R @ np.array(inertial.inertia) @ R.T
-    return (turned + turned.T) / 2
+    return _symmetric(R @ tensor @ R.T)
+
+
+def _raised(tensor: np.ndarray) -> np.ndarray:
+    """The nearest inertia without negative moments."""
+    found, axes = np.linalg.eigh(tensor)
+    return _symmetric(axes * np.maximum(found, 0.0) @ axes.T)
+
+
+def _symmetric(tensor: np.ndarray) -> np.ndarray:
+    return (tensor + tensor.T) / 2
 
 
 def shapes(robot: Robot, link: Link, file: Path, package_dirs: Iterable[Path]) -> list[Shape]:
     """What is drawn of a link; a mesh whose file is not there is not."""
-    made = (_shape(robot, link, visual, file, package_dirs) for visual in link.visuals)
+    try:
+        made = [_shape(robot, link, visual, file, package_dirs) for visual in link.visuals]
+    except DescriptionError as error:
+        found = [problem._replace(subject=f"link {link.name!r}: {problem.subject}") for problem in error.problems]
+        raise DescriptionError(found) from None
     return [shape for shape in made if shape is not None]
 
 

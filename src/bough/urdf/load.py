@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from bough.describe import System
 from bough.describe.numeric import word
 from bough.errors import DescriptionError, Problem
-from bough.urdf.bodies import shapes, substance
+from bough.urdf.bodies import INERTIAS, shapes, substance
 from bough.urdf.joints import MIMIC, joint_of
 from bough.urdf.notes import losses
 from bough.urdf.reading import read_robot
@@ -23,6 +24,17 @@ LIMITS = ("ignore", "stops")
 WORLD = "world"
 
 
+@dataclass(frozen=True)
+class Choices:
+    """Of load_urdf, for every link and joint."""
+
+    file: Path
+    base: Any
+    mimic: str
+    inertias: str
+    package_dirs: list[Path]
+
+
 def load_urdf(
     path: str | PathLike[str],
     *,
@@ -30,6 +42,7 @@ def load_urdf(
     gravity: Any = EARTH,
     limits: str = "ignore",
     mimic: str = "free",
+    inertias: str = "refuse",
     package_dirs: Iterable[str | PathLike[str]] = (),
 ) -> System:
     """The robot that a URDF file describes. Links and joints keep their names; what is not used is told in `System.notes`.
@@ -40,21 +53,24 @@ def load_urdf(
     limits         "ignore", or "stops": springs and dampers beyond the ends of the joints' ranges, of 50 Hz and half the critical
                    damping with the inertia that each joint feels at zero coordinates
     mimic          joints that follow others are "free" (each has its own coordinate) or "locked" at their offset
+    inertias       negative moments are reasons to "refuse" the file, or to "repair" them: they become 0. Moments of which one is
+                   larger than the sum of the others are taken as they are
     package_dirs   folders that hold ROS packages, for package:// addresses of mesh files, besides those above the file
 
     >>> load_urdf("no-such-file.urdf")
     Traceback (most recent call last):
     bough.errors.DescriptionError: no-such-file.urdf: there is no such file; give the path of a URDF file
     """
-    _check(limits=(limits, LIMITS), mimic=(mimic, MIMIC))
-    file, folders = Path(path), [Path(folder) for folder in package_dirs]
-    robot = read_robot(file)
+    _check(limits=(limits, LIMITS), mimic=(mimic, MIMIC), inertias=(inertias, INERTIAS))
+    choices = Choices(Path(path), base, mimic, inertias, [Path(folder) for folder in package_dirs])
+    robot = read_robot(choices.file)
     try:
-        system = _system(robot, base, gravity, mimic, file, folders)
+        system = _system(robot, gravity, choices)
         if limits == "stops":
             add_stops(system, robot)
     except DescriptionError as error:
-        raise DescriptionError([problem._replace(place=problem.place or str(file)) for problem in error.problems]) from None
+        problems = [problem._replace(place=problem.place or str(choices.file)) for problem in error.problems]
+        raise DescriptionError(problems) from None
     system.notes = losses(robot, stops=limits == "stops", mimic=mimic)
     return system
 
@@ -67,27 +83,29 @@ def _check(**options: tuple[str, tuple[str, ...]]) -> None:
             raise DescriptionError(f"{name} {error}") from None
 
 
-def _system(robot: Robot, base: Any, gravity: Any, mimic: str, file: Path, folders: list[Path]) -> System:
+def _system(robot: Robot, gravity: Any, choices: Choices) -> System:
+    """Everything that is wrong with links and joints is reported together."""
     system, problems = System(robot.name, gravity=gravity), list[Problem]()
     for link, joint in branches(robot):
         try:
             if link.name == WORLD:
-                _inertial_frame(robot, link, joint, base)
-                continue
-            seat = {"joint": base} if joint is None else _seat(joint, mimic)
-            drawn = shapes(robot, link, file, folders)
-            system.body(link.name, **seat, **substance(robot, link), shapes=drawn)
+                _inertial_frame(robot, link, joint, choices.base)
+            else:
+                drawn = shapes(robot, link, choices.file, choices.package_dirs)
+                system.body(link.name, **_seat(joint, choices), **substance(robot, link, choices.inertias), shapes=drawn)
         except DescriptionError as error:
             problems += error.problems
-        except ValueError as error:
-            problems.append(Problem(f"<inertia> {error}", f"link {link.name!r}"))
     if problems:
         raise DescriptionError(problems)
     return system
 
 
-def _seat(joint: RobotJoint, mimic: str) -> dict[str, Any]:
-    return {"parent": joint.parent, "joint": joint_of(joint, mimic), **joint.origin.place}
+def _seat(joint: RobotJoint | None, choices: Choices) -> dict[str, Any]:
+    """Where a body hangs, and by which joint."""
+    if joint is None:
+        return {"joint": choices.base}
+    parent = None if joint.parent == WORLD else joint.parent
+    return {"parent": parent, "joint": joint_of(joint, choices.mimic), **joint.origin.place}
 
 
 def _inertial_frame(robot: Robot, link: Link, joint: RobotJoint | None, base: Any) -> None:

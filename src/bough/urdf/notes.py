@@ -9,6 +9,7 @@ from bough.urdf.robot import Robot, RobotJoint
 _SAID = {  # of what is left, where "<...> is not used" does not say it
     "collision": "collision geometry is not used, of links",
     "inertia that no real body has": "inertia that no real body has, taken as it is, of links",
+    "negative moment of inertia": "negative moment of inertia [kg m^2] raised to 0, of links",
     "mesh file that is not there": "mesh not drawn, for its file is not there, of links",
     "position limit of an empty range": "position limit not used, for its range is empty, of joints",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -177,14 +178,14 @@ def _numbers(element: Element, key: str, count: int, default: Vector | None = No
     value = element.get(key)
     if value is None and default is not None:
         return default
-    wanted = "a number" if count == 1 else f"{count} numbers"
+    wanted = "a finite number" if count == 1 else f"{count} finite numbers"
     if value is None:
         raise ValueError(f"<{element.tag}> has no {key}; give {wanted}")
     try:
         found = tuple(map(float, value.split()))
     except ValueError:
         found = ()
-    if len(found) != count:
+    if len(found) != count or not all(map(math.isfinite, found)):
         raise ValueError(f"<{element.tag}> has {key} {value!r}; give {wanted}")
     return found
 
