@@ -128,13 +128,13 @@ def test_planar_and_floating_joints(tmp_path):
 
 
 def test_limits_become_stops(arm):
-    """50 Hz and half the critical damping with what the joint feels when the others are free."""
+    """25 Hz and half the critical damping with what the joint feels when the others are free."""
     s = bough.load_urdf(arm, limits="stops")
     assert set(s.stops) == {"shoulder lower", "shoulder upper"}
     lower, upper = s.stops["shoulder lower"], s.stops["shoulder upper"]
     assert (lower.coordinate, lower.below, upper.above) == ("shoulder.ry", -1.0, 0.5)
     felt = 1 / np.linalg.inv(bough.load_urdf(arm).compile().mass_matrix(np.zeros(3)))[0, 0]
-    rate = 2 * np.pi * 50
+    rate = 2 * np.pi * 25
     assert upper.stiffness == pytest.approx(felt * rate**2)
     assert upper.damping == pytest.approx(felt * rate)
     assert not [note for note in s.notes if note.startswith("position limits")]

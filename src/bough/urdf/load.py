@@ -50,7 +50,7 @@ def load_urdf(
     base           the joint between the world and the root link: a joint, or its type, such as "free"; None is a weld. A root link
                    called "world" is the inertial frame itself
     gravity        m/s^2; that of the Earth, along -z, if not given
-    limits         "ignore", or "stops": springs and dampers beyond the ends of the joints' ranges, of 50 Hz and half the critical
+    limits         "ignore", or "stops": springs and dampers beyond the ends of the joints' ranges, of 25 Hz and half the critical
                    damping with the inertia that each joint feels at zero coordinates
     mimic          joints that follow others are "free" (each has its own coordinate) or "locked" at their offset
     inertias       negative moments are reasons to "refuse" the file, or to "repair" them: they become 0. Moments of which one is

@@ -11,7 +11,7 @@ from bough.describe.coordinates import speed_names
 from bough.errors import DescriptionError
 from bough.urdf.robot import Robot
 
-FREQUENCY = 50.0  # Hz: of the joint on its stop, with the inertia that it feels at zero coordinates
+FREQUENCY = 25.0  # Hz: of the joint on its stop, with the inertia that it feels at zero coordinates
 RATIO = 0.5  # of the critical damping
 
 
