@@ -166,6 +166,18 @@ def test_a_result_draws_where_the_mesh_files_are_not(stl, tmp_path):
     assert bough.open_result(again).system == opened.system
 
 
+def test_a_system_that_holds_its_meshes(stl):
+    s = system(stl)
+    whole = s.self_contained()
+    expected = s.bodies["part"].shapes[1].triangles()
+    text = whole.to_yaml()
+    stl.unlink()
+    again = bough.System.from_yaml(text)
+    assert again == whole
+    for got, wanted in zip(again.bodies["part"].shapes[1].triangles(), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
 def open_surface(path):
     box = trimesh.creation.box((1, 1, 1))
     box.update_faces(np.arange(11))

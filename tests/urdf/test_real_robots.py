@@ -115,6 +115,15 @@ def test_a_joint_that_moves_nothing_is_told():
         bough.load_urdf(robot_file("romeo_description/urdf/romeo")).compile()
 
 
+def test_meshes_are_drawn_from_a_saved_result(tmp_path):
+    """Collada files found by package:// addresses: the hand is some 20 cm wide, and its triangles go with the result."""
+    s = bough.load_urdf(robot_file("panda_description/urdf/panda"))
+    saved = bough.simulate(s, until=0.01, dt=1e-3).save(tmp_path / "panda.nc")
+    [hand] = bough.open_result(saved).system.bodies["panda_hand"].shapes
+    assert hand.npz is not None
+    assert 0.15 < np.ptp(hand.triangles()[0], axis=0).max() < 0.25
+
+
 def test_stops_keep_an_arm_in_its_ranges():
     """It drops from the middle of its ranges: without stops it leaves them by whole turns, with them by some degrees."""
     left = {}

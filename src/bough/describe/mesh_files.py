@@ -12,12 +12,13 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from bough.describe.collada import read_collada
 from bough.describe.tessellation import Triangles
 from bough.errors import DescriptionError, Problem
 
 
 def read_mesh(path: str) -> Triangles:
-    """The triangles of a file that trimesh reads, with vertices at the same place merged.
+    """The triangles of a Collada file, or of one that trimesh reads, with vertices at the same place merged.
 
     >>> read_mesh("no-such-file.stl")
     Traceback (most recent call last):
@@ -35,15 +36,24 @@ def _read(path: str, _changed: int) -> Triangles:
     import trimesh  # 0.8 s: who needs no mesh does not wait
 
     try:
-        found = trimesh.load_mesh(path, process=False, skip_materials=True)
+        found = _load(path)
     except ImportError as error:
         raise wrong_mesh(f"{path} cannot be read ({error}); install what is missing, or convert it to STL") from None
     except Exception as error:                                  # of one of trimesh's many readers
         raise wrong_mesh(f"{path} cannot be read ({error}); give an STL, OBJ or other mesh file") from None
-    if not len(found.faces):
+    if not len(found[1]):
         raise wrong_mesh(f"{path} holds no triangles; give a file of a surface")
-    whole = trimesh.Trimesh(found.vertices, found.faces, process=True)
+    whole = trimesh.Trimesh(*found, process=True)
     return np.array(whole.vertices, dtype=float), np.array(whole.faces, dtype=np.int64)
+
+
+def _load(path: str) -> Triangles:
+    if path.lower().endswith(".dae"):
+        return read_collada(path)
+    import trimesh
+
+    found = trimesh.load_mesh(path, process=False, skip_materials=True)
+    return found.vertices, found.faces
 
 
 def wrong_mesh(text: str) -> DescriptionError:

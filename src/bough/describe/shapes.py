@@ -165,8 +165,8 @@ class Sphere(Shape):
 
 
 class Mesh(Shape):
-    """The surface in a mesh file (STL, OBJ, PLY, GLB, ...), in m after it is scaled by `scale`, a number or one for each axis. The
-    file is read when it is needed: for the mass at once, for a picture when it is drawn. `packed()` holds the triangles itself.
+    """The surface in a mesh file (STL, OBJ, PLY, GLB, DAE, ...), in m after it is scaled by `scale`, a number or one for each axis.
+    The file is read when it is needed: for the mass at once, for a picture when it is drawn. `packed()` holds the triangles itself.
 
     >>> Mesh("/models/panel.stl", scale=0.001)
     Mesh(path='/models/panel.stl', scale=(0.001, 0.001, 0.001))

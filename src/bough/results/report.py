@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.describe import Mesh
 from bough.integrate.occurrence import Occurrence
-from bough.results import netcdf, summary
+from bough.results import meshes, netcdf, summary
 from bough.results.facts import Facts
 from bough.results.labelled import Labelled
 
@@ -93,8 +92,8 @@ class Report(ABC):
     def save(self, path: str | PathLike[str]) -> Path:
         """Write a NetCDF file that holds the data, its facts and the system, meshes included; `bough.open_result` reads it."""
         target, whole = Path(path), self.arrays
-        if any(isinstance(shape, Mesh) for body in self.system.bodies.values() for shape in body.shapes):
-            whole = replace(whole, attrs=whole.attrs | {"system": self.system.self_contained().to_yaml(exact=True)})
+        if self.facts.meshes is None and (packed := meshes.pack_all(self.system)):
+            whole = replace(whole, attrs=whole.attrs | {"meshes": packed})
         netcdf.write(target, whole)
         return target
 
