@@ -86,6 +86,13 @@ def test_check_prints_the_tree_and_the_totals(call):
         assert part in out
 
 
+def test_check_tells_of_meshes_that_are_not_there(call):
+    Path("part.yaml").write_text("bodies: [{name: part, joint: free, mass: 1, inertia: [1, 1, 1], shapes: {mesh: part.stl}}]")
+    code, out, _ = call("check", "part.yaml")
+    assert code == 0
+    assert f"meshes        part: there is no file {Path('part.stl').absolute()}; it will not be drawn" in out
+
+
 def test_check_gives_mass_centre_and_inertia_about_it(call):
     Path("dumbbell.yaml").write_text(
         "bodies:\n- {name: a, joint: free, mass: 1, inertia: [1, 1, 1]}\n- {name: b, parent: a, at: [2, 0, 0], mass: 3}\n"

@@ -106,7 +106,8 @@ def check(file: File) -> None:
     typer.echo(f"mass centre   {_vector(total.center)} m")
     for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
         typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
-    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model))):
+    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model)),
+                         ("meshes", summary.lost_meshes(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
     for label, line in summary.loops(model, q):
