@@ -10,6 +10,7 @@ import xarray
 
 import bough
 from bough.cli import main
+from tests.urdf.robots import ARM
 
 PENDULUM = """
 name: pendulum
@@ -83,6 +84,13 @@ def test_check_prints_the_tree_and_the_totals(call):
     for part in ("10 bodies, 15 degrees of freedom", "left_hand   revolute: rx", "490.4 kg", "mass centre", "rw_bias in bus",
                  "springs: left_upper", "until=60.0"):  # fmt: skip
         assert part in out
+
+
+def test_check_tells_of_meshes_that_are_not_there(call):
+    Path("part.yaml").write_text("bodies: [{name: part, joint: free, mass: 1, inertia: [1, 1, 1], shapes: {mesh: part.stl}}]")
+    code, out, _ = call("check", "part.yaml")
+    assert code == 0
+    assert f"meshes        part: there is no file {Path('part.stl').absolute()}; it will not be drawn" in out
 
 
 def test_check_gives_mass_centre_and_inertia_about_it(call):
@@ -245,3 +253,35 @@ def test_a_run_needs_no_xarray(tmp_path):
     assert done.stdout.splitlines()[-1] == "[]"
     with xarray.open_dataset(tmp_path / "out" / "pendulum.nc", engine="h5netcdf") as data:
         assert data.sizes["time"] == 51
+
+
+def test_a_urdf_file_is_as_good_as_a_yaml_file(call):
+    Path("arm.urdf").write_text(ARM)
+    code, out, _ = call("check", "arm.urdf")
+    assert code == 0
+    assert "notes         joint that follows another" in out
+    code, out, err = call("run", "arm.urdf", "--until", 0.01, "--dt", 1e-3, "--no-plots")
+    assert code == 0
+    assert "notes on what is not used; bough check arm.urdf lists them" in err
+    code, out, _ = call("convert", "arm.urdf", "arm.yaml", "--base", "free", "--mimic", "locked")
+    assert code == 0
+    assert "note: dry friction is not used: shoulder 0.1" in out
+    assert "wrote arm.yaml" in out
+    assert bough.load("arm.yaml") == bough.load_urdf("arm.urdf", base="free", mimic="locked")
+    assert call("convert", "arm.yaml", "again.yaml")[0] == 0
+    assert Path("again.yaml").read_text() == Path("arm.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["convert", "pendulum.yaml", "new.yaml", "--base", "free"],
+         "pendulum.yaml: base given, but it is no URDF file; leave out base"),
+        (["convert", "pendulum.yaml", "new.urdf"], "new.urdf: is not the name of a YAML file; let it end in .yaml"),
+        (["convert", "none.urdf", "new.yaml"], "none.urdf: there is no such file; give the path of a URDF file"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_converted(call, arguments, message):
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert err == f"error: {message}\n"

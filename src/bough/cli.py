@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="bough",
-    help="Multibody dynamics in O(N): simulate trees of bodies that a YAML file or a Python script describes.",
+    help="Multibody dynamics in O(N): simulate trees of bodies that a YAML file, a URDF file or a Python script describes.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,7 +27,7 @@ app = typer.Typer(
 bench_app = typer.Typer(help="Measure speed against the engines installed beside bough.", invoke_without_command=True)
 app.add_typer(bench_app, name="bench")
 
-File = Annotated[Path, typer.Argument(help="YAML file, or Python script that builds a System", show_default=False, metavar="FILE")]
+File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python script", show_default=False, metavar="FILE")]
 
 
 @app.command()
@@ -53,6 +53,8 @@ def run(
     from bough.files import read
 
     system, control = read(file)
+    if system.notes and not quiet:
+        typer.echo(f"{file}: {len(system.notes)} notes on what is not used; bough check {file} lists them", err=True)
     target = output or Path("out") / f"{file.stem}.nc"
     target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
     wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
@@ -110,12 +112,43 @@ def check(file: File) -> None:
     typer.echo(f"mass centre   {_vector(total.center)} m")
     for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
         typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
-    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model))):
+    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model)),
+                         ("meshes", summary.lost_meshes(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
     for label, line in summary.loops(model, q):
         typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
+    for i, line in enumerate(model.system.notes):
+        typer.echo(f"{'notes' if i == 0 else '':14}{line}")
+
+
+@app.command()
+def convert(
+    file: File,
+    target: Annotated[Path, typer.Argument(help="YAML file to write", show_default=False, metavar="TARGET")],
+    base: Annotated[str | None, typer.Option(help="URDF: the joint that carries the root link, as in free")] = None,
+    limits: Annotated[str | None, typer.Option(help="URDF: ignore the ranges of joints, or make stops of them")] = None,
+    mimic: Annotated[str | None, typer.Option(help="URDF: joints that follow others are free or locked")] = None,
+    inertias: Annotated[str | None, typer.Option(help="URDF: refuse or repair negative moments of inertia")] = None,
+    package_dir: Annotated[list[Path] | None, typer.Option(help="URDF: folder that holds ROS packages; may be repeated")] = None,
+) -> None:
+    """Write the system of FILE as YAML, and say what is lost."""
+    from bough.errors import DescriptionError
+    from bough.files import read_system
+    from bough.urdf import load_urdf
+
+    given: dict[str, Any] = {"base": base, "limits": limits, "mimic": mimic, "inertias": inertias, "package_dirs": package_dir}
+    options = {key: value for key, value in given.items() if value is not None}
+    if options and file.suffix != ".urdf":
+        raise DescriptionError(f"{file}: {', '.join(options)} given, but it is no URDF file; leave out {', '.join(options)}")
+    if target.suffix not in (".yaml", ".yml"):
+        raise DescriptionError(f"{target}: is not the name of a YAML file; let it end in .yaml")
+    system = load_urdf(file, **options) if file.suffix == ".urdf" else read_system(file)
+    system.to_yaml(target)
+    for line in system.notes:
+        typer.echo(f"note: {line}")
+    typer.echo(f"wrote {target}")
 
 
 def _vector(values: Iterable[float]) -> str:

@@ -1,4 +1,4 @@
-"""Systems out of files: YAML, Python scripts, and the examples that come with the package."""
+"""Systems out of files: YAML, URDF, Python scripts, and the examples that come with the package."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from typing import Any
 
 from bough.describe import System, load
 from bough.errors import DescriptionError, nearest
+from bough.urdf import load_urdf
 
 EXAMPLES = Path(__file__).parent / "examples"
 
 
 def read_system(path: Path) -> System:
-    """The system of a YAML file, or the one that a Python script builds."""
+    """The system of a YAML or URDF file, or the one that a Python script builds."""
     return read(path)[0]
 
 
 def read(path: Path) -> tuple[System, Any]:
-    """The system of a YAML file or a Python script, and the script's controller: its variable `control`, or its only compiled
-    one, or None.
+    """The system of a YAML file, a URDF file or a Python script, and the script's controller: its variable `control`, or its only
+    compiled one, or None.
 
     >>> read(Path("no-such-file.py"))
     Traceback (most recent call last):
-    bough.errors.DescriptionError: no-such-file.py: there is no such file; give a YAML file or a Python script
+    bough.errors.DescriptionError: no-such-file.py: there is no such file; give a YAML file, a URDF file or a Python script
     """
     if not path.is_file():
         hint = nearest(path.name, (file.name for file in path.parent.glob("*"))) if path.parent.is_dir() else ""
-        remedy = hint or "; give a YAML file or a Python script"
+        remedy = hint or "; give a YAML file, a URDF file or a Python script"
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise DescriptionError(f"{path}: {what}{remedy}")
-    return _from_script(path) if path.suffix == ".py" else (load(path), None)
+    if path.suffix == ".py":
+        return _from_script(path)
+    return load_urdf(path) if path.suffix == ".urdf" else load(path), None
 
 
 def _from_script(path: Path) -> tuple[System, Any]:

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from bough.describe import (
     Body,
+    Box,
     CentralGravity,
     Constant,
+    Cylinder,
     Distance,
     Event,
     Frame,
@@ -17,6 +19,7 @@ from bough.describe import (
     Latch,
     Lock,
     Loop,
+    Mesh,
     Move,
     Pieces,
     Polynomial,
@@ -24,6 +27,7 @@ from bough.describe import (
     Rate,
     Release,
     Simulation,
+    Sphere,
     Spline,
     Stop,
     System,
@@ -116,6 +120,16 @@ def orientations(draw):
 
 
 @st.composite
+def shapes(draw):
+    look = {"at": draw(vectors), "orient": draw(orientations())}
+    look["colour"] = draw(st.none() | st.sampled_from(["tomato", "#4682b4"]) | st.tuples(*[st.floats(0, 1)] * 3))
+    size = st.tuples(*[magnitudes] * 3)
+    kinds = [(Box, size), (Cylinder, magnitudes, magnitudes), (Sphere, magnitudes), (Mesh, st.just("part.stl"), size | magnitudes)]
+    kind, *sizes = draw(st.sampled_from(kinds))
+    return kind(*map(draw, sizes), **look)
+
+
+@st.composite
 def inertias(draw):
     """That of point masses: sums of |r|^2 - r r'."""
     points = np.array(draw(st.lists(st.tuples(*[st.floats(-3, 3)] * 3), min_size=1, max_size=4)))
@@ -171,7 +185,8 @@ def systems(draw):
         parent = draw(st.sampled_from([None, *labels[:i]]))
         place = {"at": draw(vectors), "orient": draw(orientations())}
         substance = {"mass": draw(magnitudes), "com": draw(vectors), "inertia": draw(inertias())}
-        system.bodies[name] = Body(name, parent, draw(joints()), **place, **substance)
+        drawn = draw(st.lists(shapes(), max_size=2))
+        system.bodies[name] = Body(name, parent, draw(joints()), **place, **substance, shapes=drawn)
     for name in draw(st.lists(names, max_size=2, unique=True)):
         torque = draw(st.none() | numbers | tables())
         system.wheels[name] = Wheel(name, labels[0], draw(directions), draw(magnitudes), draw(numbers), torque)
@@ -188,4 +203,5 @@ def systems(draw):
             system.stops[name] = Stop(name, speed_names(moving[0])[0], **given)
     runs = st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"]))
     system.settings = draw(st.none() | runs)
+    system.notes = tuple(draw(st.lists(names, max_size=2)))
     return system

@@ -4,6 +4,7 @@ import pytest
 
 import bough
 from bough.describe import Lock
+from bough.integrate.watchers import find_moment, passing, watcher
 from tests.held.runs import OFF, WAYS, block, run
 
 every_way = pytest.mark.parametrize("method", list(WAYS))
@@ -102,3 +103,13 @@ def test_a_stop_above_is_a_stop_below_mirrored():
     one, other = run(up, dt=1e-3), run(down, dt=1e-3)
     np.testing.assert_allclose(one.x, -other.x, atol=1e-13)
     assert len(one.events[0]) == len(other.events[0]) > 2
+
+
+def test_a_watcher_that_starts_at_zero_passes_at_once():
+    """The compiled loops contract products into sums: they may see -1e-17, and then a passage, where Python sees 0 and none."""
+    row = watcher(0, 3.0, 0.5, 1.0)
+    before = np.array([0.5])
+    moment = find_moment(row[None], before, 1.0, 1e-3, lambda h: before + h)
+    assert 0.0 < moment <= max(1e-15, np.spacing(1.001))
+    assert passing(row[None], before, before + moment) == [0]
+    assert passing(row[None], before + 0.1, before + 0.2) == []

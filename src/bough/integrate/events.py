@@ -13,7 +13,7 @@ from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
 from bough.integrate.occurrence import Occurrence
 from bough.integrate.stiff import STIFF
-from bough.integrate.watchers import crosses, find_moment, pushes, quantity_place, stop_watchers, watcher
+from bough.integrate.watchers import find_moment, passing, pushes, quantity_place, stop_watchers, watcher
 from bough.model import Model
 from bough.model.coordinates import coordinate_place, targets_of
 from bough.model.holds import Hold, motion_breaks
@@ -161,5 +161,5 @@ def go_to_moment(run: "Run", plan: "Plan", advance: Callable[..., None]) -> floa
     moment = start + find_moment(watch, before, start, step, lambda h: run.state_after(start, h))
     run.watch, run.passed[:] = watch[:0], 0.0
     advance(run, plan, start, moment)
-    run.passing = [i for i, row in enumerate(watch) if crosses(row, before, run.x[0])]
+    run.passing = passing(watch, before, run.x[0])
     return moment

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.describe import CentralGravity, Event, Joint, outline
+from bough.describe import CentralGravity, Event, Joint, Mesh, outline
 from bough.errors import StateError
 from bough.model.loops import moved, row_sizes
 
@@ -73,6 +74,13 @@ def held(model: Model) -> list[str]:
 def _event(event: Event) -> str:
     moment = f"at {event.at:g} s" if event.at is not None else f"when {event.when} passes {event.crosses:g}"
     return f"event {event.name} {moment}: " + ", ".join(f"{type(action).__name__.lower()} {action.target}" for action in event.do)
+
+
+def lost_meshes(model: Model) -> list[str]:
+    """Mesh files of shapes that are not where they should be."""
+    shapes = [(body.name, shape) for body in model.system.bodies.values() for shape in body.shapes]
+    return [f"{name}: there is no file {shape.path}; it will not be drawn" for name, shape in shapes
+            if isinstance(shape, Mesh) and shape.npz is None and not Path(shape.path).is_file()]
 
 
 def wheels(model: Model) -> list[str]:

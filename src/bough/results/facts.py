@@ -43,6 +43,7 @@ class Facts:
     system: str  # YAML, flexible bodies as their arrays
     assembled: str | None = None  # what closing the loops changed in the initial state
     events: str | None = None  # what happened, by run: JSON
+    meshes: str | None = None  # the triangles of mesh files, by path: JSON; only in files
 
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:

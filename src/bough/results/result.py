@@ -13,7 +13,7 @@ import numpy as np
 
 from bough.describe import System
 from bough.errors import StateError
-from bough.results import netcdf
+from bough.results import meshes, netcdf
 from bough.results.dataset import label
 from bough.results.facts import Facts
 from bough.results.internal_loads import internal_loads
@@ -86,7 +86,7 @@ class SavedResult(Report):
     @cached_property
     def system(self) -> System:
         """The description of what was simulated: `system.compile()` gives the model."""
-        return System.from_yaml(self.facts.system)
+        return meshes.read_system(self.facts.system, self.facts.meshes)
 
     def labelled(self, record: str) -> Labelled:
         """The variables of one record."""
