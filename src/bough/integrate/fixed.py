@@ -47,7 +47,7 @@ def run_fixed(run: "Run", plan: "Plan", start: float, stop: float) -> None:
         run.report(time_reached(chunk[-1]))
         first = last
         took = max(time.perf_counter() - begin, 1e-6)
-        size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
+        size = int(np.clip(size*CHUNK_SECONDS/took, 1, min(10*size, ends[-1])))
 
 
 def part(segments: np.ndarray, ends: np.ndarray, first: int, last: int) -> np.ndarray:
