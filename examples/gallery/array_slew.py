@@ -1,10 +1,11 @@
 """A flexible solar array slew: the same turn leaves the arrays swinging, or at rest, by its timing alone.
 
-A wheel turns a satellite with two flexible arrays: full ahead, then full astern. Each push starts the arrays swinging about their bent
-shape. If it lasts whole periods of that swing, it ends as it began: the arrays are straight and at rest when the next push comes. If it
-lasts half a period more, the swings of three switches add up to four times the bend.
+A wheel turns a satellite with two flexible arrays: full ahead, then full astern. Each push starts the arrays swinging about
+their bent shape. If it lasts whole periods of that swing, it ends as it began: the arrays are straight and at rest when the
+next push comes. If it lasts half a period more, the swings of three switches add up to four times the bend.
 
-Fact: after pushes of three periods the tips rest but for higher modes; after three and a half they swing by four times the bend.
+Fact: after pushes of three periods the tips rest but for higher modes; after three and a half they swing by four times the
+bend.
 """
 
 import sys
@@ -70,7 +71,7 @@ def main(folder="out/gallery"):
 def shapes(data, moment, enlarged=6.0):
     """Both arrays in the plane, their bending enlarged: what is drawn is the turned straight shape plus so many times the rest."""
     now, start = data.sel(time=moment, method="nearest"), data.isel(time=0)
-    x, y, z, w = now.attitude.sel(body="bus").values
+    _, _, z, w = now.attitude.sel(body="bus").values
     angle = 2 * np.arctan2(z, w)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     for side in ("right", "left"):
@@ -79,8 +80,8 @@ def shapes(data, moment, enlarged=6.0):
         yield rigid + enlarged * (points - rigid)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, tuned, untuned):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5))
     figure.suptitle("Slew of a flexible satellite: timing alone leaves the arrays at rest", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.35))

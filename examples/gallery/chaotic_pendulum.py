@@ -1,7 +1,7 @@
 """A double pendulum: fifty starts that differ by a billionth of a radian end anywhere.
 
-The fifty runs go side by side in SIMD lanes. Two neighbours part exponentially until they are as far apart as they can be; each run
-by itself still keeps its energy.
+The fifty runs go side by side in SIMD lanes. Two neighbours part exponentially until they are as far apart as they can be; each
+run by itself still keeps its energy.
 
 Fact: energy is kept by every run, within what RK4 may lose, while the runs part by eight powers of ten.
 """
@@ -34,15 +34,15 @@ def main(folder="out/gallery"):
     exchanged = np.ptp(result.data.kinetic_energy.values)
     apart = np.abs(q[1:] - q[:-1]).max(axis=(0, 2))
     lost = np.abs(energy - energy[:, :1]).max()
-    print(f"neighbours part from {apart[0]:.0e} to {apart[-1]:.1f} rad; energy is kept to {lost:.0e} J of the {exchanged:.0f} J in motion")
+    print(f"neighbours part from {apart[0]:.0e} to {apart[-1]:.1f} rad; energy is kept to {lost:.0e} of {exchanged:.0f} J")
     # a step of RK4 loses at most (w dt)^5 of what moves, w the fastest rate there is
     assert lost < exchanged * 20_000 * (np.abs(v).max() * 1e-3) ** 5
     assert apart[-1] > 1e8 * 1e-9 / 49
     return picture(Path(folder), result.time, q, apart)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, t, q, apart):
-    plt.style.use("bough.gallery")
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.9), width_ratios=(1, 1.15))
     figure.suptitle("Chaos: fifty double pendulums, a billionth of a radian apart", x=0.02, ha="left")
     colours = plt.get_cmap("plasma")(np.linspace(0.05, 0.85, len(q)))

@@ -1,8 +1,8 @@
 """A space arm grapples and closes a loop: two arms catch a tumbling target, and all goes on as one.
 
-A servicer reaches out with both arms. The target drifts by and spins; when its handles pass the hands, these close. With that the tree
-of bodies becomes a loop: bus, arm, target, arm. The catch is an impulse within the system: the state after it is the nearest one, by
-kinetic energy, that the closed hands allow. Servos in the joints then take what relative motion is left.
+A servicer reaches out with both arms. The target drifts by and spins; when its handles pass the hands, these close. With that
+the tree of bodies becomes a loop: bus, arm, target, arm. The catch is an impulse within the system: the state after it is the
+nearest one, by kinetic energy, that the closed hands allow. Servos in the joints then take what relative motion is left.
 
 Fact: neither the catch nor the servos change linear or angular momentum; in the end all turns as one rigid body.
 """
@@ -49,9 +49,9 @@ def approach():
     """From where the target must start so that its handles are in the hands at the catch: bus and arms do not feel it before."""
     model = space(caught=False).compile()
     bus = bough.simulate(model, until=CATCH, dt=0.02).data.position.sel(body="bus").values[-1]
-    hands = bus + (0.5 + REACH * (np.cos(OPEN[0]) + np.cos(sum(OPEN))), 0, 0)
+    handles = bus + np.array([0.5 + REACH * (np.cos(OPEN[0]) + np.cos(sum(OPEN))), 0, 0])
     angle, q, v = -TUMBLE * CATCH, model.q0.copy(), model.v0.copy()
-    q[-7:] = *(hands + (0.4, 0, 0) - DRIFT * CATCH), 0, 0, np.sin(angle / 2), np.cos(angle / 2)
+    q[-7:] = *(handles + np.array([0.4, 0, 0]) - DRIFT * CATCH), 0, 0, np.sin(angle / 2), np.cos(angle / 2)
     v[-6:] = *DRIFT, 0, 0, TUMBLE
     return bough.simulate(model, q0=q, v0=v, until=CATCH, dt=0.02, rate=10, record=RECORD)
 
@@ -68,7 +68,7 @@ def main(folder="out/gallery"):
     lost = closed.kinetic_energy(q, v) - closed.kinetic_energy(held, after)
     result = bough.simulate(closed, q0=held, v0=after, until=LAST, dt=0.01, rate=10, record=RECORD)
     spins = result.data.angular_velocity.values[-1, :, 2]
-    print(f"the catch takes {lost:.3f} J and {np.abs(now - was).max():.0e} of momentum; in the end all turn with {spins[0]:.5f} rad/s")
+    print(f"the catch takes {lost:.3f} J and {np.abs(now - was).max():.0e} of momentum; all turn with {spins[0]:.5f} rad/s then")
     eps = np.finfo(float).eps
     np.testing.assert_allclose(held, q, atol=1e-9)                            # the hands are where the handles are
     np.testing.assert_allclose(now, was, atol=1e3 * eps * 90 * np.abs(v).max())
@@ -82,7 +82,7 @@ def main(folder="out/gallery"):
 def draw(axes, now, colour, alpha):
     """Bus, arms and target at one moment, in the plane."""
     def place(body, *points):
-        x, y, z, w = now.attitude.sel(body=body).values
+        _, _, z, w = now.attitude.sel(body=body).values
         turn = np.array([[1 - 2 * z * z, -2 * z * w], [2 * z * w, 1 - 2 * z * z]])
         return np.array(points) @ turn.T + now.position.sel(body=body).values[:2]
 
@@ -103,8 +103,8 @@ def spins(data):
     return own[:, 2], data.angular_momentum.values[:, 2]
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, before, after):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5))
     figure.suptitle("Two arms catch a tumbling target and close a loop", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1))

@@ -1,7 +1,7 @@
 """A torque-free top: spun about its intermediate axis, a T-handle turns over again and again.
 
-Euler's equations have three steady spins; the one about the axis of intermediate inertia is unstable. A motion that starts a little
-beside it reverses its spin after every half period of an elliptic function, and the handle turns over.
+Euler's equations have three steady spins; the one about the axis of intermediate inertia is unstable. A motion that starts a
+little beside it reverses its spin after every half period of an elliptic function, and the handle turns over.
 
 Fact: the time between two reversals is 2 K(m)/mu, by the complete elliptic integral of the first kind.
 """
@@ -44,8 +44,8 @@ def main(folder="out/gallery"):
     return picture(Path(folder), t, spin, result.data.attitude.sel(body="handle").values, reversals)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, t, spin, attitude, reversals):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5.2))
     figure.suptitle("The intermediate axis: a torque-free handle turns over", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, height_ratios=(1, 1.1), width_ratios=(2, 1))
@@ -57,9 +57,10 @@ def picture(folder, t, spin, attitude, reversals):
         for line, colour in ((bar, "C0"), (leg, "C1")):
             x, y, depth = turn.apply(line).T
             strip.plot(2.9 * i + x, y, color=colour, lw=4 + depth.mean(), zorder=depth.mean() + 3)
-        strip.plot(*(turn.apply(bar[1])[:2] + (2.9 * i, 0)), "o", color="C6", ms=7, zorder=9)
+        strip.plot(2.9 * i + turn.apply(bar[1])[0], turn.apply(bar[1])[1], "o", color="C6", ms=7, zorder=9)
         strip.text(2.9 * i, -1.75, f"{moment:.2f} s", ha="center", color="0.45", fontsize=8)
-    strip.set(aspect="equal", xlim=(-2, 2.9 * len(moments) - 1), ylim=(-2, 1.6), title="seen along z through the first reversal; the dot marks one end")
+    strip.set(aspect="equal", xlim=(-2, 2.9 * len(moments) - 1), ylim=(-2, 1.6))
+    strip.set(title="seen along z through the first reversal; the dot marks one end")
     strip.axis("off")
     curves = figure.add_subplot(grid[1, 0])
     for axis, name in enumerate(("x, least inertia", "y, intermediate", "z, greatest")):

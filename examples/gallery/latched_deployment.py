@@ -1,8 +1,8 @@
-"""A four-bar deployment with a latch: a spring swings an antenna out on a linkage, a latch catches it, and the satellite stops dead.
+"""A four-bar deployment with a latch: a spring swings an antenna out, a latch catches it, and the satellite stops dead.
 
-The satellite floats and starts at rest, so that all of it together has no angular momentum, whatever the spring does inside. While the
-antenna swings out the bus must turn the other way. When the latch locks the crank, nothing can move against anything else any more, and
-a rigid body without angular momentum does not turn: the bus stops at once, but in another attitude.
+The satellite floats and starts at rest, so that all of it together has no angular momentum, whatever the spring does inside.
+While the antenna swings out the bus must turn the other way. When the latch locks the crank, nothing can move against anything
+else any more, and a rigid body without angular momentum does not turn: the bus stops at once, but in another attitude.
 
 Fact: momentum stays nought, and at the latch every rate drops to nought with it, to rounding.
 """
@@ -33,7 +33,7 @@ def main(folder="out/gallery"):
     print(latch)
     turned = 2 * np.arctan2(*result.data.attitude.sel(body="bus").values[-1, [1, 3]])
     rates, after = result.data.v, result.data.v.sel(time=slice(latch.time + 1e-6, None))
-    print(f"the bus stops {np.degrees(turned):.2f} deg from where it was, and turns with {abs(after).max().item():.0e} rad/s at most")
+    print(f"the bus stops {np.degrees(turned):.2f} deg from where it was; no rate is above {abs(after).max().item():.0e} rad/s")
     rounding = 1e3 * np.finfo(float).eps                                   # of each of the 3000 steps, in the loop's equations
     moved = 26 * abs(result.data.angular_velocity).max().item()            # N m s that go to and fro
     assert abs(result.data.angular_momentum).max() < 3000 * rounding * moved
@@ -58,8 +58,8 @@ def draw(axes, now, colour, alpha):
     axes.plot(*place("antenna", *dish).T, color=colour, alpha=alpha, lw=3)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, result, latch):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5))
     figure.suptitle("Deployment on a four-bar linkage: when the latch catches, the satellite stops dead", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.1, 1))

@@ -1,11 +1,11 @@
 """A spin-up beam: a boom that is spun faster than its own frequency bends back, and recovers; without stiffening it flies apart.
 
-The case is a classic (Kane, Ryan and Banerjee, 1987). Spin pulls a beam straight: its bending stiffness grows with the tension along it.
-Linear modes alone know only that centrifugal force pushes a bent beam outward, and become unstable where the spin passes the first
-frequency.
+The case is a classic (Kane, Ryan and Banerjee, 1987). Spin pulls a beam straight: its bending stiffness grows with the tension
+along it. Linear modes alone know only that centrifugal force pushes a bent beam outward, and become unstable where the spin
+passes the first frequency.
 
-Fact: after the spin-up the boom swings in the plane with the frequency of a rotating beam, which Ritz's method gives, and the one
-without geometric stiffness diverges, for its spin is above the first frequency at rest.
+Fact: after the spin-up the boom swings in the plane with the frequency of a rotating beam, which Ritz's method gives, and the
+one without geometric stiffness diverges, for its spin is above the first frequency at rest.
 """
 
 import sys
@@ -38,7 +38,7 @@ system = rotor()
 
 
 def frequency_in_spin():
-    """Of the first mode in the plane of the spin, by Ritz's method: bending, tension W^2 (L^2 - x^2)/2, and the spin's own outward push.
+    """Of the first mode in the plane of the spin, by Ritz's method: bending, tension W^2 (L^2 - x^2)/2, outward push of the spin.
 
     The shapes are s^2 ... s^9, s = x/L: the integral of s^n is 1/(n + 1)."""
     n = np.arange(2, 10)
@@ -63,8 +63,8 @@ def main(folder="out/gallery"):
     return picture(Path(folder), stiffened, linear)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, stiffened, linear):
-    plt.style.use("bough.gallery")
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1, 1.25))
     figure.suptitle("Spin-up: tension keeps the boom together", x=0.02, ha="left")
     colours = plt.cm.ScalarMappable(plt.Normalize(0, 17), "viridis")
@@ -75,7 +75,7 @@ def picture(folder, stiffened, linear):
         x, y = turn @ now.outline.values[:, :2].T                                # seen from the hub
         left.plot(x, y, color=colours.to_rgba(moment), lw=1.6)
     left.plot(0, 0, "o", color="0.3", ms=9)
-    left.set(xlim=(-0.4, 10.4), xlabel="along the hub's x [m]", ylabel="across [m]", title="the boom seen from the hub, every second")
+    left.set(xlim=(-0.4, 10.4), xlabel="along x [m]", ylabel="across [m]", title="the boom every second, seen from the hub")
     figure.colorbar(colours, ax=left, label="time [s]", boundaries=np.arange(-0.5, 16), ticks=[0, 5, 10, 15], aspect=30)
     for result, name, colour in ((stiffened, "with geometric stiffness", "C0"), (linear, "without: linear modes", "C1")):
         tip = result.data.node_deflection.sel(node="boom.tip", axis="y")
@@ -86,7 +86,7 @@ def picture(folder, stiffened, linear):
     speed.text(29.8, FIRST + 0.12, "first frequency at rest", ha="right", color="C7", fontsize=8)
     speed.set(ylim=(-6, 8), ylabel="[rad/s]", yticks=[0, 2, 4, 6])
     speed.grid(False)
-    right.set(xlim=(0, 30), ylim=(-1.5, 0.75), xlabel="time [s]", ylabel="[m]", title="deflection of the tip, in the plane of the spin")
+    right.set(xlim=(0, 30), ylim=(-1.5, 0.75), xlabel="time [s]", ylabel="[m]", title="deflection of the tip in the spin's plane")
     right.legend(handles=[*right.lines, speed.lines[0]], loc="lower right")
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "spin_up_beam.png")

@@ -1,11 +1,11 @@
 """A Stewart platform: six legs whose lengths are driven carry a platform through a tilting, turning motion.
 
-Each leg is a cylinder on a universal joint and a rod that slides in it; its top is a ball joint on the platform. That makes six loops.
-The lengths follow from the motion that the platform shall make (the inverse kinematics, one square root a leg); the simulation
-goes the other way, and finds the platform where the legs put it.
+Each leg is a cylinder on a universal joint and a rod that slides in it; its top is a ball joint on the platform. That makes six
+loops. The lengths follow from the motion that the platform shall make (the inverse kinematics, one square root a leg); the
+simulation goes the other way, and finds the platform where the legs put it.
 
-Fact: the platform goes where it shall, within the error of the splines through the legs' lengths, and the work of the six drives is the
-change of its energy.
+Fact: the platform goes where it shall, within the error of the splines through the legs' lengths, and the work of the six
+drives is the change of its energy.
 """
 
 import sys
@@ -88,8 +88,8 @@ def main(folder="out/gallery"):
     return picture(Path(folder), t, force, work, gained)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, t, force, work, gained):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5.2))
     figure.suptitle("A Stewart platform: six driven lengths, six loops", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1))

@@ -1,8 +1,8 @@
 """A thousand-link chain: folded and let go, its end falls faster than a stone.
 
-Both ends of the chain hang side by side; then one is released. The falling half gives its momentum to ever fewer links while energy is
-kept, so that its end is pulled down harder than by its weight. A chain without width obeys v^2 = g x (2 - x/L)/(1 - x/L) at a fall x. A
-thousand revolute joints take O(N) operations: each step costs twice what it would cost with five hundred.
+Both ends of the chain hang side by side; then one is released. The falling half gives its momentum to ever fewer links while
+energy is kept, so that its end is pulled down harder than by its weight. A chain without width obeys v^2 = g x (2 - x/L)/(1 -
+x/L) at a fall x. A thousand revolute joints take O(N) operations: each step costs twice what it would cost with five hundred.
 
 Fact: the end outruns free fall, and its speed is that of the formula within the share of the chain that is in the fold.
 """
@@ -53,8 +53,8 @@ def main(folder="out/gallery"):
     return picture(Path(folder), t, points(q), fall, speed, theory)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, t, chain, fall, speed, theory):
-    plt.style.use("bough.gallery")
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 5.2), width_ratios=(1.25, 1))
     figure.suptitle("A falling folded chain of a thousand links outruns a stone", x=0.02, ha="left")
     moments = np.array([0, 0.3, 0.55, 0.75, 0.9, 1.0, 1.1, 1.17])
@@ -65,7 +65,7 @@ def picture(folder, t, chain, fall, speed, theory):
         left.plot(1.1 * i + x[-1], z[-1], "o", color="C1", ms=5)
         left.plot(1.1 * i + 0.45, chain[0, -1, 1] - GRAVITY * moment**2 / 2, "o", color="0.5", ms=5)
         left.text(1.1 * i + 0.1, 0.35, f"{moment:g} s", ha="center", fontsize=8, color="0.35")
-    left.set(xlim=(-0.5, 8.6), ylim=(-10.3, 0.8), xticks=[], ylabel="z [m]", title="the chain, its free end (orange), a stone (grey)")
+    left.set(xlim=(-0.5, 8.6), ylim=(-10.3, 0.8), xticks=[], ylabel="z [m]", title="chain, free end (orange), stone (grey)")
     left.grid(axis="x", visible=False)
     right.plot(fall, speed, color="C1", lw=2.5, label="free end")
     inside = fall < 0.985 * LENGTH

@@ -1,11 +1,11 @@
 """A floating turbine, tilted and let go: the spinning rotor turns its nodding into rolling and yawing.
 
-A spar with tower, nacelle and rotor floats on four taut mooring lines. It is tilted in the plane of the shaft and released. With the
-rotor at rest it nods in that plane for ever. The angular momentum of a spinning rotor does not follow the shaft without a moment: what
-the tower gives to it, it takes from the platform, sideways.
+A spar with tower, nacelle and rotor floats on four taut mooring lines. It is tilted in the plane of the shaft and released.
+With the rotor at rest it nods in that plane for ever. The angular momentum of a spinning rotor does not follow the shaft
+without a moment: what the tower gives to it, it takes from the platform, sideways.
 
-Fact: energy is kept; the spin of the rotor about its shaft, as seen from the world, is kept, for no moment acts about a frictionless
-shaft of a round rotor; and without spin nothing leaves the plane.
+Fact: energy is kept; the spin of the rotor about its shaft, as seen from the world, is kept, for no moment acts about a
+frictionless shaft of a round rotor; and without spin nothing leaves the plane.
 """
 
 import sys
@@ -27,12 +27,14 @@ def turbine(spin):
     start = (TOP * np.sin(TILT) * -0.4, 0, 0, 0, np.sin(TILT / 2), 0, np.cos(TILT / 2))
     s.body("platform", joint=bough.Free(q0=start), mass=5341534, com=(0, 0, -58.67), inertia=(5.85e9, 5.85e9, 1.12e8))
     s.body("nacelle", parent="platform", at=(0, 0, TOP), mass=240000, com=(2.279, 0, 1.75), inertia=(4e5, 1.2e6, 1.2e6))
-    s.body("rotor", parent="nacelle", at=(-5, 0, 2.4), joint=bough.Revolute("x", v0=spin), mass=109390, inertia=(3.88e7, 1.94e7, 1.94e7))
+    s.body("rotor", parent="nacelle", at=(-5, 0, 2.4), joint=bough.Revolute("x", v0=spin), mass=109390,
+           inertia=(3.88e7, 1.94e7, 1.94e7))  # fmt: skip
     s.buoyancy("water", body="platform", sections=SECTIONS)
     for name, way in {"downwind": (1, 0), "port": (0, 1), "upwind": (-1, 0), "starboard": (0, -1)}.items():
         x, y = way
-        s.line(name, a=bough.Frame("world", at=(510.765 * x, 510.765 * y, -320)), b=bough.Frame("platform", at=(5.2 * x, 5.2 * y, -70)),
-               stiffness=6.81e5, length=562.53, slack=True)  # fmt: skip
+        anchor, fairlead = (510.765 * x, 510.765 * y, -320), (5.2 * x, 5.2 * y, -70)
+        s.line(name, a=bough.Frame("world", at=anchor), b=bough.Frame("platform", at=fairlead), stiffness=6.81e5, length=562.53,
+               slack=True)  # fmt: skip
     s.simulation(until=150.0, dt=0.02, rate=10, record=["state", "pose", "velocity", "energy"])
     return s
 
@@ -71,8 +73,8 @@ def draw(axes, now, colour, alpha):
     axes.plot(*place("rotor", *disc), color=colour, alpha=alpha, lw=1.5)
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, spun, still):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5.4))
     figure.suptitle("A floating turbine let go: its rotor turns nodding into rolling and yawing", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.2))
@@ -81,7 +83,8 @@ def picture(folder, spun, still):
     side.axhline(0, color="C5", lw=1)
     for moment, colour, alpha in ((0, "C0", 0.9), (8, "C7", 0.35), (16, "C1", 0.9)):
         draw(side, spun.data.sel(time=moment, method="nearest"), colour, alpha)
-    side.set(aspect="equal", xlim=(-80, 80), ylim=(-100, 165), xlabel="x [m]", ylabel="z [m]", title="at 0 s (blue), 8 s (grey), 16 s (orange)")
+    side.set(aspect="equal", xlim=(-80, 80), ylim=(-100, 165), xlabel="x [m]", ylabel="z [m]")
+    side.set_title("at 0 s (blue), 8 s (grey), 16 s (orange)")
     angles, path = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     roll, pitch, yaw = Rotation.from_quat(spun.data.attitude.sel(body="platform").values).as_euler("XYZ", degrees=True).T
     for values, name, colour in ((pitch, "pitch", "C0"), (roll, "roll", "C1"), (yaw, "yaw", "C2")):

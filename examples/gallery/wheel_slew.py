@@ -1,8 +1,8 @@
 """A reaction-wheel slew: four wheels in a pyramid turn a spacecraft by a right angle about a skew axis.
 
-The wheels start at rest, so the whole has no angular momentum, and none can come from inside. What the wheels take up the bus gives:
-I omega + sum J Omega e = 0 at all times. Gyroscopic torques, omega x 0, vanish, and torques in proportion to the acceleration keep
-the axis of the slew where it is, though it is none of the principal axes.
+The wheels start at rest, so the whole has no angular momentum, and none can come from inside. What the wheels take up the bus
+gives: I omega + sum J Omega e = 0 at all times. Gyroscopic torques, omega x 0, vanish, and torques in proportion to the
+acceleration keep the axis of the slew where it is, though it is none of the principal axes.
 
 Fact: the bus turns by 90 degrees about the commanded axis and stops, and momentum is nought throughout, to rounding.
 """
@@ -28,7 +28,7 @@ system.body("bus", joint=bough.Free(), mass=300, inertia=INERTIA)
 share = np.linalg.pinv(WHEELS.T)                                                            # of a torque among the wheels
 for i, axis in enumerate(WHEELS):
     gives = -share[i] @ INERTIA @ AXIS * ACCELERATION                                       # J dOmega/dt
-    motor = gives + J * axis @ AXIS * ACCELERATION                                          # turns the wheel along with the bus, too
+    motor = gives + J * axis @ AXIS * ACCELERATION                                          # and turns it with the bus
     profile = {"times": [0, LAST / 2, LAST], "values": [motor, -motor, 0], "kind": "hold"}
     system.wheel(f"rw{i + 1}", body="bus", axis=axis, inertia=J, torque=profile)
 system.simulation(until=50.0, dt=0.01, rate=20)
@@ -58,8 +58,8 @@ def craft(attitude):
     return [attitude.apply(face) for face in (*faces, panel, -panel)]
 
 
+@plt.style.context("bough.gallery")
 def picture(folder, t, attitude, rate, speed):
-    plt.style.use("bough.gallery")
     figure = plt.figure(figsize=(10, 5))
     figure.suptitle("A slew on reaction wheels: what the wheels take up, the bus gives", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.1, 1))
