@@ -135,18 +135,18 @@ def test_an_interrupt_keeps_what_was_computed(method, model, batch):
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])
 def test_an_interrupt_is_heard_between_two_samples(method):
-    """Samples a thousand seconds apart do not make a run deaf."""
+    """Samples a day apart do not make a run deaf."""
     told = []
 
     def listen(fraction, t):
         told.append(t)
-        if len(told) == 20:
+        if len(told) == 8:
             raise KeyboardInterrupt
 
     options = FIXED_STEP if method == "rk4" else {"rtol": 1e-6}
-    result = bough.simulate(pendulum(), until=2e4, rate=1e-3, method=method, progress=listen, **options)
+    result = bough.simulate(pendulum(), until=1e6, rate=1e-5, method=method, progress=listen, **options)
     assert "interrupted" in result.failure
-    assert len(told) == 20
+    assert len(told) == 8
     assert told == sorted(told)
 
 

@@ -73,7 +73,7 @@ def picture(folder, stiffened, linear):
         angle = now.q.sel(q_name="hub.rz").item()
         turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
         x, y = turn @ now.outline.values[:, :2].T                                # seen from the hub
-        left.plot(x, y, color=colours.to_rgba(moment), lw=1.6)
+        left.plot(x, y, color=colours.cmap(moment / 17), lw=1.6)
     left.plot(0, 0, "o", color="0.3", ms=9)
     left.set(xlim=(-0.4, 10.4), xlabel="along x [m]", ylabel="across [m]", title="the boom every second, seen from the hub")
     figure.colorbar(colours, ax=left, label="time [s]", boundaries=np.arange(-0.5, 16), ticks=[0, 5, 10, 15], aspect=30)

@@ -7,13 +7,16 @@ import pytest
 
 import bough
 import bough.files
+import bough.integrate.fixed
+import bough.results.panels
 import bough.results.quaternions
 import bough.results.records
 import bough.simulation
 from tests.results.runs import craft_run, pendulum, pendulum_batch
 
 
-@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.results.quaternions, bough.results.records])
+@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.fixed, bough.results.panels,
+                                    bough.results.quaternions, bough.results.records])  # fmt: skip
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
