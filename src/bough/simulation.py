@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from bough.describe import Simulation, System
@@ -75,10 +76,11 @@ def simulate(
              "stabilise": stabilise, "hold": hold}  # fmt: skip
     settings = settle(given, compiled.system.settings)
     names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
-    with quiet(progress is not True), working(compiled.system.name) as bar:
+    telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
+    with quiet(progress is False), telling as told:
         trajectory = integrate(
             compiled, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, control=control,
-            control_period=control_period, parameters=parameters, progress=progress if callable(progress) else bar,
+            control_period=control_period, parameters=parameters, progress=told,
             **settings,
         )  # fmt: skip
     result = Result(trajectory, names)
