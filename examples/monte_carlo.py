@@ -24,9 +24,9 @@ def spread(runs: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:
 
 
 if __name__ == "__main__":
-    result = bough.simulate(system, parameters=spread(), record=["state"], progress=True)
+    result = bough.simulate(system, parameters=spread(), record=["state"])
     print(result)
     rate = result.data.v.sel(v_name=["bus.wx", "bus.wy"]).isel(time=-1)
     wobble = np.hypot(rate[:, 0], rate[:, 1])
     print(f"wobble after a minute: {float(wobble.mean()):.4f} rad/s, 3 sigma {3 * float(wobble.std()):.4f}")
-    result.plot("states", "out/monte-carlo-states.png")
+    result.plot("joints", "out/monte-carlo-joints.png")

@@ -43,7 +43,8 @@ def test_run_writes_data_and_plots_and_a_summary(call):
     assert "bob" in out
     assert "error" not in err
     files = sorted(path.name for path in Path("out").iterdir())
-    assert files == ["pendulum-energy.png", "pendulum-states.png", "pendulum.nc"]       # momentum: not on a fixed base
+    figures = ("energy", "joints", "momentum", "reactions")
+    assert files == [*(f"pendulum-{what}.png" for what in figures), "pendulum.nc"]
     assert all(f"wrote out/{name}" in out for name in files)
     assert bough.open_result("out/pendulum.nc").time[-1] == 1.0
 
@@ -53,7 +54,8 @@ def test_a_flexible_system_has_figures_of_its_nodes_and_strain(call):
     assert code == 0
     assert "final panel.tip" in out
     names = {path.name.removeprefix("flexible_panel") for path in Path("out").iterdir()}
-    assert names == {".nc", "-states.png", "-energy.png", "-momentum.png", "-nodes.png", "-strain.png", "-wheels.png"}
+    figures = ("joints", "modes", "energy", "momentum", "reactions", "nodes", "strain", "wheels")
+    assert names == {".nc", *(f"-{what}.png" for what in figures)}
 
 
 def test_options_win_over_the_file(call):
@@ -169,7 +171,7 @@ def test_a_system_with_loops_has_figures_of_their_forces_and_gaps(call):
     assert code == 0
     assert "largest gap" in out
     names = {path.name.removeprefix("deployment") for path in Path("out").iterdir()}
-    assert names == {".nc", "-states.png", "-energy.png", "-momentum.png", "-loops.png", "-gaps.png"}
+    assert names == {".nc", *(f"-{what}.png" for what in ("joints", "energy", "momentum", "reactions", "loops", "gaps"))}
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -46,25 +46,29 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options win over what the file says."""
-    from contextlib import nullcontext
+    from contextlib import ExitStack
 
     from bough.drawing import Drawing
     from bough.errors import SimulationError
     from bough.files import read
+    from bough.progress import quiet as hushed
+    from bough.results.records import chosen
 
-    system, control = read(file)
-    if system.notes and not quiet:
-        typer.echo(f"{file}: {len(system.notes)} notes on what is not used; bough check {file} lists them", err=True)
-    target = output or Path("out") / f"{file.stem}.nc"
-    target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
-    wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
-    with Drawing() if plots else nullcontext() as drawing:      # gets ready in a second process, while this one loads its kernels
+    with ExitStack() as stack:
+        stack.enter_context(hushed(quiet))
+        system, control = read(file)
+        if system.notes and not quiet:
+            typer.echo(f"{file}: {len(system.notes)} notes on what is not used; bough check {file} lists them", err=True)
+        target = output or Path("out") / f"{file.stem}.nc"
+        target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
+        wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
+        if wanted is None and (system.settings is None or system.settings.record is None):
+            wanted = [*chosen(None, system, controlled=control is not None), "reactions"]       # which are among the plots
+        drawing = stack.enter_context(Drawing()) if plots else None  # a second process gets ready while this one loads its kernels
         from bough.simulation import simulate
 
         try:
-            result = simulate(
-                system, until=until, dt=dt, method=method, rate=rate, record=wanted, control=control, progress=not quiet
-            )
+            result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, control=control)
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, quiet=quiet)
@@ -270,7 +274,7 @@ def bench_jsc(
     from bough.bench.jsc import case_numbers
 
     chosen = None if cases is None else case_numbers(cases)
-    measured = bench.jsc(cases=chosen, seconds=seconds, quick=quick, plot=plot, progress=True)
+    measured = bench.jsc(cases=chosen, seconds=seconds, quick=quick, plot=plot)
     if json:
         from json import dumps
 

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-BUT = ("poses",)        # figures that are drawn on request only; where the world holds the system, momentum too
+from bough.progress import quiet, working
+
+BUT = ("poses",)        # figures that are drawn on request only
 
 
 class Drawing:
@@ -21,12 +23,16 @@ class Drawing:
 
     def __enter__(self) -> Drawing:
         command = [sys.executable, "-m", "bough.drawing"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            process_group=0,                      # Ctrl-C ends the simulation, not the drawing of what it gave
+        )  # fmt: skip
         return self
 
     def draw(self, result: Path, folder: Path, prefix: str) -> list[Path]:
         """Figures of a saved result, as PNG files in a folder."""
-        written, _ = self.process.communicate(f"{result.resolve()}|{folder}|{prefix}\n")
+        with working("drawing plots"):
+            written, _ = self.process.communicate(f"{result.resolve()}|{folder}|{prefix}\n")
         if self.process.returncode:
             raise RuntimeError(f"drawing the plots failed; 'bough run --no-plots' goes without, and {result} holds the data")
         return [Path(line) for line in written.splitlines()]
@@ -43,11 +49,9 @@ def main() -> None:
     line = sys.stdin.readline().strip()
     if line:
         path, folder, prefix = line.split("|")
-        result = open_result(path)
-        fixed = any(body.parent is None and body.joint.kind != "free" for body in result.system.bodies.values())
-        fixed |= any("world" in (loop.a.body, loop.b.body) for loop in result.system.loops.values())
-        for written in result.plots(folder, prefix=prefix, but=(*BUT, "momentum") if fixed else BUT):
-            print(written)
+        with quiet():                                                   # who asked has a bar
+            for written in open_result(path).plots(folder, prefix=prefix, but=BUT):
+                print(written)
 
 
 if __name__ == "__main__":

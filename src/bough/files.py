@@ -56,14 +56,15 @@ def _from_script(path: Path) -> tuple[System, Any]:
 
 
 def examples() -> dict[str, Path]:
-    """The examples that come with bough, by name."""
-    files = sorted(file for file in EXAMPLES.glob("*") if file.suffix in (".yaml", ".py") and file.stem != "__init__")
-    return {file.stem: file for file in files}
+    """The examples that come with bough, by name; those of the gallery, which make pictures, come last."""
+    files = [file for folder in (EXAMPLES, EXAMPLES / "gallery") for file in sorted(folder.glob("*.*"))]
+    files = [file for file in files if file.suffix in (".yaml", ".py")]
+    return {file.relative_to(EXAMPLES).with_suffix("").as_posix(): file for file in files}
 
 
 def example(name: str) -> Path:
     """The file of one example."""
-    known = examples()
+    known = {file.stem: file for file in examples().values()}
     stem = Path(name).stem
     if stem not in known:
         remedy = nearest(stem, known) or f"; there are {', '.join(known)}"

@@ -1,60 +1,181 @@
-"""A progress bar for runs that take long enough to wonder."""
+"""Bars on a terminal for whatever takes long enough to wonder: how far it is, what remains, how fast simulated time goes.
+
+    with working("reducing finite elements"):     # a bar that only moves, for work of unknown length
+        ...
+    with working("antenna") as told:              # told(fraction, t), as often as one likes: a bar with the remaining time
+        ...
+
+Bars of work inside other work stand below each other. Nothing appears in `quiet()`, nor where stderr is not a terminal.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from threading import RLock, Timer
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, Task, TaskID
 
-PATIENCE = 0.5  # s without a bar
+PATIENCE = 1.0  # s without a bar
+EVERY = 0.1  # s between two looks at what is told
 
-Report = Callable[[float, float], None]
+Item = TypeVar("Item")
+
+
+class Display:
+    """The one display of this process: it is there while any bar is."""
+
+    def __init__(self) -> None:
+        self.lock, self.hushed = RLock(), 0
+        self.shown: Progress | None = None
+
+    @property
+    def possible(self) -> bool:
+        """Whether anybody looks."""
+        return not self.hushed and sys.stderr is not None and sys.stderr.isatty()
+
+    def add(self, title: str) -> TaskID:
+        """A bar that moves; it counts when it is updated."""
+        if self.shown is None:
+            self.shown = _make()
+            self.shown.start()
+        return self.shown.add_task(title, total=None, speed="")
+
+    def update(self, task: TaskID, fraction: float, speed: str) -> None:
+        """How far a bar is."""
+        if self.shown is not None:
+            self.shown.update(task, completed=fraction, total=1.0, speed=speed)
+
+    def remove(self, task: TaskID) -> None:
+        """Take a bar away, and with the last one the display."""
+        if self.shown is not None:
+            self.shown.remove_task(task)
+            if not self.shown.task_ids:
+                self.shown.stop()
+                self.shown = None
+
+
+DISPLAY = Display()
 
 
 class Bar:
-    """Called with the fraction done and the time reached; appears only when that takes a while."""
+    """Called with the fraction done and the time reached; it appears after a while, whether it is called or not.
 
-    def __init__(self, title: str) -> None:
-        self.title, self.start = title, time.perf_counter()
-        self.bar: Progress | None = None
+    `seconds` of simulated time, of all runs together, are what the whole work is about: they give the real-time factor.
+    """
+
+    def __init__(self, title: str, patience: float = PATIENCE) -> None:
+        self.title = title
+        self.seconds: float | None = None
+        self.start: tuple[float, float] | None = None  # clock and fraction when it was first called
+        self.looked, self.closed = 0.0, False
         self.task: TaskID | None = None
+        self.timer = Timer(patience, self.show)
+        self.timer.daemon = True
+        if DISPLAY.possible:
+            self.timer.start()
 
-    def __call__(self, fraction: float, t: float) -> None:
-        elapsed = time.perf_counter() - self.start
-        if self.bar is None and elapsed > PATIENCE and fraction < 1.0 and sys.stderr.isatty():
-            self.bar = _make()
-            self.task = self.bar.add_task(self.title, total=1.0, speed="")
-            self.bar.start()
-        if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=fraction, speed=f"t = {t:.4g} s, {t / elapsed:.3g} x real time")
+    def show(self) -> None:
+        """Appear, if the work still goes on."""
+        with DISPLAY.lock:
+            if not self.closed:
+                self.task = DISPLAY.add(self.title)
+
+    def __call__(self, fraction: float, t: float = 0.0) -> None:
+        now = time.perf_counter()
+        self.start = self.start or (now, fraction)
+        if self.task is not None and now - self.looked > EVERY:
+            self.looked = now
+            with DISPLAY.lock:
+                DISPLAY.update(self.task, fraction, self.speed(now, fraction, t))
+
+    def speed(self, now: float, fraction: float, t: float) -> str:
+        """The simulated time, and how many times faster than the clock it went since the first call."""
+        begun, done = self.start or (now, fraction)
+        if self.seconds is None or now <= begun:
+            return ""
+        return f"t = {t:.4g} s, {(fraction - done) * self.seconds / (now - begun):.3g} x real time"
 
     def close(self) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        """The work has ended."""
+        self.timer.cancel()
+        with DISPLAY.lock:
+            self.closed = True
+            if self.task is not None:
+                DISPLAY.remove(self.task)
 
 
 @contextmanager
-def progress_bar(title: str, *, shown: bool = True) -> Iterator[Report | None]:
-    """A bar on stderr for the time of a run."""
-    bar = Bar(title) if shown else None
+def working(title: str, *, patience: float = PATIENCE) -> Iterator[Bar]:
+    """A bar for as long as the work takes; it may be told how far that is."""
+    bar = Bar(title, patience)
     try:
         yield bar
     finally:
-        if bar is not None:
-            bar.close()
+        bar.close()
+
+
+def counted(title: str, items: Iterable[Item]) -> Iterator[Item]:
+    """The items one after another, with a bar that counts them.
+
+    >>> list(counted("letters", "ab"))
+    ['a', 'b']
+    """
+    known = list(items)
+    with working(title) as told:
+        for i, item in enumerate(known):
+            told(i / len(known))
+            yield item
+
+
+@contextmanager
+def quiet(hushed: bool = True) -> Iterator[None]:
+    """No bars inside, and no word about kernels that are compiled."""
+    DISPLAY.hushed += hushed
+    try:
+        yield
+    finally:
+        DISPLAY.hushed -= hushed
+
+
+@contextmanager
+def compilation(kernel: str) -> Iterator[None]:
+    """Say that a kernel is being compiled: on a terminal a bar, at once; elsewhere, as in a log, a line."""
+    if DISPLAY.hushed or DISPLAY.possible:
+        with working(f"compiling '{kernel}' (once on this machine)", patience=0.0):
+            yield
+        return
+    print(f"bough: compiling '{kernel}' (once on this machine) ...", end="", file=sys.stderr, flush=True)
+    start = time.perf_counter()
+    yield
+    print(f" {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
 
 
 def _make() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
+    from rich.text import Text
+
+    class Clock(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(_clock(task.elapsed or 0.0, task.time_remaining))
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
-        TextColumn("{task.fields[speed]}"),
+        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), Clock(),
+        TextColumn("{task.fields[speed]}", markup=False),
     )  # fmt: skip
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=5)
+
+
+def _clock(elapsed: float, remaining: float | None) -> str:
+    """What has gone by, and what remains where that is known.
+
+    >>> _clock(75.2, 8.0), _clock(3.0, None)
+    ('1:15, 0:08 left', '0:03')
+    """
+    spoken = [f"{int(seconds) // 60}:{int(seconds) % 60:02}" for seconds in (elapsed, remaining) if seconds is not None]
+    return ", ".join(spoken) + " left" * (len(spoken) - 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from bough.describe import Simulation, System
 from bough.errors import SimulationError, StateError
 from bough.integrate import integrate
 from bough.model import Model
-from bough.progress import progress_bar
+from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.records import chosen
 
@@ -36,7 +37,7 @@ def simulate(
     parameters: Mapping[str, Any] | None = None,
     stabilise: str | float | None = None,
     hold: Sequence[str] | None = None,
-    progress: bool | Callable[[float, float], None] = False,
+    progress: bool | Callable[[float, float], None] = True,
 ) -> Result:
     """Simulate a model (or a System, which is compiled first) from t = 0 and return the Result.
 
@@ -57,7 +58,8 @@ def simulate(
     stabilise      what keeps loops closed: "projection" after each step (the default but with stiff methods), "baumgarte", or its
                    frequency [rad/s]
     hold           coordinates or joints that keep their initial values when the start is made to close the loops
-    progress       True for a bar on stderr, or a function of the fraction done and the time reached
+    progress       True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that
+                   are compiled; or a function of the fraction done and the time reached
 
     A run that diverges raises SimulationError, whose `result` holds what was recorded until then. A run that is
     interrupted from the keyboard returns its Result, with `failure` set.
@@ -74,10 +76,11 @@ def simulate(
              "stabilise": stabilise, "hold": hold}  # fmt: skip
     settings = settle(given, compiled.system.settings)
     names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
-    with progress_bar(compiled.system.name, shown=progress is True) as bar:
+    telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
+    with quiet(progress is False), telling as told:
         trajectory = integrate(
             compiled, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, control=control,
-            control_period=control_period, parameters=parameters, progress=progress if callable(progress) else bar,
+            control_period=control_period, parameters=parameters, progress=told,
             **settings,
         )  # fmt: skip
     result = Result(trajectory, names)

@@ -106,7 +106,7 @@ def assert_same(a, b):
 def test_both_methods_give_the_same_trajectory_and_keep_the_loops_closed():
     """Past the moment at which the loads switch. The paper claims 1e-10."""
     model = jsc_case(9).compile()
-    runs = run_case(9, model, 20.5, progress=False)
+    runs = run_case(9, model, 20.5)
     q = {method: run.x[0, :, :model.nq] for method, run in runs.items()}
     assert np.ptp(q["order-n"], axis=0).max() > 0.01
     assert np.abs(runs["order-n"].x - runs["dense"].x).max() < 1e-10
@@ -148,7 +148,7 @@ def test_the_benchmark_tells_all_that_it_should(capsys, tmp_path):
 def test_figures_2_and_3_are_drawn(tmp_path):
     from bough.bench.jsc_figures import accelerations, displacements, draw_figures
 
-    runs = {number: run_case(number, jsc_case(number).compile(), 0.01, progress=False) for number in (4, 8)}
+    runs = {number: run_case(number, jsc_case(number).compile(), 0.01) for number in (4, 8)}
     assert [path.name for path in draw_figures(runs, tmp_path / "new")] == ["jsc-displacements-8.png", "jsc-acceleration-4-8.png"]
     assert all(path.stat().st_size > 10_000 for path in (tmp_path / "new").iterdir())
     assert [len(axes.lines) for axes in displacements(8, runs[8]).axes if axes.lines] == [6, 6]

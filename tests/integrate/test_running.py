@@ -150,18 +150,6 @@ def test_adaptive_run_that_cannot_go_on_says_so():
     assert abs(run.t[-1] - 0.5) < 0.02
 
 
-def test_interrupt_keeps_what_was_computed():
-    model = pendulum()
-
-    def stop_half_way(fraction, t):
-        if fraction > 0.4:
-            raise KeyboardInterrupt
-    run = integrate(model, q0=[0.5], until=1000.0, dt=1e-4, rate=1, progress=stop_half_way)
-    assert run.failure.startswith("interrupted")
-    assert 1 < len(run.t) < 1001
-    assert np.isfinite(run.x).all()
-
-
 def test_progress_rises_to_one():
     seen = []
     integrate(floating_arm(), until=1.0, dt=1e-3, progress=lambda fraction, t: seen.append(fraction))

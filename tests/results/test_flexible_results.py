@@ -183,7 +183,7 @@ def test_a_file_comes_back_as_it_was(saved):
 
 
 def test_a_saved_result_draws_the_same(saved):
-    for what in ("states", "nodes", "strain", "reactions"):
+    for what in ("joints", "modes", "nodes", "strain", "reactions"):
         for fresh, again in zip(antenna_run().plot(what).axes, saved.plot(what).axes, strict=True):
             for one, other in zip(fresh.lines, again.lines, strict=True):
                 np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
@@ -206,8 +206,9 @@ def test_xarray_alone_reads_and_writes_it(saved, tmp_path):
 
 # ---- figures --------------------------------------------------------------------------------------------------------
 def test_every_coordinate_is_drawn_once():
-    figure, model = antenna_run().plot("states"), antenna()
-    assert sum(len(axes.lines) for axes in figure.axes) == model.nq + model.nv
+    joints, modes, model = antenna_run().plot("joints"), antenna_run().plot("modes"), antenna()
+    assert sum(len(axes.lines) for axes in modes.axes) == 2 * (4 + 4)
+    assert sum(len(axes.lines) for axes in joints.axes) == model.nq + model.nv - 2 * (4 + 4)
     assert sorted(i for group in groups(model.system) for i in group.q) == list(range(model.nq))
     assert sorted(i for group in groups(model.system) for i in group.v) == list(range(model.nv))
 
@@ -223,7 +224,7 @@ def test_modes_have_their_own_panels_with_their_frequencies():
     assert first.labels[0] == "mode 1, 5.6 Hz"                         # 3.516 sqrt(EI/m)/(2 pi)
 
 
-@pytest.mark.parametrize("what", ["states", "nodes", "strain"])
+@pytest.mark.parametrize("what", ["joints", "modes", "nodes", "strain"])
 def test_figures_have_units_and_their_legends_stand_beside_them(what):
     figure = antenna_run().plot(what)
     figure.canvas.draw()
@@ -233,6 +234,24 @@ def test_figures_have_units_and_their_legends_stand_beside_them(what):
         if legend := axes.get_legend():
             assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
             assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_modal_coordinates_are_named_by_body_mode_and_unit():
+    figure = antenna_run().plot("modes")
+    assert [axes.get_title(loc="left") for axes in figure.axes[::2]] == ["mast: modal coordinates", "boom: modal coordinates"]
+    assert [axes.get_ylabel() for axes in figure.axes[2:]] == ["[m √kg]", "[m √kg/s]"]
+    assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith("mode 1, ")
+    np.testing.assert_array_equal(figure.axes[2].lines[0].get_ydata(), antenna_run().data.q.sel(q_name="boom.mode1"))
+
+
+def test_a_body_that_only_bends_has_modes_but_no_joints(tmp_path):
+    s = bough.System("cantilever")
+    s.body("boom", flexible=bough.beam(1, EI=100, mass_per_length=1, modes=2), eta0=(0.01, 0))
+    result = bough.simulate(s, until=0.1, dt=1e-3)
+    assert result.plot("modes").axes
+    with pytest.raises(bough.StateError, match="'joints', but system 'cantilever' has no joint that moves"):
+        result.plot()
+    assert "modes.png" in {path.name for path in result.plots(tmp_path)}
 
 
 def test_nodes_that_move_have_a_row_in_handy_units():

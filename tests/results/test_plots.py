@@ -5,11 +5,11 @@ import pytest
 
 import bough
 from bough.results.limbs import groups
-from bough.results.panels import MOST_ROWS
+from bough.results.panels import MOST_ROWS, MOST_SAMPLES, Panel, PanelRow, draw
 from tests.results.runs import craft_run, pendulum, pendulum_batch
 
 
-@pytest.mark.parametrize("what", ["states", "energy", "momentum", "wheels", "reactions", "poses", "torque"])
+@pytest.mark.parametrize("what", ["joints", "energy", "momentum", "wheels", "reactions", "poses", "torque"])
 def test_figures_have_units_and_times(what):
     figure = craft_run().plot(what)
     assert figure.axes
@@ -22,7 +22,7 @@ def test_figures_have_units_and_times(what):
 
 
 def test_legends_stand_beside_their_panel():
-    figure = craft_run().plot("states")
+    figure = craft_run().plot("joints")
     figure.canvas.draw()
     legends = [(axes, axes.get_legend()) for axes in figure.axes if axes.get_legend()]
     assert legends
@@ -32,7 +32,7 @@ def test_legends_stand_beside_their_panel():
 
 
 def test_every_coordinate_is_drawn_once():
-    figure = craft_run().plot("states")
+    figure = craft_run().plot("joints")
     model = craft_run().trajectory.model
     assert sum(len(axes.lines) for axes in figure.axes) == model.nq + model.nv
     for system in (craft_run().system, chain(5)):
@@ -57,7 +57,7 @@ def test_single_joints_of_a_limb_share_a_panel():
 
 
 def test_very_many_panels_are_cut_and_the_title_says_so():
-    figure = bough.simulate(chain(30), until=0.1, dt=0.05).plot("states")
+    figure = bough.simulate(chain(30), until=0.1, dt=0.05).plot("joints")
     assert len(figure.axes) == 2 * MOST_ROWS
     assert f"the first {MOST_ROWS} of 30 rows" in figure.get_suptitle()
 
@@ -76,16 +76,37 @@ def test_tiny_and_huge_values_count_in_powers_of_ten():
 
 
 def test_batches_show_median_and_band():
-    figure = pendulum_batch().plot("states")
+    figure = pendulum_batch().plot("joints")
     assert len(figure.axes[0].collections) == 1
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), np.median(pendulum_batch().data.q[:, :, 0], axis=0))
     assert "median" in figure.get_suptitle()
 
 
+def test_long_histories_keep_their_extremes():
+    """A spike of one sample in a hundred thousand is still there, in a curve that is quick to draw."""
+    time, curve = np.linspace(0.0, 10.0, 100_000), np.zeros(100_000)
+    curve[54_321], curve[-1] = 7.0, -3.0
+    for values, batched in ((curve[:, None], False), (np.stack([curve, curve])[..., None], True)):
+        line = draw("spike", time, [PanelRow([Panel("spike", "m", values)], [])], batched=batched).axes[0].lines[0]
+        assert len(line.get_xdata()) == MOST_SAMPLES
+        assert (line.get_ydata().max(), line.get_ydata()[-1], line.get_xdata()[-1]) == (7.0, 0.0, 10.0)
+        assert line.get_ydata().min() == -3.0
+        assert line.get_xdata()[line.get_ydata().argmax()] == pytest.approx(time[54_321], abs=10.0 / (MOST_SAMPLES / 2))
+
+
+def test_reactions_are_derived_where_they_were_not_recorded():
+    """A bob at rest: the joint carries its weight."""
+    result = bough.simulate(pendulum(), q0=[0.0], until=0.1, dt=0.01, record=["state"])
+    moment, force = result.plot("reactions").axes
+    assert "reaction" not in result.data
+    assert (moment.get_ylabel(), force.get_ylabel()) == ("[N m]", "[N]")
+    np.testing.assert_allclose(force.lines[2].get_ydata(), 2.0 * 9.81, rtol=1e-12)
+
+
 def test_all_figures_are_written(tmp_path):
     paths = craft_run().plots(tmp_path / "figures", prefix="craft-")
     names = {path.name for path in paths}
-    assert {"craft-states.png", "craft-reactions.png", "craft-poses.png", "craft-wheels.png"} <= names
+    assert {"craft-joints.png", "craft-reactions.png", "craft-poses.png", "craft-wheels.png"} <= names
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
 
 
@@ -97,7 +118,9 @@ def test_a_saved_result_draws_the_same(tmp_path):
 
 
 def test_unknown_figures_are_named():
-    with pytest.raises(bough.StateError, match="there is no 'state', did you mean 'states'"):
-        craft_run().plot("state")
+    with pytest.raises(bough.StateError, match="there is no 'joint', did you mean 'joints'"):
+        craft_run().plot("joint")
+    with pytest.raises(bough.StateError, match="has no flexible bodies"):
+        craft_run().plot("modes")
     with pytest.raises(bough.StateError, match="has no wheels"):
         bough.simulate(pendulum(), until=0.1, dt=0.1).plot("wheels")

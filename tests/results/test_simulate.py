@@ -7,13 +7,16 @@ import pytest
 
 import bough
 import bough.files
+import bough.integrate.fixed
+import bough.results.panels
 import bough.results.quaternions
 import bough.results.records
 import bough.simulation
 from tests.results.runs import craft_run, pendulum, pendulum_batch
 
 
-@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.results.quaternions, bough.results.records])
+@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.fixed, bough.results.panels,
+                                    bough.results.quaternions, bough.results.records])  # fmt: skip
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
@@ -53,34 +56,10 @@ def test_a_run_that_diverges_says_where_and_keeps_its_samples(tmp_path):
     result.plots(tmp_path)
 
 
-def test_an_interrupted_run_returns_what_it_has():
-    def interrupt(fraction, t):
-        raise KeyboardInterrupt
-
-    result = bough.simulate(pendulum(), until=1e5, dt=1e-3, rate=10, progress=interrupt)
-    assert "interrupted" in result.failure
-    assert 0 < len(result.time) < 1e6
-
-
 def test_progress_is_told():
     told = []
     bough.simulate(pendulum(), until=1.0, dt=1e-3, progress=lambda fraction, t: told.append((fraction, t)))
     assert told[-1] == (1.0, 1.0)
-
-
-def test_a_bar_appears_only_when_it_takes_long(capsys, monkeypatch):
-    bough.simulate(pendulum(), until=0.1, dt=1e-3, progress=True)
-    assert "real time" not in capsys.readouterr().err
-    from bough.progress import Bar
-
-    bar = Bar("slow")
-    bar.start -= 10
-    bar(0.4, 1.0)
-    assert bar.bar is None                                             # nobody looks
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    bar(0.5, 2.0)
-    assert bar.bar is not None
-    bar.close()
 
 
 def test_the_summary_of_a_conservative_run_tells_its_drift():

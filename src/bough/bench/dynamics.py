@@ -11,6 +11,7 @@ from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.run import call, workspace
 from bough.peers import installed
+from bough.progress import counted
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
@@ -26,7 +27,8 @@ def forward(*, mechanisms: list[str] | None = None, quick: bool = False) -> dict
     rounds = 8 if quick else 40
     return {"unit": "microseconds per state (forward, inverse) or per step (rk4); ratio = peer's minimum over this one's",
             "versions": versions(),
-            "mechanisms": {name: measure(MECHANISMS[name]().compile(), rounds) for name in mechanisms or MECHANISMS}}
+            "mechanisms": {name: measure(MECHANISMS[name]().compile(), rounds)
+                           for name in counted("mechanisms", mechanisms or MECHANISMS)}}
 
 
 def versions() -> dict[str, str]:

@@ -10,6 +10,7 @@ from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.run import call, workspace
 from bough.peers import installed
+from bough.progress import counted
 from bough.sweeps import calls
 
 LINKS, MODES, KINDS = 10, (0, 1, 2, 5, 10, 20), ("full", "zeroth_order", "stiffening")
@@ -21,9 +22,9 @@ ENGINES = {"order-n": (calls.forward_order_n, ONE), "order-n, four lanes": (call
 def flexible(*, quick: bool = False) -> dict[str, Any]:
     """Measure; {"modes": {n: {kind: {engine: us, "dense/order-n": ..., ...}, "exudyn": {...}}}, "growth": {links: us a link}}."""
     rounds = 6 if quick else 30
-    measured: dict[str, Any] = {str(modes): of_modes(modes, rounds) for modes in MODES}
+    measured: dict[str, Any] = {str(modes): of_modes(modes, rounds) for modes in counted("flexible links", MODES)}
     arms = {links: flexible_arm(links, GROWTH_MODES).compile() for links in GROWTH}
-    growth = {links: compare(arm, ("order-n",), rounds)["order-n"]/links for links, arm in arms.items()}
+    growth = {links: compare(arm, ("order-n",), rounds)["order-n"]/links for links, arm in counted("growth", arms.items())}
     return {"unit": "microseconds per evaluation of the accelerations (growth: per evaluation and link), minima",
             "chain": f"{LINKS} links on revolute joints; growth: links with {GROWTH_MODES} modes, full",
             "kinds": {"full": "second order in the deformation", "zeroth_order": "ruthlessly linearised",

@@ -12,7 +12,7 @@ from bough.errors import BoughError
 from bough.integrate import integrate
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
-from bough.progress import progress_bar
+from bough.progress import counted, working
 
 if TYPE_CHECKING:
     from bough.bench.jsc_figures import Runs
@@ -25,8 +25,8 @@ SECONDS, QUICK = 2.0, 0.02
 MOST_SAMPLES, SLICE = 5000, 3e-3                            # SLICE: s of work between two looks at the clock
 
 
-def jsc(*, cases: Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None,
-        progress: bool = False) -> dict[str, Any]:
+def jsc(*, cases: Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None
+        ) -> dict[str, Any]:
     """Run and measure; {"cases": {number: {"us per step": {method: ...}, "difference": ..., ...}}, "choices": [...], ...}."""
     chosen = sorted(set(CASES if cases is None else cases))
     for number in chosen:
@@ -39,9 +39,9 @@ def jsc(*, cases: Sequence[int] | None = None, seconds: float | None = None, qui
     until = (QUICK if quick else SECONDS) if seconds is None else seconds
     measured: dict[str, Any] = {}
     runs: dict[int, Runs] = {}
-    for number in chosen:
+    for number in counted("cases", chosen):
         model = jsc_case(number).compile()
-        runs[number] = run_case(number, model, until, progress)
+        runs[number] = run_case(number, model, until)
         measured[str(number)] = of_case(number, model, runs[number], 3 if quick else 20)
     return {"unit": "microseconds per step, or per evaluation of the accelerations beside peers; minima",
             "seconds": until, "method": "euler-cromer, loops closed after each step by projection",
@@ -68,13 +68,13 @@ def case_numbers(text: str) -> list[int]:
     return found
 
 
-def run_case(number: int, model: Model, until: float, progress: bool) -> "Runs":
+def run_case(number: int, model: Model, until: float) -> "Runs":
     """The trajectories of the two methods; samples are at the same times in all cases."""
     step, longest = STEPS[CASES[number].flexible], STEPS[False]
     every = max(1, int(np.ceil(until/longest/MOST_SAMPLES)))
     found: dict[str, Trajectory] = {}
     for method, spoken in METHODS.items():
-        with progress_bar(f"{model.system.name}, {spoken}", shown=progress) as bar:
+        with working(f"{model.system.name}, {spoken}") as bar:
             found[method] = integrate(model, until=until, dt=step, method="euler-cromer", rate=1/(every*longest), dynamics=method,
                                       progress=bar)
         if found[method].failure:

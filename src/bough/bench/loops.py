@@ -10,6 +10,7 @@ from bough.bench.timing import interleaved
 from bough.describe import System
 from bough.model import Model, loops
 from bough.peers import installed
+from bough.progress import counted
 
 CHAINS = (4, 16, 64, 256)
 SMALL = 100                         # degrees of freedom up to which what grows with their cube is measured with all states
@@ -19,7 +20,8 @@ States = tuple[np.ndarray, np.ndarray, np.ndarray]
 def closed_loops(*, quick: bool = False) -> dict[str, Any]:
     """Measure; {"chains": {n: {engine: {"us": ..., "error": ...}, "us per loop": ..., "times faster": ...}}, "platform": {...}}."""
     rounds = 5 if quick else 30
-    chains = {str(n): of_system(four_bar_chain(n), four_bar_states(n, 16), rounds, loops_closed=n) for n in CHAINS}
+    chains = {str(n): of_system(four_bar_chain(n), four_bar_states(n, 16), rounds, loops_closed=n)
+              for n in counted("four-bar chains", CHAINS)}
     per_loop = {n: measured["us per loop"]["order-n"] for n, measured in chains.items()}
     return {"unit": "microseconds per evaluation of the accelerations, minima",
             "chains": chains, "platform": of_system(limbed_platform(), limbed_platform_states(64), rounds, loops_closed=3),

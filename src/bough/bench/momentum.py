@@ -11,6 +11,7 @@ from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.model import KERNELS
 from bough.model.run import call, workspace
+from bough.progress import counted
 
 BODIES = (10, 36, 100, 400, 1000)
 LANES = {"": ONE, ", four lanes": FOUR}
@@ -19,7 +20,8 @@ LANES = {"": ONE, ", four lanes": FOUR}
 def momentum(*, quick: bool = False) -> dict[str, Any]:
     """Measure; {"trees": {name: {bodies: {"cloud": {"us", "us per body"}, "order-n": ..., "times faster": ..., "error": ...}}}}."""
     rounds = 6 if quick else 40
-    trees = {name: {str(n): compare(prescribed_tree(n, branched).compile(), rounds) for n in BODIES}
+    trees = {name: {str(n): compare(prescribed_tree(n, branched).compile(), rounds)
+                    for n in counted(f"{name} of prescribed joints", BODIES)}
              for name, branched in (("chain", False), ("branched", True))}
     growth = {name: {engine: of[str(BODIES[-1])][engine]["us per body"]/of["36"][engine]["us per body"]
                      for engine in ("cloud", "cloud, four lanes")} for name, of in trees.items()}

@@ -14,6 +14,7 @@ from bough.model.impulse import at_rest
 from bough.model.run import call, workspace
 from bough.operators import Operators
 from bough.operators.articulated import Articulated
+from bough.progress import counted
 from bough.sweeps import calls, riccati
 
 LENGTHS = (125, 250, 500, 1000)
@@ -26,9 +27,10 @@ def operators(*, quick: bool = False) -> dict[str, Any]:
     rounds = 6 if quick else 30
     inverses = {"tree36": tree36(), "chain100": chain(100), "chain1000": chain(1000), "10 links with 5 modes": flexible_arm(10, 5)}
     return {"unit": "microseconds, minima",
-            "inverse": {name: of_inverse(system.compile(), rounds) for name, system in inverses.items()},
-            "points": {str(n): of_points(n, max(3, rounds//5)) for n in LENGTHS},
-            "partition": {name: of_partition(system.compile(), rounds) for name, system in partitioned_systems().items()},
+            "inverse": {name: of_inverse(system.compile(), rounds) for name, system in counted("inverses", inverses.items())},
+            "points": {str(n): of_points(n, max(3, rounds//5)) for n in counted("points", LENGTHS)},
+            "partition": {name: of_partition(system.compile(), rounds)
+                          for name, system in counted("partitioned joints", partitioned_systems().items())},
             "recursion": "one compiled code over links of any size (factors, and one solution): over the links of the partition, "
                          "over whole joints, and over these as the paper writes them, with all of P_plus and Phi; 'sweeps' is M^-1 "
                          "by the sweeps of forward dynamics, whose hinges are primitive, motion of the bodies included",

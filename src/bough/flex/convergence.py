@@ -12,6 +12,7 @@ from bough.flex.eigen import natural_modes
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.geometric import determinate_support, static_solver
 from bough.flex.reduction import mode_shapes, pinned_dofs
+from bough.progress import working
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -58,6 +59,7 @@ class ConvergenceReport:
         return f"{self.enough} modes carry {goal}"
 
 
+@working("convergence of modes")
 def convergence(
     model: FiniteElements, reduction: str = "cantilever", *, modes: int = 12, interfaces: Sequence[str] = (), share: float = 0.95
 ) -> ConvergenceReport:

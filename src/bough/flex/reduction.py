@@ -33,11 +33,13 @@ from bough.flex.mode_checks import (
     mode_count,
     required_inboard,
 )
+from bough.progress import working
 
 REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 _DEPENDENT = 1e-10  # smallest eigenvalue of the modes' correlation
 
 
+@working("reducing finite elements")
 def reduce(
     model: FiniteElements,
     reduction: str = "cantilever",

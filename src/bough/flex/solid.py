@@ -17,6 +17,7 @@ from bough.flex.geometric import GeometricStiffness, from_prestress
 from bough.flex.recipe import NotPlain, remembers
 from bough.flex.reduction import reduce
 from bough.flex.solid_elements import SolidGrid, scikit_fem
+from bough.progress import working
 
 
 def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
@@ -71,6 +72,7 @@ def solid(
     )
 
 
+@working("finite elements of a solid")
 def solid_model(
     mesh: Any,
     *,

@@ -1,11 +1,12 @@
-"""Adaptive steps: chunks of samples of compiled ones, from break to break of the loads."""
+"""Adaptive steps: chunks of compiled ones, from break to break of the loads."""
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bough.integrate.compiled import loops
-from bough.integrate.fixed import CHUNK_SECONDS
+from bough.integrate.fixed import CHUNK_SECONDS, FIRST_CHUNK
 from bough.kernels.lanes import ONE
 from bough.model.run import call
 
@@ -25,21 +26,26 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
         call(kernel, model, stepper, samples, np.array([0.0, 0.0, *plan.tolerances]), run.carry, rows, ws)
         run.start_clock()
     run.carry[:, loops.TIME] = start
-    size = max(1, len(samples)//100)
+    go_adaptively(run, plan, start, stop, lambda limits: call(kernel, model, stepper, samples, limits, run.carry, rows, ws))
+
+
+def go_adaptively(run: "Run", plan: "Plan", start: float, stop: float, take: Callable[[np.ndarray], None]) -> None:
+    """From break to break of the loads, in calls that take so many steps of each state."""
+    size = FIRST_CHUNK
     for _, end in run.between_breaks(start, stop):
         while True:
             clock = time.perf_counter()
-            limits = np.array([end, min(run.done + size, len(samples) + 1), *plan.tolerances])
-            call(kernel, model, stepper, samples, limits, run.carry, rows, ws)
+            take(np.array([end, size, *plan.tolerances]))
             run.steps, run.rejected = int(run.carry[:, loops.TAKEN].sum()), int(run.carry[:, loops.REFUSED].sum())
             running = np.isnan(run.failed[:, 0])
-            ended = run.note_failure()
-            if not ended:
-                run.done = int(run.carry[running, loops.NEXT].min())
-                run.report(float(run.carry[running, loops.TIME].min()))
-            if ended or run.passed[1] or run.carry[running, loops.TIME].min() >= end:
+            if run.note_failure():
+                return
+            reached = float(run.carry[running, loops.TIME].min())
+            run.done = int(run.carry[running, loops.NEXT].min())
+            run.report(reached)
+            if run.passed[1]:
+                return
+            if reached >= end:
                 break
             took = max(time.perf_counter() - clock, 1e-6)
             size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
-        if ended or run.passed[1]:
-            break

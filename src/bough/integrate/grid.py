@@ -15,14 +15,15 @@ class Grid:
     updates: np.ndarray         # those at which a Python controller is asked again, 0 among them
 
     def segments(self, dt: float, start: float, stop: float) -> np.ndarray:
-        """Rows start, end, steps, sample (-1: none) that lead from start to stop; every sample and break is an end."""
+        """Rows start, end, steps, sample (-1: none), first and last step that lead from start to stop; every sample and break is
+        an end."""
         ends = np.union1d(self.samples[1:], self.breaks)
         ends = np.append(ends[(ends > start) & (ends < stop)], stop)
         starts = np.concatenate([[start], ends[:-1]])
         steps = np.maximum(1, np.ceil((ends - starts)/dt*(1.0 - 1e-9)))
         sample = np.searchsorted(self.samples, ends)
         is_sample = self.samples[np.minimum(sample, len(self.samples) - 1)] == ends
-        return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1)])
+        return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1), np.zeros(len(ends)), steps])
 
 
 def build_grid(until: float, rate: float | None, step: float | None, breaks: np.ndarray, control_period: float | None) -> Grid:

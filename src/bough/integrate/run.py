@@ -24,6 +24,7 @@ from bough.model import Model
 from bough.model.coordinates import holdable
 from bough.model.holds import motion_breaks
 from bough.model.run import call, group_parameters
+from bough.progress import Bar
 from bough.sweeps import fields as f
 
 DYNAMICS = ("auto", *loops.FIXED)
@@ -64,6 +65,8 @@ class Run:
     failure: str | None = None
     started: float = 0.0
     asked: float = -1.0             # time at which a Python controller was asked last
+    turn: tuple[int, int] = (0, 1)  # of a member that runs alone, before others
+    interrupted: bool = False
 
     def start_clock(self) -> None:
         """From here on time counts: kernels are compiled and loaded."""
@@ -96,7 +99,7 @@ class Run:
         """The one state a step later, without going there."""
         model, stepper, _, ws = self.arguments(ONE)
         x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
-        call(loops.FIXED[self.way], model, stepper, np.array([[t, t + step, 1.0, -1.0]]),
+        call(loops.FIXED[self.way], model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
              (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
         return x[0]
 
@@ -127,9 +130,11 @@ class Run:
         nu = self.u.shape[1]
         self.u_out[rows, sample*nu:(sample + 1)*nu] = self.u[rows]
 
-    def report(self, t: float) -> None:
+    def report(self, t: float, done: float | None = None) -> None:
+        """Tell the time reached; where states take turns, `done` is how far they are together [s]."""
         if self.progress is not None:
-            self.progress(t/self.grid.samples[-1], t)
+            (member, members), share = self.turn, (t if done is None else done)/self.grid.samples[-1]
+            self.progress((member + share)/members, t)
 
     def note_failure(self) -> bool:
         """True when nothing is left to integrate; what was recorded until then is kept."""
@@ -169,6 +174,8 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     pars = stabilised(pars, way, method, dt if fixed else None)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics,
               control.address if compiled else 0, python, progress)
+    if isinstance(progress, Bar):
+        progress.seconds = until*len(x)
     if fixed or method in ADAPTIVE:
         run.tableau = corrected((FIXED | ADAPTIVE)[method](), way, speeds=method != "euler-cromer")
     plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), control if compiled else None, way == "projection" and method != "rk4")
@@ -202,7 +209,7 @@ def go(run: Run, plan: Plan, board: Switchboard | None) -> None:
         else:
             from_event_to_event(run, plan, board, advance)
     except KeyboardInterrupt:
-        run.failure = f"interrupted at t = {run.grid.samples[run.done - 1]:.6g} s"
+        run.failure, run.interrupted = f"interrupted at t = {run.grid.samples[run.done - 1]:.6g} s", True
     except ControlFailure as failure:
         run.failure = str(failure)
 
@@ -225,15 +232,17 @@ def carry_out(run: Run, plan: Plan, parameters: Mapping[str, Any] | None) -> lis
     boards, dones = [], []
     for row in range(len(run.x)):
         member = replace(run, x=run.x[row:row + 1], u=run.u[row:row + 1], pars=run.pars[min(row, len(run.pars) - 1)][None],
-                         watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(2))
+                         watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(2), turn=(row, len(run.x)))
         board = Switchboard(run.model, None if parameters is None else {name: value[row] for name, value in parameters.items()})
         board.start(member.x[0])
         member.out[:, :member.x.shape[1]] = member.x
-        go(member, plan, board)
+        if not run.interrupted:
+            go(member, plan, board)
         board.spans.append((np.inf, board.model))
         run.out[row], run.u_out[row], run.failed[row] = member.out[0], member.u_out[0], member.failed[0]
         run.steps, run.rejected = run.steps + member.steps, run.rejected + member.rejected
         run.longest, run.failure = max(run.longest, member.longest), run.failure or member.failure
+        run.interrupted |= member.interrupted
         run.started = run.started or member.started
         boards.append(board)
         dones.append(member.done)

@@ -20,20 +20,20 @@ STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 
 def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """One state after another, from break to break of the loads; dt, where given, is the longest step."""
-    samples, reached = run.grid.samples, np.full(len(run.x), run.done)
+    samples = run.grid.samples
     for begin, end in run.between_breaks(start, stop):
         inside = np.flatnonzero((samples > begin) & (samples <= end))
-        for row in np.flatnonzero(np.isnan(run.failed[:, 0])).tolist():
-            reached[row] = max(reached[row], stiff_span(run, plan, row, (begin, end), inside))
-        run.done = int(reached.max())
+        rows = np.flatnonzero(np.isnan(run.failed[:, 0])).tolist()
+        for i, row in enumerate(rows):
+            stiff_span(run, plan, row, (begin, end), inside, (i, len(rows)))
         if run.note_failure() or run.passed[1]:
             return
 
 
-def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], inside: np.ndarray) -> int:
-    """One state through a span without breaks, or up to the moment at which a watcher passes; how many samples it reaches."""
+def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], inside: np.ndarray, turn: tuple[int, int]) -> None:
+    """One state through a span without breaks, or up to the moment at which a watcher passes; `turn`: which of how many it is."""
     solver, samples, reached = solver_of(run, plan, row, span), run.grid.samples[inside], 0
-    before = run.x[row].copy()
+    before, (i, n), (first, last) = run.x[row].copy(), turn, span
     while solver.status == "running":
         start = float(solver.t)
         solver.step()
@@ -50,9 +50,9 @@ def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], in
             record(run, plan, row, int(inside[reached]), state_at(samples[reached]))
             reached += 1
         run.x[row] = before = after
+        run.report(end, first + ((last - first)*i + end - first)/n)
         if run.passed[1]:
             break
-    return int(inside[reached - 1]) + 1 if reached else 0
 
 
 def passing_moment(run: "Run", before: np.ndarray, start: float, end: float, state_at: Callable[[float], np.ndarray]) -> float:
@@ -90,6 +90,7 @@ def record(run: "Run", plan: "Plan", row: int, sample: int, x: np.ndarray) -> No
     run.out[row, sample*len(x):(sample + 1)*len(x)] = x
     take_law(run.model, plan.law, run.grid.samples[sample], x, run.u[row:row + 1])
     run.record_controls(sample, slice(row, row + 1))
+    run.done = max(run.done, sample + 1)
 
 
 def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Callable[[float, np.ndarray], np.ndarray]:
@@ -102,7 +103,6 @@ def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Ca
         times = np.array([[t, min(max(t, start + step), stop - step)]])
         take_law(run.model, plan.law, t, x, u)
         call(calls.state_derivative, tables.plan, pars, tables.tables, times, x[None].copy(), u, out, ws)
-        run.report(t)
         return out[0].copy()
     return rate
 

@@ -11,8 +11,10 @@ from bough.model.coordinates import holdable
 from bough.model.loops import idle_loops
 from bough.model.model import Model
 from bough.model.singular import check_inertias
+from bough.progress import working
 
 
+@working("making a model of the system")
 def compile_system(system: System) -> Model:
     """Check a system and make a model of it."""
     check_references(system)

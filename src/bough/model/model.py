@@ -27,6 +27,7 @@ from bough.model.partition_table import PartitionTable, partition_table
 from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
+from bough.progress import counted
 from bough.sweeps import calls
 
 if TYPE_CHECKING:
@@ -241,7 +242,8 @@ class Model:
         batch = self.batch(q, v)
         if not self.system.loops:
             return batch.back(batch.x[:, :self.nq]), batch.back(batch.x[:, self.nq:self.nq + self.nv])
-        states = [loops.assemble(self, row[:self.nq], row[self.nq:self.nq + self.nv], hold) for row in batch.x]
+        states = [loops.assemble(self, row[:self.nq], row[self.nq:self.nq + self.nv], hold)
+                  for row in counted(f"{self.system.name}: closing loops", batch.x)]
         return batch.back(np.array([q for q, _ in states])), batch.back(np.array([v for _, v in states]))
 
     def loop_gaps(self, q: Any, v: Any = None) -> dict[str, np.ndarray]:

@@ -1,7 +1,5 @@
 """Calling kernels: workspaces, lanes, and a word to the user when something has to be compiled."""
-import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import numpy as np
 from bough.kernels.jit import CACHE_DIRECTORY, compiling
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model.tables import Tables
+from bough.progress import compilation
 from bough.sweeps import fields as f
 
 _local = threading.local()
@@ -57,11 +56,8 @@ def call(kernel: Any, *args: Any) -> Any:
     seen.add(key)
     if marker.exists() or not hasattr(kernel, "signatures"):
         return kernel(*args)
-    print(f"bough: compiling '{kernel.__name__}' (once on this machine) ...", end="", file=sys.stderr, flush=True)
-    start = time.perf_counter()
-    with compiling(kernel, ONE if args[-1].ndim == 1 else FOUR):                    # the workspace comes last
+    with compilation(kernel.__name__), compiling(kernel, ONE if args[-1].ndim == 1 else FOUR):      # the workspace comes last
         result = kernel(*args)
-    print(f" {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     try:
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bough.model.coordinates import holdable
+from bough.progress import working
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
 from bough.results.elements import limits, tensions, wrenches
 from bough.results.loops import largest_gaps
@@ -157,10 +158,17 @@ def derive(trajectory: Trajectory, records: Iterable[str]) -> dict[str, np.ndarr
 
 def answers(trajectory: Trajectory, asked: dict[str, Ask], *, accelerated: bool) -> dict[str, np.ndarray]:
     """What is asked about all states, each (run, time, ...); NaN where a run diverged."""
-    with np.errstate(over="ignore", invalid="ignore"):    # the last states of a run that diverged are huge
-        runs = [_derive_rows(model, rows, asked, accelerated) for model, rows in _runs(trajectory)]
-    values = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
-    return {name: array.reshape(*trajectory.x.shape[:2], *array.shape[1:]) for name, array in values.items()}
+    (runs, samples), done = trajectory.x.shape[:2], 0
+    found: dict[str, list[np.ndarray]] = {name: [] for name in asked}
+    with working(f"{trajectory.model.system.name}: deriving") as told, np.errstate(over="ignore", invalid="ignore"):
+        for model, rows in _runs(trajectory):
+            for chunk in _chunks(model, rows):
+                for name, values in _derive_chunk(model, chunk, asked, accelerated).items():
+                    found[name].append(values)
+                done += len(chunk.t)
+                told(done / (runs * samples))
+    whole = {name: np.concatenate(parts) for name, parts in found.items()}
+    return {name: array.reshape(runs, samples, *array.shape[1:]) for name, array in whole.items()}
 
 
 def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
@@ -182,16 +190,14 @@ def _runs(trajectory: Trajectory) -> Iterable[tuple[Model, Rows]]:
             begin = end
 
 
-def _derive_rows(model: Model, rows: Rows, asked: dict[str, Ask], accelerated: bool) -> dict[str, np.ndarray]:
-    found: dict[str, list[np.ndarray]] = {}
-    for chunk in _chunks(model, rows):
-        n, fit = len(chunk.t), np.isfinite(chunk.x).all(axis=1)
-        told = Answers(model, _sound(model, chunk, fit), accelerated)
-        for name, ask in asked.items():
-            values = np.array(ask(told)[:n])
-            values[~fit] = np.nan
-            found.setdefault(name, []).append(values)
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+def _derive_chunk(model: Model, chunk: Rows, asked: dict[str, Ask], accelerated: bool) -> dict[str, np.ndarray]:
+    """NaN where a run diverged; its last states are huge."""
+    n, fit = len(chunk.t), np.isfinite(chunk.x).all(axis=1)
+    told, found = Answers(model, _sound(model, chunk, fit), accelerated), {}
+    for name, ask in asked.items():
+        found[name] = np.array(ask(told)[:n])
+        found[name][~fit] = np.nan
+    return found
 
 
 def _chunks(model: Model, rows: Rows) -> Iterable[Rows]:

@@ -18,6 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.72, 0.6, 0.95
 SECOND_LINE = 0.16  # of a title
 MOST_ROWS = 12
 LONGEST_LABEL = 18
+MOST_SAMPLES = 4000  # of a curve that is drawn as it is: several for each dot of a panel
 COLOURS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
 
 
@@ -74,13 +75,29 @@ def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, la
         curve, colour = values[..., i], COLOURS[i % len(COLOURS)]
         style = "--" if i in panel.dashed else "-"
         if batched:
-            axes.fill_between(time, np.nanmin(curve, axis=0), np.nanmax(curve, axis=0), color=colour, alpha=0.18, lw=0)
+            times, low = thinned(time, np.nanmin(curve, axis=0))
+            axes.fill_between(times, low, thinned(time, np.nanmax(curve, axis=0))[1], color=colour, alpha=0.18, lw=0)
             curve = np.nanmedian(curve, axis=0)
-        axes.plot(time, curve, style, color=colour, linewidth=1.1)
+        axes.plot(*thinned(time, curve), style, color=colour, linewidth=1.1)
     if panel.log and (values > 0).any():
         _by_decades(axes, values[values > 0])
     else:
         _calm(axes, values)
+
+
+def thinned(time: np.ndarray, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is left of a long history so that it looks the same: the least and the greatest value of each short stretch of time.
+
+    >>> times, values = thinned(np.arange(10_000.0), np.arange(10_000.0) % 10)
+    >>> len(times) == len(values) == MOST_SAMPLES, values.min(), values.max()
+    (True, np.float64(0.0), np.float64(9.0))
+    """
+    if len(time) <= MOST_SAMPLES:
+        return time, curve
+    starts = np.linspace(0, len(time), MOST_SAMPLES // 2, endpoint=False).astype(int)
+    extremes = np.stack([np.fmin.reduceat(curve, starts), np.fmax.reduceat(curve, starts)], axis=1)
+    ends = np.append(starts[1:], len(time)) - 1
+    return np.stack([time[starts], time[ends]], axis=1).ravel(), extremes.ravel()
 
 
 def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:

@@ -1,5 +1,5 @@
-"""Ready figures of a result: states, energy, momentum, loops, elements, nodes, strain, poses, wheels, reactions, torques, drives,
-orbit."""
+"""Ready figures of a result: joints, modes, energy, momentum, loops, elements, nodes, strain, poses, wheels, reactions, torques,
+drives, orbit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from bough.describe import CentralGravity
 from bough.errors import StateError, nearest
 from bough.model.coordinates import holdable
+from bough.progress import working
 from bough.results.conserved import momentum_spoilers
 from bough.results.dataset import joint_units
 from bough.results.deflections import flexible_bodies, moving_nodes
@@ -20,28 +22,42 @@ from bough.results.elements import wrench_elements
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.loops import holds
 from bough.results.panels import Panel, PanelRow, draw
-from bough.results.records import OF_FLEXIBLE_BODIES
 
 if TYPE_CHECKING:
+    from bough.describe import System
     from bough.results.report import Report
 
 Get = Callable[[str], np.ndarray]
 XYZ = ("x", "y", "z")
 
 
-def plot(report: Report, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
+def plot(report: Report, what: str = "joints", path: str | PathLike[str] | None = None) -> Figure:
     """One figure; written to a file if a path is given."""
     if what not in FIGURES:
         remedy = nearest(what, FIGURES) or f"; choose out of {', '.join(FIGURES)}"
         raise StateError(f"plot: there is no {what!r}{remedy}")
-    record, rows_of = FIGURES[what]
-    present = {"wheels": report.system.wheels, "loops": report.system.loops, "elements": report.system.elements}
-    if not present.get(record, True):
-        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {'force ' * (record == 'elements')}{record}")
-    if record in OF_FLEXIBLE_BODIES and not flexible_bodies(report.system):
-        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no flexible bodies")
+    record, rows_of, missing = FIGURES[what][0], FIGURES[what][1], lacks(report.system, what)
+    if missing:
+        raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {missing}")
     variables = report.labelled(record).variables
     rows = rows_of(report, lambda name: variables[name].values)
+    with working(f"drawing {what}"):
+        return _drawn(report, what, rows, path)
+
+
+def lacks(system: System, what: str) -> str | None:
+    """What a figure needs and the system does not have; None if it can be drawn."""
+    noun = FIGURES[what][2]
+    present: dict[str, Any] = {
+        "joint that moves": any(group.kind != "modes" for group in groups(system)),
+        "flexible bodies": flexible_bodies(system), "wheels": system.wheels, "loops": system.loops,
+        "force elements": system.elements, "held coordinates": holdable(system),
+        "central gravity": isinstance(system.gravity, CentralGravity),
+    }  # fmt: skip
+    return None if noun is None or present[noun] else noun
+
+
+def _drawn(report: Report, what: str, rows: list[PanelRow], path: str | PathLike[str] | None) -> Figure:
     figure = draw(f"{report.system.name}: {what}", report.time, rows, batched=report.facts.batched)
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -53,29 +69,32 @@ def plot(report: Report, what: str = "states", path: str | PathLike[str] | None 
 def write_all(report: Report, folder: Path, prefix: str = "", but: Container[str] = ()) -> list[Path]:
     """A PNG for every figure whose record there is."""
     paths = []
-    for what, (record, _) in FIGURES.items():
-        if record in report.facts.record and what not in but:
+    for what, (record, *_) in FIGURES.items():
+        if record in report.facts.record and what not in but and not lacks(report.system, what):
             paths.append(folder / f"{prefix}{what}.png")
             plot(report, what, paths[-1])
     return paths
 
 
-def _states(report: Report, get: Get) -> list[PanelRow]:
-    q, v = get("q"), get("v")
-    return [PanelRow(_state_panels(group, q, v), group.labels) for group in groups(report.system)]
+def _joints(report: Report, get: Get) -> list[PanelRow]:
+    """Positions and speeds, a row for each limb or joint."""
+    return [_state_row(group, get) for group in groups(report.system) if group.kind != "modes"]
 
 
-def _state_panels(group: Group, q: np.ndarray, v: np.ndarray) -> list[Panel]:
+def _modes(report: Report, get: Get) -> list[PanelRow]:
+    """Modal coordinates and speeds, a row for each flexible body."""
+    return [_state_row(group, get) for group in groups(report.system) if group.kind == "modes"]
+
+
+def _state_row(group: Group, get: Get) -> PanelRow:
     left, unit, right, speed = {
         "translation": ("position", "m", "velocity", "m/s"),
         "angle": ("angle", "rad", "angular rate", "rad/s"),
         "quaternion": ("quaternion", "", "angular velocity, body axes", "rad/s"),
         "modes": ("modal coordinates", "m √kg", "modal speeds", "m √kg/s"),
     }[group.kind]
-    return [
-        Panel(f"{_limb_name(group)}: {left}", unit, q[..., group.q]),
-        Panel(f"{_limb_name(group)}: {right}", speed, v[..., group.v]),
-    ]
+    position = Panel(f"{_limb_name(group)}: {left}", unit, get("q")[..., group.q])
+    return PanelRow([position, Panel(f"{_limb_name(group)}: {right}", speed, get("v")[..., group.v])], group.labels)
 
 
 def _limb_name(group: Group) -> str:
@@ -236,19 +255,21 @@ def _orbit(report: Report, get: Get) -> list[PanelRow]:
     return [PanelRow([Panel("orbit: position", "m", position), Panel("orbit: velocity", "m/s", velocity)], XYZ)]
 
 
-FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]]]] = {
-    "states": ("state", _states),
-    "energy": ("energy", _energy),
-    "momentum": ("momentum", _momentum),
-    "loops": ("loops", _loops),
-    "gaps": ("loops", _gaps),
-    "elements": ("elements", _elements),
-    "nodes": ("nodes", _nodes),
-    "strain": ("strain", _strain),
-    "wheels": ("wheels", _wheels),
-    "torque": ("torque", _torques),
-    "drives": ("drives", _drives),
-    "reactions": ("reactions", _reactions),
-    "poses": ("pose", _poses),
-    "orbit": ("orbit", _orbit),
+# by name: the record that it shows, its rows, and what a system must have
+FIGURES: dict[str, tuple[str, Callable[[Report, Get], list[PanelRow]], str | None]] = {
+    "joints": ("state", _joints, "joint that moves"),
+    "modes": ("state", _modes, "flexible bodies"),
+    "energy": ("energy", _energy, None),
+    "momentum": ("momentum", _momentum, None),
+    "loops": ("loops", _loops, "loops"),
+    "gaps": ("loops", _gaps, "loops"),
+    "elements": ("elements", _elements, "force elements"),
+    "nodes": ("nodes", _nodes, "flexible bodies"),
+    "strain": ("strain", _strain, "flexible bodies"),
+    "wheels": ("wheels", _wheels, "wheels"),
+    "torque": ("torque", _torques, None),
+    "drives": ("drives", _drives, "held coordinates"),
+    "reactions": ("reactions", _reactions, None),
+    "poses": ("pose", _poses, None),
+    "orbit": ("orbit", _orbit, "central gravity"),
 }

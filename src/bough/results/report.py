@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.integrate.occurrence import Occurrence
+from bough.progress import working
 from bough.results import meshes, netcdf, summary
 from bough.results.facts import Facts
 from bough.results.labelled import Labelled
@@ -92,14 +93,15 @@ class Report(ABC):
     def save(self, path: str | PathLike[str]) -> Path:
         """Write a NetCDF file that holds the data, its facts and the system, meshes included; `bough.open_result` reads it."""
         target, whole = Path(path), self.arrays
-        if self.facts.meshes is None and (packed := meshes.pack_all(self.system)):
-            whole = replace(whole, attrs=whole.attrs | {"meshes": packed})
-        netcdf.write(target, whole)
+        with working(f"writing {target}"):
+            if self.facts.meshes is None and (packed := meshes.pack_all(self.system)):
+                whole = replace(whole, attrs=whole.attrs | {"meshes": packed})
+            netcdf.write(target, whole)
         return target
 
-    def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:
-        """A figure of "states", "energy", "momentum", "loops" (their forces), "gaps", "elements", "nodes", "strain", "poses",
-        "wheels", "reactions", "torque", "drives" or "orbit"; also written to a file if a path is given."""
+    def plot(self, what: str = "joints", path: str | PathLike[str] | None = None) -> Figure:
+        """A figure of "joints", "modes", "energy", "momentum", "reactions", "loops" (their forces), "gaps", "elements", "nodes",
+        "strain", "poses", "wheels", "torque", "drives" or "orbit"; also written to a file if a path is given."""
         from bough.results.plots import plot
 
         return plot(self, what, path)

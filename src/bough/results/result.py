@@ -91,7 +91,8 @@ class SavedResult(Report):
     def labelled(self, record: str) -> Labelled:
         """The variables of one record."""
         if record not in self.facts.record:
-            raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}")
+            raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}; "
+                             "name it in 'record' and simulate again")
         variables = {key: self._file.variables[key] for key in RECORDS[record] if key in self._file.variables}
         return Labelled(self._file.coords, variables, {key: self._file.attrs[key] for key in ATTRS if key in self._file.attrs})
 

@@ -33,14 +33,15 @@ from bough.sweeps.fields import N_U, N_X, WS_X
 from bough.sweeps.held import give_motion
 from bough.sweeps.rows import give, groups_of, take
 
-# a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none)
-START, END, STEPS, SAMPLE = range(4)
+# a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none); and which of these
+# steps to take, from BEGIN up to STOP: however a segment is parted, its steps are the same
+START, END, STEPS, SAMPLE, BEGIN, STOP = range(6)
 # what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused
 TIME, STEP, NEXT, TAKEN, REFUSED, CARRY = range(6)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
-# where an adaptive call stops, and how precise it is
-STOP_TIME, STOP_SAMPLE, RTOL, ATOL = range(4)
+# where an adaptive call stops: at a time, or after so many steps of each state; and how precise it is
+STOP_TIME, MOST_STEPS, RTOL, ATOL = range(4)
 
 
 @leaf
@@ -111,7 +112,7 @@ def fixed_steps(model, stepper, grid, rows, ws, method):
         for segment in range(grid.shape[0]):
             start, n, sample = grid[segment, START], int(grid[segment, STEPS]), int(grid[segment, SAMPLE])
             h = (grid[segment, END] - start)/n
-            for i in range(n):
+            for i in range(int(grid[segment, BEGIN]), int(grid[segment, STOP])):
                 copy(lane, ws, stepper[3], read(plan, WS_X), read(plan, N_X))
                 take_step(lane, one, stepper, ws, start + i*h, h, 0, method)
                 if passes(lane, plan, stepper, rows, start + i*h, h, ws):
@@ -198,7 +199,7 @@ def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, 
 
 @leaf
 def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
-    """Each state on its own, until a sample is recorded or a time is reached at which the loads jump."""
+    """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken."""
     plan, pars, tables = model
     lane = lanes_of(ws, plan)
     stop, nx = limits[STOP_TIME], read(plan, N_X)
@@ -210,7 +211,8 @@ def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
         take_rows(lane, plan, stepper, rows, row, ws)
         copy(lane, ws, stepper[3], read(plan, WS_X), nx)
         t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
-        while t < stop and carry[row, NEXT] < limits[STOP_SAMPLE]:
+        enough = carry[row, TAKEN] + limits[MOST_STEPS]
+        while t < stop and carry[row, TAKEN] < enough:
             last = t + step*(1.0 + 1e-10) >= stop
             h = stop - t if last else step
             take_step(lane, one, stepper, ws, t, h, first, method)
