@@ -28,8 +28,10 @@ from bough.model.run import call, group_parameters, workspace
 from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
 from bough.sweeps import calls
+from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
+    from bough.counting import OperationCounts
     from bough.operators import Operators
 
 KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
@@ -199,11 +201,15 @@ class Model:
 
     def _forward(self, batch: Batch, method: str) -> np.ndarray:
         dynamics = self.dynamics(method)
-        multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
-        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
+        out = self._accelerations_of(batch, dynamics)
         self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
         return out
+
+    def _accelerations_of(self, batch: Batch, dynamics: str) -> np.ndarray:
+        """Room for what the kernel of a method finds."""
+        multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
+        return np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
 
     def constraint_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
                           frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
@@ -337,6 +343,28 @@ class Model:
         """(6,): what passes through one joint to the body on it, as in `reactions`, from the momentum of all that it carries."""
         return momentum_loads(self, q, v, a, joint,
                               {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
+
+    # ---- cost ------------------------------------------------------------------------------------------------
+    def operation_counts(self, method: str = "auto", *, q: Any = None, v: Any = None) -> "OperationCounts":
+        """Multiplications, additions and other operations of one evaluation of the accelerations, by the parts of the algorithm.
+
+        They are counted, not computed: the sweeps run once as plain Python, with numbers that count.  That takes a second, and for
+        each million operations some seconds more.  The state matters only where loops are closed: without q and v, the initial one.
+
+        >>> import bough
+        >>> s = bough.System("pendulum")
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> counts = s.compile().operation_counts("dense")
+        >>> counts.parts["factors"].divisions, counts.parts["solution"].multiplications
+        (1, 1)
+        """
+        from bough.counting import OperationCounts, count_operations
+        way, (q0, v0) = self.dynamics(method), self.assemble()
+        batch = self.batch(q0 if q is None else q, v0 if v is None else v)
+        tables = batch.tables
+        arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
+                  "out": self._accelerations_of(batch, way), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(way))}
+        return OperationCounts(way, count_operations(KERNELS[way].__name__, arrays)[0])
 
     # ---- operators -------------------------------------------------------------------------------------------
     def partition(self) -> PartitionTable:
