@@ -43,8 +43,7 @@ class OperationCounts:
         rows = [(part, *map(str, astuple(of))) for part, of in (*self.parts.items(), ("total", self.total))]
         head = (self.method, *names)
         widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-        return "\n".join("  ".join(text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True)))
-                         for row in (head, *rows))
+        return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in (head, *rows))
 
 
 def count_operations(kernel: str, arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, Operations], np.ndarray]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes."""
-    kernel = loops.ADAPTIVE[run.way]
+    kernel = loops.ADAPTIVE[run.way(ONE)]
     model, stepper, rows, ws = run.arguments(ONE)
     samples, first = run.grid.samples, run.done
     if start == 0.0:
@@ -44,5 +44,5 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
             size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
         if ended or run.passed[1]:
             break
-    if plan.projects and run.way != "cloud":                 # there, no loop can open
+    if plan.projects and run.way(ONE) != "cloud":                 # there, no loop can open
         close_samples(run, first)

@@ -16,8 +16,8 @@ CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should 
 def run_fixed(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes: many segments at a time where no Python comes between, up to
     the next update where a Python controller does."""
-    kernel = loops.FIXED[run.way]
-    model, stepper, rows, ws = run.arguments(lanes_for(len(run.x)))
+    lanes = lanes_for(len(run.x))
+    kernel, (model, stepper, rows, ws) = loops.FIXED[run.way(lanes)], run.arguments(lanes)
     segments = run.grid.segments(plan.dt or 0.0, start, stop)
     if start == 0.0:
         call(kernel, model, stepper, segments[:0], rows, ws)            # compile or load before the clock starts

@@ -11,10 +11,12 @@ from bough.describe import CentralGravity, System
 from bough.describe.coordinates import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
+from bough.kernels.lanes import ONE, Lanes
 from bough.model import loops
 from bough.model.arguments import Batch, rows
 from bough.model.cloud import chosen_cloud, cloud_problem
 from bough.model.coordinates import coordinate_places
+from bough.model.costs import Costs, cost_model
 from bough.model.cut_loads import CutLoads
 from bough.model.elements import forces_by_name
 from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
@@ -69,6 +71,7 @@ class Model:
         self.system = system.copy()
         self._cache: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._switched: dict[Any, Tables] = {}
+        self._costs: dict[int, Costs] = {}              # by lanes
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
@@ -186,13 +189,26 @@ class Model:
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
         return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
 
-    def dynamics(self, method: str) -> str:
-        """The method that "auto" means for what is held now, or the one that is asked for, if it applies."""
+    def dynamics(self, method: str = "auto", lanes: Lanes = ONE) -> str:
+        """The method that "auto" means for so many lanes and for what is held now, or the one that is asked for, if it applies.
+
+        It is the momentum cloud where most of the motion is given, else that with the lower of the predicted `costs`."""
         if method not in METHODS:
             raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
         if method == "cloud" and self.no_cloud is not None:
             raise StateError(f"the method 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
-        return method if method != "auto" else "cloud" if chosen_cloud(self) else "order-n"
+        if method != "auto":
+            return method
+        return "cloud" if chosen_cloud(self) else self.costs(lanes).choice
+
+    def costs(self, lanes: Lanes = ONE) -> Costs:
+        """How long one evaluation of the accelerations will take, one state or four at a time, by O(N) and by dense dynamics.
+
+        Predicted from the sizes of the model, whatever is held: an event changes no method.  Loads, which cost the same by both
+        methods, are left out."""
+        if lanes.width not in self._costs:
+            self._costs[lanes.width] = cost_model().costs(self.tables, lanes)
+        return self._costs[lanes.width]
 
     @cached_property
     def no_cloud(self) -> str | None:
@@ -200,7 +216,7 @@ class Model:
         return cloud_problem(self)
 
     def _forward(self, batch: Batch, method: str) -> np.ndarray:
-        dynamics = self.dynamics(method)
+        dynamics = self.dynamics(method, batch.lanes)
         out = self._accelerations_of(batch, dynamics)
         self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
@@ -386,7 +402,7 @@ class Model:
         if not self.system.loops:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.system, other._cache = self.system.copy(), {}
+        other.system, other._cache, other._costs = self.system.copy(), {}, {}
         other.system.loops.clear()
         return other
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from bough.describe import CentralGravity, Event, Joint, outline
 from bough.errors import StateError
+from bough.kernels.lanes import FOUR, ONE
+from bough.model.cloud import chosen_cloud
 from bough.model.loops import moved, row_sizes
 
 if TYPE_CHECKING:
@@ -81,6 +83,18 @@ def wheels(model: Model) -> list[str]:
         f"{w.name} in {w.body}: {w.inertia:g} kg m^2, {w.speed:g} rad/s, {'driven' if w.driven else 'speed held'}"
         for w in model.system.wheels.values()
     ]
+
+
+def dynamics(model: Model) -> list[str]:
+    """Which method "auto" means, for one state and for batches, and why."""
+    if chosen_cloud(model):
+        return [f"cloud: all but {_count(int(model.free.sum()), 'speed')} are given"]
+    found = []
+    for states, lanes in (("one state", ONE), ("in lanes", FOUR)):
+        costs = model.costs(lanes)
+        found.append(f"{costs.choice}, {states}: {costs.order_n:.3g} us an evaluation by order-n, {costs.dense:.3g} us by dense")
+    calibrated = model.costs().calibrated
+    return [*found, f"predicted for {'this machine' if calibrated else 'a reference machine; bough calibrate measures this one'}"]
 
 
 def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:
