@@ -108,10 +108,8 @@ def check(file: File) -> None:
     for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
-    for label, line in summary.loops(model, q):
+    for label, line in [*summary.loops(model, q), *summary.dynamics(model)]:
         typer.echo(f"{label:14}{line}")
-    for i, line in enumerate(summary.dynamics(model)):
-        typer.echo(f"{'dynamics' if i == 0 else '':14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
 
 

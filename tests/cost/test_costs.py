@@ -11,7 +11,7 @@ from bough.bench.reference import FORMS, arms, rings
 from bough.kernels.lanes import FOUR, ONE
 from bough.model import costs, summary
 from bough.model.cost_features import form, sizes
-from bough.model.costs import Costs, CostModel, complete, cost_model, keep, reference_model, weights_key
+from bough.model.costs import CostModel, Costs, complete, cost_model, keep, reference_model, weights_key
 
 
 def limb(*kinds):
@@ -71,12 +71,19 @@ def test_reference_systems_are_of_their_form():
 def test_weights_are_found_back():
     rng = np.random.default_rng(0)
     rows = [dict(zip("abc", values, strict=True)) for values in rng.uniform(0.0, 5.0, (8, 3))]
-    found = fitted(rows, [2.0*row["a"] + 0.25*row["c"] for row in rows])
+    found, error = fitted(rows, [2.0*row["a"] + 0.25*row["c"] for row in rows], [1.0]*8)
     assert found == pytest.approx({"a": 2.0, "b": 0.0, "c": 0.25}, abs=1e-9)
+    assert error < 1e-12
 
 
 def test_no_weight_is_negative():
-    assert fitted([{"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 2.0}], [2.0, 1.0])["b"] == 0.0
+    assert fitted([{"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 2.0}], [2.0, 1.0], [1.0, 1.0])[0]["b"] == 0.0
+
+
+def test_what_counts_little_is_fitted_badly():
+    rows, times = [{"a": 1.0}, {"a": 1.0}], [1.0, 2.0]
+    assert fitted(rows, times, [1.0, 1e-3])[0]["a"] == pytest.approx(1.0, rel=1e-5)
+    assert fitted(rows, times, [1e-3, 1.0])[0]["a"] == pytest.approx(2.0, rel=1e-5)
 
 
 # ---- the cache -----------------------------------------------------------------------------------------------------------
@@ -176,15 +183,15 @@ def test_the_reference_knows_the_ends(store):
 # ---- what check says -----------------------------------------------------------------------------------------------------
 def test_check_says_what_is_chosen_and_why(store):
     model = limb("revolute", "revolute", "revolute", "revolute", "revolute", "revolute", "revolute")
-    one, four, source = summary.dynamics(model)
-    found = model.costs()
-    assert one == f"order-n, one state: {found.order_n:.3g} us an evaluation by order-n, {found.dense:.3g} us by dense"
-    assert four.startswith("order-n, in lanes: ")
-    assert source == "predicted for a reference machine; bough calibrate measures this one"
+    said, found, lanes = dict(summary.dynamics(model)), model.costs(), model.costs(FOUR)
+    assert said == {"dynamics": f"order-n: {found.order_n:.3g} us an evaluation, {found.dense:.3g} us by dense",
+                    "in lanes": f"order-n: {lanes.order_n:.3g} us a state, {lanes.dense:.3g} us by dense",
+                    "predicted": "for a reference machine; bough calibrate measures this one"}
     keep(scaled(order_n=100.0))
-    model = limb("revolute")
-    assert summary.dynamics(model)[0].startswith("dense, one state: ")
-    assert summary.dynamics(model)[2] == "predicted for this machine"
+    said = dict(summary.dynamics(limb("revolute")))
+    assert said["dynamics"].startswith("dense: ")
+    assert said["dynamics"].endswith(" us by order-n")
+    assert said["predicted"] == "for this machine"
 
 
 def test_check_says_why_the_cloud(store):
@@ -192,4 +199,4 @@ def test_check_says_why_the_cloud(store):
     s.body("bus", joint=bough.Free(), mass=10.0, inertia=(1, 1, 1))
     for i in range(4):
         s.body(f"wing{i}", parent="bus", joint=bough.Revolute("y", motion=bough.Rate(0.1)), mass=1.0, inertia=(1, 1, 1))
-    assert summary.dynamics(s.compile()) == ["cloud: all but 6 speeds are given"]
+    assert summary.dynamics(s.compile()) == [("dynamics", "cloud: all but 6 speeds are given")]

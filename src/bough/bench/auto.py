@@ -6,12 +6,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from bough.bench.calibrate import LANES, calibrated, evaluation_times
+from bough.bench.calibrate import LANES, Engine, calibrated, take_times
 from bough.bench.cost import saved
 from bough.bench.dynamics import versions
 from bough.bench.reference import arms, limbs
 from bough.bench.zoo import ZOO
 from bough.describe import System
+from bough.errors import BoughError
 from bough.kernels.lanes import Lanes
 from bough.model import Model
 from bough.model.cost_features import form
@@ -29,12 +30,15 @@ def auto(*, quick: bool = False, plot: Path | None = None, tell: Callable[[str],
     """Measure; {"systems": {name: {"dofs", "form", "one state": {...}, "four lanes": {...}}}, "worst": {...}, "crossover": ...}."""
     if not cost_model().calibrated:
         tell("calibrating, once on this machine")
-        calibrated(tell=tell)
-    rounds = 25 if quick else 100
-    systems = {name: of_system(make().compile(), rounds) for name, make in ZOO.items()}
-    worst = {weights: max((told[lanes][weights]["loss"], name, lanes) for name, told in systems.items()
+        try:
+            calibrated(tell=tell)
+        except BoughError as error:
+            tell(f"{error}; going on with the weights that come with bough")
+    passes = 5 if quick else 25
+    systems = measured({name: make().compile() for name, make in ZOO.items()}, passes)
+    worst = {weights: max((of[lanes][weights]["loss"], name, lanes) for name, of in systems.items()
                           for lanes in LANE_NAMES.values()) for weights in ("calibrated", "reference")}
-    curves = None if plot is None else crossover(rounds)
+    curves = None if plot is None else crossover(passes)
     return {"unit": "microseconds per evaluation of the accelerations and state, minima", "machine": machine(), "systems": systems,
             "loss": "time of the method that auto chooses over that of the faster one, less 1; with the weights calibrated "
                     "on this machine, and with those that come with bough",
@@ -42,9 +46,18 @@ def auto(*, quick: bool = False, plot: Path | None = None, tell: Callable[[str],
             "crossover": curves, "figure": str(draw(curves, plot)) if plot and curves else None, "versions": versions()}
 
 
-def of_system(model: Model, rounds: int) -> dict[str, Any]:
+def measured(models: dict[str, Model], passes: int) -> dict[str, Any]:
+    """Times of both methods, taken in so many passes over all models, and what the cost model makes of them."""
+    times: dict[str, dict[Engine, float]] = {name: {} for name in models}
+    for _ in range(passes):
+        for name, model in models.items():
+            take_times(model, times[name])
+    return {name: told(model, times[name]) for name, model in models.items()}
+
+
+def told(model: Model, times: dict[Engine, float]) -> dict[str, Any]:
     found: dict[str, Any] = {"dofs": model.nv, "form": form(model.tables)}
-    times, weights = evaluation_times(model, rounds), {"calibrated": cost_model(), "reference": reference_model()}
+    weights = {"calibrated": cost_model(), "reference": reference_model()}
     for lanes in LANES:
         taken = {method: times[method, lanes] for method in ("order-n", "dense")}
         found[LANE_NAMES[lanes.width]] = taken | {name: judged(of, model, lanes, taken) for name, of in weights.items()}
@@ -59,15 +72,12 @@ def judged(weights: CostModel, model: Model, lanes: Lanes, taken: dict[str, floa
 
 
 # ---- the crossover -----------------------------------------------------------------------------------------------------
-def crossover(rounds: int) -> dict[str, Any]:
+def crossover(passes: int) -> dict[str, Any]:
     """Families that grow: by lanes, degrees of freedom and times of both methods, taken and predicted."""
     found: dict[str, Any] = {}
     for name, (make, numbers) in FAMILIES.items():
-        models = [make(n).compile() for n in numbers]
-        found[name] = {"dofs": [model.nv for model in models], **{lanes: [] for lanes in LANE_NAMES.values()}}
-        for told in (of_system(model, rounds) for model in models):
-            for lanes in LANE_NAMES.values():
-                found[name][lanes].append(told[lanes])
+        systems = measured({str(n): make(n).compile() for n in numbers}, passes).values()
+        found[name] = {told: [of[told] for of in systems] for told in ("dofs", *LANE_NAMES.values())}
     return found
 
 
@@ -77,10 +87,10 @@ def draw(curves: dict[str, Any], folder: Path) -> Path:
     panels = figure.subplots(1, 2, sharey=True)
     for axes, lanes in zip(panels, LANE_NAMES.values(), strict=True):
         for i, (name, curve) in enumerate(curves.items()):
-            dofs, told = curve["dofs"], curve[lanes]
+            dofs, times = curve["dofs"], curve[lanes]
             for method, style, mark in (("order-n", "-", "o"), ("dense", "--", "s")):
-                axes.loglog(dofs, [each["calibrated"][method] for each in told], f"C{i}{style}", lw=1)
-                axes.loglog(dofs, [each[method] for each in told], f"C{i}{mark}", ms=4, label=f"{name}, {METHOD_NAMES[method]}",
+                axes.loglog(dofs, [each["calibrated"][method] for each in times], f"C{i}{style}", lw=1)
+                axes.loglog(dofs, [each[method] for each in times], f"C{i}{mark}", ms=4, label=f"{name}, {METHOD_NAMES[method]}",
                             mfc="none" if method == "dense" else f"C{i}")
         axes.set(title=lanes, xlabel="degrees of freedom")
         axes.grid(alpha=0.3, which="both")

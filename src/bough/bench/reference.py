@@ -38,12 +38,13 @@ def binary(levels: int) -> System:
 
 
 def rings(number: int, length: int, joint: Joint, base: str | None = None, *, side_by_side: bool = False,
-          kind: str = "revolute") -> System:
-    """So many loops, each of two limbs of so many joints of a kind: one on the other, or all on the base."""
+          kind: str = "revolute", less: int = 0) -> System:
+    """So many loops, each of two limbs of so many joints of a kind, the second with some less: one on the other, or all on the
+    base."""
     m = Mechanism("rings")
     root = None if base is None else m.body(None, base)
     for i in range(number):
-        a, b = (str(m.limb(root, [kind]*length)) for _ in range(2))
+        a, b = (str(m.limb(root, [kind]*joints)) for joints in (length, length - less))
         close(m.system, f"ring{i}", joint, a, b)
         root = root if side_by_side else a
     return m.system
@@ -117,7 +118,9 @@ def rigid_loops() -> list[partial[System]]:
     others = [partial(rings, number, length, Spherical(), kind=kind) for number, length, kind in
               ((1, 2, "prismatic"), (1, 5, "prismatic"), (1, 2, "spherical"), (1, 5, "spherical"), (1, 2, "universal"),
                (2, 4, "universal"), (1, 1, "bushing"))]
-    return one_on_the_other + floating + others
+    small = [partial(rings, 1, length, joints[held], less=less) for length, held, less in
+             ((2, 1, 1), (2, 3, 1), (2, 5, 1), (3, 3, 1), (3, 3, 2), (4, 3, 3), (5, 6, 2))]
+    return one_on_the_other + floating + others + small
 
 
 def flexible_loops() -> list[partial[System]]:

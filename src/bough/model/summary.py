@@ -85,16 +85,19 @@ def wheels(model: Model) -> list[str]:
     ]
 
 
-def dynamics(model: Model) -> list[str]:
-    """Which method "auto" means, for one state and for batches, and why."""
+def dynamics(model: Model) -> list[tuple[str, str]]:
+    """Label and text: which method "auto" means, for one state and in lanes, and why."""
     if chosen_cloud(model):
-        return [f"cloud: all but {_count(int(model.free.sum()), 'speed')} are given"]
+        return [("dynamics", f"cloud: all but {_count(int(model.free.sum()), 'speed')} are given")]
     found = []
-    for states, lanes in (("one state", ONE), ("in lanes", FOUR)):
+    for label, lanes, what in (("dynamics", ONE, "an evaluation"), ("in lanes", FOUR, "a state")):
         costs = model.costs(lanes)
-        found.append(f"{costs.choice}, {states}: {costs.order_n:.3g} us an evaluation by order-n, {costs.dense:.3g} us by dense")
-    calibrated = model.costs().calibrated
-    return [*found, f"predicted for {'this machine' if calibrated else 'a reference machine; bough calibrate measures this one'}"]
+        times = {"order-n": costs.order_n, "dense": costs.dense}
+        chosen = times.pop(costs.choice)
+        other, slower = times.popitem()
+        found.append((label, f"{costs.choice}: {chosen:.3g} us {what}, {slower:.3g} us by {other}"))
+    whose = "this machine" if model.costs().calibrated else "a reference machine; bough calibrate measures this one"
+    return [*found, ("predicted", f"for {whose}")]
 
 
 def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:
