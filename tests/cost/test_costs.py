@@ -180,6 +180,14 @@ def test_the_reference_knows_the_ends(store):
         assert flexible_arm(1, 1, "zeroth_order").compile().dynamics("auto", lanes) == "dense"
 
 
+@pytest.mark.parametrize("method", ["order-n", "dense"])
+def test_both_methods_refuse_what_is_bent_too_far(method):
+    model = arms(1, 2, 3, "free-free").compile()
+    q = np.random.default_rng(0).normal(scale=30.0, size=model.nq)
+    with pytest.raises(bough.StateError, match="turns by .* rad, and modes hold for"):
+        model.forward_dynamics(q, model.v0, method=method)
+
+
 # ---- what check says -----------------------------------------------------------------------------------------------------
 def test_check_says_what_is_chosen_and_why(store):
     model = limb("revolute", "revolute", "revolute", "revolute", "revolute", "revolute", "revolute")
