@@ -184,7 +184,7 @@ def test_the_reference_knows_the_ends(store):
 def test_both_methods_refuse_what_is_bent_too_far(method):
     model = arms(1, 2, 3, "free-free").compile()
     q = np.random.default_rng(0).normal(scale=30.0, size=model.nq)
-    with pytest.raises(bough.StateError, match="turns by .* rad, and modes hold for"):
+    with pytest.raises(bough.StateError, match=r"turns by .* rad, and modes hold for"):
         model.forward_dynamics(q, model.v0, method=method)
 
 
