@@ -103,7 +103,8 @@ def finish(result: Result, target: Path, *, drawing: Drawing | None, quiet: bool
 
 @app.command()
 def check(file: File) -> None:
-    """Compile FILE without running it: print the tree, total mass properties, wheels, loads, and what loops leave free."""
+    """Compile FILE without running it: print the tree, total mass properties, wheels, loads, what loops leave free, and which
+    method of dynamics is chosen."""
     from bough.files import read_system
     from bough.model import summary
 
@@ -120,7 +121,7 @@ def check(file: File) -> None:
                          ("meshes", summary.lost_meshes(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
-    for label, line in summary.loops(model, q):
+    for label, line in [*summary.loops(model, q), *summary.dynamics(model)]:
         typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
     for i, line in enumerate(model.system.notes):
@@ -163,7 +164,8 @@ def _vector(values: Iterable[float]) -> str:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a name, all that can be measured: `bough bench forward`, `flexible`, `loops`, `momentum`, `jsc`, `operators`."""
+    """Without a name, all that can be measured: `bough bench forward`, `flexible`, `loops`, `momentum`, `jsc`, `operators`,
+    `cost`, `auto`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_flexible()
@@ -171,6 +173,8 @@ def bench(context: typer.Context) -> None:
         bench_momentum()
         bench_jsc()
         bench_operators()
+        bench_cost()
+        bench_auto()
 
 
 @bench_app.command("forward")
@@ -315,6 +319,64 @@ def bench_operators(
         Console().print(inverse_table(measured))
         typer.echo(points_text(measured))
         Console().print(partition_table(measured))
+
+
+@bench_app.command("cost")
+def bench_cost(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer numbers of modes")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the paper's figure 2")] = None,
+) -> None:
+    """Multiplications and additions of O(N) and dense dynamics, counted as they run, beside the formulas of Jain and Rodriguez."""
+    from bough import bench
+
+    measured = bench.cost(quick=quick, plot=plot)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+        return
+    from rich.console import Console
+
+    from bough.bench.report import cost_table
+
+    Console().print(cost_table(measured))
+    if measured["figure"]:
+        typer.echo(f"wrote {measured['figure']}")
+
+
+@bench_app.command("auto")
+def bench_auto(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the plot of where the methods cross")] = None,
+) -> None:
+    """O(N) and dense dynamics of thirty systems, what the cost model predicts, what "auto" chooses, and what that costs."""
+    from bough import bench
+
+    measured = bench.auto(quick=quick, plot=plot, tell=lambda text: typer.echo(text, err=True))
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(measured, indent=2))
+        return
+    from rich.console import Console
+
+    from bough.bench.report import auto_table, worst_text
+
+    Console().print(auto_table(measured))
+    typer.echo(worst_text(measured))
+    if measured["figure"]:
+        typer.echo(f"wrote {measured['figure']}")
+
+
+@app.command()
+def calibrate() -> None:
+    """Measure on this machine what "auto" goes by when it chooses between O(N) and dense dynamics: some seconds, and what has to be
+    compiled for it."""
+    from bough import bench
+
+    typer.echo(f"wrote {bench.calibrated(tell=typer.echo)}")
 
 
 @app.command()

@@ -1,4 +1,7 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
+from bough.bench.auto import auto
+from bough.bench.calibrate import calibrated
+from bough.bench.cost import cost
 from bough.bench.dynamics import forward
 from bough.bench.flexible import flexible
 from bough.bench.jsc import jsc
@@ -6,4 +9,4 @@ from bough.bench.loops import closed_loops
 from bough.bench.momentum import momentum
 from bough.bench.operators import operators
 
-__all__ = ["closed_loops", "flexible", "forward", "jsc", "momentum", "operators"]
+__all__ = ["auto", "calibrated", "closed_loops", "cost", "flexible", "forward", "jsc", "momentum", "operators"]

@@ -154,8 +154,8 @@ def limbed_platform() -> System:
     legs = [m.limb(base, ["revolute"]*7) for _ in range(3)]
     arms = [m.limb(legs[0], ["revolute"]*7) for _ in range(2)]
     for name, a, b in (("plate1", legs[0], legs[1]), ("plate2", legs[0], legs[2]), ("object", arms[0], arms[1])):
-        at, orient = _neutral_pose(m.system, a)
-        place, turn = _neutral_pose(m.system, b)
+        at, orient = neutral_pose(m.system, a)
+        place, turn = neutral_pose(m.system, b)
         m.system.loop(name, joint=Weld(), a=Frame(str(a)),
                       b=Frame(str(b), at=turn.inv().apply(at - place), orient=(turn.inv()*orient).as_quat()))
     return m.system
@@ -170,10 +170,10 @@ def limbed_platform_states(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return q, v, rng.normal(size=(count, 42))
 
 
-def _neutral_pose(system: System, name: str | None) -> tuple[np.ndarray, Rotation]:
+def neutral_pose(system: System, name: str | None) -> tuple[np.ndarray, Rotation]:
     """Where a body is at zero joint coordinates."""
     if name is None:
         return np.zeros(3), Rotation.identity()
     body = system.bodies[name]
-    at, orient = _neutral_pose(system, body.parent)
+    at, orient = neutral_pose(system, body.parent)
     return at + orient.apply(body.at), orient*Rotation.from_quat(body.orient)

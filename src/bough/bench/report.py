@@ -152,3 +152,42 @@ def partition_table(result: dict[str, Any]) -> Table:
     rows = {name: tuple(f"{values[key]:.3g}" for key in columns.values()) for name, values in result["partition"].items()}
     title = "ten bodies, whole joints and their partition: factors and one solution, us"
     return plain_table(title, "joints or links", tuple(columns), rows)
+
+
+def cost_table(result: dict[str, Any]) -> Table:
+    """Modes by method: multiplications and additions as counted and as the paper has them, and the ratio of their sums."""
+    table = Table(title=f"operations of {result['chain']}", title_style="bold", box=SIMPLE, pad_edge=False)
+    for name in ("modes", "method"):
+        table.add_column(name, no_wrap=True)
+    for name in ("mult.", "add.", "paper's mult.", "paper's add.", "ratio"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for modes, methods in result["modes"].items():
+        for i, (method, told) in enumerate(methods.items()):
+            numbers = [f"{told[whose][kind]}" for whose in ("counted", "paper") for kind in ("multiplications", "additions")]
+            table.add_row("" if i else modes, method, *numbers, f"{told['ratio']:.2f}")
+    return table
+
+
+def auto_table(result: dict[str, Any]) -> Table:
+    """System by system, one state and four lanes: times of both methods, the choice and what it costs."""
+    title = "microseconds per evaluation and state, one state | in lanes"
+    table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("system", "dofs"):
+        table.add_column(name, no_wrap=True)
+    for name in ("O(N)", "dense", "auto", "loss", "| O(N)", "dense", "auto", "loss"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, told in result["systems"].items():
+        cells = []
+        for lanes in ("one state", "four lanes"):
+            taken, judged = told[lanes], told[lanes]["calibrated"]
+            cells += [f"{taken['order-n']:.3g}", f"{taken['dense']:.3g}", {"order-n": "O(N)"}.get(judged["choice"], "dense"),
+                      f"{100*judged['loss']:.0f} %"]
+        table.add_row(name, str(told["dofs"]), *cells)
+    return table
+
+
+def worst_text(result: dict[str, Any]) -> str:
+    """The largest losses of auto."""
+    named = {"calibrated": "weights of this machine", "reference": "reference weights"}
+    return "\n".join(f"largest loss, {named[weights]}: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"
+                     for weights, worst in result["worst"].items())

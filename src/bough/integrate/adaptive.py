@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes."""
-    kernel = loops.ADAPTIVE[run.way]
+    kernel = loops.ADAPTIVE[run.way(ONE)]
     model, stepper, rows, ws = run.arguments(ONE)
     samples = run.grid.samples
     if start == 0.0:

@@ -17,8 +17,8 @@ FIRST_CHUNK = 16                    # steps, of which nobody knows yet how long 
 def run_fixed(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes: as many steps at a time as take a moment, and no further than
     to the next update of a Python controller."""
-    kernel = loops.FIXED[run.way]
-    model, stepper, rows, ws = run.arguments(lanes_for(len(run.x)))
+    lanes = lanes_for(len(run.x))
+    kernel, (model, stepper, rows, ws) = loops.FIXED[run.way(lanes)], run.arguments(lanes)
     segments = run.grid.segments(plan.dt or 0.0, start, stop)
     if start == 0.0:
         call(kernel, model, stepper, segments[:0], rows, ws)            # compile or load before the clock starts

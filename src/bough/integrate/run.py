@@ -79,16 +79,15 @@ class Run:
         self.failed = np.full((len(self.x), 2), np.nan)
         self.out[:, :self.x.shape[1]] = self.x
 
-    @property
-    def way(self) -> str:
+    def way(self, lanes: Lanes) -> str:
         """The method of the dynamics, for what is held now."""
-        return self.model.dynamics(self.dynamics)
+        return self.model.dynamics(self.dynamics, lanes)
 
     def arguments(self, lanes: Lanes) -> tuple[tuple, tuple, tuple, np.ndarray]:
         """What the loops take: model, stepper, rows, ws."""
         tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(self.tableau[STAGES])
-        at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way), self.tableau
-        if self.way == "cloud":                                         # whose loops only hold what is given
+        at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way(lanes)), self.tableau
+        if self.way(lanes) == "cloud":                                  # whose loops only hold what is given
             tableau = corrected(tableau, None, False)
         model = tables.plan, group_parameters(self.pars, lanes), tables.tables
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
@@ -99,7 +98,7 @@ class Run:
         """The one state a step later, without going there."""
         model, stepper, _, ws = self.arguments(ONE)
         x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
-        call(loops.FIXED[self.way], model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
+        call(loops.FIXED[self.way(ONE)], model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
              (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
         return x[0]
 
@@ -220,7 +219,7 @@ def advance(run: Run, plan: Plan, start: float, stop: float) -> None:
     try:
         (run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff)(run, plan, start, stop)
     finally:
-        if plan.projects and run.way != "cloud":                        # there, no loop can open
+        if plan.projects and run.way(ONE) != "cloud":                        # there, no loop can open
             close_samples(run, first)
 
 

@@ -13,20 +13,43 @@ __all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle"
            "where_positive", "width_of", "zero"]
 
 
+class Tag:
+    """How many states run side by side, and what the model needs: as `lanes.LanesType`."""
+
+    def __init__(self, width, more):
+        self.width, self.bends, self.loops, self.holds = width, bool(more & 1), bool(more & 2), bool(more & 4)
+
+
 def lanes_of(ws, plan):
-    from bough.kernels import lanes
-    return lanes.ONE if ws.ndim == 1 else lanes.FOUR
+    return Tag(1 if ws.ndim == 1 else 4, plan.ndim - 1)
 
 
-def only_if_bending(full, plain):
-    return full
+def _only_if(needed, full, plain):
+    """In the module of `full`, under its name: whichever of the two a model needs."""
+    def chosen(lane, *args):
+        return (full if needed(lane) else plain)(lane, *args)
+    full.__globals__[full.__name__] = chosen
+    return chosen
 
 
-only_if_looped = only_if_both = only_if_held = only_if_bending
+def only_if_bending(full, rigid):
+    return _only_if(lambda lane: lane.bends, full, rigid)
+
+
+def only_if_looped(full, tree):
+    return _only_if(lambda lane: lane.loops, full, tree)
+
+
+def only_if_both(full, plain):
+    return _only_if(lambda lane: lane.bends and lane.loops, full, plain)
+
+
+def only_if_held(full, free):
+    return _only_if(lambda lane: lane.holds, full, free)
 
 
 def only_if_single(full, several):
-    return lambda lane, *args: (full if lane.width == 1 else several)(lane, *args)
+    return _only_if(lambda lane: lane.width == 1, full, several)
 
 
 class Quads:

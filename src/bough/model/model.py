@@ -11,10 +11,12 @@ from bough.describe import CentralGravity, System
 from bough.describe.coordinates import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
+from bough.kernels.lanes import ONE, Lanes
 from bough.model import loops
 from bough.model.arguments import Batch, rows
 from bough.model.cloud import chosen_cloud, cloud_problem
 from bough.model.coordinates import coordinate_places
+from bough.model.costs import Costs, cost_model
 from bough.model.cut_loads import CutLoads
 from bough.model.elements import forces_by_name
 from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
@@ -29,8 +31,10 @@ from bough.model.singular import check_finite
 from bough.model.tables import Tables, build_tables, described_inputs
 from bough.progress import counted
 from bough.sweeps import calls
+from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
+    from bough.counting import OperationCounts
     from bough.operators import Operators
 
 KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
@@ -68,6 +72,7 @@ class Model:
         self.system = system.copy()
         self._cache: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._switched: dict[Any, Tables] = {}
+        self._costs: dict[int, Costs] = {}              # by lanes
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
@@ -185,13 +190,26 @@ class Model:
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
         return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
 
-    def dynamics(self, method: str) -> str:
-        """The method that "auto" means for what is held now, or the one that is asked for, if it applies."""
+    def dynamics(self, method: str = "auto", lanes: Lanes = ONE) -> str:
+        """The method that "auto" means for so many lanes and for what is held now, or the one that is asked for, if it applies.
+
+        It is the momentum cloud where most of the motion is given, else that with the lower of the predicted `costs`."""
         if method not in METHODS:
             raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
         if method == "cloud" and self.no_cloud is not None:
             raise StateError(f"the method 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
-        return method if method != "auto" else "cloud" if chosen_cloud(self) else "order-n"
+        if method != "auto":
+            return method
+        return "cloud" if chosen_cloud(self) else self.costs(lanes).choice
+
+    def costs(self, lanes: Lanes = ONE) -> Costs:
+        """How long one evaluation of the accelerations will take, one state or four at a time, by O(N) and by dense dynamics.
+
+        Predicted from the sizes of the model, whatever is held: an event changes no method.  Loads, which cost the same by both
+        methods, are left out."""
+        if lanes.width not in self._costs:
+            self._costs[lanes.width] = cost_model().costs(self.tables, lanes)
+        return self._costs[lanes.width]
 
     @cached_property
     def no_cloud(self) -> str | None:
@@ -199,12 +217,16 @@ class Model:
         return cloud_problem(self)
 
     def _forward(self, batch: Batch, method: str) -> np.ndarray:
-        dynamics = self.dynamics(method)
-        multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
-        out = np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
+        dynamics = self.dynamics(method, batch.lanes)
+        out = self._accelerations_of(batch, dynamics)
         self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
         return out
+
+    def _accelerations_of(self, batch: Batch, dynamics: str) -> np.ndarray:
+        """Room for what the kernel of a method finds."""
+        multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
+        return np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
 
     def constraint_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
                           frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
@@ -340,6 +362,28 @@ class Model:
         return momentum_loads(self, q, v, a, joint,
                               {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
 
+    # ---- cost ------------------------------------------------------------------------------------------------
+    def operation_counts(self, method: str = "auto", *, q: Any = None, v: Any = None) -> "OperationCounts":
+        """Multiplications, additions and other operations of one evaluation of the accelerations, by the parts of the algorithm.
+
+        They are counted, not computed: the sweeps run once as plain Python, with numbers that count.  That takes a second, and for
+        each million operations some seconds more.  The state matters only where loops are closed: without q and v, the initial one.
+
+        >>> import bough
+        >>> s = bough.System("pendulum")
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> counts = s.compile().operation_counts("dense")
+        >>> counts.parts["factors"].divisions, counts.parts["solution"].multiplications
+        (1, 1)
+        """
+        from bough.counting import OperationCounts, count_operations
+        way, (q0, v0) = self.dynamics(method), self.assemble()
+        batch = self.batch(q0 if q is None else q, v0 if v is None else v)
+        tables = batch.tables
+        arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
+                  "out": self._accelerations_of(batch, way), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(way))}
+        return OperationCounts(way, count_operations(KERNELS[way].__name__, arrays)[0])
+
     # ---- operators -------------------------------------------------------------------------------------------
     def partition(self) -> PartitionTable:
         """The primitive hinges and massless bodies that the compiler made of the joints: prints as a table."""
@@ -360,7 +404,7 @@ class Model:
         if not self.system.loops:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.system, other._cache = self.system.copy(), {}
+        other.system, other._cache, other._costs = self.system.copy(), {}, {}
         other.system.loops.clear()
         return other
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from bough.describe import CentralGravity, Event, Joint, Mesh, outline
 from bough.errors import StateError
+from bough.kernels.lanes import FOUR, ONE
+from bough.model.cloud import chosen_cloud
 from bough.model.loops import moved, row_sizes
 
 if TYPE_CHECKING:
@@ -89,6 +91,21 @@ def wheels(model: Model) -> list[str]:
         f"{w.name} in {w.body}: {w.inertia:g} kg m^2, {w.speed:g} rad/s, {'driven' if w.driven else 'speed held'}"
         for w in model.system.wheels.values()
     ]
+
+
+def dynamics(model: Model) -> list[tuple[str, str]]:
+    """Label and text: which method "auto" means, for one state and in lanes, and why."""
+    if chosen_cloud(model):
+        return [("dynamics", f"cloud: all but {_count(int(model.free.sum()), 'speed')} are given")]
+    found = []
+    for label, lanes, what in (("dynamics", ONE, "an evaluation"), ("in lanes", FOUR, "a state")):
+        costs = model.costs(lanes)
+        times = {"order-n": costs.order_n, "dense": costs.dense}
+        chosen = times.pop(costs.choice)
+        other, slower = times.popitem()
+        found.append((label, f"{costs.choice}: {chosen:.3g} us {what}, {slower:.3g} us by {other}"))
+    whose = "this machine" if model.costs().calibrated else "a reference machine; bough calibrate measures this one"
+    return [*found, ("predicted", f"for {whose}")]
 
 
 def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:

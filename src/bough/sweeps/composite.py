@@ -35,6 +35,8 @@ from bough.kernels.lanes import (
     read3,
     read6,
     scale,
+    smaller,
+    sqrt,
     store,
     zero,
 )
@@ -210,6 +212,17 @@ def store_entry(lane, plan, ws, i, j, value):
     store(lane, ws, at + nv*j + i, value)
 
 
+def refuse_bent(lane, plan, ws, M, b):
+    """NaN, to be told of, if some body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
+    n, least = read(plan, NV), zero(lane) + 1.0
+    for j in range(n):
+        least = smaller(least, load(lane, ws, M + n*j + j))
+    accumulate(lane, ws, b, 0.0*sqrt(least))
+
+
+only_if_bending(refuse_bent, lambda lane, plan, ws, M, b: None)
+
+
 @leaf
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
@@ -221,5 +234,6 @@ def solve_dense(lane, plan, pars, ws):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
     hold_equations(lane, plan, ws, M, b)
     eliminate(lane, ws, M, b, n)
+    refuse_bent(lane, plan, ws, M, b)
     hold_loops(lane, plan, pars, ws, b)
     substitute_back(lane, ws, M, b, n)

@@ -1,0 +1,139 @@
+"""A number that counts what is done with it, and the memory of such numbers.
+
+What counts is what a compiled sweep carries out: each operation with a number of the state, of the model or of the workspace. A
+constant of the source is not such a number: with it, adding 0 and multiplying by 1 or -1 are left out, as compilers leave them out.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+MULTIPLICATION, ADDITION, DIVISION, ROOT, SINE, KINDS = range(6)
+
+
+class Tally:
+    """Operations by the part of the algorithm that is running: the outermost one that has a label."""
+
+    def __init__(self) -> None:
+        self.by_part: dict[str, list[int]] = {}
+        self.label: str | None = None
+        self.now = self._of("other")
+
+    def _of(self, label: str) -> list[int]:
+        return self.by_part.setdefault(label, [0]*KINDS)
+
+    def labelled(self, label: str, function: Any) -> Any:
+        """The function, whose operations will stand under the label."""
+        def counting(*args: Any) -> Any:
+            if self.label is not None:
+                return function(*args)
+            self.label, self.now = label, self._of(label)
+            try:
+                return function(*args)
+            finally:
+                self.label, self.now = None, self._of("other")
+        return counting
+
+
+TALLY = Tally()
+
+
+class Counted:
+    """A float whose arithmetic is counted."""
+    __slots__ = ("value",)
+    ndim = 0
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Counted):
+            TALLY.now[MULTIPLICATION] += 1
+            return Counted(self.value*other.value)
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if abs(other) != 1.0:
+            TALLY.now[MULTIPLICATION] += 1
+        return Counted(self.value*float(other))
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Counted):
+            TALLY.now[ADDITION] += 1
+            return Counted(self.value + other.value)
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if other != 0.0:
+            TALLY.now[ADDITION] += 1
+        return Counted(self.value + float(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Counted:
+        return Counted(-self.value)
+
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else -self + other
+
+    def __truediv__(self, other: Any) -> Counted:
+        TALLY.now[DIVISION] += 1
+        return Counted(self.value/float(other))
+
+    def __rtruediv__(self, other: Any) -> Counted:
+        TALLY.now[DIVISION] += 1
+        return Counted(float(other)/self.value)
+
+    def sqrt(self) -> Counted:                                  # NumPy's functions call these
+        TALLY.now[ROOT] += 1
+        return Counted(float(np.sqrt(self.value)))
+
+    def sin(self) -> Counted:
+        TALLY.now[SINE] += 1
+        return Counted(float(np.sin(self.value)))
+
+    def cos(self) -> Counted:
+        TALLY.now[SINE] += 1
+        return Counted(float(np.cos(self.value)))
+
+    def __lt__(self, other: Any) -> bool:
+        return self.value < float(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.value <= float(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.value > float(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.value >= float(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == float(other)                       # type: ignore[arg-type]
+
+    __hash__ = None                                             # type: ignore[assignment]
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+
+class Memory(np.ndarray):
+    """An array of counted numbers: what is stored in it is a number from then on, constants too."""
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Memory:
+        made = np.empty(values.shape, object).view(cls)
+        made.reshape(-1)[:] = [Counted(value) for value in values.ravel().tolist()]
+        return made
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
+        super().__setitem__(index, value if isinstance(value, (Counted, np.ndarray, list)) else Counted(float(value)))

@@ -1,0 +1,54 @@
+"""The benchmarks of cost count and compare what they say, and their tables hold the numbers."""
+import pytest
+from rich.console import Console
+
+from bough.bench.auto import LANES, measured
+from bough.bench.cost import draw, of_chain
+from bough.bench.mechanisms import arm7, flexible_arm
+from bough.bench.report import auto_table, cost_table, worst_text
+from bough.bench.zoo import ZOO
+from bough.model.costs import reference_model
+
+
+def shown(table):
+    console = Console(width=120)
+    with console.capture() as told:
+        console.print(table)
+    return told.get()
+
+
+def test_the_zoo_is_as_large_and_as_varied_as_it_should_be():
+    sizes = {name: make() for name, make in ZOO.items()}
+    dofs = [sum(body.joint.n_v + body.n_modes for body in system.bodies.values()) for system in sizes.values()]
+    assert len(ZOO) >= 20
+    assert (min(dofs), max(dofs)) == (2, 500)
+    kinds = {(any(body.n_modes for body in system.bodies.values()), bool(system.loops)) for system in sizes.values()}
+    assert kinds == {(False, False), (False, True), (True, False), (True, True)}
+
+
+@pytest.fixture(scope="module")
+def told():
+    return measured({"arm7": arm7().compile()}, 1)["arm7"]
+
+
+def test_a_loss_is_what_the_choice_costs(told):
+    for lanes in ("one state", "four lanes"):
+        taken, judged = told[lanes], told[lanes]["reference"]
+        assert judged["loss"] == taken[judged["choice"]]/min(taken["order-n"], taken["dense"]) - 1.0
+    assert told["one state"]["reference"]["order-n"] == reference_model().costs(arm7().compile().tables, LANES[0]).order_n
+
+
+def test_what_is_measured_is_shown(told):
+    table = shown(auto_table({"systems": {"arm7": told}}))
+    assert f"{told['four lanes']['dense']:.3g}" in table
+    worst = {weights: {"loss": 0.051, "system": "arm7", "lanes": "one state"} for weights in ("calibrated", "reference")}
+    assert worst_text({"worst": worst}).splitlines()[0] == "largest loss, weights of this machine: 5.1 % (arm7, one state)"
+
+
+def test_counts_are_shown_and_drawn(tmp_path):
+    found = {"chain": "links", "modes": {"0": of_chain(flexible_arm(10, 0), 0)}}
+    counted = found["modes"]["0"]["order-n"]
+    assert counted["counted"]["flops"] == sum(part["flops"] for part in counted["parts"].values())
+    assert counted["ratio"] == counted["counted"]["flops"]/5340
+    assert str(counted["counted"]["multiplications"]) in shown(cost_table(found))
+    assert draw(found["modes"], tmp_path / "figures").stat().st_size > 1000
