@@ -111,6 +111,7 @@ def solid_model(
         pair_mass=scalar,
         geometric_of=geometric,
         lines=grid.lines,
+        faces=grid.faces,
     )
 
 

@@ -1,0 +1,39 @@
+// Forces and moments as arrows; in each group the largest of the whole run has one length.
+
+const ARROWS = { force: arrowGeometry(1), moment: arrowGeometry(2) };
+
+class Arrows {
+  constructor(loads, motion, size) {
+    Object.assign(this, { motion, size, factor: 1 });
+    this.groups = new Map();
+    for (const load of loads) {
+      const mesh = new THREE.Mesh(ARROWS[load.kind], new THREE.MeshStandardMaterial({ color: MARKS[load.kind], roughness: 0.5 }));
+      mesh.renderOrder = 2;
+      if (!this.groups.has(load.group)) this.groups.set(load.group, { on: load.group === "wrenches", largest: { force: 0, moment: 0 }, arrows: [], object: new THREE.Group() });
+      const group = this.groups.get(load.group);
+      group.largest[load.kind] = Math.max(group.largest[load.kind], load.largest);
+      group.arrows.push({ load, mesh });
+      group.object.add(mesh);
+    }
+  }
+
+  place(t, seatOf) {
+    const v = new THREE.Vector3(), seat = new Rigid();
+    for (const group of this.groups.values()) {
+      group.object.visible = group.on;
+      if (!group.on) continue;
+      for (const { load, mesh } of group.arrows) {
+        this.motion.vector(load.values, 0, t, v);
+        const length = v.length() / group.largest[load.kind] * this.size * this.factor;
+        mesh.visible = length > 1e-3 * this.size;
+        if (!mesh.visible) continue;
+        seatOf(load.place, seat);
+        if (load.axes === "place") v.applyQuaternion(seat.q);
+        mesh.position.copy(seat.p);
+        mesh.quaternion.setFromUnitVectors(Z, v.normalize());
+        const thickness = Math.min(length, 0.6 * this.size * this.factor) + 0.1 * this.size * this.factor;
+        mesh.scale.set(thickness, thickness, length);
+      }
+    }
+  }
+}

@@ -1,0 +1,271 @@
+// All that is on the stage, and where it is at a time.
+
+class World {
+  constructor(told, stage) {
+    Object.assign(this, { told, stage, motion: new Motion(told), picked: -1, scale: 1, measure: "none", mode: null });
+    this.bodies = told.bodies;
+    this.order = outward(told.bodies);
+    this.actual = told.bodies.map(() => new Rigid());           // where the model has the bodies, relative to the origin
+    this.shown = told.bodies.map(() => new Rigid());            // where they are drawn: deformations may be scaled
+    this.moved = told.bodies.map(() => new Rigid());            // from actual to shown
+    this.origin = [0, 0, 0];
+    this.up = new THREE.Vector3(0, 0, 1);
+    if (told.gravity && Math.hypot(...told.gravity) > 0) this.up.set(...told.gravity).normalize().negate();
+    this.layers = {};
+    for (const name of ["bodies", "joints", "axes", "frames", "loops", "wheels", "lines", "ground", "traces", "loads"]) {
+      this.layers[name] = new THREE.Group();
+      stage.scene.add(this.layers[name]);
+    }
+    this.traces = new Map();
+    this.addBodies();
+    this.measureExtent();
+    this.addMarks();
+    this.addGround();
+    this.update(this.motion.start);
+  }
+
+  addBodies() {
+    const depths = [];
+    for (const k of this.order) depths[k] = this.bodies[k].parent < 0 ? 0 : depths[this.bodies[k].parent] + 1;
+    this.colours = this.bodies.map((body, k) => bodyColour(body, depths[k]));
+    this.meshes = this.bodies.map((body, k) => bodyMesh(body, k, this.colours[k]));
+    this.flexible = this.bodies.map((body, k) => body.flexible && new Flexible(body.flexible, k, this.colours[k], this.motion));
+    this.flexible.forEach((each, k) => { if (each) this.meshes[k].add(each.deformed = each.object); });
+    this.layers.bodies.add(...this.meshes);
+  }
+
+  // A ball around all bodies over the run, in the world and about the mass centre.
+  measureExtent() {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], rigid = new Rigid();
+    let about = 0, lowest = Infinity;
+    for (let s = 0; s <= 40; s++) {
+      const t = this.motion.start + this.motion.span * s / 40, origin = this.motion.origin(t);
+      this.bodies.forEach((body, k) => {
+        this.motion.pose(k, t, rigid);
+        const centre = new THREE.Vector3(...(body.flexible ? [0, 0, 0] : body.com)).applyQuaternion(rigid.q).add(rigid.p);
+        const reach = (body.flexible ? 1 : 0.55) * body.reach;
+        about = Math.max(about, centre.length() + reach);
+        centre.toArray().forEach((x, i) => { low[i] = Math.min(low[i], origin[i] + x - reach); high[i] = Math.max(high[i], origin[i] + x + reach); });
+        lowest = Math.min(lowest, centre.clone().add(new THREE.Vector3(...origin)).dot(this.up) - reach);
+      });
+    }
+    const spread = Math.hypot(...high.map((x, i) => x - low[i])) / 2;
+    Object.assign(this, { about, lowest, centre: high.map((x, i) => (x + low[i]) / 2), roams: spread > 3 * about });
+    this.radius = this.roams ? about : spread;
+  }
+
+  addMarks() {
+    const { told } = this, small = 0.012 * this.radius;
+    const size = (body) => {
+      const own = body.reach, parent = body.parent >= 0 ? this.bodies[body.parent].reach : own;
+      return Math.max(0.045 * Math.min(own, parent), 0.002 * this.radius);
+    };
+    this.joints = this.bodies.map((body) => new JointMark(body, size(body)));
+    this.joints.forEach((joint) => this.layers.joints.add(joint.inner, joint.outer));
+    this.feet = this.bodies.filter((body) => body.parent < 0 && body.joint.kind !== "free")
+      .map((body) => ({ body, foot: footMark(size(body) * 1.3, this.up) }));
+    this.feet.forEach(({ foot }) => this.layers.joints.add(foot));
+    this.frames = this.bodies.map((body) => { const frame = triad(); frame.scale.setScalar(Math.max(0.35 * body.reach, 0.03 * this.radius)); return frame; });
+    this.worldFrame = triad();
+    this.worldFrame.scale.setScalar(0.22 * this.radius);
+    this.layers.frames.add(...this.frames, this.worldFrame);
+    const near = (place) => place.body < 0 ? this.radius : this.bodies[place.body].reach;
+    this.loops = told.loops.map((loop) => new LoopMark(loop, Math.max(0.05 * Math.min(near(loop.a), near(loop.b)), 0.003 * this.radius)));
+    this.loops.forEach((loop) => this.layers.loops.add(loop.group));
+    this.wheels = told.wheels.map((wheel) => this.wheelMark(wheel));
+    this.wheels.forEach((wheel) => this.layers.wheels.add(wheel.group));
+    this.lines = told.lines.map((line) => ({ line, rod: new RodMark(MARKS.line, 0.35 * small) }));
+    this.lines.forEach(({ rod }) => this.layers.lines.add(rod.mesh));
+    this.springs = told.springs.map((spring) => ({ spring, mesh: marker(new THREE.OctahedronGeometry(2.2 * small), basic(MARKS.loop)) }));
+    this.springs.forEach(({ mesh }) => this.layers.lines.add(mesh));
+    this.arrows = new Arrows(told.loads, this.motion, 0.55 * this.radius);
+    for (const group of this.arrows.groups.values()) this.layers.loads.add(group.object);
+  }
+
+  wheelMark(wheel) {
+    const body = this.bodies[wheel.place.body], mesh = this.meshes[wheel.place.body].children[0];
+    wheel.centre = wheel.place.node >= 0 || body.flexible ? [0, 0, 0] : body.com;
+    let offset = 0, radius = 0.13 * body.reach;
+    if (mesh && !body.flexible && body.parts.length) {          // where a ray along the axis leaves the first part
+      mesh.geometry.computeBoundingBox();
+      const part = body.parts[0], extent = part.kind === "box" ? Math.min(...part.size) : 2 * (part.below || part.radius || 0.1 * body.reach);
+      radius = 0.27 * extent;
+      const axis = new THREE.Vector3(...wheel.axis).normalize(), centre = new THREE.Vector3(...wheel.centre);
+      const far = 4 * body.reach, ray = new THREE.Raycaster(centre.clone().addScaledVector(axis, far), axis.clone().negate());
+      const plain = new THREE.Mesh(partGeometry(part).applyQuaternion(new THREE.Quaternion(...(part.turn || [0, 0, 0, 1]))).translate(...(part.at || [0, 0, 0])));
+      const hit = ray.intersectObject(plain)[0];
+      if (hit) offset = far - hit.distance;
+    }
+    return new WheelMark(wheel, radius, offset);
+  }
+
+  addGround() {
+    const { told } = this, heavy = told.gravity && Math.hypot(...told.gravity) > 0;
+    this.cell = roundNumber(this.radius / 4);
+    if (!heavy) return;
+    const water = told.water.length > 0, half = (water ? 60 : 30) * this.cell;
+    this.plane = new THREE.Group().add(gridPlane(this.cell, half, water ? MARKS.water : css("--grid")));
+    if (water) {
+      const sheet = new THREE.Mesh(new THREE.CircleGeometry(half * 0.55, 64), new THREE.MeshBasicMaterial({ color: MARKS.water, transparent: true, opacity: 0.16, side: THREE.DoubleSide, depthWrite: false }));
+      this.plane.add(sheet);
+    }
+    this.plane.quaternion.setFromUnitVectors(Z, this.up);
+    this.height = water ? told.water[0] : this.lowest;
+    this.layers.ground.add(this.plane);
+  }
+
+  placeGround(target) {
+    if (!this.plane) return;
+    const turn = this.plane.quaternion, local = new THREE.Vector3(...this.origin.map((x, k) => x + target.getComponent(k))).applyQuaternion(turn.clone().conjugate());
+    const snap = (x) => 5 * this.cell * Math.round(x / (5 * this.cell));
+    const place = new THREE.Vector3(snap(local.x), snap(local.y), this.height).applyQuaternion(turn);
+    this.plane.position.set(...place.toArray().map((x, k) => x - this.origin[k]));
+  }
+
+  // Where a place of the description is drawn.
+  seat(place, out) {
+    if (place.body < 0) { out.p.set(...this.origin.map((x) => -x)); out.q.identity(); }
+    else {
+      out.copy(this.shown[place.body]);
+      if (place.node >= 0) out.then(this.nodeFrame(place.body, place.node, true));
+    }
+    out.p.add(new THREE.Vector3(...place.at).applyQuaternion(out.q));
+    out.q.multiply(new THREE.Quaternion(...place.turn));
+    return out;
+  }
+
+  // A node relative to the body frame, as shown or as the model has it.
+  nodeFrame(body, node, shown) {
+    const flexible = this.flexible[body], eta = shown ? flexible.shown : flexible.actual, moved = shown ? flexible.moved : flexible.movedActual;
+    return this.deformFrame(body, shown).then(flexible.node(node, eta, moved, new Rigid()));
+  }
+
+  // The frame that a body deforms in, relative to the frame of its inboard node.
+  deformFrame(body, shown) {
+    const flexible = this.flexible[body], out = new Rigid();
+    if (flexible.inboard < 0) return out;
+    return flexible.node(flexible.inboard, shown ? flexible.shown : flexible.actual, shown ? flexible.moved : flexible.movedActual, out).inverse();
+  }
+
+  update(t) {
+    this.t = t;
+    this.origin = this.motion.origin(t);
+    this.bodies.forEach((body, k) => this.motion.pose(k, t, this.actual[k]));
+    this.deform(t);
+    for (const k of this.order) this.placeBody(k);
+    this.placeMarks(t);
+    this.stage.stale = true;
+  }
+
+  // Modal coordinates as they are, times a scale, or those of one mode that is shown.
+  deform(t) {
+    for (const flexible of this.flexible) {
+      if (!flexible) continue;
+      flexible.read(t);
+      const mode = this.mode && this.mode.body === flexible.number ? this.mode : null;
+      for (let r = 0; r < flexible.n; r++) flexible.shown[r] = mode ? (r === mode.mode ? mode.value : 0) : this.scale * flexible.actual[r];
+      flexible.displace(flexible.shown, flexible.moved);
+      const same = !mode && this.scale === 1;
+      flexible.movedActual = same ? flexible.moved : new Float32Array(flexible.moved.length);
+      if (!same) flexible.displace(flexible.actual, flexible.movedActual);
+      flexible.draw(this.measure, this.largest());
+    }
+  }
+
+  largest() {
+    if (this.measure === "none") return 1;
+    const scale = this.mode ? 1 : this.scale;
+    return (this.largestOf ||= {})[this.measure + this.mode?.key] ??= this.mode ? this.largestOfMode() : this.largestOfRun() * scale || 1e-12;
+  }
+
+  largestOfRun() {
+    let found = 0;
+    for (let s = 0; s <= 120; s++) {
+      for (const flexible of this.flexible.filter(Boolean)) {
+        flexible.read(this.motion.start + this.motion.span * s / 120);
+        flexible.displace(flexible.actual, flexible.moved);
+        for (const value of flexible.values(this.measure, flexible.actual)) found = Math.max(found, value);
+      }
+    }
+    for (const flexible of this.flexible.filter(Boolean)) flexible.read(this.t);
+    return found;
+  }
+
+  largestOfMode() {
+    const flexible = this.flexible[this.mode.body], eta = new Float32Array(flexible.n);
+    eta[this.mode.mode] = this.mode.amplitude;
+    flexible.displace(eta, flexible.moved);
+    return flexible.values(this.measure, eta).reduce((a, b) => Math.max(a, b), 0) || 1e-12;
+  }
+
+  placeBody(k) {
+    const { joint, parent } = this.bodies[k], moved = this.moved[k];
+    if (parent < 0) moved.copy(new Rigid());
+    else {
+      moved.copy(this.moved[parent]);
+      const { node } = joint.place;
+      if (node >= 0 && (this.scale !== 1 || this.mode)) {       // carried by a node: from where it is to where it is shown
+        const actual = new Rigid().copy(this.actual[parent]).then(this.nodeFrame(parent, node, false));
+        moved.copy(this.shown[parent]).then(this.nodeFrame(parent, node, true)).then(actual.inverse());
+      }
+    }
+    this.shown[k].copy(moved).then(this.actual[k]);
+    this.meshes[k].position.copy(this.shown[k].p);
+    this.meshes[k].quaternion.copy(this.shown[k].q);
+    if (this.flexible[k]) {
+      const frame = this.deformFrame(k, true);
+      this.flexible[k].object.position.copy(frame.p);
+      this.flexible[k].object.quaternion.copy(frame.q);
+    }
+  }
+
+  placeMarks(t) {
+    const a = new Rigid(), b = new Rigid();
+    this.joints.forEach((joint, k) => joint.place(this.seat(this.bodies[k].joint.place, a), this.shown[k]));
+    this.feet.forEach(({ body, foot }) => { this.seat(body.joint.place, a); foot.position.copy(a.p).add(foot.userData.drop); });
+    this.frames.forEach((frame, k) => { frame.position.copy(this.shown[k].p); frame.quaternion.copy(this.shown[k].q); });
+    this.worldFrame.position.set(...this.origin.map((x) => -x));
+    this.loops.forEach((mark) => mark.place(this.seat(mark.loop.a, a), this.seat(mark.loop.b, b)));
+    this.wheels.forEach((mark) => mark.place(this.seat(mark.wheel.place, a), this.motion.value(mark.wheel.angle, 0, t)));
+    this.lines.forEach(({ line, rod }) => rod.place(this.seat(line.a, a).p, this.seat(line.b, b).p));
+    this.springs.forEach(({ spring, mesh }) => mesh.position.copy(this.seat(spring.place, a).p));
+    for (const trace of this.traces.values()) trace.place(t, this.origin);
+    this.arrows.place(t, (place, out) => this.seat(place, out));
+  }
+
+  // Where a body's mass centre is drawn.
+  middle(k, out = new THREE.Vector3()) {
+    const flexible = this.flexible[k];
+    if (!flexible) return out.set(...this.bodies[k].com).applyQuaternion(this.shown[k].q).add(this.shown[k].p);
+    const at = flexible.told.chain ? flexible.told.chain[flexible.told.chain.length >> 1] : 0;
+    return out.fromArray(flexible.points, 3 * at).add(new THREE.Vector3().fromArray(flexible.moved, 3 * at))
+      .applyQuaternion(flexible.object.quaternion).add(flexible.object.position).applyQuaternion(this.shown[k].q).add(this.shown[k].p);
+  }
+
+  pick(k) {
+    if (this.picked >= 0) highlight(this.meshes[this.picked], false);
+    this.picked = k;
+    if (k >= 0) highlight(this.meshes[k], true);
+    this.stage.stale = true;
+  }
+
+  trace(k, on) {
+    if (on === this.traces.has(k)) return;
+    if (on) this.traces.set(k, new Trace(this.motion, k, this.bodies[k].com, this.colours[k]));
+    else { this.layers.traces.remove(this.traces.get(k).group); this.traces.delete(k); }
+    if (on) this.layers.traces.add(this.traces.get(k).group);
+    this.placeMarks(this.t);
+    this.stage.stale = true;
+  }
+}
+
+// Numbers of bodies, parents before children.
+function outward(bodies) {
+  const found = [], known = new Set();
+  bodies.forEach((_, k) => {
+    const path = [];
+    for (let at = k; at >= 0 && !known.has(at); at = bodies[at].parent) { path.push(at); known.add(at); }
+    found.push(...path.reverse());
+  });
+  return found;
+}
