@@ -18,7 +18,7 @@ _HOMES = {
                        "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench", "Line",
                        "Restoring", "Buoyancy", "Table", "CentralGravity", "Simulation", "load", "json_schema",
                        "Constant", "Rate", "Polynomial", "Spline", "Harmonics", "Move", "Pieces",
-                       "Event", "Lock", "Release", "Prescribe", "Latch", "Stop"),
+                       "Event", "Lock", "Release", "Prescribe", "Latch", "Stop", "Box", "Cylinder", "Sphere", "Mesh"),
     "bough.flex": ("FlexibleBody", "beam", "box", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),

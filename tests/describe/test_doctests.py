@@ -34,11 +34,13 @@ def examples_of_the_yaml_page(folder):
 
 
 def test_examples_of_the_yaml_page(tmp_path):
-    system, flexible, moved, looped, moored = examples_of_the_yaml_page(tmp_path)
+    system, shaped, flexible, moved, looped, moored = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
     assert System.from_yaml(system.to_yaml()) == system
+    assert shaped.bodies["plate"].mass == 54.0
+    assert System.from_yaml(shaped.to_yaml()) == shaped
     assert flexible.bodies["boom"].flexible.nodes.names == ("root", "tip", "middle")
     assert flexible.bodies["dish"].node == flexible.bodies["boom"].flexible.nodes.names[1]
     assert System.from_yaml(flexible.to_yaml()) == flexible

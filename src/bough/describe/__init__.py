@@ -24,6 +24,7 @@ from bough.describe.loads import Wrench
 from bough.describe.loops import Distance, Frame, Loop
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.settings import Simulation
+from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.stops import Stop
 from bough.describe.system import System, load
 from bough.describe.tables import Table
@@ -31,9 +32,11 @@ from bough.describe.wheels import Wheel
 
 __all__ = [
     "Body",
+    "Box",
     "Buoyancy",
     "CentralGravity",
     "Constant",
+    "Cylinder",
     "Cylindrical",
     "Distance",
     "Event",
@@ -46,6 +49,7 @@ __all__ = [
     "Line",
     "Lock",
     "Loop",
+    "Mesh",
     "Move",
     "Pieces",
     "Planar",
@@ -58,7 +62,9 @@ __all__ = [
     "Release",
     "Restoring",
     "Revolute",
+    "Shape",
     "Simulation",
+    "Sphere",
     "Spherical",
     "Spline",
     "Stop",

@@ -28,6 +28,8 @@ from bough.describe.numeric import (
     truth,
 )
 from bough.describe.orientation import IDENTITY, Orientation
+from bough.describe.shape_mapping import ShapesField
+from bough.describe.shape_mass import mass_of_shapes
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody
 
@@ -55,11 +57,17 @@ class Body(Description):
     `etadot0` are its modal coordinates and their rates at the start of a run, and `rest` the modal coordinates without stress: the
     elastic force is K (eta - rest). Each has one number for each mode; None is zeros.
 
+    `shapes` (see bough.Box, Cylinder, Sphere, Mesh) are what the body looks like. Those that have a density give a rigid body its mass,
+    com and inertia, which are then not given; the others weigh nothing.
+
     >>> Body("boom", parent="bus", joint="free", at=(0.5, 0, 0), mass=8, com=(1, 0, 0), inertia=(0, 3, 3))
     Body('boom', parent='bus', joint=Free(), at=(0.5, 0.0, 0.0), mass=8.0, com=(1.0, 0.0, 0.0), inertia=((0.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 3.0)))
     >>> Body("boom", mass=-3)
     Traceback (most recent call last):
     bough.errors.DescriptionError: body 'boom': mass is -3.0 kg; give a number >= 0
+    >>> from bough.describe.shapes import Box
+    >>> Body("plate", shapes=Box((1, 1, 0.01), density=2700)).mass
+    27.0
     >>> from bough.flex import beam
     >>> boom = Body("boom", flexible=beam(4.0, EI=800, mass_per_length=1.5, modes=2), eta0=(0.1, 0))
     >>> round(boom.mass, 9), boom.n_modes
@@ -81,6 +89,7 @@ class Body(Description):
     eta0: PerMode = None
     etadot0: PerMode = None
     rest: PerMode = None
+    shapes: ShapesField = ()
 
     def __init__(
         self,
@@ -98,11 +107,13 @@ class Body(Description):
         eta0: Any = None,
         etadot0: Any = None,
         rest: Any = None,
+        shapes: Any = (),
     ) -> None:
         substance = {"mass": mass, "com": com, "inertia": inertia}
         super().__init__(
             name=name, parent=parent, joint=joint, at=at, orient=orient, idealised=idealised, flexible=flexible, node=node,
-            eta0=eta0, etadot0=etadot0, rest=rest, **{key: value for key, value in substance.items() if value is not None},
+            eta0=eta0, etadot0=etadot0, rest=rest, shapes=shapes,
+            **{key: value for key, value in substance.items() if value is not None},
         )  # fmt: skip
 
     @field_validator("eta0", "etadot0", "rest", mode="before")
@@ -120,6 +131,8 @@ class Body(Description):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.weighed:
+            self._weigh()
         if self.flexible is not None:
             self._take_mass(self.flexible)
         elif found := defect(self.mass, self.inertia, self.idealised):
@@ -129,6 +142,23 @@ class Body(Description):
         if self.parent is None and self.node is not None:
             raise Fault("node", f"node is {self.node!r}, but the world, which carries the body, has no nodes; leave it out")
         return self
+
+    def _weigh(self) -> None:
+        """Mass, com and inertia are those of the shapes that have a density, and are not told twice."""
+        [first, *_] = [f"shape {i + 1} ({shape.noun})" for i, shape in enumerate(self.shapes) if shape.density is not None]
+        if self.flexible is not None:
+            raise Fault("shapes", f"{first} has a density, but finite elements give a flexible body its mass; leave out density")
+        given = [key for key in MASS_KEYS if key in self.model_fields_set]
+        if given:
+            what = " and ".join(given)
+            told = f"{what} given, but {first} has a density and gives the body its mass"
+            raise Fault(given[0], f"{told}; leave out {what}, or the density")
+        try:
+            found = mass_of_shapes(self.shapes)
+        except DescriptionError as error:
+            raise DescriptionError([problem._replace(path=("shapes", *problem.path)) for problem in error.problems]) from None
+        for key, value in found.items():
+            object.__setattr__(self, key, value)  # the description is being made, and does not change after
 
     def _take_mass(self, flexible: FlexibleBody) -> None:
         """Mass, com and inertia are those of the finite elements; what was given must be that."""
@@ -144,8 +174,13 @@ class Body(Description):
         return {key: value for key, value in written.items() if key not in self.derived()}
 
     def derived(self) -> tuple[str, ...]:
-        """Mass, com and inertia of a flexible body."""
-        return () if self.flexible is None else MASS_KEYS
+        """Mass, com and inertia, where finite elements or shapes give them."""
+        return MASS_KEYS if self.weighed or self.flexible is not None else ()
+
+    @property
+    def weighed(self) -> bool:
+        """Whether its shapes give it its mass."""
+        return any(shape.density is not None for shape in self.shapes)
 
     @property
     def n_modes(self) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from bough.describe import flexible_mapping
+from bough.describe import flexible_mapping, shape_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
 from bough.describe.elements import Buoyancy, Line, Restoring
@@ -78,8 +78,16 @@ def in_folder(data: Any, folder: Path) -> Any:
 
 
 def _body_in(folder: Path, body: Any) -> Any:
-    named = isinstance(body, Mapping) and "flexible" in body
-    return body | {"flexible": flexible_mapping.in_folder(body["flexible"], folder)} if named else body
+    readers = {"flexible": flexible_mapping.in_folder, "shapes": shape_mapping.in_folder}
+    found = {key: read(body[key], folder) for key, read in readers.items() if isinstance(body, Mapping) and key in body}
+    return body | found if found else body
+
+
+def beside(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The data of a system for a YAML file in a folder: the names of mesh files within the folder start there."""
+    bodies = [body | {"shapes": shape_mapping.beside(body["shapes"], folder)} if "shapes" in body else body
+              for body in data.get("bodies", [])]  # fmt: skip
+    return data | {"bodies": bodies} if bodies else data
 
 
 def json_schema() -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -71,6 +71,14 @@ def turn(about: tuple[float, float, float], angle: float) -> Quaternion:
     """The rotation by an angle about a unit vector."""
     s, c = math.sin(angle / 2), math.cos(angle / 2)
     return about[0] * s, about[1] * s, about[2] * s, c
+
+
+def rotation_matrix(given: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Matrix of a quaternion x, y, z, w."""
+    x, y, z, w = np.asarray(given)/np.linalg.norm(given)
+    return np.array([[1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y)],
+                     [2*(x*y + w*z), 1 - 2*(x*x + z*z), 2*(y*z - w*x)],
+                     [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])  # fmt: skip
 
 
 def from_matrix(R: Any) -> Quaternion:

@@ -12,7 +12,7 @@ from bough.describe import outline, yaml_io
 from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
 from bough.describe.body import Body
-from bough.describe.document import Document, in_folder
+from bough.describe.document import Document, beside, in_folder
 from bough.describe.elements import Buoyancy, Element, Line, Restoring
 from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
@@ -22,6 +22,7 @@ from bough.describe.loops import Loop
 from bough.describe.numeric import VectorLike, text
 from bough.describe.references import reference_problems
 from bough.describe.settings import Simulation
+from bough.describe.shapes import Mesh, Shape
 from bough.describe.stops import Stop
 from bough.describe.wheels import Wheel
 from bough.errors import DescriptionError, Problem
@@ -106,10 +107,11 @@ class System:
         eta0: Any = None,
         etadot0: Any = None,
         rest: Any = None,
+        shapes: Any = (),
     ) -> Body:
         """Add a body; see Body for what the arguments mean. Without a joint it is welded to its parent."""
-        modal = {"eta0": eta0, "etadot0": etadot0, "rest": rest}
-        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised, flexible, node, **modal))
+        rest_of = {"eta0": eta0, "etadot0": etadot0, "rest": rest, "shapes": shapes}
+        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised, flexible, node, **rest_of))
 
     def loop(self, name: str, *, joint: Any, a: Any, b: Any) -> Loop:
         """Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop."""
@@ -238,6 +240,17 @@ class System:
         """
         return (self._exact() if exact else self)._document().to_dict()
 
+    def self_contained(self) -> System:
+        """The same system with its meshes inside instead of in files, to be taken where these are not. A mesh whose file cannot be
+        read stays as it is.
+        """
+        twin = self.copy()
+        for name, body in self.bodies.items():
+            shapes = tuple(_packed(shape) for shape in body.shapes)
+            if shapes != body.shapes:
+                twin.bodies[name] = body.model_copy(update={"shapes": shapes})
+        return twin
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The system that such a dict describes; everything that is wrong is reported together.
@@ -259,14 +272,16 @@ class System:
         return system
 
     def to_yaml(self, path: str | PathLike[str] | None = None, *, exact: bool = False) -> str:
-        """The YAML text of the system, also written to a file if a path is given; `exact` is that of `to_dict`.
+        """The YAML text of the system, also written to a file if a path is given; `exact` is that of `to_dict`. Mesh files in
+        the folder of that file are named from there.
 
         >>> print(System("empty", gravity=(0, 0, -9.81)).to_yaml(), end="")
         bough: 1
         name: empty
         gravity: [0.0, 0.0, -9.81]
         """
-        written = yaml_io.write(self.to_dict(exact=exact))
+        data = self.to_dict(exact=exact)
+        written = yaml_io.write(data if path is None else beside(data, Path(path).absolute().parent))
         if path is not None:
             Path(path).write_text(written, encoding="utf-8")
         return written
@@ -359,6 +374,13 @@ class System:
 
     def __repr__(self) -> str:
         return outline.of(self)
+
+
+def _packed(shape: Shape) -> Shape:
+    try:
+        return shape.packed() if isinstance(shape, Mesh) else shape
+    except DescriptionError:                                    # it is not to be had here either
+        return shape
 
 
 def _subject(part: Description) -> str:

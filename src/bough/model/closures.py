@@ -4,8 +4,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.describe import Distance, Frame, Joint, Loop, System
+from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import NODE
-from bough.model.partition import Partition, Seat, rotation_matrix
+from bough.model.partition import Partition, Seat
 from bough.sweeps import fields as f
 
 AXES = np.eye(3)

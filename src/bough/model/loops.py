@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.describe import Frame
+from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.model.closures import Closure, held_motion
 from bough.model.observe import Bodies, Frames
-from bough.model.partition import rotation_matrix
 from bough.model.run import workspace
 from bough.sweeps import calls
 from bough.sweeps import fields as f

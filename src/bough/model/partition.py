@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bough.describe import Body, Joint, System
+from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 from bough.model.coordinates import coordinate_places, holdable
 from bough.model.flexible import inboard_place, inboard_shapes
@@ -85,14 +86,6 @@ class Partition:
             self.hinges.append(Hinge(body, self.hinges[inner].label, inner, NODE, np.eye(3), np.zeros((1, 3)), 0, 0,
                                      flexible=flexible, node=node))
         return Seat(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
-
-
-def rotation_matrix(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Matrix of a quaternion x, y, z, w."""
-    x, y, z, w = np.asarray(quaternion)/np.linalg.norm(quaternion)
-    return np.array([[1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y)],
-                     [2*(x*y + w*z), 1 - 2*(x*x + z*z), 2*(y*z - w*x)],
-                     [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])
 
 
 def turn_to_z(axis: tuple[float, ...]) -> np.ndarray:

@@ -3,9 +3,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError
 from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
-from bough.model.partition import Hinge, rotation_matrix
+from bough.model.partition import Hinge
 from bough.model.tables import Tables
 
 if TYPE_CHECKING:

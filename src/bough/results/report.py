@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Container
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.describe import Mesh
 from bough.integrate.occurrence import Occurrence
 from bough.results import netcdf, summary
 from bough.results.facts import Facts
@@ -89,9 +91,11 @@ class Report(ABC):
         return summary.text(self)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write a NetCDF file that holds the data, the run's facts and the system; `bough.open_result` reads it."""
-        target = Path(path)
-        netcdf.write(target, self.arrays)
+        """Write a NetCDF file that holds the data, its facts and the system, meshes included; `bough.open_result` reads it."""
+        target, whole = Path(path), self.arrays
+        if any(isinstance(shape, Mesh) for body in self.system.bodies.values() for shape in body.shapes):
+            whole = replace(whole, attrs=whole.attrs | {"system": self.system.self_contained().to_yaml(exact=True)})
+        netcdf.write(target, whole)
         return target
 
     def plot(self, what: str = "states", path: str | PathLike[str] | None = None) -> Figure:

@@ -1,0 +1,88 @@
+"""Mass, mass centre and inertia of bodies whose shapes have densities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bough.describe.mesh_files import solid, wrong_mesh
+from bough.describe.orientation import rotation_matrix
+from bough.describe.shape_mapping import named
+from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from bough.errors import DescriptionError
+
+
+class Solid(NamedTuple):
+    """Mass, mass centre, and the inertia about it."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+
+def mass_of_shapes(shapes: Sequence[Shape]) -> dict[str, Any]:
+    """What the shapes with a density give a body, as a description holds it; nothing if none has one.
+
+    >>> from bough.describe.shapes import Box
+    >>> mass_of_shapes([Box((1, 2, 3), at=(0, 0, 1), density=2)])
+    {'mass': 12.0, 'com': (0.0, 0.0, 1.0), 'inertia': ((13.0, 0.0, 0.0), (0.0, 10.0, 0.0), (0.0, 0.0, 5.0))}
+    """
+    solids = [_placed(shape, index) for index, shape in enumerate(shapes) if shape.density is not None]
+    if not solids:
+        return {}
+    mass = math.fsum(each.mass for each in solids)
+    com = np.sum([each.mass * each.com for each in solids], axis=0) / mass
+    inertia = np.sum([each.inertia + each.mass * _spread(each.com - com) for each in solids], axis=0)      # parallel axes
+    return {"mass": mass, "com": tuple(com.tolist()), "inertia": tuple(map(tuple, inertia.tolist()))}
+
+
+def _spread(r: np.ndarray) -> np.ndarray:
+    """The inertia of a unit mass at r: |r|^2 - r r'."""
+    return np.dot(r, r) * np.eye(3) - np.outer(r, r)
+
+
+def _placed(shape: Shape, index: int) -> Solid:
+    """The shape's mass properties in the body frame."""
+    try:
+        mass, com, inertia = _own(shape, shape.density or 0.0)
+    except DescriptionError as error:
+        raise DescriptionError([named(problem, index) for problem in error.problems]) from None
+    R = rotation_matrix(shape.orient)
+    turned = R @ inertia @ R.T
+    return Solid(mass, R @ com + shape.at, (turned + turned.T) / 2)
+
+
+def _own(shape: Shape, density: float) -> Solid:
+    """The shape's mass properties in its own frame."""
+    match shape:
+        case Box(size=(x, y, z)):
+            mass = density * x * y * z
+            return Solid(mass, np.zeros(3), mass / 12 * np.diag([y * y + z * z, z * z + x * x, x * x + y * y]))
+        case Cylinder(radius=r, length=l):
+            mass = density * math.pi * r * r * l
+            across = r * r / 4 + l * l / 12
+            return Solid(mass, np.zeros(3), mass * np.diag([across, across, r * r / 2]))
+        case Sphere(radius=r):
+            mass = density * 4 / 3 * math.pi * r**3
+            return Solid(mass, np.zeros(3), 2 / 5 * mass * r * r * np.eye(3))
+        case Mesh():
+            return _enclosed(shape, density)
+    raise TypeError(f"{type(shape).__name__} has no mass properties")
+
+
+def _enclosed(shape: Mesh, density: float) -> Solid:
+    """What a closed surface encloses."""
+    mesh = solid(shape.own_triangles())
+    remedy = "repair it, or leave out density and give the body mass, com and inertia"
+    if not mesh.is_watertight:
+        raise wrong_mesh(f"{shape.path} is not watertight, so it encloses no mass; {remedy}")
+    if not mesh.is_winding_consistent:
+        raise wrong_mesh(f"{shape.path} has triangles that face inwards and others outwards; {remedy}")
+    if mesh.volume <= 0:
+        raise wrong_mesh(f"{shape.path} has the volume {mesh.volume:.6g} m^3, its triangles face inwards; {remedy}")
+    mesh.density = density
+    found = mesh.mass_properties
+    return Solid(float(found.mass), np.array(found.center_mass), np.array(found.inertia))

@@ -1,0 +1,199 @@
+"""Shapes of bodies: what they look like, and, with a density, their mass."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from bough.describe import tessellation
+from bough.describe.base import Description
+from bough.describe.mesh_files import pack, read_mesh, unpack
+from bough.describe.numeric import ABOVE_ZERO, NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
+from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
+from bough.describe.tessellation import Triangles
+
+ORIGIN = (0.0, 0.0, 0.0)
+Colour = str | tuple[float, ...]
+_COLOUR = {"anyOf": [{"type": "null"}, {"type": "string"}, NUMBERS | {"minItems": 3, "maxItems": 4}]}
+_SCALE = {"anyOf": [{"type": "number"}, VECTOR]}
+
+
+def _colour(value: Any) -> Colour | None:
+    """A name that matplotlib knows, or 3 or 4 numbers from 0 to 1: red, green, blue, opacity."""
+    if value is None:
+        return None
+    remedy = "give the name of a colour, such as 'steelblue' or '#4682b4', or 3 numbers from 0 to 1: red, green, blue"
+    if isinstance(value, str):
+        from matplotlib.colors import is_color_like
+
+        if not is_color_like(value):
+            raise ValueError(f"is {value!r}; {remedy}")
+        return value
+    given = items(value)
+    if given is None or len(given) not in (3, 4) or not all(0 <= number(entry) <= 1 for entry in given):
+        raise ValueError(f"is {shown(value)}; {remedy}")
+    return tuple(map(number, given))
+
+
+def _size(value: Any) -> tuple[float, float, float]:
+    size = vector(value)
+    if min(size) <= 0:
+        raise ValueError(f"is {shown(value)}; give 3 numbers > 0, in m")
+    return size
+
+
+def _scale(value: Any) -> tuple[float, float, float]:
+    scale = (number(value),) * 3 if items(value) is None else vector(value)
+    if not all(scale):
+        raise ValueError(f"is {shown(value)}; give a number that is not 0, or 3 of them")
+    return scale
+
+
+def _file(value: Any) -> str:
+    """The whole path: a description does not depend on where it is read."""
+    return os.path.abspath(text(os.fspath(value) if isinstance(value, os.PathLike) else value))
+
+
+def _packed(value: Any) -> str | None:
+    if value is not None:
+        unpack(text(value))
+    return value
+
+
+class Shape(Description):
+    """A shape fixed in the frame of a body, at `at` with the orientation `orient`. Its `colour` is one that matplotlib names, or
+    red, green, blue (and opacity) from 0 to 1. With a `density` [kg/m^3], it gives the body mass.
+
+    >>> isinstance(Box((1, 1, 1)), Shape)
+    True
+    """
+
+    at: Vector = ORIGIN
+    orient: Orientation = IDENTITY
+    colour: Annotated[Colour | None, BeforeValidator(_colour), WithJsonSchema(_COLOUR)] = None
+    density: Annotated[float, above_zero("kg/m^3"), ABOVE_ZERO] | None = None
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
+    def triangles(self) -> Triangles:
+        """Its surface in the body frame: vertices (n, 3) and faces (m, 3), which are counter-clockwise from outside.
+
+        >>> vertices, faces = Box((2, 1, 1), at=(1, 0, 0)).triangles()
+        >>> vertices.min(axis=0), vertices.max(axis=0), len(faces)
+        (array([ 0. , -0.5, -0.5]), array([2. , 0.5, 0.5]), 12)
+        """
+        vertices, faces = self.own_triangles()
+        return vertices @ rotation_matrix(self.orient).T + self.at, faces
+
+    def own_triangles(self) -> Triangles:
+        """Its surface in its own frame."""
+        raise NotImplementedError
+
+
+class Box(Shape):
+    """A box, centred in its frame, of the `size` (x, y, z).
+
+    >>> Box((1, 2, 0.5), density=2700)
+    Box(density=2700.0, size=(1.0, 2.0, 0.5))
+    >>> Box((1, 0, 2))
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: box: size is (1, 0, 2); give 3 numbers > 0, in m
+    """
+
+    noun: ClassVar[str] = "box"
+    size: Annotated[tuple[float, float, float], BeforeValidator(_size), WithJsonSchema(VECTOR)]
+
+    def __init__(
+        self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, colour: Any = None, density: float | None = None
+    ) -> None:
+        super().__init__(size=size, at=at, orient=orient, colour=colour, density=density)
+
+    def own_triangles(self) -> Triangles:
+        """Twelve."""
+        return tessellation.box(self.size)
+
+
+class Cylinder(Shape):
+    """A cylinder about the z axis of its frame, centred in it.
+
+    >>> Cylinder(radius=0.1, length=2, orient={"axis": "y", "degrees": 90}).triangles()[0].max(axis=0).round(3)
+    array([1. , 0.1, 0.1])
+    """
+
+    noun: ClassVar[str] = "cylinder"
+    radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    length: Annotated[float, above_zero("m"), ABOVE_ZERO]
+
+    def __init__(
+        self,
+        radius: float,
+        length: float,
+        at: VectorLike = ORIGIN,
+        orient: Any = None,
+        colour: Any = None,
+        density: float | None = None,
+    ) -> None:
+        super().__init__(radius=radius, length=length, at=at, orient=orient, colour=colour, density=density)
+
+    def own_triangles(self) -> Triangles:
+        """A prism of many sides, with its lids."""
+        return tessellation.cylinder(self.radius, self.length)
+
+
+class Sphere(Shape):
+    """A sphere at the origin of its frame.
+
+    >>> Sphere(0.1, at=(0, 0, 1), colour="tomato")
+    Sphere(at=(0.0, 0.0, 1.0), colour='tomato', radius=0.1)
+    """
+
+    noun: ClassVar[str] = "sphere"
+    radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
+
+    def __init__(
+        self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, colour: Any = None, density: float | None = None
+    ) -> None:
+        super().__init__(radius=radius, at=at, orient=orient, colour=colour, density=density)
+
+    def own_triangles(self) -> Triangles:
+        """Rings of latitude."""
+        return tessellation.sphere(self.radius)
+
+
+class Mesh(Shape):
+    """The surface in a mesh file (STL, OBJ, PLY, GLB, ...), in m after it is scaled by `scale`, a number or one for each axis. The
+    file is read when it is needed: for the mass at once, for a picture when it is drawn. `packed()` holds the triangles itself.
+
+    >>> Mesh("/models/panel.stl", scale=0.001)
+    Mesh(path='/models/panel.stl', scale=(0.001, 0.001, 0.001))
+    """
+
+    noun: ClassVar[str] = "mesh"
+    path: Annotated[str, BeforeValidator(_file), WithJsonSchema({"type": "string", "minLength": 1})]
+    scale: Annotated[tuple[float, float, float], BeforeValidator(_scale), WithJsonSchema(_SCALE)] = (1.0, 1.0, 1.0)
+    npz: Annotated[str | None, BeforeValidator(_packed)] = None
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        scale: float | VectorLike = 1.0,
+        at: VectorLike = ORIGIN,
+        orient: Any = None,
+        colour: Any = None,
+        density: float | None = None,
+        npz: str | None = None,
+    ) -> None:
+        super().__init__(path=path, scale=scale, at=at, orient=orient, colour=colour, density=density, npz=npz)
+
+    def own_triangles(self) -> Triangles:
+        """Those of the file, scaled; a mirrored mesh keeps its outside."""
+        vertices, faces = read_mesh(self.path) if self.npz is None else unpack(self.npz)
+        return vertices * self.scale, faces[:, ::-1] if np.prod(self.scale) < 0 else faces
+
+    def packed(self) -> Mesh:
+        """The same with its triangles inside, so that the file is not needed any more."""
+        return self if self.npz is not None else self.model_copy(update={"npz": pack(read_mesh(self.path))})
