@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bough.describe import Body, System
+from bough.describe.shapes import Shape
 from bough.look.buffers import Buffers
 from bough.results.quaternions import quaternions
 
@@ -22,6 +23,8 @@ _ROUND = 1e-3  # moments that differ less, relative to the largest, belong to a 
 
 def parts_of(system: System, body: Body, reach: float, buffers: Buffers) -> list[Part]:
     """The parts of a body whose extent is about `reach` [m]."""
+    if body.shapes:
+        return [_mesh(shape, buffers) for shape in body.shapes]
     if body.flexible is not None:
         return []
     sections = [section for buoyancy in system.buoyancies.values() if buoyancy.body == body.name for section in buoyancy.sections]
@@ -34,6 +37,9 @@ def parts_of(system: System, body: Body, reach: float, buffers: Buffers) -> list
 
 def reach_of(system: System, body: Body) -> float:
     """How far a rigid body reaches from its origin, by its mass centre, the joints on it and its inertia [m]; 0: a point."""
+    corners = np.concatenate([shape.triangles()[0] for shape in body.shapes]) if body.shapes else np.zeros((0, 3))
+    if len(corners):
+        return float(np.linalg.norm(np.ptp(corners, axis=0)))
     places = [np.asarray(body.com), *_joints(system, body)]
     far = max(float(np.linalg.norm(place)) for place in places)
     return max(far, float(sides(body.mass, np.linalg.eigvalsh(body.inertia)).max()))
@@ -80,6 +86,15 @@ def _round_axis(moments: np.ndarray) -> int | None:
         if alike and abs(moments[axis] - others[0]) > 0.05 * size and others[0] > moments[axis] / 2:
             return axis
     return None
+
+
+def _mesh(shape: Shape, buffers: Buffers) -> Part:
+    """A given shape as triangles in the body frame."""
+    from matplotlib.colors import to_hex
+
+    vertices, faces = shape.triangles()
+    return {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "i"),
+            "colour": None if shape.colour is None else to_hex(shape.colour)}  # fmt: skip
 
 
 def _turn(axes: np.ndarray) -> list[float]:
