@@ -31,7 +31,8 @@ class Bar:
             self.task = self.bar.add_task(self.title, total=1.0, speed="")
             self.bar.start()
         if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=fraction, speed=f"t = {t:.4g} s, {t / elapsed:.3g} x real time")
+            speed = f"t = {t:.4g} s, {t / elapsed:.3g} x real time" if t else ""
+            self.bar.update(self.task, completed=fraction, speed=speed)
 
     def close(self) -> None:
         if self.bar is not None:

@@ -1,7 +1,7 @@
 """Arrays as text inside a page.
 
-A float series changes little from frame to frame: the differences of its bit patterns, byte by byte, are mostly zeros, and deflate
-packs them to a fraction. Nothing is lost; the page adds them up again.
+A series changes little from frame to frame: the differences of its bit patterns, byte by byte, are mostly zeros, and deflate packs
+them to a fraction. The page adds them up again. What only a plot or an arrow shows is kept to 16 bits of its range.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-_KINDS = {"f": np.dtype("<f4"), "d": np.dtype("<f8"), "i": np.dtype("<u4")}
+KINDS = {"float": np.dtype("<f4"), "double": np.dtype("<f8"), "index": np.dtype("<u4"), "fine": np.dtype("<u2")}
+STEPS = 65534  # of a column's range, from its least to its greatest value; one number more says: none
+_LEVEL = 5
 
 
 class Buffers:
@@ -20,41 +22,46 @@ class Buffers:
 
     >>> buffers = Buffers()
     >>> buffers.add(np.zeros((3, 2)))
-    {'buffer': 0, 'kind': 'f', 'shape': [3, 2]}
+    {'buffer': 0, 'kind': 'float', 'shape': [3, 2]}
     """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def add(self, array: Any, kind: str = "f") -> dict[str, Any]:
-        """An array of floats ("f", 32 bits), doubles ("d") or indices ("i"); its first axis is that of the differences."""
+    def add(self, array: Any, kind: str = "float") -> dict[str, Any]:
+        """An array of floats (32 bits), doubles, or indices; its first axis is that of the differences."""
         values = np.asarray(array)
         self.texts.append(packed(values, kind))
         return {"buffer": len(self.texts) - 1, "kind": kind, "shape": list(values.shape)}
 
+    def add_fine(self, array: np.ndarray) -> dict[str, Any]:
+        """Series (frames, columns) to 16 bits: a value is its column's `low` plus a number times its `step`."""
+        numbers, low, step = quantised(array)
+        return self.add(numbers, "fine") | {"low": low.tolist(), "step": step.tolist()}
+
+
+def quantised(array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers (frames, columns), and of each column its least value and its step; what is not finite is STEPS + 1.
+
+    >>> numbers, low, step = quantised(np.array([[2.0], [3.0], [np.nan]]))
+    >>> numbers.tolist(), low.tolist(), bool(step[0] == 1 / STEPS)
+    ([[0], [65534], [65535]], [2.0], True)
+    """
+    fit = np.isfinite(array)
+    low = np.where(fit, array, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(fit, array, -np.inf).max(axis=0, initial=-np.inf)
+    low, high = np.where(low <= high, low, 0.0), np.where(low <= high, high, 0.0)
+    step = (high - low) / STEPS
+    numbers = np.round((np.where(fit, array, low) - low) / np.where(step > 0, step, 1.0))
+    return np.where(fit, numbers, STEPS + 1).astype("<u2"), low, step
+
 
 def packed(array: np.ndarray, kind: str) -> str:
     """Columns one after the other, as differences of bit patterns along them, their bytes in planes, deflated, in base64."""
-    dtype = _KINDS[kind]
-    rows = len(array) if array.ndim else 1
-    columns = np.ascontiguousarray(array.reshape(rows, -1).T.astype(dtype))
+    dtype = KINDS[kind]
+    columns = np.ascontiguousarray(array.reshape(len(array), int(np.prod(array.shape[1:]))).T.astype(dtype))
     bits = columns.view(f"<u{dtype.itemsize}")
     steps = bits.copy()
-    steps[:, 1:] -= bits[:, :-1]                                   # modulo 2^32 or 2^64
+    steps[:, 1:] -= bits[:, :-1]                                   # modulo 2^16, 2^32 or 2^64
     planes = steps.reshape(-1).view(np.uint8).reshape(-1, dtype.itemsize).T
-    return b64encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
-
-
-def unpacked(text: str, kind: str, shape: list[int]) -> np.ndarray:
-    """What the page makes of it: the inverse of `packed`.
-
-    >>> series = np.array([[1.0, -2.0], [1.5, 1e-9]], dtype=np.float32)
-    >>> np.array_equal(unpacked(packed(series, "f"), "f", [2, 2]), series)
-    True
-    """
-    from base64 import b64decode
-
-    dtype = _KINDS[kind]
-    planes = np.frombuffer(zlib.decompress(b64decode(text)), np.uint8).reshape(dtype.itemsize, -1)
-    steps = np.ascontiguousarray(planes.T).view(f"<u{dtype.itemsize}").reshape(-1, shape[0] if shape else 1)
-    return np.add.accumulate(steps, axis=1, dtype=steps.dtype).view(dtype).T.reshape(shape)
+    return b64encode(zlib.compress(planes.tobytes(), _LEVEL)).decode("ascii")

@@ -16,20 +16,26 @@ from bough.results.labelled import Labelled, Variable
 if TYPE_CHECKING:
     from bough.results.report import Report
 
+POSES = ("position", "attitude")
 _OWN_UNITS = UNITS_OF | {"drive_force": ("drive_unit", "drive")}
 
 
 def curves(report: Report, motion: Motion, buffers: Buffers) -> list[dict[str, Any]]:
-    """Groups of curves: {"name", "title", "unit", "labels", "start", "values"}; a value is its column's start plus a float."""
+    """Groups of curves: {"name", "unit", "labels", "values"}; those of poses, which the page has already, without values."""
     whole, found = report.arrays, []
     for name, variable in whole.variables.items():
         values = motion.pick(variable.values, report.facts.batched).reshape(len(motion.time), -1)
         for unit, columns, labels in _by_unit(whole, name, variable):
-            own = values[:, columns]
-            start = np.nan_to_num(own[0])
-            found.append({"name": name, "title": variable.long_name, "unit": unit, "labels": labels, "start": start.tolist(),
-                          "values": buffers.add(own - start)})  # fmt: skip
+            told = {"name": name, "unit": unit, "labels": labels}
+            found.append(told if name in POSES else told | {"values": buffers.add_fine(values[:, columns])})
     return found
+
+
+def columns_of(report: Report) -> int:
+    """How many columns the page must hold for the curves."""
+    leading = 2 if report.facts.batched else 1
+    shapes = [variable.values.shape[leading:] for name, variable in report.arrays.variables.items() if name not in POSES]
+    return sum(int(np.prod(shape)) for shape in shapes)
 
 
 def _by_unit(whole: Labelled, name: str, variable: Variable) -> Iterator[tuple[str, list[int], list[str]]]:

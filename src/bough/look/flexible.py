@@ -29,8 +29,8 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
         "nodePsi": buffers.add(nodes.psi.reshape(len(nodes), -1)),
         "points": buffers.add(points),
         "phi": buffers.add(outline.phi.reshape(len(points), -1)),
-        "lines": buffers.add(outline.lines, "i"),
-        "faces": buffers.add(outline.faces, "i"),
+        "lines": buffers.add(outline.lines, "index"),
+        "faces": buffers.add(outline.faces, "index"),
         "reach": float(np.ptp(points, axis=0).max(initial=0.0)),
         "chain": None,
     }

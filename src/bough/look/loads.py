@@ -37,7 +37,7 @@ def loads(report: Report, motion: Motion, buffers: Buffers) -> list[dict[str, An
         known = {"name": load.name, "group": load.group, "place": load.place, "axes": load.axes}
         for kind, part in (("force", force), ("moment", moment)):
             if part.any():
-                told.append(known | {"kind": kind, "values": buffers.add(part),
+                told.append(known | {"kind": kind, "values": buffers.add_fine(part),
                                      "largest": float(np.linalg.norm(part, axis=1).max())})  # fmt: skip
     return told
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from bough.model import Model
     from bough.results.report import Report
 
-BUDGET = 12_000_000  # floats of all frames: some 30 MB of page
+BUDGET = 40_000_000  # bytes of all frames: a page of some 30 MB
 MOST, LEAST = 3000, 200  # frames
 _CHUNK = 60_000  # bodies times states that are asked for at once
+_LEAST = 4  # states: with fewer, the model would need its one-lane kernels too
 
 Progress = Callable[[float], None]
 
@@ -55,32 +56,38 @@ class Motion:
         return (values[self.run] if batched else values)[self.samples]
 
 
-def motion(report: Report, run: int, frames: int | None, progress: Progress) -> Motion:
-    """The motion of one run of a result, with so many frames at most."""
+def motion(report: Report, run: int, frames: int | None, columns: int, progress: Progress) -> Motion:
+    """The motion of one run of a result, with so many frames at most; `columns` of curves go with it."""
     if not 0 <= run < report.runs:
         raise StateError(f"run is {run}; the result has {report.runs} run{'s' * (report.runs > 1)}: give 0 to {report.runs - 1}")
     if not isinstance(report, Result) and "state" not in report.facts.record:
         recorded = ", ".join(report.facts.record)
-        raise StateError(f"{report}: the replay is made from the states, but only {recorded} were recorded; record 'state' too")
+        raise StateError(f"the replay is made from states, but the result holds only {recorded}; run it again with 'state' in record")
     states = report.labelled("state").variables["q"].values
     q = states[run] if report.facts.batched else states
     model = _model(report, run)
     reached = np.flatnonzero(np.isfinite(q).all(axis=1))
-    samples = reached[chosen(len(reached), frames, 7 * len(model.names.bodies) + 2 * model.nq)]
+    samples = reached[chosen(len(reached), frames, _bytes(model, columns))]
     origin, position, attitude = _observed(model, q[samples], progress)
     return Motion(model, run, samples, len(reached), report.time[samples], q[samples], origin, position,
                   continuous(attitude, axis=0))  # fmt: skip
 
 
-def chosen(samples: int, frames: int | None, floats: int) -> np.ndarray:
-    """Which samples are frames: all, or as many as there is room for, evenly spread, the first and the last among them.
+def _bytes(model: Model, columns: int) -> int:
+    """What a frame takes: poses and modes in floats, curves and joint loads in 16 bits."""
+    bodies = len(model.names.bodies)
+    return 4 * (7 * bodies + model.nq) + 2 * (columns + 6 * bodies)
+
+
+def chosen(samples: int, frames: int | None, size: int) -> np.ndarray:
+    """Which samples are frames: all, or as many of this size [bytes] as there is room for, evenly spread, with the first and the last.
 
     >>> chosen(7, 3, 10).tolist()
     [0, 3, 6]
     """
     if frames is not None and frames < 2:
         raise StateError(f"frames is {frames}; give at least 2")
-    most = frames or int(np.clip(BUDGET // floats, LEAST, MOST))
+    most = frames or int(np.clip(BUDGET // size, LEAST, MOST))
     if samples <= most:
         return np.arange(samples)
     return np.round(np.linspace(0, samples - 1, most)).astype(int)
@@ -99,11 +106,12 @@ def _model(report: Report, run: int) -> Model:
 def _observed(model: Model, q: np.ndarray, progress: Progress) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mass centre (frames, 3), positions (frames, bodies, 3) and attitudes (frames, bodies, 4)."""
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    many = max(4, _CHUNK // len(model.names.bodies))
-    for first in range(0, len(q), many):
-        seen = model.bodies(q[first : first + many])
+    filled = np.concatenate([q, *[q[-1:]] * max(0, _LEAST - len(q))])
+    chunks = np.array_split(filled, -(-len(filled) // max(2 * _LEAST, _CHUNK // len(model.names.bodies))))
+    for done, states in enumerate(chunks, start=1):
+        seen = model.bodies(states)
         centre = seen.center_of_mass if seen.mass.any() else seen.position.mean(axis=1)
         parts.append((centre, seen.position.copy(), quaternions(seen.attitude)))
-        progress(min(1.0, (first + many) / len(q)))
-    origin, position, attitude = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        progress(done / len(chunks))
+    origin, position, attitude = (np.concatenate(arrays)[: len(q)] for arrays in zip(*parts, strict=True))
     return origin, position, attitude

@@ -16,7 +16,7 @@ from bough.results.quaternions import quaternions
 
 Part = dict[str, Any]
 UPRIGHT = [0.0, 0.0, 0.0, 1.0]
-_SLENDER = 0.05  # the least thickness, and
+_SLENDER = 0.035  # the least thickness, and
 _POINT = 0.11  # the radius of a ball that stands for a point mass, of a body's reach
 _ROUND = 1e-3  # moments that differ less, relative to the largest, belong to a round body
 
@@ -93,7 +93,7 @@ def _mesh(shape: Shape, buffers: Buffers) -> Part:
     from matplotlib.colors import to_hex
 
     vertices, faces = shape.triangles()
-    return {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "i"),
+    return {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "index"),
             "colour": None if shape.colour is None else to_hex(shape.colour)}  # fmt: skip
 
 

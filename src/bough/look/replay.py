@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bough.errors import StateError
 from bough.look.buffers import Buffers
+from bough.look.curves import columns_of
 from bough.look.motion import motion
 from bough.look.page import page
 from bough.look.scene import scene
@@ -42,7 +43,7 @@ class Replay:
 
     def __str__(self) -> str:
         every = f"{self.frames} frames" if self.frames == self.samples else f"{self.frames} frames of {self.samples} samples"
-        return f"replay {self.path}, {every}, {self.path.stat().st_size / 1e6:.1f} MB"
+        return f"{self.path}, {every}, {self.path.stat().st_size / 1e6:.1f} MB"
 
 
 def replay(
@@ -59,7 +60,7 @@ def replay(
     if target.suffix not in (".html", ".htm"):
         raise StateError(f"{target}: a replay is an HTML file; give a path that ends in .html")
     with progress_bar(f"replay of {report.facts.system_name}", shown=progress) as bar:
-        moved = motion(report, run, frames, lambda done: bar(0.5 * done, 0.0) if bar else None)
+        moved = motion(report, run, frames, columns_of(report), lambda done: bar(0.5 * done, 0.0) if bar else None)
         buffers = Buffers()
         text = page(scene(report, moved, buffers), buffers)
         if bar:

@@ -34,8 +34,8 @@ def scene(report: Report, motion: Motion, buffers: Buffers) -> dict[str, Any]:
         "run": motion.run if facts.batched else None,
         "samples": motion.of_samples,
         "gravity": list(system.gravity) if isinstance(system.gravity, tuple) else None,
-        "time": buffers.add(motion.time, "d"),
-        "origin": buffers.add(motion.origin, "d"),
+        "time": buffers.add(motion.time, "double"),
+        "origin": buffers.add(motion.origin, "double"),
         "poses": buffers.add(motion.poses),
         "bodies": _bodies(system, motion, buffers),
         "loops": [_loop(system, name) for name in system.loops],
@@ -106,7 +106,7 @@ def _flexible_reach(body: Body) -> float:
 
 
 def limb_numbers(system: System) -> dict[str, int]:
-    """Bodies of one limb, a chain without a branch, have the same number.
+    """Bodies of one limb, a chain without a branch, have the same number; a free base is none of a limb.
 
     >>> s = System("tree")
     >>> _ = [s.body(*names) for names in (("bus",), ("a", "bus"), ("b", "a"), ("c", "bus"))]
@@ -118,11 +118,15 @@ def limb_numbers(system: System) -> dict[str, int]:
     count = 0
     for name in outward(system):
         parent = system.bodies[name].parent
-        if parent is not None and children[parent] == 1:
+        if parent is not None and children[parent] == 1 and not _base(system.bodies[parent]):
             found[name] = found[parent]
         else:
             found[name], count = count, count + 1
     return {name: found[name] for name in system.bodies}
+
+
+def _base(body: Body) -> bool:
+    return body.parent is None and body.joint.n_v == 6
 
 
 def outward(system: System) -> list[str]:

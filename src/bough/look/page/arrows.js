@@ -1,6 +1,8 @@
 // Forces and moments as arrows; in each group the largest of the whole run has one length.
 
 const ARROWS = { force: arrowGeometry(1), moment: arrowGeometry(2) };
+const GHOSTS = Object.fromEntries(["force", "moment"].map((kind) => [kind, new THREE.MeshBasicMaterial({
+  color: MARKS[kind], transparent: true, opacity: 0.3, depthFunc: THREE.GreaterDepth, depthWrite: false })]));
 
 class Arrows {
   constructor(loads, motion, size) {
@@ -8,7 +10,7 @@ class Arrows {
     this.groups = new Map();
     for (const load of loads) {
       const mesh = new THREE.Mesh(ARROWS[load.kind], new THREE.MeshStandardMaterial({ color: MARKS[load.kind], roughness: 0.5 }));
-      mesh.renderOrder = 2;
+      mesh.add(new THREE.Mesh(ARROWS[load.kind], GHOSTS[load.kind]));       // what bodies hide shines through
       if (!this.groups.has(load.group)) this.groups.set(load.group, { on: load.group === "wrenches", largest: { force: 0, moment: 0 }, arrows: [], object: new THREE.Group() });
       const group = this.groups.get(load.group);
       group.largest[load.kind] = Math.max(group.largest[load.kind], load.largest);
@@ -31,7 +33,7 @@ class Arrows {
         if (load.axes === "place") v.applyQuaternion(seat.q);
         mesh.position.copy(seat.p);
         mesh.quaternion.setFromUnitVectors(Z, v.normalize());
-        const thickness = Math.min(length, 0.6 * this.size * this.factor) + 0.1 * this.size * this.factor;
+        const thickness = 0.55 * Math.min(length, this.size * this.factor) + 0.15 * this.size;
         mesh.scale.set(thickness, thickness, length);
       }
     }

@@ -1,6 +1,7 @@
 // Rigid bodies: all parts of one body are one mesh, its sharp edges are lines.
 
 const EDGES = new THREE.LineBasicMaterial({ color: "#10141a", transparent: true, opacity: 0.34 });
+const BRIGHT = new THREE.LineBasicMaterial({ color: MARKS.picked });
 
 function bodyMesh(body, number, colour) {
   const group = new THREE.Group();
@@ -19,9 +20,10 @@ function bodyMesh(body, number, colour) {
   return group;
 }
 
-// A body that is picked glows.
+// A body that is picked glows, and its edges are bright; colours that mean something stay as they are.
 function highlight(object, on) {
   object.traverse((each) => {
-    if (each.isMesh && each.material.emissive) each.material.emissive.set(on ? "#8a5a12" : "#000000");
+    if (each.isMesh && each.material.emissive) each.material.emissive.set(on && !each.userData.measured ? "#1c3d57" : "#000000");
+    if (each.isLineSegments) each.material = on ? BRIGHT : EDGES;
   });
 }

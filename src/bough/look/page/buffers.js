@@ -1,7 +1,7 @@
 // Arrays out of the page: base64, deflate, planes of bytes, differences of bit patterns along columns.
 // A series of (rows, columns) is kept column by column: entry (r, c) is data[c*rows + r].
 
-const KINDS = { f: [Float32Array, Uint32Array], i: [Uint32Array, Uint32Array], d: [Float64Array, BigUint64Array] };
+const KINDS = { float: [Float32Array, Uint32Array], index: [Uint32Array, Uint32Array], double: [Float64Array, BigUint64Array], fine: [Uint16Array, Uint16Array] };
 
 async function unpack(told) {
   const element = document.getElementById("buffer" + told.buffer);
@@ -12,9 +12,20 @@ async function unpack(told) {
   const joined = new Uint8Array(bytes.length);
   for (let k = 0; k < size; k++) for (let i = 0; i < count; i++) joined[i * size + k] = bytes[k * count + i];
   const bits = new Bits(joined.buffer);
-  const rows = told.shape.length ? told.shape[0] : 1, columns = rows ? count / rows : 0;
+  const rows = told.shape[0], columns = rows ? count / rows : 0;
   for (let c = 0; c < columns; c++) for (let r = 1; r < rows; r++) bits[c * rows + r] += bits[c * rows + r - 1];
-  return { data: new Kind(joined.buffer), rows, columns };
+  const data = new Kind(joined.buffer);
+  return { data: told.kind === "fine" ? restored(data, rows, told) : data, rows, columns };
+}
+
+// Values of series to 16 bits.
+function restored(numbers, rows, { low, step }) {
+  const out = new Float64Array(numbers.length);
+  for (let k = 0; k < out.length; k++) {
+    const column = Math.floor(k / rows);
+    out[k] = numbers[k] === 65535 ? NaN : low[column] + step[column] * numbers[k];
+  }
+  return out;
 }
 
 function decode(text) {

@@ -62,6 +62,15 @@ class Eye {
     this.stage.stale = true;
   }
 
+  // From how far off all these points, relative to what the camera turns about, are in the picture.
+  distanceFor(points) {
+    const { camera } = this.stage, slope = Math.tan(camera.fov * Math.PI / 360), v = new THREE.Vector3(), turn = camera.quaternion.clone().conjugate();
+    return 1.1 * points.reduce((far, p) => {
+      v.set(...p).applyQuaternion(turn);
+      return Math.max(far, v.z + Math.abs(v.y) / slope, v.z + Math.abs(v.x) / (slope * camera.aspect));
+    }, 0);
+  }
+
   // Places the camera: coordinates of the stage are those of the world less `origin`; `followed` is a Rigid of the stage, or null.
   place(origin, followed) {
     this.basis.identity();

@@ -53,8 +53,9 @@ class Controls {
       if (there) this.check(checks, text, on, (value) => { world.layers[name].visible = value; });
     };
     layer("joints", "joints", true);
-    this.check(checks, "joint axes", false, (on) => this.showAxes(on));
-    this.showAxes(false);
+    const few = world.bodies.length <= 40;
+    this.check(checks, "joint axes", few, (on) => this.showAxes(on));
+    this.showAxes(few);
     layer("frames", "frames", false);
     layer("ground", world.told.water.length ? "water" : "ground", true, Boolean(world.plane));
     layer("loops", "loops", true, world.loops.length > 0);
@@ -90,9 +91,9 @@ class Controls {
     this.world.update(this.world.t);
     legend.hidden = what === "none";
     if (legend.hidden) return;
-    const { title: text, unit } = MEASURES[what], stops = SCALE.map(([at, c]) => `#${c.clone().convertLinearToSRGB().getHexString()} ${100 * at}%`).join(", ");
+    const { title: text, unit } = MEASURES[what], stops = SCALE.map(([at, c]) => `#${c.getHexString()} ${100 * at}%`).join(", ");
     const largest = this.world.largest() / (this.world.mode ? 1 : this.world.scale);
-    legend.innerHTML = `${text}${unit ? ` [${unit}]` : ""}<div class="bar" style="background: linear-gradient(90deg, ${stops})"></div><div class="ends"><span>0</span><span>${brief(largest, 3)}</span></div>`;
+    legend.innerHTML = `${text}${unit ? ` [${unit}]` : ""}<div class="bar" style="background: linear-gradient(90deg, ${stops})"></div><div class="ends"><span>0</span><span>${largest > 1e-12 ? brief(largest, 3) : "0"}</span></div>`;
   }
 
   addModes() {

@@ -114,7 +114,8 @@ class Flexible {
   draw(what, largest) {
     const coloured = what !== "none" && (what === "displacement" || what === this.measure);
     if (this.material.vertexColors !== coloured) {
-      this.material.vertexColors = coloured;
+      this.material.vertexColors = this.mesh.userData.measured = coloured;
+      if (coloured) this.material.emissive.set("#000000");
       this.material.color.set(coloured ? "#ffffff" : this.colour);
       this.material.needsUpdate = true;
     }
@@ -173,6 +174,15 @@ class Band {
     for (let s = 0; s < this.stations; s++) {
       for (let i = 0; i < 3; i++) moved[3 * this.path[s] + i] += shift[s] * this.axis.getComponent(i);
     }
+  }
+
+  // How far twisting moves the edges of the section.
+  edge(eta) {
+    let angle = 0;
+    for (let s = 0; s < this.stations; s++) {
+      angle = Math.max(angle, Math.abs(eta.reduce((sum, value, r) => sum + value * this.twist[s * this.body.n + r], 0)));
+    }
+    return angle * this.body.told.section.width / 2;
   }
 
   curvatures(eta, out) {

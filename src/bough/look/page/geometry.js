@@ -56,10 +56,10 @@ function merged(pieces) {
 }
 
 // An arrow of length 1 along z, with one head or two.
-function arrowGeometry(heads) {
-  const white = new THREE.Color(1, 1, 1), head = 0.22;
-  const shaft = new THREE.CylinderGeometry(0.022, 0.022, 1 - head, 14).rotateX(Math.PI / 2).translate(0, 0, (1 - head) / 2);
-  const cone = () => new THREE.ConeGeometry(0.065, head, 20).rotateX(Math.PI / 2);
+function arrowGeometry(heads, radius = 0.022, head = 0.22) {
+  const white = new THREE.Color(1, 1, 1);
+  const shaft = new THREE.CylinderGeometry(radius, radius, 1 - head, 14).rotateX(Math.PI / 2).translate(0, 0, (1 - head) / 2);
+  const cone = () => new THREE.ConeGeometry(3 * radius, head, 20).rotateX(Math.PI / 2);
   const pieces = [shaft, cone().translate(0, 0, 1 - head / 2)];
   if (heads > 1) pieces.push(cone().translate(0, 0, 1 - 1.25 * head));
   return merged(pieces.map((geometry) => ({ geometry: geometry.toNonIndexed(), colour: white })));

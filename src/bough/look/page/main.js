@@ -48,11 +48,11 @@ async function main() {
   followBox.addEventListener("change", () => follow(followBox.value));
   find("turn").addEventListener("change", () => follow(followBox.value));
   function fit() {
-    eye.radius = world.radius;
-    const narrow = Math.min(1, stage.camera.aspect);
-    eye.distance = 0.92 * world.radius / Math.sin(stage.camera.fov * Math.PI / 360) / narrow;
-    const value = followBox.value;
-    eye.point = value === "world" ? [...world.centre] : value === "centre" ? [0, 0, 0] : [0, 0, 0];
+    eye.radius = eye.distance = world.radius;
+    const [kind, centre] = followBox.value === "world" ? ["world", sizeOf(world.corners.world).centre] : ["centre", [0, 0, 0]];
+    eye.point = [...centre];
+    eye.place(world.origin, followed());                        // the way it looks decides how far it must be
+    eye.distance = eye.distanceFor(world.corners[kind].map((p) => p.map((x, k) => x - centre[k])));
     stage.stale = true;
   }
   followBox.value = world.roams ? "centre" : "world";

@@ -24,7 +24,7 @@ function triad() {
   }
   return group;
 }
-const TRIAD_ARROW = arrowGeometry(1);
+const TRIAD_ARROW = arrowGeometry(1, 0.013, 0.16);
 
 // An axis as a barrel with a line and a tip along it, at the size of its joint.
 function axisMark(axis, size, barrel) {
@@ -45,7 +45,7 @@ class JointMark {
     const { joint } = body;
     this.inner = new THREE.Group();
     this.outer = new THREE.Group();
-    if (joint.kind === "free") return;
+    if (joint.dofs.length === 6) return;                        // it holds nothing
     if (joint.ball) { const ball = marker(GLYPH.ball, basic(MARKS.joint)); ball.scale.setScalar(size); this.outer.add(ball); }
     const [first, ...others] = joint.rotations;
     if (!joint.ball && first) (others.length ? this.inner : this.outer).add(axisMark(first, size, true));
@@ -95,7 +95,8 @@ class LoopMark {
     this.group = new THREE.Group().add(...this.ends, this.rod.mesh);
     this.axes = (loop.rotations || []).slice(0, 1).map((axis) => axisMark(axis, 0.8 * size, false));
     this.turn = alongZ(loop.rotations && loop.rotations.length ? loop.rotations[0] : loop.translations.length ? loop.translations[0] : [0, 0, 1]);
-    this.frame = new THREE.Group().add(...this.axes);
+    this.frame = new THREE.Group();
+    this.axes.forEach((axis) => this.frame.add(axis));
     this.group.add(this.frame);
   }
 

@@ -13,6 +13,7 @@ class Modes {
     flexible.displace(eta, moved);
     let largest = 0;
     for (let k = 0; k < flexible.count; k++) largest = Math.max(largest, Math.hypot(moved[3 * k], moved[3 * k + 1], moved[3 * k + 2]));
+    if (flexible.band) largest = Math.max(largest, flexible.band.edge(eta));
     this.unit = 0.12 * flexible.told.reach / (largest / 1e-3 || 1);      // its points move by an eighth of its size at most
     this.advance(0);
   }

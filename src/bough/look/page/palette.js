@@ -1,5 +1,6 @@
 // Colours: calm ones for limbs, one of each kind for what is drawn upon them; values on a scale from dark to bright.
 
+THREE.ColorManagement.legacyMode = false;                       // colours are given as screens show them
 const LIMBS = ["#8595aa", "#4f9fa6", "#d3a24e", "#b9705c", "#7f86c4", "#7ba566", "#c58aa8", "#5c93c9", "#a99472", "#69a890"];
 const CURVES = ["#5aa5e0", "#e58a4a", "#5bb579", "#b07cc9", "#d6b13f", "#4cbcc4", "#dd6a86", "#9aa5b1"];
 const MARKS = { joint: "#39434f", axis: "#e9b44c", loop: "#d9577a", line: "#9fb0c3", wheel: "#c9cfd8", force: "#ee6c4d", moment: "#9b7fe0",

@@ -55,7 +55,13 @@ class Plot {
 
   colour(i) { return CURVES[[...this.on].sort((a, b) => a - b).indexOf(i) % CURVES.length]; }
 
-  value(i, frame) { return this.group.start[i] + this.group.values.data[i * this.group.values.rows + frame]; }
+  // Poses are those of the picture; all else has values of its own.
+  value(i, frame) {
+    const { name, values } = this.group, { poses, origins, frames } = this.motion;
+    if (values) return values.data[i * frames + frame];
+    if (name === "attitude") return poses.data[(7 * (i >> 2) + 3 + i % 4) * frames + frame];
+    return origins.data[i % 3 * frames + frame] + poses.data[(7 * Math.floor(i / 3) + i % 3) * frames + frame];
+  }
 
   // The curves themselves, kept as a picture; the cursor is drawn over it.
   draw() {
@@ -102,11 +108,10 @@ class Plot {
     });
     c.textAlign = "center";
     c.textBaseline = "top";
-    for (const t of niceTicks(this.motion.start, this.motion.end, 5)) c.fillText(brief(t), this.x(t), bottom + 5);
+    const times = niceTicks(this.motion.start, this.motion.end, 5);
+    times.forEach((t, k) => c.fillText(brief(t) + (k === times.length - 1 ? " s" : ""), Math.min(this.x(t), right - 10), bottom + 5));
     c.textAlign = "left";
     c.fillText([this.group.unit ? `[${this.group.unit}]` : "", offset].filter(Boolean).join("  "), left, 2);
-    c.textAlign = "right";
-    c.fillText("s", right, bottom + 5);
   }
 
   x(t) { return this.frame.left + (t - this.motion.start) / (this.motion.span || 1) * (this.frame.right - this.frame.left); }
@@ -143,8 +148,8 @@ class Plots {
   constructor(box, curves, motion, seek) {
     Object.assign(this, { box, curves, motion, seek, plots: [] });
     document.getElementById("add-plot").addEventListener("click", () => this.add((this.plots.length) % curves.length));
-    const wished = ["q", "total_energy", "node_deflection", "angular_momentum", "position"];
-    const first = wished.map((name) => curves.findIndex((group) => group.name === name && (name !== "q" || group.unit))).filter((k) => k >= 0);
+    const wished = [["node_deflection"], ["q", "rad"], ["total_energy"], ["q", "m"], ["angular_momentum"], ["position"]];
+    const first = wished.map(([name, unit]) => curves.findIndex((group) => group.name === name && (!unit || group.unit === unit))).filter((k) => k >= 0);
     for (const k of first.slice(0, 2)) this.add(k);
   }
 

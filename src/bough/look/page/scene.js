@@ -18,6 +18,8 @@ class World {
     }
     this.traces = new Map();
     this.addBodies();
+    this.t = this.motion.start;
+    this.deform(this.t);
     this.measureExtent();
     this.addMarks();
     this.addGround();
@@ -34,24 +36,26 @@ class World {
     this.layers.bodies.add(...this.meshes);
   }
 
-  // A ball around all bodies over the run, in the world and about the mass centre.
+  // The corners of all bodies at some times: relative to the mass centre, and in the world.
   measureExtent() {
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], rigid = new Rigid();
-    let about = 0, lowest = Infinity;
-    for (let s = 0; s <= 40; s++) {
-      const t = this.motion.start + this.motion.span * s / 40, origin = this.motion.origin(t);
-      this.bodies.forEach((body, k) => {
+    const rigid = new Rigid(), v = new THREE.Vector3(), boxes = this.meshes.map((mesh) => cornersOf(mesh));
+    const times = Array.from({ length: 25 }, (_, s) => this.motion.start + this.motion.span * s / 24);
+    this.corners = { world: [], centre: [] };
+    for (const t of times) {
+      const origin = this.motion.origin(t);
+      boxes.forEach((corners, k) => {
         this.motion.pose(k, t, rigid);
-        const centre = new THREE.Vector3(...(body.flexible ? [0, 0, 0] : body.com)).applyQuaternion(rigid.q).add(rigid.p);
-        const reach = (body.flexible ? 1 : 0.55) * body.reach;
-        about = Math.max(about, centre.length() + reach);
-        centre.toArray().forEach((x, i) => { low[i] = Math.min(low[i], origin[i] + x - reach); high[i] = Math.max(high[i], origin[i] + x + reach); });
-        lowest = Math.min(lowest, centre.clone().add(new THREE.Vector3(...origin)).dot(this.up) - reach);
+        for (const corner of corners) {
+          const near = v.copy(corner).applyQuaternion(rigid.q).add(rigid.p).toArray();
+          this.corners.centre.push(near);
+          this.corners.world.push(near.map((x, i) => x + origin[i]));
+        }
       });
     }
-    const spread = Math.hypot(...high.map((x, i) => x - low[i])) / 2;
-    Object.assign(this, { about, lowest, centre: high.map((x, i) => (x + low[i]) / 2), roams: spread > 3 * about });
-    this.radius = this.roams ? about : spread;
+    const [near, far] = ["centre", "world"].map((name) => sizeOf(this.corners[name]));
+    this.roams = far.radius > 3 * near.radius;
+    Object.assign(this, this.roams ? near : far);
+    this.lowest = this.corners.world.reduce((a, p) => Math.min(a, this.up.dot(v.set(...p))), Infinity);
   }
 
   addMarks() {
@@ -62,10 +66,10 @@ class World {
     };
     this.joints = this.bodies.map((body) => new JointMark(body, size(body)));
     this.joints.forEach((joint) => this.layers.joints.add(joint.inner, joint.outer));
-    this.feet = this.bodies.filter((body) => body.parent < 0 && body.joint.kind !== "free")
+    this.feet = this.bodies.filter((body) => body.parent < 0 && !body.joint.translations.length)
       .map((body) => ({ body, foot: footMark(size(body) * 1.3, this.up) }));
     this.feet.forEach(({ foot }) => this.layers.joints.add(foot));
-    this.frames = this.bodies.map((body) => { const frame = triad(); frame.scale.setScalar(Math.max(0.35 * body.reach, 0.03 * this.radius)); return frame; });
+    this.frames = this.bodies.map((body) => { const frame = triad(); frame.scale.setScalar(Math.max(0.25 * body.reach, 0.03 * this.radius)); return frame; });
     this.worldFrame = triad();
     this.worldFrame.scale.setScalar(0.22 * this.radius);
     this.layers.frames.add(...this.frames, this.worldFrame);
@@ -78,7 +82,7 @@ class World {
     this.lines.forEach(({ rod }) => this.layers.lines.add(rod.mesh));
     this.springs = told.springs.map((spring) => ({ spring, mesh: marker(new THREE.OctahedronGeometry(2.2 * small), basic(MARKS.loop)) }));
     this.springs.forEach(({ mesh }) => this.layers.lines.add(mesh));
-    this.arrows = new Arrows(told.loads, this.motion, 0.55 * this.radius);
+    this.arrows = new Arrows(told.loads, this.motion, 0.38 * this.radius);
     for (const group of this.arrows.groups.values()) this.layers.loads.add(group.object);
   }
 
@@ -257,6 +261,25 @@ class World {
     this.placeMarks(this.t);
     this.stage.stale = true;
   }
+}
+
+// The corners of the box around what a body consists of, in its frame.
+function cornersOf(object) {
+  const box = new THREE.Box3(), found = [];
+  object.traverse((each) => {
+    if (!each.isMesh) return;
+    each.geometry.computeBoundingBox();
+    box.union(each.geometry.boundingBox);
+  });
+  if (box.isEmpty()) box.expandByPoint(new THREE.Vector3());
+  for (let k = 0; k < 8; k++) found.push(new THREE.Vector3(...[0, 1, 2].map((i) => ((k >> i) & 1 ? box.max : box.min).getComponent(i))));
+  return found;
+}
+
+function sizeOf(points) {
+  const low = [0, 1, 2].map((i) => points.reduce((a, p) => Math.min(a, p[i]), Infinity)), high = [0, 1, 2].map((i) => points.reduce((a, p) => Math.max(a, p[i]), -Infinity));
+  const centre = high.map((x, i) => (x + low[i]) / 2);
+  return { centre, radius: points.reduce((a, p) => Math.max(a, Math.hypot(...p.map((x, i) => x - centre[i]))), 0) || 1 };
 }
 
 // Numbers of bodies, parents before children.

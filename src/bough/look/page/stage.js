@@ -2,7 +2,6 @@
 
 class Stage {
   constructor(canvas) {
-    THREE.ColorManagement.legacyMode = false;
     this.canvas = canvas;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.outputEncoding = THREE.sRGBEncoding;

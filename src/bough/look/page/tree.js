@@ -43,7 +43,7 @@ class Tree {
   addBody(k, depth) {
     const body = this.world.bodies[k], { joint } = body;
     const about = (joint.name === body.name ? "" : joint.name + ", ") + joint.kind + (joint.dofs.length && joint.kind !== "free" ? ` ${joint.dofs.join(" ")}` : "");
-    this.rows.set(k, this.addRow(body.name, about, "#" + this.world.colours[k].clone().convertLinearToSRGB().getHexString(), depth, () => this.picked(k)));
+    this.rows.set(k, this.addRow(body.name, about, "#" + this.world.colours[k].getHexString(), depth, () => this.picked(k)));
   }
 
   addPart(part, colour) {
