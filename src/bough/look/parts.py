@@ -16,13 +16,15 @@ from bough.results.quaternions import quaternions
 
 Part = dict[str, Any]
 UPRIGHT = [0.0, 0.0, 0.0, 1.0]
-_SLENDER = 0.035  # the least thickness, and
+_SLENDER = 0.035  # the least thickness, of a body's reach, and
+_THREAD = 0.006  # of the whole system's
 _POINT = 0.11  # the radius of a ball that stands for a point mass, of a body's reach
 _ROUND = 1e-3  # moments that differ less, relative to the largest, belong to a round body
 
 
-def parts_of(system: System, body: Body, reach: float, buffers: Buffers) -> list[Part]:
-    """The parts of a body whose extent is about `reach` [m]."""
+def parts_of(system: System, body: Body, reach: float, extent: float, buffers: Buffers) -> list[Part]:
+    """The parts of a body that reaches so far [m], in a system of that extent: nothing is too thin to be seen."""
+    least = max(_SLENDER * reach, _THREAD * extent)
     if body.shapes:
         return [_mesh(shape, buffers) for shape in body.shapes]
     if body.flexible is not None:
@@ -30,9 +32,9 @@ def parts_of(system: System, body: Body, reach: float, buffers: Buffers) -> list
     sections = [section for buoyancy in system.buoyancies.values() if buoyancy.body == body.name for section in buoyancy.sections]
     if sections:
         solids = [_section(*section) for section in sections]
-        return solids + _rods([0.0, 0.0, sections[-1][1]], _joints(system, body), reach)
-    solids = [inertia_part(body.mass, body.com, body.inertia, reach)] if body.mass else []
-    return solids + _rods(body.com if body.mass else (0.0, 0.0, 0.0), [np.zeros(3), *_joints(system, body)], reach)
+        return solids + _rods([0.0, 0.0, sections[-1][1]], _joints(system, body), least)
+    solids = [inertia_part(body.mass, body.com, body.inertia, reach, least)] if body.mass else []
+    return solids + _rods(body.com if body.mass else (0.0, 0.0, 0.0), [np.zeros(3), *_joints(system, body)], least)
 
 
 def reach_of(system: System, body: Body) -> float:
@@ -45,21 +47,20 @@ def reach_of(system: System, body: Body) -> float:
     return max(far, float(sides(body.mass, np.linalg.eigvalsh(body.inertia)).max()))
 
 
-def inertia_part(mass: float, com: Any, inertia: Any, reach: float) -> Part:
+def inertia_part(mass: float, com: Any, inertia: Any, reach: float, least: float) -> Part:
     """The homogeneous solid with this mass and inertia: a cylinder if two principal moments are equal, a box else, at the mass
-    centre along the principal axes; thin ones are drawn with a thickness, a point mass as a ball.
+    centre along the principal axes; thin ones have the `least` thickness, a point mass is a ball.
 
-    >>> part = inertia_part(12.0, (0, 0, 1), np.diag([26.0, 25.0, 5.0]), 1.0)
+    >>> part = inertia_part(12.0, (0, 0, 1), np.diag([26.0, 25.0, 5.0]), 1.0, 0.01)
     >>> [round(side, 3) for side in part["size"]]
     [1.414, 1.732, 4.796]
     """
     moments, axes = np.linalg.eigh(np.asarray(inertia, float))
-    if moments[2] <= 1e-9 * mass * reach**2 or reach == 0.0:
-        return {"kind": "ball", "radius": _POINT * reach, "at": list(map(float, com)), "turn": UPRIGHT}
+    if moments[2] <= 1e-9 * mass * reach**2:
+        return {"kind": "ball", "radius": max(_POINT * reach, least), "at": list(map(float, com)), "turn": UPRIGHT}
     if np.allclose(np.abs(axes).max(axis=0), 1.0, atol=1e-6):
         order = np.argmax(np.abs(axes), axis=0)                    # principal axes that are those of the body keep their names
         moments, axes = moments[np.argsort(order)], np.eye(3)
-    least = _SLENDER * reach
     if (axis := _round_axis(moments)) is not None:
         along, across = moments[axis], moments[(axis + 1) % 3]
         height = np.sqrt(max(12 * (across - along / 2) / mass, 0.0))
@@ -119,14 +120,14 @@ def _joints(system: System, body: Body) -> list[np.ndarray]:
     return [np.asarray(child.at) for child in system.bodies.values() if child.parent == body.name]
 
 
-def _rods(middle: Any, places: list[np.ndarray], reach: float) -> list[Part]:
+def _rods(middle: Any, places: list[np.ndarray], least: float) -> list[Part]:
     """Thin rods from the middle of a body to its joints, so that what hangs together looks so."""
     found: list[np.ndarray] = []
     for place in places:
         arm = np.asarray(place, float) - middle
-        if np.linalg.norm(arm) > 1e-3 * reach and not any(np.allclose(place, other) for other in found):
+        if np.linalg.norm(arm) > 0.1 * least and not any(np.allclose(place, other) for other in found):
             found.append(place)
-    return [_rod(np.asarray(middle, float), place, _SLENDER * reach / 2) for place in found]
+    return [_rod(np.asarray(middle, float), place, least / 2) for place in found]
 
 
 def _rod(start: np.ndarray, end: np.ndarray, radius: float) -> Part:

@@ -52,7 +52,7 @@ def scene(report: Report, motion: Motion, buffers: Buffers) -> dict[str, Any]:
 
 def _bodies(system: System, motion: Motion, buffers: Buffers) -> list[dict[str, Any]]:
     limbs, numbers = limb_numbers(system), {name: k for k, name in enumerate(system.bodies)}
-    reaches = _reaches(system, motion)
+    reaches, extent = _reaches(system, motion), float(np.linalg.norm(np.ptp(motion.position, axis=1), axis=1).max())
     found = []
     for name, body in system.bodies.items():
         told: dict[str, Any] = {
@@ -63,7 +63,7 @@ def _bodies(system: System, motion: Motion, buffers: Buffers) -> list[dict[str, 
             "mass": body.mass,
             "com": list(body.com),
             "reach": reaches[name],
-            "parts": parts_of(system, body, reaches[name], buffers),
+            "parts": parts_of(system, body, reaches[name], extent, buffers),
             "flexible": None,
         }
         if body.flexible is not None:
@@ -106,19 +106,21 @@ def _flexible_reach(body: Body) -> float:
 
 
 def limb_numbers(system: System) -> dict[str, int]:
-    """Bodies of one limb, a chain without a branch, have the same number; a free base is none of a limb.
+    """Bodies of one limb, a chain without a branch, have the same number; free bases have 0.
 
     >>> s = System("tree")
-    >>> _ = [s.body(*names) for names in (("bus",), ("a", "bus"), ("b", "a"), ("c", "bus"))]
+    >>> _ = [s.body(*words) for words in (("bus", None, "free"), ("a", "bus"), ("b", "a"), ("c", "bus"))]
     >>> limb_numbers(s)
     {'bus': 0, 'a': 1, 'b': 1, 'c': 2}
     """
     children = Counter(body.parent for body in system.bodies.values())
     found: dict[str, int] = {}
-    count = 0
+    count = 1
     for name in outward(system):
         parent = system.bodies[name].parent
-        if parent is not None and children[parent] == 1 and not _base(system.bodies[parent]):
+        if _base(system.bodies[name]):
+            found[name] = 0
+        elif parent is not None and children[parent] == 1 and not _base(system.bodies[parent]):
             found[name] = found[parent]
         else:
             found[name], count = count, count + 1

@@ -3,7 +3,7 @@
 const EDGES = new THREE.LineBasicMaterial({ color: "#10141a", transparent: true, opacity: 0.34 });
 const BRIGHT = new THREE.LineBasicMaterial({ color: MARKS.picked });
 
-function bodyMesh(body, number, colour) {
+function bodyMesh(body, number, colour, edged) {
   const group = new THREE.Group();
   if (!body.parts.length) return group;
   const pieces = body.parts.map((part) => {
@@ -16,7 +16,8 @@ function bodyMesh(body, number, colour) {
   const material = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.62, metalness: 0.08 });
   const mesh = new THREE.Mesh(geometry, material);
   mesh.userData.body = number;
-  group.add(mesh, new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), EDGES));
+  group.add(mesh);
+  if (edged) group.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), EDGES));
   return group;
 }
 

@@ -30,7 +30,7 @@ class World {
     const depths = [];
     for (const k of this.order) depths[k] = this.bodies[k].parent < 0 ? 0 : depths[this.bodies[k].parent] + 1;
     this.colours = this.bodies.map((body, k) => bodyColour(body, depths[k]));
-    this.meshes = this.bodies.map((body, k) => bodyMesh(body, k, this.colours[k]));
+    this.meshes = this.bodies.map((body, k) => bodyMesh(body, k, this.colours[k], this.bodies.length <= 150));
     this.flexible = this.bodies.map((body, k) => body.flexible && new Flexible(body.flexible, k, this.colours[k], this.motion));
     this.flexible.forEach((each, k) => { if (each) this.meshes[k].add(each.deformed = each.object); });
     this.layers.bodies.add(...this.meshes);
