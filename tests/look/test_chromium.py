@@ -69,7 +69,8 @@ def antenna_page(browser, tmp_path_factory):
 
 @pytest.fixture
 def shown(antenna_page):
-    antenna_page.ask("replay.pause(); replay.world.scale = 1; replay.modes.show(-1, 0); replay.seek(0); replay.pick(''); replay.follow('world')")
+    antenna_page.ask("replay.pause(); replay.world.scale = 1; replay.modes.show(-1, 0)")
+    antenna_page.ask("replay.seek(0); replay.pick(''); replay.follow('world')")
     return antenna_page
 
 
@@ -158,9 +159,10 @@ def test_the_picture_is_not_blank_and_moves(shown):
 
 def test_deformations_are_scaled_and_what_a_node_carries_goes_along(shown):
     """At scale s the tip is displaced s times as far; the mast and the dish stay on their nodes."""
-    gap = """(() => { const w = replay.world, k = w.bodies.findIndex((body) => body.name === 'mast'), place = w.bodies[k].joint.place;
-        return w.seat(place, new w.actual[0].constructor()).p.distanceTo(w.shown[k].p); })()"""
-    tip = "(() => { const f = replay.world.flexible[2], k = 3 * f.told.chain[f.told.chain.length - 1]; return [...f.moved.slice(k, k + 3)]; })()"
+    gap = """(() => { const w = replay.world, k = w.bodies.findIndex((body) => body.name === 'mast');
+        return w.seat(w.bodies[k].joint.place, new w.actual[0].constructor()).p.distanceTo(w.shown[k].p); })()"""
+    tip = """(() => { const f = replay.world.flexible[2], k = 3 * f.told.chain[f.told.chain.length - 1];
+        return [...f.moved.slice(k, k + 3)]; })()"""
     shown.ask("replay.seek(0.0)")
     assert shown.ask(gap) < 1e-3                                   # the drawing knows the second order of the bending by the slopes
     once = np.array(shown.ask(tip))

@@ -81,6 +81,15 @@ def test_given_shapes_are_drawn_as_they_are():
     assert part["colour"] == "#ff6347"
 
 
+def test_shapes_stay_when_parameters_change():
+    s = bough.System("box")
+    s.body("b", joint=bough.Free(), shapes=bough.Box((1, 2, 3), density=1000))
+    other = s.compile().with_parameters({"b.mass": 5.0}).system.bodies["b"]
+    assert other.mass == 5.0
+    assert other.inertia == s.bodies["b"].inertia
+    assert other.shapes == (bough.Box((1, 2, 3)),)
+
+
 def test_a_floating_body_looks_as_the_water_sees_it():
     s = bough.System("spar", gravity=(0, 0, -9.81))
     s.body("spar", joint=bough.Free(), mass=100.0, inertia=(10, 10, 1))

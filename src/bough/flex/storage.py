@@ -58,7 +58,8 @@ def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
     parts |= {name: str(arrays[name]) for name in _TEXTS}
     parts["inboard"] = parts["inboard"] or None
     for name in there:
-        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays}
+        known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
+        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
         if name == "nodes":
             values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
             values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-KINDS = {"float": np.dtype("<f4"), "double": np.dtype("<f8"), "index": np.dtype("<u4"), "fine": np.dtype("<u2")}
+_TYPES = {"float": "<f4", "double": "<f8", "index": "<u4", "fine": "<u2"}
+KINDS: dict[str, np.dtype] = {kind: np.dtype(name) for kind, name in _TYPES.items()}
 STEPS = 65534  # of a column's range, from its least to its greatest value; one number more says: none
 _LEVEL = 5
 

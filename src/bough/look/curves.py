@@ -41,7 +41,8 @@ def columns_of(report: Report) -> int:
 def _by_unit(whole: Labelled, name: str, variable: Variable) -> Iterator[tuple[str, list[int], list[str]]]:
     """Units with the columns that have them, and their labels."""
     dims = [dim for dim in variable.dims if dim not in ("run", "time")]
-    entries = [_names(whole, dim, size) for dim, size in zip(dims, variable.values.shape[-len(dims) :], strict=True)] if dims else []
+    sizes = variable.values.shape[len(variable.dims) - len(dims) :]
+    entries = [_names(whole, dim, size) for dim, size in zip(dims, sizes, strict=True)]
     labels = [" ".join(entry) for entry in product(*entries)] if dims else [name.replace("_", " ")]
     units = _units(whole, name, variable, dims, entries)
     for unit in dict.fromkeys(units):

@@ -29,7 +29,7 @@ def three_js() -> str:
         with as_file(files("trimesh") / _ARCHIVE) as path, zipfile.ZipFile(path) as archive:
             page = archive.read(_PAGE).decode("utf-8")
     except ModuleNotFoundError:
-        raise StateError(f"the replay needs three.js, which the package trimesh ships, and there is no trimesh; {_REMEDY}") from None
+        raise StateError(f"the replay needs three.js, which trimesh ships, and there is no trimesh; {_REMEDY}") from None
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise StateError(f"the replay needs three.js, but trimesh has no {_ARCHIVE} with {_PAGE} ({error}); {_REMEDY}") from None
     found = _LIBRARY.search(page)

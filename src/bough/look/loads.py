@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bough.describe import Restoring, Wrench
-from bough.describe.tables import Table
+from bough.describe import Buoyancy, Restoring
 from bough.look.buffers import Buffers
 from bough.look.motion import Motion
 from bough.look.places import Place, frame_place, place
+from bough.model.tables import described_inputs
 from bough.results.elements import wrench_elements
 from bough.results.result import Result
 
@@ -43,30 +43,12 @@ def loads(report: Report, motion: Motion, buffers: Buffers) -> list[dict[str, An
 
 
 def _wrenches(motion: Motion) -> Iterator[Load]:
-    system = motion.model.system
-    for name, wrench in system.wrenches.items():
+    model = motion.model
+    first, system = model.nv + model.nw, model.system
+    values = described_inputs(model.tables, motion.time)[:, first : first + 6 * len(system.wrenches)]
+    for k, (name, wrench) in enumerate(system.wrenches.items()):
         at = place(system, wrench.body, wrench.node, wrench.at)
-        yield Load(name, "wrenches", at, "place" if wrench.frame == "body" else "world", _signals(wrench, motion.time))
-
-
-def _signals(wrench: Wrench, t: np.ndarray) -> np.ndarray:
-    """(times, 6): moment and force of a wrench."""
-    return np.concatenate([_signal(part, t) for part in (wrench.moment, wrench.force)], axis=1)
-
-
-def _signal(given: Table | tuple[float, ...], t: np.ndarray) -> np.ndarray:
-    """(times, 3): a constant or a table at these times."""
-    if not isinstance(given, Table):
-        return np.tile(np.asarray(given, float), (len(t), 1))
-    times, rows = np.asarray(given.times), np.asarray(given.values, float)
-    if given.kind == "hold":
-        return rows[np.clip(np.searchsorted(times, t, side="right") - 1, 0, None)]
-    inside = np.clip(t, times[0], times[-1])
-    if given.kind == "cubic":
-        from scipy.interpolate import CubicSpline
-
-        return np.asarray(CubicSpline(times, rows)(inside))
-    return np.stack([np.interp(inside, times, column) for column in rows.T], axis=1)
+        yield Load(name, "wrenches", at, "place" if wrench.frame == "body" else "world", values[:, 6 * k : 6 * k + 6])
 
 
 def _reactions(report: Report, motion: Motion) -> Iterator[Load]:
@@ -91,9 +73,10 @@ def _elements(report: Report, motion: Motion) -> Iterator[Load]:
     if not wrench_elements(system) or (values := _known(report, motion, "elements", "element_force")) is None:
         return
     for k, (name, element) in enumerate(wrench_elements(system).items()):
-        restoring = isinstance(element, Restoring)
-        at = place(system, element.body, element.node, element.at) if restoring else place(system, element.body)
-        yield Load(name, "elements", at, "world", values[:, k])
+        if isinstance(element, Restoring):
+            yield Load(name, "elements", place(system, element.body, element.node, element.at), "world", values[:, k])
+        elif isinstance(element, Buoyancy):
+            yield Load(name, "elements", place(system, element.body), "world", values[:, k])
 
 
 def _known(report: Report, motion: Motion, record: str, variable: str) -> np.ndarray | None:

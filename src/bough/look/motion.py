@@ -62,7 +62,7 @@ def motion(report: Report, run: int, frames: int | None, columns: int, progress:
         raise StateError(f"run is {run}; the result has {report.runs} run{'s' * (report.runs > 1)}: give 0 to {report.runs - 1}")
     if not isinstance(report, Result) and "state" not in report.facts.record:
         recorded = ", ".join(report.facts.record)
-        raise StateError(f"the replay is made from states, but the result holds only {recorded}; run it again with 'state' in record")
+        raise StateError(f"a replay is made from states, but the result holds only {recorded}; run it again with 'state' in record")
     states = report.labelled("state").variables["q"].values
     q = states[run] if report.facts.batched else states
     model = _model(report, run)
@@ -80,7 +80,7 @@ def _bytes(model: Model, columns: int) -> int:
 
 
 def chosen(samples: int, frames: int | None, size: int) -> np.ndarray:
-    """Which samples are frames: all, or as many of this size [bytes] as there is room for, evenly spread, with the first and the last.
+    """Which samples are frames: all, or as many of this size [bytes] as there is room for, evenly spread from first to last.
 
     >>> chosen(7, 3, 10).tolist()
     [0, 3, 6]

@@ -94,8 +94,9 @@ def _mesh(shape: Shape, buffers: Buffers) -> Part:
     from matplotlib.colors import to_hex
 
     vertices, faces = shape.triangles()
+    colour: Any = shape.colour
     return {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "index"),
-            "colour": None if shape.colour is None else to_hex(shape.colour)}  # fmt: skip
+            "colour": None if colour is None else to_hex(colour)}  # fmt: skip
 
 
 def _turn(axes: np.ndarray) -> list[float]:

@@ -42,7 +42,8 @@ def scene(report: Report, motion: Motion, buffers: Buffers) -> dict[str, Any]:
         "wheels": _wheels(report, motion, buffers),
         "lines": [{"name": name, "a": frame_place(system, line.a), "b": frame_place(system, line.b)}
                   for name, line in system.lines.items()],
-        "springs": [{"name": name, "place": place(system, each.body, each.node, each.at)} for name, each in system.restorings.items()],
+        "springs": [{"name": name, "place": place(system, each.body, each.node, each.at)}
+                    for name, each in system.restorings.items()],
         "water": sorted({each.level for each in system.buoyancies.values()}),
         "loads": loads(report, motion, buffers),
         "curves": curves(report, motion, buffers),
@@ -73,7 +74,8 @@ def _bodies(system: System, motion: Motion, buffers: Buffers) -> list[dict[str, 
 
 
 def _joint(system: System, body: Body) -> dict[str, Any]:
-    return {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)} | _axes(body.joint)
+    told = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
+    return told | _axes(body.joint)
 
 
 def _axes(joint: Joint | Distance) -> dict[str, Any]:
@@ -109,7 +111,8 @@ def limb_numbers(system: System) -> dict[str, int]:
     """Bodies of one limb, a chain without a branch, have the same number; free bases have 0.
 
     >>> s = System("tree")
-    >>> _ = [s.body(*words) for words in (("bus", None, "free"), ("a", "bus"), ("b", "a"), ("c", "bus"))]
+    >>> for name, parent in (("bus", None), ("a", "bus"), ("b", "a"), ("c", "bus")):
+    ...     _ = s.body(name, parent=parent, joint="weld" if parent else "free")
     >>> limb_numbers(s)
     {'bus': 0, 'a': 1, 'b': 1, 'c': 2}
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bough.describe import System
-    from bough.look import Replay
+    from bough.look.replay import Replay
 
 
 class Report(ABC):
@@ -122,7 +122,7 @@ class Report(ABC):
         run       which member of a batch
         frames    how many samples are kept at most; without it, as many as make a page of some 30 MB
         """
-        from bough.look import replay
+        from bough.look.replay import replay
 
         return replay(self, path, open=open, run=run, frames=frames)
 
