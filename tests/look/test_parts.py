@@ -78,7 +78,7 @@ def test_given_shapes_are_drawn_as_they_are():
     vertices, faces = (unpacked(buffers.texts[part[name]["buffer"]], part[name]) for name in ("vertices", "faces"))
     assert np.array_equal(vertices, box.triangles()[0].astype(np.float32))
     assert np.array_equal(faces, box.triangles()[1])
-    assert part["colour"] == "#ff6347"
+    assert (part["colour"], part["opacity"]) == ("#ff6347", 1.0)
 
 
 def test_shapes_stay_when_parameters_change():

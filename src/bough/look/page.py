@@ -10,8 +10,8 @@ from typing import Any
 from bough.look.buffers import Buffers
 from bough.look.library import three_js
 
-SCRIPTS = ("buffers", "motion", "geometry", "palette", "stage", "camera", "bodies", "flexible", "marks", "arrows", "traces",
-           "labels", "scene", "tree", "plots", "transport", "modes", "controls", "main")  # fmt: skip
+SCRIPTS = ("dom", "buffers", "motion", "palette", "geometry", "stage", "camera", "bodies", "flexible", "marks", "arrows", "traces",
+           "labels", "scene", "tree", "plots", "transport", "modes", "controls", "follow", "picking", "keys", "main")  # fmt: skip
 
 
 def page(scene: dict[str, Any], buffers: Buffers) -> str:

@@ -91,12 +91,12 @@ def _round_axis(moments: np.ndarray) -> int | None:
 
 def _mesh(shape: Shape, buffers: Buffers) -> Part:
     """A given shape as triangles in the body frame."""
-    from matplotlib.colors import to_hex
+    from matplotlib.colors import to_hex, to_rgba
 
     vertices, faces = shape.triangles()
+    part: Part = {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "index")}
     colour: Any = shape.colour
-    return {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "index"),
-            "colour": None if colour is None else to_hex(colour)}  # fmt: skip
+    return part if colour is None else part | {"colour": to_hex(colour), "opacity": to_rgba(colour)[3]}
 
 
 def _turn(axes: np.ndarray) -> list[float]:

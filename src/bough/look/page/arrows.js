@@ -11,12 +11,19 @@ class Arrows {
     for (const load of loads) {
       const mesh = new THREE.Mesh(ARROWS[load.kind], new THREE.MeshStandardMaterial({ color: MARKS[load.kind], roughness: 0.5 }));
       mesh.add(new THREE.Mesh(ARROWS[load.kind], GHOSTS[load.kind]));       // what bodies hide shines through
-      if (!this.groups.has(load.group)) this.groups.set(load.group, { on: load.group === "wrenches", largest: { force: 0, moment: 0 }, arrows: [], object: new THREE.Group() });
-      const group = this.groups.get(load.group);
+      const group = this.group(load.group);
       group.largest[load.kind] = Math.max(group.largest[load.kind], load.largest);
       group.arrows.push({ load, mesh });
       group.object.add(mesh);
     }
+  }
+
+  // A group by its name; what acts from outside is shown from the start.
+  group(name) {
+    if (!this.groups.has(name)) {
+      this.groups.set(name, { on: name === "wrenches", largest: { force: 0, moment: 0 }, arrows: [], object: new THREE.Group() });
+    }
+    return this.groups.get(name);
   }
 
   place(t, seatOf) {

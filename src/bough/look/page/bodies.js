@@ -1,24 +1,28 @@
-// Rigid bodies: all parts of one body are one mesh, its sharp edges are lines.
+// Rigid bodies: all parts of one body that one can see through alike are one mesh, their sharp edges are lines.
 
 const EDGES = new THREE.LineBasicMaterial({ color: "#10141a", transparent: true, opacity: 0.34 });
 const BRIGHT = new THREE.LineBasicMaterial({ color: MARKS.picked });
 
 function bodyMesh(body, number, colour, edged) {
   const group = new THREE.Group();
-  if (!body.parts.length) return group;
-  const pieces = body.parts.map((part) => {
-    const geometry = partGeometry(part);
-    if (part.turn) geometry.applyQuaternion(new THREE.Quaternion(...part.turn)).translate(...part.at);
-    const own = part.colour ? new THREE.Color(part.colour) : colour.clone();
-    return { geometry, colour: part.role === "rod" ? own.offsetHSL(0, 0, -0.09) : own };
-  });
-  const geometry = merged(pieces);
-  const material = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.62, metalness: 0.08 });
-  const mesh = new THREE.Mesh(geometry, material);
-  mesh.userData.body = number;
-  group.add(mesh);
-  if (edged) group.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), EDGES));
+  for (const opacity of new Set(body.parts.map((part) => part.opacity ?? 1))) {
+    const pieces = body.parts.filter((part) => (part.opacity ?? 1) === opacity).map((part) => {
+      const own = part.colour ? new THREE.Color(part.colour) : colour.clone();
+      return { geometry: partGeometry(part), colour: part.role === "rod" ? own.offsetHSL(0, 0, -0.09) : own };
+    });
+    const geometry = merged(pieces);
+    const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.62, metalness: 0.08 }));
+    mesh.userData = { body: number, opacity };
+    seeThrough(mesh, opacity);
+    group.add(mesh);
+    if (edged) group.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), EDGES));
+  }
   return group;
+}
+
+function seeThrough(mesh, opacity) {
+  Object.assign(mesh.material, { transparent: opacity < 1, opacity, depthWrite: opacity === 1 });
+  mesh.material.needsUpdate = true;
 }
 
 // A body that is picked glows, and its edges are bright; colours that mean something stay as they are.

@@ -1,7 +1,10 @@
 // Arrays out of the page: base64, deflate, planes of bytes, differences of bit patterns along columns.
 // A series of (rows, columns) is kept column by column: entry (r, c) is data[c*rows + r].
 
-const KINDS = { float: [Float32Array, Uint32Array], index: [Uint32Array, Uint32Array], double: [Float64Array, BigUint64Array], fine: [Uint16Array, Uint16Array] };
+const KINDS = {                                                 // what an array holds, and the type of its bit patterns
+  float: [Float32Array, Uint32Array], index: [Uint32Array, Uint32Array],
+  double: [Float64Array, BigUint64Array], fine: [Uint16Array, Uint16Array],
+};
 
 async function unpack(told) {
   const element = document.getElementById("buffer" + told.buffer);

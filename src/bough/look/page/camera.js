@@ -11,7 +11,10 @@ class Eye {
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => this.fingers.delete(event.pointerId));
-    canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(Math.exp(event.deltaY * 0.0012)); }, { passive: false });
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoom(Math.exp(event.deltaY * 0.0012));
+    }, { passive: false });
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
@@ -64,7 +67,8 @@ class Eye {
 
   // From how far off all these points, relative to what the camera turns about, are in the picture.
   distanceFor(points) {
-    const { camera } = this.stage, slope = Math.tan(camera.fov * Math.PI / 360), v = new THREE.Vector3(), turn = camera.quaternion.clone().conjugate();
+    const { camera } = this.stage, slope = Math.tan(camera.fov * Math.PI / 360);
+    const v = new THREE.Vector3(), turn = camera.quaternion.clone().conjugate();
     return 1.1 * points.reduce((far, p) => {
       v.set(...p).applyQuaternion(turn);
       return Math.max(far, v.z + Math.abs(v.y) / slope, v.z + Math.abs(v.x) / (slope * camera.aspect));
@@ -79,9 +83,9 @@ class Eye {
       if (this.turning) this.basis.copy(followed.q);
       target.set(...this.point).applyQuaternion(this.basis).add(followed.p);
     } else target.set(...this.point.map((value, k) => value - origin[k]));
-    const { camera } = this.stage, cos = Math.cos(this.elevation);
+    const { camera } = this.stage, { azimuth, elevation } = this, cos = Math.cos(elevation);
     const upright = this.turning && followed ? this.basis.clone().multiply(this.upright) : this.upright;
-    const out = new THREE.Vector3(cos * Math.cos(this.azimuth), cos * Math.sin(this.azimuth), Math.sin(this.elevation)).applyQuaternion(upright);
+    const out = new THREE.Vector3(cos * Math.cos(azimuth), cos * Math.sin(azimuth), Math.sin(elevation)).applyQuaternion(upright);
     camera.up.copy(Z).applyQuaternion(upright);
     camera.position.copy(target).addScaledVector(out, this.distance);
     camera.lookAt(target);

@@ -29,24 +29,34 @@ class Flexible {
 
   build() {
     const group = new THREE.Group();
-    this.material = new THREE.MeshStandardMaterial({ color: this.colour, roughness: 0.55, metalness: 0.05, side: THREE.DoubleSide, flatShading: !this.band });
-    if (this.band) this.mesh = new THREE.Mesh(this.band.geometry, this.material);
-    else {
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(this.points.slice(), 3));
-      geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * this.count), 3));
-      geometry.setIndex([...this.faces]);
-      this.mesh = new THREE.Mesh(geometry, this.material);
-      const drawn = new THREE.BufferGeometry();
-      drawn.setAttribute("position", geometry.attributes.position);
-      drawn.setIndex([...this.lines]);
-      if (this.lines.length) group.add(new THREE.LineSegments(drawn, EDGES));
-      if (!this.faces.length) group.add(new THREE.Points(geometry, new THREE.PointsMaterial({ color: this.colour, size: 4, sizeAttenuation: false })));
-    }
+    this.material = new THREE.MeshStandardMaterial({
+      color: this.colour, roughness: 0.55, metalness: 0.05, side: THREE.DoubleSide, flatShading: !this.band });
+    this.mesh = new THREE.Mesh(this.band ? this.band.geometry : this.surface(), this.material);
+    if (!this.band) this.addLines(group);
     this.mesh.frustumCulled = false;                            // its points move
     this.mesh.userData.body = this.number;
     group.add(this.mesh);
     return group;
+  }
+
+  surface() {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(this.points.slice(), 3));
+    geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * this.count), 3));
+    geometry.setIndex([...this.faces]);
+    return geometry;
+  }
+
+  // The edges of the elements; what has no surface, as points.
+  addLines(group) {
+    const edges = new THREE.BufferGeometry(), { position } = this.mesh.geometry.attributes;
+    edges.setAttribute("position", position);
+    edges.setIndex([...this.lines]);
+    if (this.lines.length) group.add(new THREE.LineSegments(edges, EDGES));
+    if (this.faces.length) return;
+    const dots = new THREE.BufferGeometry();
+    dots.setAttribute("position", position);
+    group.add(new THREE.Points(dots, new THREE.PointsMaterial({ color: this.colour, size: 4, sizeAttenuation: false })));
   }
 
   // The modal coordinates at a time; what is shown of them is up to the caller.
@@ -64,8 +74,9 @@ class Flexible {
     if (this.told.shortens) this.band.shorten(out);
   }
 
-  // The frame of a node relative to the frame that the body deforms in.
-  node(k, eta, moved, out) {
+  // The frame of a node relative to the frame that the body deforms in, as shown or as the model has it.
+  node(k, shown, out) {
+    const eta = shown ? this.shown : this.actual, moved = shown ? this.moved : this.movedActual;
     const n = this.n, spin = new THREE.Vector3(), shift = new THREE.Vector3();
     for (let i = 0; i < 3; i++) {
       let turn = 0, move = 0;
@@ -156,7 +167,9 @@ class Band {
       for (let k = 1; k < m - 1; k++) index.push(base, base + (flip ? k + 1 : k), base + (flip ? k : k + 1));
     }
     const geometry = new THREE.BufferGeometry();
-    for (const name of ["position", "normal", "color"]) geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+    for (const name of ["position", "normal", "color"]) {
+      geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+    }
     geometry.setIndex(index);
     return geometry;
   }
@@ -186,10 +199,10 @@ class Band {
   }
 
   curvatures(eta, out) {
-    const { body } = this, n = body.n, w = [];
+    const { body } = this, n = body.n, w = [], v = new THREE.Vector3();
     for (let s = 0; s < this.stations; s++) {
-      const u = new THREE.Vector3();
-      for (let i = 0; i < 3; i++) for (let r = 0; r < n; r++) u.setComponent(i, u.getComponent(i) + body.phi[(3 * this.path[s] + i) * n + r] * eta[r]);
+      const u = new THREE.Vector3(), first = 3 * this.path[s];
+      for (let r = 0; r < n; r++) u.add(v.set(...[0, 1, 2].map((i) => body.phi[(first + i) * n + r] * eta[r])));
       w.push(u.addScaledVector(this.axis, -u.dot(this.axis)));
     }
     const found = new Float64Array(this.stations);
@@ -204,14 +217,14 @@ class Band {
 
   draw(largest) {
     const { body, stations, profile: outline, geometry } = this, m = outline.length;
-    const { position, normal, color } = geometry.attributes, centre = this.rest.map((p, s) => new THREE.Vector3().fromArray(body.moved, 3 * this.path[s]).add(p));
-    const turn = new THREE.Quaternion(), roll = new THREE.Quaternion(), tangent = new THREE.Vector3(), v = new THREE.Vector3(), tint = new THREE.Color();
+    const { position, normal, color } = geometry.attributes, tint = new THREE.Color();
+    const centre = this.rest.map((p, s) => new THREE.Vector3().fromArray(body.moved, 3 * this.path[s]).add(p));
+    const turn = new THREE.Quaternion(), roll = new THREE.Quaternion(), tangent = new THREE.Vector3(), v = new THREE.Vector3();
+    const turned = (x, y) => v.copy(this.across).multiplyScalar(x).addScaledVector(this.thick, y).applyQuaternion(turn);
     const put = (at, s, k, straight) => {
       const { x, y, nx, ny } = outline[k];
-      v.copy(this.across).multiplyScalar(x).addScaledVector(this.thick, y).applyQuaternion(turn).add(centre[s]).toArray(position.array, 3 * at);
-      if (straight) v.copy(tangent).multiplyScalar(straight);
-      else v.copy(this.across).multiplyScalar(nx).addScaledVector(this.thick, ny).applyQuaternion(turn);
-      v.toArray(normal.array, 3 * at);
+      turned(x, y).add(centre[s]).toArray(position.array, 3 * at);
+      (straight ? v.copy(tangent).multiplyScalar(straight) : turned(nx, ny)).toArray(normal.array, 3 * at);
       if (largest) scaleColour(body.measured[this.path[s]] / largest, tint).toArray(color.array, 3 * at);
     };
     for (let s = 0; s < stations; s++) {
@@ -240,7 +253,9 @@ function profile({ round, width, height }) {
   }
   const corners = [[1, -1], [1, 1], [-1, 1], [-1, -1]], sides = [[1, 0], [0, 1], [-1, 0], [0, -1]];
   sides.forEach(([nx, ny], k) => {
-    for (const [[x, y], gap] of [[corners[k], false], [corners[(k + 1) % 4], true]]) found.push({ x: x * width / 2, y: y * height / 2, nx, ny, gap });
+    for (const [[x, y], gap] of [[corners[k], false], [corners[(k + 1) % 4], true]]) {
+      found.push({ x: x * width / 2, y: y * height / 2, nx, ny, gap });
+    }
   });
   return found;
 }

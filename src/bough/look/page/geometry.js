@@ -2,13 +2,15 @@
 
 const CREASE = Math.cos(35 * Math.PI / 180);
 
+// A part in the frame of its body.
 function partGeometry(part) {
-  if (part.kind === "box") return new THREE.BoxGeometry(...part.size).toNonIndexed();
-  if (part.kind === "ball") return new THREE.SphereGeometry(part.radius, 32, 20).toNonIndexed();
-  if (part.kind === "frustum") {
-    return new THREE.CylinderGeometry(part.above, part.below, part.height, 40).rotateX(Math.PI / 2).toNonIndexed();
-  }
-  return creased(byRows(part.vertices), byRows(part.faces));
+  if (part.kind === "mesh") return creased(byRows(part.vertices), byRows(part.faces));
+  const solids = {
+    box: () => new THREE.BoxGeometry(...part.size),
+    ball: () => new THREE.SphereGeometry(part.radius, 32, 20),
+    frustum: () => new THREE.CylinderGeometry(part.above, part.below, part.height, 40).rotateX(Math.PI / 2),
+  };
+  return solids[part.kind]().toNonIndexed().applyQuaternion(new THREE.Quaternion(...part.turn)).translate(...part.at);
 }
 
 // Given triangles without shared corners; the normals of faces around a corner are averaged if they differ by less than the crease.

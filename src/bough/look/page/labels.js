@@ -10,15 +10,14 @@ class Labels {
       if (v.z > 1 || Math.abs(v.x) > 1.05 || Math.abs(v.y) > 1.05) continue;
       seen.add(name);
       if (!this.made.has(name)) {
-        const label = document.createElement("div");
-        label.className = "label";
-        label.textContent = name;
+        const label = make("div", { className: "label", textContent: name });
         this.box.append(label);
         this.made.set(name, label);
       }
       const label = this.made.get(name);
       label.classList.toggle("picked", name === picked);
-      label.style.transform = `translate(${((v.x + 1) / 2 * width + 10).toFixed(1)}px, ${((1 - v.y) / 2 * height - 26).toFixed(1)}px)`;
+      const [x, y] = [(v.x + 1) / 2 * width + 10, (1 - v.y) / 2 * height - 26];
+      label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
     }
     for (const [name, label] of this.made) if (!seen.has(name)) { label.remove(); this.made.delete(name); }
   }

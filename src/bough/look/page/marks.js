@@ -1,8 +1,8 @@
 // What is drawn upon the bodies: joints with their axes, frames, loops, wheels, lines, springs, water and ground.
 
-function basic(colour, more = {}) { return new THREE.MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.15, ...more }); }
-
-function marker(geometry, material) { return new THREE.Mesh(geometry, material); }
+const basic = (colour) => new THREE.MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.15 });
+const flat = (colour) => new THREE.MeshBasicMaterial({ color: colour });
+const marker = (geometry, material) => new THREE.Mesh(geometry, material);
 
 const GLYPH = {
   barrel: new THREE.CylinderGeometry(1, 1, 2.6, 28).rotateX(Math.PI / 2),
@@ -14,11 +14,12 @@ const GLYPH = {
   disc: new THREE.CylinderGeometry(1, 1, 0.3, 44).rotateX(Math.PI / 2),
 };
 
-// A triad of the length 1.
-function triad() {
+// The axes of a frame.
+function triad(length) {
   const group = new THREE.Group();
+  group.scale.setScalar(length);
   for (const [axis, name] of [[[1, 0, 0], "x"], [[0, 1, 0], "y"], [[0, 0, 1], "z"]]) {
-    const arrow = marker(TRIAD_ARROW, new THREE.MeshBasicMaterial({ color: MARKS[name] }));
+    const arrow = marker(TRIAD_ARROW, flat(MARKS[name]));
     arrow.quaternion.copy(alongZ(axis));
     group.add(arrow);
   }
@@ -31,7 +32,7 @@ function axisMark(axis, size, barrel) {
   const group = new THREE.Group();
   if (barrel) group.add(marker(GLYPH.barrel, basic(MARKS.joint)));
   const line = new THREE.Group();
-  line.add(marker(GLYPH.axis, new THREE.MeshBasicMaterial({ color: MARKS.axis })), marker(GLYPH.tip, new THREE.MeshBasicMaterial({ color: MARKS.axis })));
+  line.add(marker(GLYPH.axis, flat(MARKS.axis)), marker(GLYPH.tip, flat(MARKS.axis)));
   line.name = "axis";
   group.add(line);
   group.quaternion.copy(alongZ(axis));
@@ -90,11 +91,11 @@ class RodMark {
 class LoopMark {
   constructor(loop, size) {
     this.loop = loop;
-    this.ends = [0, 1].map(() => { const ring = marker(new THREE.TorusGeometry(1.5 * size, 0.3 * size, 12, 36), basic(MARKS.loop)); return ring; });
+    this.ends = [0, 1].map(() => marker(new THREE.TorusGeometry(1.5 * size, 0.3 * size, 12, 36), basic(MARKS.loop)));
     this.rod = new RodMark(MARKS.loop, (loop.kind === "distance" ? 0.45 : 0.22) * size);
     this.group = new THREE.Group().add(...this.ends, this.rod.mesh);
-    this.axes = (loop.rotations || []).slice(0, 1).map((axis) => axisMark(axis, 0.8 * size, false));
-    this.turn = alongZ(loop.rotations && loop.rotations.length ? loop.rotations[0] : loop.translations.length ? loop.translations[0] : [0, 0, 1]);
+    this.axes = loop.rotations.slice(0, 1).map((axis) => axisMark(axis, 0.8 * size, false));
+    this.turn = alongZ([...loop.rotations, ...loop.translations, [0, 0, 1]][0]);
     this.frame = new THREE.Group();
     this.axes.forEach((axis) => this.frame.add(axis));
     this.group.add(this.frame);

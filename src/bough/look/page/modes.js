@@ -12,7 +12,7 @@ class Modes {
     eta[mode] = 1e-3;                                           // small: the second order does not count
     flexible.displace(eta, moved);
     let largest = 0;
-    for (let k = 0; k < flexible.count; k++) largest = Math.max(largest, Math.hypot(moved[3 * k], moved[3 * k + 1], moved[3 * k + 2]));
+    for (let k = 0; k < flexible.count; k++) largest = Math.max(largest, Math.hypot(...moved.subarray(3 * k, 3 * k + 3)));
     if (flexible.band) largest = Math.max(largest, flexible.band.edge(eta));
     this.unit = 0.12 * flexible.told.reach / (largest / 1e-3 || 1);      // its points move by an eighth of its size at most
     this.advance(0);
@@ -21,8 +21,8 @@ class Modes {
   advance(seconds) {
     if (!this.showing) return;
     this.phase += 2 * Math.PI * 0.7 * seconds;
-    const amplitude = this.unit * this.amplitude;
-    this.world.mode = { body: this.body, mode: this.mode, amplitude, value: amplitude * Math.sin(this.phase), key: `${this.body} ${this.mode} ${this.amplitude}` };
+    const { body, mode } = this, amplitude = this.unit * this.amplitude, key = `${body} ${mode} ${amplitude}`;
+    this.world.mode = { body, mode, amplitude, value: amplitude * Math.sin(this.phase), key };
     this.world.update(this.world.t);
   }
 }

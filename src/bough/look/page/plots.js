@@ -5,16 +5,15 @@ const MOST_CURVES = 6;
 class Plot {
   constructor(curves, motion, seek, first, remove) {
     Object.assign(this, { curves, motion, seek, on: new Set() });
-    this.box = document.createElement("div");
-    this.box.className = "plot";
-    const head = Object.assign(document.createElement("div"), { className: "head" });
-    this.select = document.createElement("select");
+    this.box = make("div", { className: "plot" });
+    const head = make("div", { className: "head" });
+    this.select = make("select");
     this.select.setAttribute("aria-label", "Quantity");
     curves.forEach((group, k) => this.select.append(new Option(title(group), k)));
     this.select.addEventListener("change", () => this.choose(Number(this.select.value)));
     head.append(this.select, Object.assign(button("×", () => remove(this)), { title: "Remove this plot" }));
-    this.canvas = document.createElement("canvas");
-    this.legend = Object.assign(document.createElement("div"), { className: "curves" });
+    this.canvas = make("canvas");
+    this.legend = make("div", { className: "curves" });
     this.box.append(head, this.canvas, this.legend);
     const go = (event) => {
       if (event.type === "pointermove" && !(event.buttons & 1)) return;
@@ -38,15 +37,15 @@ class Plot {
 
   // The curves of a body, if there are some.
   focus(name) {
-    if (this.group.labels.length > MOST_CURVES && this.group.labels.some((label) => belongs(label, name))) this.choose(this.curves.indexOf(this.group), name);
+    const { labels } = this.group, own = labels.some((label) => belongs(label, name));
+    if (own && labels.length > MOST_CURVES) this.choose(this.curves.indexOf(this.group), name);
   }
 
   list() {
     this.legend.textContent = "";
     this.group.labels.forEach((label, i) => {
-      const entry = document.createElement("span");
-      entry.className = "curve" + (this.on.has(i) ? " on" : "");
-      entry.append(document.createElement("i"), label);
+      const entry = make("span", { className: "curve" + (this.on.has(i) ? " on" : "") });
+      entry.append(make("i"), label);
       if (this.on.has(i)) entry.firstChild.style.background = this.colour(i);
       entry.addEventListener("click", () => { if (!this.on.delete(i)) this.on.add(i); this.list(); this.draw(); });
       this.legend.append(entry);
@@ -109,7 +108,8 @@ class Plot {
     c.textAlign = "center";
     c.textBaseline = "top";
     const times = niceTicks(this.motion.start, this.motion.end, 5);
-    times.forEach((t, k) => c.fillText(brief(t) + (k === times.length - 1 ? " s" : ""), Math.min(this.x(t), right - 10), bottom + 5));
+    const texted = (t, k) => brief(t) + (k === times.length - 1 ? " s" : "");
+    times.forEach((t, k) => c.fillText(texted(t, k), Math.min(this.x(t), right - 10), bottom + 5));
     c.textAlign = "left";
     c.fillText([this.group.unit ? `[${this.group.unit}]` : "", offset].filter(Boolean).join("  "), left, 2);
   }
@@ -147,18 +147,23 @@ class Plot {
 class Plots {
   constructor(box, curves, motion, seek) {
     Object.assign(this, { box, curves, motion, seek, plots: [] });
-    document.getElementById("add-plot").addEventListener("click", () => this.add((this.plots.length) % curves.length));
+    find("add-plot").addEventListener("click", () => this.add(this.plots.length % curves.length));
     const wished = [["node_deflection"], ["q", "rad"], ["total_energy"], ["q", "m"], ["angular_momentum"], ["position"]];
-    const first = wished.map(([name, unit]) => curves.findIndex((group) => group.name === name && (!unit || group.unit === unit))).filter((k) => k >= 0);
-    for (const k of first.slice(0, 2)) this.add(k);
+    const found = wished.map(([name, unit]) => curves.findIndex((group) => group.name === name && (!unit || group.unit === unit)));
+    for (const k of found.filter((each) => each >= 0).slice(0, 2)) this.add(k);
   }
 
   add(k) {
-    const plot = new Plot(this.curves, this.motion, this.seek, k, (gone) => { gone.box.remove(); this.plots = this.plots.filter((each) => each !== gone); });
+    const plot = new Plot(this.curves, this.motion, this.seek, k, (gone) => this.remove(gone));
     this.plots.push(plot);
     this.box.append(plot.box);
     plot.draw();
     return plot;
+  }
+
+  remove(gone) {
+    gone.box.remove();
+    this.plots = this.plots.filter((each) => each !== gone);
   }
 
   update(t) { for (const plot of this.plots) plot.cursor(t); }
@@ -179,7 +184,7 @@ function niceTicks(low, high, count) {
 function tickTexts(ticks) {
   const size = Math.max(...ticks.map(Math.abs), 0), step = ticks.length > 1 ? ticks[1] - ticks[0] : size || 1;
   const base = size > 2e4 * step ? ticks[ticks.length >> 1] : 0;
-  const power = Math.max(size && !base ? size : 0, step) ;
+  const power = Math.max(base ? 0 : size, step);
   const exponent = power >= 1e5 || power < 1e-2 ? Math.floor(Math.log10(power)) : 0, unit = 10 ** exponent;
   const digits = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));
   const texts = ticks.map((tick) => ((tick - base) / unit).toFixed(Math.min(digits, 8)).replace(/^-(0\.?0*)$/, "$1"));

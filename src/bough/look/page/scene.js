@@ -2,7 +2,7 @@
 
 class World {
   constructor(told, stage) {
-    Object.assign(this, { told, stage, motion: new Motion(told), picked: -1, scale: 1, measure: "none", mode: null });
+    Object.assign(this, { told, stage, motion: new Motion(told), picked: -1, scale: 1, measure: "none", mode: null, known: {} });
     this.bodies = told.bodies;
     this.order = outward(told.bodies);
     this.actual = told.bodies.map(() => new Rigid());           // where the model has the bodies, relative to the origin
@@ -69,38 +69,35 @@ class World {
     this.feet = this.bodies.filter((body) => body.parent < 0 && !body.joint.translations.length)
       .map((body) => ({ body, foot: footMark(size(body) * 1.3, this.up) }));
     this.feet.forEach(({ foot }) => this.layers.joints.add(foot));
-    this.frames = this.bodies.map((body) => { const frame = triad(); frame.scale.setScalar(Math.max(0.25 * body.reach, 0.03 * this.radius)); return frame; });
-    this.worldFrame = triad();
-    this.worldFrame.scale.setScalar(0.22 * this.radius);
+    this.frames = this.bodies.map((body) => triad(Math.max(0.25 * body.reach, 0.03 * this.radius)));
+    this.worldFrame = triad(0.22 * this.radius);
     this.layers.frames.add(...this.frames, this.worldFrame);
     const near = (place) => place.body < 0 ? this.radius : this.bodies[place.body].reach;
-    this.loops = told.loops.map((loop) => new LoopMark(loop, Math.max(0.05 * Math.min(near(loop.a), near(loop.b)), 0.003 * this.radius)));
+    const ring = ({ a, b }) => Math.max(0.05 * Math.min(near(a), near(b)), 0.003 * this.radius);
+    this.loops = told.loops.map((loop) => new LoopMark(loop, ring(loop)));
     this.loops.forEach((loop) => this.layers.loops.add(loop.group));
     this.wheels = told.wheels.map((wheel) => this.wheelMark(wheel));
     this.wheels.forEach((wheel) => this.layers.wheels.add(wheel.group));
     this.lines = told.lines.map((line) => ({ line, rod: new RodMark(MARKS.line, 0.35 * small) }));
     this.lines.forEach(({ rod }) => this.layers.lines.add(rod.mesh));
-    this.springs = told.springs.map((spring) => ({ spring, mesh: marker(new THREE.OctahedronGeometry(2.2 * small), basic(MARKS.loop)) }));
+    const knot = () => marker(new THREE.OctahedronGeometry(2.2 * small), basic(MARKS.loop));
+    this.springs = told.springs.map((spring) => ({ spring, mesh: knot() }));
     this.springs.forEach(({ mesh }) => this.layers.lines.add(mesh));
     this.arrows = new Arrows(told.loads, this.motion, 0.38 * this.radius);
     for (const group of this.arrows.groups.values()) this.layers.loads.add(group.object);
   }
 
   wheelMark(wheel) {
-    const body = this.bodies[wheel.place.body], mesh = this.meshes[wheel.place.body].children[0];
+    const body = this.bodies[wheel.place.body];
     wheel.centre = wheel.place.node >= 0 || body.flexible ? [0, 0, 0] : body.com;
-    let offset = 0, radius = 0.13 * body.reach;
-    if (mesh && !body.flexible && body.parts.length) {          // where a ray along the axis leaves the first part
-      mesh.geometry.computeBoundingBox();
-      const part = body.parts[0], extent = part.kind === "box" ? Math.min(...part.size) : 2 * (part.below || part.radius || 0.1 * body.reach);
-      radius = 0.27 * extent;
-      const axis = new THREE.Vector3(...wheel.axis).normalize(), centre = new THREE.Vector3(...wheel.centre);
-      const far = 4 * body.reach, ray = new THREE.Raycaster(centre.clone().addScaledVector(axis, far), axis.clone().negate());
-      const plain = new THREE.Mesh(partGeometry(part).applyQuaternion(new THREE.Quaternion(...(part.turn || [0, 0, 0, 1]))).translate(...(part.at || [0, 0, 0])));
-      const hit = ray.intersectObject(plain)[0];
-      if (hit) offset = far - hit.distance;
-    }
-    return new WheelMark(wheel, radius, offset);
+    if (body.flexible || !body.parts.length) return new WheelMark(wheel, 0.13 * body.reach, 0);
+    const axis = new THREE.Vector3(...wheel.axis).normalize(), far = 4 * body.reach;
+    const start = new THREE.Vector3(...wheel.centre).addScaledVector(axis, far);
+    const plain = new THREE.Mesh(partGeometry(body.parts[0]));
+    const hit = new THREE.Raycaster(start, axis.clone().negate()).intersectObject(plain)[0];       // where the axis leaves the part
+    plain.geometry.computeBoundingBox();
+    const extent = Math.min(...plain.geometry.boundingBox.getSize(new THREE.Vector3()).toArray());
+    return new WheelMark(wheel, 0.2 * extent, hit ? far - hit.distance : 0);
   }
 
   addGround() {
@@ -108,11 +105,8 @@ class World {
     this.cell = roundNumber(this.radius / 4);
     if (!heavy) return;
     const water = told.water.length > 0, half = (water ? 60 : 30) * this.cell;
-    this.plane = new THREE.Group().add(gridPlane(this.cell, half, water ? MARKS.water : css("--grid")));
-    if (water) {
-      const sheet = new THREE.Mesh(new THREE.CircleGeometry(half * 0.55, 64), new THREE.MeshBasicMaterial({ color: MARKS.water, transparent: true, opacity: 0.16, side: THREE.DoubleSide, depthWrite: false }));
-      this.plane.add(sheet);
-    }
+    this.plane = new THREE.Group().add(gridPlane(this.cell, half, water ? MARKS.water : MARKS.grid));
+    if (water) this.plane.add(waterSheet(0.55 * half));
     this.plane.quaternion.setFromUnitVectors(Z, this.up);
     this.height = water ? told.water[0] : this.lowest;
     this.layers.ground.add(this.plane);
@@ -120,7 +114,8 @@ class World {
 
   placeGround(target) {
     if (!this.plane) return;
-    const turn = this.plane.quaternion, local = new THREE.Vector3(...this.origin.map((x, k) => x + target.getComponent(k))).applyQuaternion(turn.clone().conjugate());
+    const turn = this.plane.quaternion, local = target.clone().add(new THREE.Vector3(...this.origin));
+    local.applyQuaternion(turn.clone().conjugate());
     const snap = (x) => 5 * this.cell * Math.round(x / (5 * this.cell));
     const place = new THREE.Vector3(snap(local.x), snap(local.y), this.height).applyQuaternion(turn);
     this.plane.position.set(...place.toArray().map((x, k) => x - this.origin[k]));
@@ -140,15 +135,14 @@ class World {
 
   // A node relative to the body frame, as shown or as the model has it.
   nodeFrame(body, node, shown) {
-    const flexible = this.flexible[body], eta = shown ? flexible.shown : flexible.actual, moved = shown ? flexible.moved : flexible.movedActual;
-    return this.deformFrame(body, shown).then(flexible.node(node, eta, moved, new Rigid()));
+    return this.deformFrame(body, shown).then(this.flexible[body].node(node, shown, new Rigid()));
   }
 
   // The frame that a body deforms in, relative to the frame of its inboard node.
   deformFrame(body, shown) {
     const flexible = this.flexible[body], out = new Rigid();
     if (flexible.inboard < 0) return out;
-    return flexible.node(flexible.inboard, shown ? flexible.shown : flexible.actual, shown ? flexible.moved : flexible.movedActual, out).inverse();
+    return flexible.node(flexible.inboard, shown, out).inverse();
   }
 
   update(t) {
@@ -163,23 +157,24 @@ class World {
 
   // Modal coordinates as they are, times a scale, or those of one mode that is shown.
   deform(t) {
+    const largest = this.largest();
     for (const flexible of this.flexible) {
       if (!flexible) continue;
       flexible.read(t);
       const mode = this.mode && this.mode.body === flexible.number ? this.mode : null;
-      for (let r = 0; r < flexible.n; r++) flexible.shown[r] = mode ? (r === mode.mode ? mode.value : 0) : this.scale * flexible.actual[r];
+      flexible.shown.set(flexible.actual.map((eta, r) => (!mode ? this.scale * eta : r === mode.mode ? mode.value : 0)));
       flexible.displace(flexible.shown, flexible.moved);
       const same = !mode && this.scale === 1;
       flexible.movedActual = same ? flexible.moved : new Float32Array(flexible.moved.length);
       if (!same) flexible.displace(flexible.actual, flexible.movedActual);
-      flexible.draw(this.measure, this.largest());
+      flexible.draw(this.measure, largest);
     }
   }
 
   largest() {
     if (this.measure === "none") return 1;
-    const scale = this.mode ? 1 : this.scale;
-    return (this.largestOf ||= {})[this.measure + this.mode?.key] ??= this.mode ? this.largestOfMode() : this.largestOfRun() * scale || 1e-12;
+    if (this.mode) return this.known[this.measure + this.mode.key] ??= this.largestOfMode();
+    return ((this.known[this.measure] ??= this.largestOfRun()) * this.scale) || 1e-12;
   }
 
   largestOfRun() {
@@ -191,7 +186,6 @@ class World {
         for (const value of flexible.values(this.measure, flexible.actual)) found = Math.max(found, value);
       }
     }
-    for (const flexible of this.flexible.filter(Boolean)) flexible.read(this.t);
     return found;
   }
 
@@ -237,13 +231,13 @@ class World {
     this.arrows.place(t, (place, out) => this.seat(place, out));
   }
 
-  // Where a body's mass centre is drawn.
+  // Where a body's mass centre is drawn; of a flexible one, a point in its middle.
   middle(k, out = new THREE.Vector3()) {
-    const flexible = this.flexible[k];
-    if (!flexible) return out.set(...this.bodies[k].com).applyQuaternion(this.shown[k].q).add(this.shown[k].p);
-    const at = flexible.told.chain ? flexible.told.chain[flexible.told.chain.length >> 1] : 0;
-    return out.fromArray(flexible.points, 3 * at).add(new THREE.Vector3().fromArray(flexible.moved, 3 * at))
-      .applyQuaternion(flexible.object.quaternion).add(flexible.object.position).applyQuaternion(this.shown[k].q).add(this.shown[k].p);
+    const flexible = this.flexible[k], { p, q } = this.shown[k];
+    if (!flexible) return out.set(...this.bodies[k].com).applyQuaternion(q).add(p);
+    const { chain } = flexible.told, at = chain ? 3 * chain[chain.length >> 1] : 0, { position, quaternion } = flexible.object;
+    out.fromArray(flexible.points, at).add(new THREE.Vector3().fromArray(flexible.moved, at));
+    return out.applyQuaternion(quaternion).add(position).applyQuaternion(q).add(p);
   }
 
   pick(k) {
@@ -272,12 +266,15 @@ function cornersOf(object) {
     box.union(each.geometry.boundingBox);
   });
   if (box.isEmpty()) box.expandByPoint(new THREE.Vector3());
-  for (let k = 0; k < 8; k++) found.push(new THREE.Vector3(...[0, 1, 2].map((i) => ((k >> i) & 1 ? box.max : box.min).getComponent(i))));
+  for (const x of [box.min.x, box.max.x]) for (const y of [box.min.y, box.max.y]) for (const z of [box.min.z, box.max.z]) {
+    found.push(new THREE.Vector3(x, y, z));
+  }
   return found;
 }
 
 function sizeOf(points) {
-  const low = [0, 1, 2].map((i) => points.reduce((a, p) => Math.min(a, p[i]), Infinity)), high = [0, 1, 2].map((i) => points.reduce((a, p) => Math.max(a, p[i]), -Infinity));
+  const low = [0, 1, 2].map((i) => points.reduce((a, p) => Math.min(a, p[i]), Infinity));
+  const high = [0, 1, 2].map((i) => points.reduce((a, p) => Math.max(a, p[i]), -Infinity));
   const centre = high.map((x, i) => (x + low[i]) / 2);
   return { centre, radius: points.reduce((a, p) => Math.max(a, Math.hypot(...p.map((x, i) => x - centre[i]))), 0) || 1 };
 }

@@ -41,7 +41,10 @@ class Stage {
 function gridPlane(cell, half, colour) {
   const position = [], shade = [], tint = new THREE.Color(colour), pieces = 24;
   const alpha = (x, y) => Math.max(0, 1 - Math.hypot(x, y) / half) ** 1.3;
-  const add = (x, y, strong) => { position.push(x, y, 0); shade.push(tint.r, tint.g, tint.b, alpha(x, y) * (strong ? 0.75 : 0.34)); };
+  const add = (x, y, strong) => {
+    position.push(x, y, 0);
+    shade.push(tint.r, tint.g, tint.b, alpha(x, y) * (strong ? 0.75 : 0.34));
+  };
   const count = Math.round(half / cell);
   for (let k = -count; k <= count; k++) {
     for (let p = 0; p < pieces; p++) {
@@ -52,5 +55,11 @@ function gridPlane(cell, half, colour) {
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.Float32BufferAttribute(position, 3));
   geometry.setAttribute("color", new THREE.Float32BufferAttribute(shade, 4));
-  return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+  const material = new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false });
+  return new THREE.LineSegments(geometry, material);
+}
+
+function waterSheet(radius) {
+  const look = { color: MARKS.water, transparent: true, opacity: 0.16, side: THREE.DoubleSide, depthWrite: false };
+  return new THREE.Mesh(new THREE.CircleGeometry(radius, 64), new THREE.MeshBasicMaterial(look));
 }

@@ -13,7 +13,8 @@ class Trace {
     }
     this.geometry = new THREE.BufferGeometry();
     this.geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * n), 3));
-    const line = (opacity) => new THREE.Line(this.geometry.clone(), new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity }));
+    const look = (opacity) => new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity });
+    const line = (opacity) => new THREE.Line(this.geometry.clone(), look(opacity));
     [this.past, this.whole] = [line(1), line(0.28)];
     this.past.frustumCulled = this.whole.frustumCulled = false;
     this.group = new THREE.Group().add(this.past, this.whole);

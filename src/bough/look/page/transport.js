@@ -1,15 +1,15 @@
 // The time: play, pause, speed, slider, events; `changed` hears of every new time.
 
-const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4];
+const SPEEDS = [-4, -3, -2, -1, 0, 1, 2, 3].flatMap((power) => ["1", "2", "5"].map((digit) => Number(`${digit}e${power}`)));
 
 class Transport {
   constructor(motion, events, changed) {
     Object.assign(this, { motion, changed, time: motion.start, playing: false, repeat: true });
-    const find = (id) => document.getElementById(id);
     [this.button, this.slider, this.clock, this.speedBox, this.again] = ["play", "slider", "clock", "speed", "again"].map(find);
     Object.assign(this.slider, { min: motion.start, max: motion.end || 1, value: motion.start });
     this.speed = this.usual();
-    for (const speed of SPEEDS) this.speedBox.append(new Option(`${speed >= 1 ? speed : speed >= 0.01 ? speed : speed.toExponential(0)} ×`, speed, false, speed === this.speed));
+    for (const speed of SPEEDS) this.speedBox.append(new Option(`${brief(speed, 2)} ×`, speed));
+    this.speedBox.value = this.speed;
     this.speedBox.addEventListener("change", () => { this.speed = Number(this.speedBox.value); });
     this.button.addEventListener("click", () => this.toggle());
     this.again.addEventListener("click", () => this.setRepeat(!this.repeat));
@@ -27,9 +27,8 @@ class Transport {
   }
 
   mark({ time, text }, box) {
-    const tick = document.createElement("i");
+    const tick = make("i", { title: text });
     tick.style.left = `${100 * (time - this.motion.start) / (this.motion.span || 1)}%`;
-    tick.title = text;
     tick.addEventListener("click", () => this.seek(time));
     box.append(tick);
   }

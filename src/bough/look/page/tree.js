@@ -1,10 +1,10 @@
 // The panel of bodies and joints: a click picks in the scene, and the scene picks here.
 
 class Tree {
-  constructor(box, details, world, picked) {
-    Object.assign(this, { box, details, world, picked, rows: new Map() });
+  constructor(box, details, world, picked, follow) {
+    Object.assign(this, { box, details, world, picked, follow, rows: new Map() });
     const children = new Map();
-    world.bodies.forEach((body, k) => { if (!children.has(body.parent)) children.set(body.parent, []); children.get(body.parent).push(k); });
+    world.bodies.forEach(({ parent }, k) => children.set(parent, [...(children.get(parent) || []), k]));
     this.addGroup("Bodies and joints");
     const waiting = [...(children.get(-1) || [])].reverse().map((k) => [k, 0]);
     while (waiting.length) {
@@ -12,27 +12,23 @@ class Tree {
       this.addBody(k, depth);
       for (const child of [...below].reverse()) waiting.push([child, below.length > 1 ? depth + 1 : depth]);
     }
-    for (const [title, parts, colour] of [["Loops", world.told.loops, MARKS.loop], ["Wheels", world.told.wheels, MARKS.wheel], ["Lines", world.told.lines, MARKS.line]]) {
-      if (!parts.length) continue;
-      this.addGroup(title);
-      for (const part of parts) this.addPart(part, colour);
+    for (const [title, key] of [["Loops", "loop"], ["Wheels", "wheel"], ["Lines", "line"]]) {
+      const parts = world.told[key + "s"];
+      if (parts.length) this.addGroup(title);
+      for (const part of parts) this.addPart(part, MARKS[key]);
     }
     this.show(-1);
   }
 
   addGroup(title) {
-    const head = document.createElement("div");
-    head.className = "group";
-    head.textContent = title;
-    this.box.append(head);
+    this.box.append(make("div", { className: "group", textContent: title }));
   }
 
   addRow(name, about, colour, depth, act) {
-    const row = document.createElement("div");
-    row.className = "row";
+    const row = make("div", { className: "row" });
     row.style.marginLeft = Math.min(depth, 8) * 13 + "px";
     row.setAttribute("role", "treeitem");
-    row.append(document.createElement("i"), name, Object.assign(document.createElement("small"), { textContent: about }));
+    row.append(make("i"), name, make("small", { textContent: about }));
     row.firstChild.style.background = colour;
     row.dataset.text = `${name} ${about}`.toLowerCase();
     row.addEventListener("click", act);
@@ -42,8 +38,9 @@ class Tree {
 
   addBody(k, depth) {
     const body = this.world.bodies[k], { joint } = body;
-    const about = (joint.name === body.name ? "" : joint.name + ", ") + joint.kind + (joint.dofs.length && joint.kind !== "free" ? ` ${joint.dofs.join(" ")}` : "");
-    this.rows.set(k, this.addRow(body.name, about, "#" + this.world.colours[k].getHexString(), depth, () => this.picked(k)));
+    const own = joint.name === body.name ? "" : `${joint.name}, `, dofs = joint.kind === "free" ? "" : ` ${joint.dofs.join(" ")}`;
+    const colour = "#" + this.world.colours[k].getHexString();
+    this.rows.set(k, this.addRow(body.name, own + joint.kind + dofs, colour, depth, () => this.picked(k)));
   }
 
   addPart(part, colour) {
@@ -52,8 +49,8 @@ class Tree {
   }
 
   find(text) {
-    for (const row of this.box.querySelectorAll(".row")) row.hidden = !row.dataset.text.includes(text.toLowerCase());
-    for (const row of this.box.querySelectorAll(".row")) row.style.display = row.hidden ? "none" : "";
+    const wanted = text.toLowerCase();
+    for (const row of this.box.querySelectorAll(".row")) row.style.display = row.dataset.text.includes(wanted) ? "" : "none";
   }
 
   mark(k) {
@@ -67,23 +64,32 @@ class Tree {
     const { world, details } = this;
     details.textContent = "";
     if (k < 0) {
-      details.innerHTML = '<span class="hint">Click a body here or in the picture.</span>';
+      details.append(make("span", { className: "hint", textContent: "Click a body here or in the picture." }));
       return;
     }
-    const body = world.bodies[k], facts = document.createElement("dl");
-    const add = (name, text) => { facts.append(Object.assign(document.createElement("dt"), { textContent: name }), Object.assign(document.createElement("dd"), { textContent: text })); return facts.lastChild; };
-    add("joint", `${body.joint.kind}${body.joint.dofs.length ? ": " + body.joint.dofs.join(" ") : ""}, on ${body.parent < 0 ? "world" : world.bodies[body.parent].name}`);
-    add("mass", `${brief(body.mass)} kg`);
-    if (body.flexible) add("modes", `${body.flexible.modes}, ${body.flexible.frequencies.slice(0, 4).map((f) => brief(f)).join(", ")}${body.flexible.modes > 4 ? " …" : ""} Hz`);
+    const body = world.bodies[k], facts = make("dl");
+    const add = (name, text) => {
+      facts.append(make("dt", { textContent: name }), make("dd", { textContent: text }));
+      return facts.lastChild;
+    };
+    for (const [name, text] of this.facts(body)) add(name, text);
     this.place = add("at", "");
-    details.append(Object.assign(document.createElement("b"), { textContent: body.name, id: "picked-name" }), facts);
-    const follow = button("Follow", () => window.replay.follow(body.name)), trace = button("Trace", () => {
-      window.replay.trace(body.name, !world.traces.has(k));
+    const trace = button("Trace", () => {
+      world.trace(k, !world.traces.has(k));
       trace.setAttribute("aria-pressed", world.traces.has(k));
     });
     trace.setAttribute("aria-pressed", world.traces.has(k));
-    details.append(follow, " ", trace);
+    const name = make("b", { textContent: body.name, id: "picked-name" });
+    details.append(name, facts, button("Follow", () => this.follow(body.name)), " ", trace);
     this.update();
+  }
+
+  facts({ joint, parent, mass, flexible }) {
+    const dofs = joint.dofs.length ? `: ${joint.dofs.join(" ")}` : "", on = parent < 0 ? "world" : this.world.bodies[parent].name;
+    const found = [["joint", `${joint.kind}${dofs}, on ${on}`], ["mass", `${brief(mass)} kg`]];
+    if (!flexible) return found;
+    const first = flexible.frequencies.slice(0, 4).map((f) => brief(f)).join(", ");
+    return [...found, ["modes", `${flexible.modes}: ${first}${flexible.modes > 4 ? " …" : ""} Hz`]];
   }
 
   update() {
@@ -92,18 +98,4 @@ class Tree {
     const at = this.world.actual[k].p.toArray().map((x, i) => x + this.world.origin[i]);
     this.place.textContent = at.map((x) => brief(x, 5)).join(", ") + " m";
   }
-}
-
-function button(text, act) {
-  const made = Object.assign(document.createElement("button"), { textContent: text });
-  made.addEventListener("click", act);
-  return made;
-}
-
-// A number with few digits; no sign of a rounding error near zero.
-function brief(x, digits = 4) {
-  if (!Number.isFinite(x)) return "–";
-  if (Math.abs(x) < 1e-12) return "0";
-  const size = Math.abs(x);
-  return size >= 1e5 || size < 1e-3 ? x.toExponential(digits - 2) : String(Number(x.toPrecision(digits)));
 }
