@@ -31,8 +31,7 @@ class Bar:
             self.task = self.bar.add_task(self.title, total=1.0, speed="")
             self.bar.start()
         if self.bar is not None and self.task is not None:
-            speed = f"t = {t:.4g} s, {t / elapsed:.3g} x real time" if t else ""
-            self.bar.update(self.task, completed=fraction, speed=speed)
+            self.bar.update(self.task, completed=fraction, speed=f"t = {t:.4g} s, {t / elapsed:.3g} x real time")
 
     def close(self) -> None:
         if self.bar is not None:

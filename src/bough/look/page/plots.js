@@ -29,10 +29,16 @@ class Plot {
   choose(k, focus = "") {
     this.group = this.curves[k];
     this.select.value = k;
-    const { labels } = this.group, own = labels.map((_, i) => i).filter((i) => belongs(labels[i], focus));
-    this.on = new Set((own.length ? own : labels.map((_, i) => i)).slice(0, MOST_CURVES));
+    const { labels } = this.group, all = labels.map((_, i) => i), own = all.filter((i) => belongs(labels[i], focus));
+    const wanted = own.length ? own : all, moving = wanted.filter((i) => this.changes(i));
+    this.on = new Set((moving.length ? moving : wanted).slice(0, MOST_CURVES));
     this.list();
     this.draw();
+  }
+
+  changes(i) {
+    for (let frame = 1; frame < this.motion.frames; frame++) if (this.value(i, frame) !== this.value(i, 0)) return true;
+    return false;
   }
 
   // The curves of a body, if there are some.
