@@ -1,4 +1,4 @@
-# make run    install bough in .venv and run the main job
+# make run    install bough in .venv and run the main job: data, plots, and a replay for the browser
 # make test   install what the tests need, lint, test
 # make docs   build the docs as a site: site/index.html
 
@@ -8,7 +8,7 @@ PYTHON := $(VENV)/bin/python
 .PHONY: run test lint bench docs clean
 
 run: $(VENV)/installed
-	$(VENV)/bin/bough run examples/spacecraft.yaml
+	$(VENV)/bin/bough run examples/spacecraft.yaml --replay
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile

@@ -49,6 +49,35 @@ def test_run_writes_data_and_plots_and_a_summary(call):
     assert bough.open_result("out/pendulum.nc").time[-1] == 1.0
 
 
+def test_a_replay_is_written_beside_the_data_and_viewed_from_it(call, monkeypatch):
+    code, out, _ = call("run", "pendulum.yaml", "--no-plots", "--replay")
+    assert code == 0
+    assert "wrote out/pendulum.html (open it in a browser)" in out
+    first = Path("out/pendulum.html").read_text(encoding="utf-8")
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    code, out, _ = call("view", "out/pendulum.nc", "-o", "show/p.html", "--no-open")
+    assert (code, opened) == (0, [])
+    assert out.startswith("wrote show/p.html, 51 frames, ")
+    assert Path("show/p.html").read_text(encoding="utf-8") == first
+    code, out, _ = call("view", "out/pendulum.nc", "--frames", 10)
+    assert (code, opened) == (0, [Path("out/pendulum.html").resolve().as_uri()])
+    assert "10 frames of 51 samples" in out
+
+
+def test_what_cannot_be_viewed_is_said(call):
+    code, _, err = call("view", "none.nc")
+    assert code == 2
+    assert err == "error: none.nc: there is no such file; give the path of a NetCDF file that bough wrote\n"
+    code, _, err = call("view", "pendulum.yaml")
+    assert code == 2
+    assert "pendulum.yaml: is not a NetCDF file" in err
+    call("run", "pendulum.yaml", "--no-plots", "-q", "--record", "energy")
+    code, _, err = call("view", "out/pendulum.nc")
+    assert code == 2
+    assert "run it again with 'state' in record" in err
+
+
 def test_a_flexible_system_has_figures_of_its_nodes_and_strain(call):
     code, out, _ = call("run", Path(__file__).parents[1] / "examples" / "flexible_panel.yaml", "--until", 0.5)
     assert code == 0

@@ -12,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from bough.drawing import Drawing
+    from bough.look import Replay
     from bough.results import Result
 
 app = typer.Typer(
@@ -43,6 +44,7 @@ def run(
                                                     "torque, orbit, loops, drives, elements")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; out/NAME.nc if not given")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots beside the output")] = True,
+    replay: Annotated[bool, typer.Option("--replay", help="write a moving 3-D picture, one HTML file, beside the output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options win over what the file says."""
@@ -71,18 +73,20 @@ def run(
             result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, control=control)
         except SimulationError as error:
             if error.result is not None:
-                finish(error.result, target, drawing=drawing, quiet=quiet)
+                finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
             raise
-        finish(result, target, drawing=drawing, quiet=quiet)
+        finish(result, target, drawing=drawing, replay=replay, quiet=quiet)
     if result.failure:
         raise typer.Exit(130)
 
 
-def finish(result: Result, target: Path, *, drawing: Drawing | None, quiet: bool) -> None:
+def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
     """Write what was recorded, and say what it is and where."""
     paths = [result.save(target)]
     if drawing:
         paths += drawing.draw(target, target.parent, f"{target.stem}-")
+    if replay:
+        paths.append(written_replay(target, target.with_suffix(".html"), run=0, frames=None, progress=not quiet).path)
     if quiet:
         return
     from rich.console import Console
@@ -98,7 +102,30 @@ def finish(result: Result, target: Path, *, drawing: Drawing | None, quiet: bool
         table.add_row(escape(name), escape(said))
     Console().print(table)
     for path in paths:
-        typer.echo(f"wrote {path}")
+        typer.echo(f"wrote {path}{' (open it in a browser)' * (path.suffix == '.html')}")
+
+
+def written_replay(file: Path, target: Path, *, run: int, frames: int | None, progress: bool) -> Replay:
+    """The replay of a saved result: of what it holds, nothing is computed anew but where the bodies are."""
+    from bough.look import replay
+    from bough.results import open_result
+
+    return replay(open_result(file), target, open=False, run=run, frames=frames, progress=progress)
+
+
+@app.command()
+def view(
+    result: Annotated[Path, typer.Argument(help="NetCDF file that bough wrote", show_default=False, metavar="RESULT")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="HTML file; beside RESULT if not given")] = None,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="open it in the browser")] = True,
+    run: Annotated[int, typer.Option(help="which run of a batch")] = 0,
+    frames: Annotated[int | None, typer.Option(help="how many samples are kept at most")] = None,
+) -> None:
+    """Show RESULT as a moving 3-D picture: one HTML file that needs nothing else, opened in the browser."""
+    made = written_replay(result, output or result.with_suffix(".html"), run=run, frames=frames, progress=True)
+    typer.echo(f"wrote {made}")
+    if show:
+        made.open()
 
 
 @app.command()

@@ -80,6 +80,7 @@ class FiniteElements:
     held: Array = field(default_factory=lambda: np.zeros(0, dtype=int))  # dofs that the model has no stiffness for
     geometric_of: GeometricOf | None = None
     lines: Array = field(default_factory=lambda: np.zeros((0, 2), dtype=int))
+    faces: Array = field(default_factory=lambda: np.zeros((0, 3), dtype=int))
 
     @property
     def n_dofs(self) -> int:
@@ -122,7 +123,7 @@ class FiniteElements:
 
     def outline(self, shapes: Array) -> Outline:
         """The nodes under modes given by their dofs, for pictures."""
-        return Outline(self.position, self._translations(shapes), self.lines)
+        return Outline(self.position, self._translations(shapes), self.lines, self.faces)
 
     def inertia_load(self, direction: int, factor: Array | None = None) -> Array:
         """The dof forces -m a of the acceleration e_i, or e_i times a coordinate: `factor` (3,) picks it. [B 10]"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -57,11 +57,12 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Outline:
-    """What a picture of the body needs: points, how the modes move them, and which of them are joined by lines."""
+    """What a picture of the body needs: points, how the modes move them, which of them are joined by lines, and the surface."""
 
     position: Array  # (P, 3)
     phi: Array  # (P, 3, n)
     lines: Array  # (E, 2) pairs of points, of integers
+    faces: Array = field(default_factory=lambda: np.zeros((0, 3), dtype=int))  # (F, 3) triangles, counter-clockwise from outside
 
     @staticmethod
     def empty(n_modes: int) -> Outline:

@@ -113,6 +113,7 @@ def solid_model(
         pair_mass=scalar,
         geometric_of=geometric,
         lines=grid.lines,
+        faces=grid.faces,
     )
 
 

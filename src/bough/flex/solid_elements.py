@@ -77,6 +77,21 @@ class SolidGrid:
     def lines(self) -> Array:
         return np.asarray(self.mesh.edges.T)
 
+    @cached_property
+    def faces(self) -> Array:
+        """(F, 3): the surface as triangles of vertices, counter-clockwise from outside."""
+        outer = self.mesh.boundary_facets()
+        corners, inside = self.mesh.facets[:, outer].T, self.mesh.t[:, self.mesh.f2t[0, outer]].T
+        place, centre = self.mesh.p.T[corners], self.mesh.p.T[inside].mean(axis=1)
+        middle = place.mean(axis=1)
+        normal = np.cross(place[:, 1] - place[:, 0], place[:, 2] - place[:, 0])
+        normal *= np.sign(np.einsum("fi,fi->f", normal, middle - centre))[:, None]
+        first = place[:, 0] - middle
+        second = np.cross(normal / np.linalg.norm(normal, axis=1)[:, None], first)
+        angle = np.arctan2(*(np.einsum("fki,fi->fk", place - middle[:, None], axis) for axis in (second, first)))
+        ring = np.take_along_axis(corners, np.argsort(angle, axis=1), axis=1)      # around the normal
+        return np.concatenate([ring[:, [0, k, k + 1]] for k in range(1, ring.shape[1] - 1)])
+
     def stress_stiffness(self, displacement: Array) -> Any:
         """int sigma_ij u_k,i v_k,j of the stresses that a displacement makes."""
         from scipy.sparse import eye_array, kron

@@ -27,6 +27,7 @@ _PARTS: dict[str, type] = {
 _TEXTS = ("variant", "reduction", "inboard")
 _MATRICES = ("K", "D", "frequencies")
 _NEEDED = ("integrals", "nodes")
+_LATER = ("outline.faces",)  # what the first files did not hold, and may be absent
 
 
 def to_arrays(body: FlexibleBody) -> dict[str, Array]:
@@ -50,14 +51,15 @@ def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
     """The body that `to_arrays` wrote."""
     there = [name for name, kind in _PARTS.items() if name in _NEEDED or f"{name}.{field_names(kind)[0]}" in arrays]
     wanted = [*_MATRICES, *_TEXTS, *(f"{name}.{field}" for name in there for field in field_names(_PARTS[name]))]
-    missing = [name for name in wanted if name not in arrays]
+    missing = [name for name in wanted if name not in arrays and name not in _LATER]
     if missing:
         raise DescriptionError(f"flexible body: the arrays lack {missing[0]!r}; give what FlexibleBody.to_arrays() or save() wrote")
     parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
     parts |= {name: str(arrays[name]) for name in _TEXTS}
     parts["inboard"] = parts["inboard"] or None
     for name in there:
-        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in field_names(_PARTS[name])}
+        known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
+        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
         if name == "nodes":
             values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
             values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]

@@ -159,8 +159,10 @@ class Model:
         for body in self.system.bodies.values():
             p = parameters[body.name]
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
+            looks = [shape.model_copy(update={"density": None}) for shape in body.shapes]       # the mass is given now
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised, at=p.at[0],
-                        flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, **substance)
+                        flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=looks,
+                        **substance)
         for shelf in ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops"):
             getattr(system, shelf).update(getattr(self.system, shelf))
         system.settings = self.system.settings

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bough.describe import System
+    from bough.look.replay import Replay
 
 
 class Report(ABC):
@@ -111,6 +112,20 @@ class Report(ABC):
         from bough.results.plots import write_all
 
         return write_all(self, Path(folder), prefix, but)
+
+    def view(
+        self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0, frames: int | None = None
+    ) -> Replay:
+        """A moving 3-D picture of the run as one HTML file that needs nothing else: bodies, joints, deformations, loads, plots.
+
+        path      where it is written; without one, to a temporary file that is opened in the browser (a notebook shows it itself)
+        open      whether it is opened in the browser
+        run       which member of a batch
+        frames    how many samples are kept at most; without it, as many as make a page of some 30 MB
+        """
+        from bough.look.replay import replay
+
+        return replay(self, path, open=open, run=run, frames=frames)
 
     def __repr__(self) -> str:
         return self.summary

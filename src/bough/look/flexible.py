@@ -1,0 +1,141 @@
+"""What flexible bodies look like: the points of their finite elements, how the modes move them, and what joins them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bough.flex import FlexibleBody
+from bough.flex.shapes import Outline
+from bough.look.buffers import Buffers
+
+_THINNEST = 1 / 14  # of a section's width
+_THIN_BEAM = 1 / 60  # of the length: the radius of a beam without inertia about its axis
+
+
+def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
+    """Plain data and arrays of a flexible body, in the frame that it deforms in."""
+    outline = _visible(body.outline) if body.outline is not None and len(body.outline.position) else _of_nodes(body)
+    n, nodes, points = body.n_modes, body.nodes, outline.position
+    path = chain(outline)
+    told: dict[str, Any] = {
+        "modes": n,
+        "frequencies": body.frequencies.tolist(),
+        "inboard": -1 if body.inboard is None else nodes.index(body.inboard),
+        "nodes": list(nodes.names),
+        "nodePosition": buffers.add(nodes.position),
+        "nodePhi": buffers.add(nodes.phi.reshape(len(nodes), -1)),
+        "nodePsi": buffers.add(nodes.psi.reshape(len(nodes), -1)),
+        "points": buffers.add(points),
+        "phi": buffers.add(outline.phi.reshape(len(points), -1)),
+        "lines": buffers.add(outline.lines, "index"),
+        "faces": buffers.add(outline.faces, "index"),
+        "reach": float(np.ptp(points, axis=0).max(initial=0.0)),
+        "chain": None,
+    }
+    if path is not None:
+        told["chain"] = path
+        told["twist"] = buffers.add(_twist(body, points[path]))
+        told["section"] = section(body, points[path])
+        told["shortens"] = body.geometric is not None and body.variant == "full"
+        told["nodePoint"] = [_nearest(points[path], place) for place in nodes.position]
+    return told
+
+
+def _of_nodes(body: FlexibleBody) -> Outline:
+    """A body without an outline is drawn by its nodes."""
+    return Outline(body.nodes.position, body.nodes.phi, np.zeros((0, 2), dtype=int))
+
+
+def _visible(outline: Outline) -> Outline:
+    """Without the points inside a surface, and those of quadratic elements between vertices."""
+    if not len(outline.faces):
+        return outline
+    seen, faces = np.unique(outline.faces, return_inverse=True)
+    number = np.full(len(outline.position), -1)
+    number[seen] = np.arange(len(seen))
+    lines = number[outline.lines]
+    return Outline(outline.position[seen], outline.phi[seen], lines[(lines >= 0).all(axis=1)], faces.reshape(-1, 3))
+
+
+def chain(outline: Outline) -> list[int] | None:
+    """The points of a beam from end to end; None where the lines are no single path.
+
+    >>> lines = np.array([[1, 2], [0, 1]])
+    >>> chain(Outline(np.eye(3), np.zeros((3, 3, 0)), lines))
+    [0, 1, 2]
+    """
+    lines = outline.lines
+    if len(lines) < 1 or len(lines) != len(outline.position) - 1:
+        return None
+    ends = np.bincount(lines.ravel(), minlength=len(outline.position))
+    if ends.max() > 2 or (ends == 1).sum() != 2:
+        return None
+    neighbours: dict[int, list[int]] = {}
+    for a, b in lines.tolist():
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    path, before = [int(np.flatnonzero(ends == 1)[0])], -1
+    while len(path) < len(outline.position):
+        onward = [each for each in neighbours[path[-1]] if each != before]
+        if not onward:
+            return None
+        before = path[-1]
+        path.append(onward[0])
+    return path
+
+
+def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:
+    """A rectangle that stands for the section of a beam: across two directions of the body frame, in m. Its radius of gyration is
+    that of the mass about the axis, w^2 + h^2 = 12 k^2, and it is flat where the beam is soft: w/h = sqrt(EI/EI)."""
+    axis = path[-1] - path[0]
+    length = float(np.linalg.norm(axis))
+    axis = axis / length
+    across = np.linalg.svd(axis[None])[2][1:]                     # two directions normal to the axis
+    compliance = _compliance(body)
+    values, vectors = np.linalg.eigh(across @ compliance @ across.T)
+    first, second = vectors.T @ across                            # the stiff way, and the soft way to bend
+    ratio = float(np.sqrt(max(values[0], 0.0) / values[1])) if values[1] > 0 else 1.0
+    ratio = float(np.clip(ratio, _THINNEST, 1.0))
+    gyration = _gyration(body, axis)
+    width = np.sqrt(12.0 / (1 + ratio**2)) * gyration if gyration > 1e-4 * length else 2 * _THIN_BEAM * length
+    flat = ratio < 0.9
+    return {"round": not flat and gyration <= 1e-4 * length, "width": float(width), "height": float(width * ratio),
+            "across": first.tolist(), "thick": second.tolist()}  # fmt: skip
+
+
+def _compliance(body: FlexibleBody) -> np.ndarray:
+    """(3, 3) of the outermost node, phi K^-1 phi^T, by the modes that there are."""
+    start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
+    far = int(np.argmax(np.linalg.norm(body.nodes.position - start, axis=1))) if len(body.nodes) else 0
+    phi = body.nodes.phi[far] if len(body.nodes) else np.zeros((3, body.n_modes))
+    return np.asarray(phi @ np.linalg.pinv(body.K) @ phi.T)
+
+
+def _gyration(body: FlexibleBody, axis: np.ndarray) -> float:
+    """Of the sections about the axis [m]: what their own inertia says."""
+    if body.points is None:
+        return 0.0
+    polar = np.einsum("i,Nij,j->N", axis, body.points.inertia, axis)
+    heavy = body.points.mass > 0
+    return float(np.sqrt(np.median(polar[heavy] / body.points.mass[heavy]))) if heavy.any() else 0.0
+
+
+def _twist(body: FlexibleBody, path: np.ndarray) -> np.ndarray:
+    """(points, modes): rotation about the axis by each mode, from where the mass is."""
+    if body.points is None:
+        return np.zeros((len(path), body.n_modes))
+    axis = (path[-1] - path[0]) / np.linalg.norm(path[-1] - path[0])
+    place = (body.points.position - path[0]) @ axis
+    order = np.argsort(place)
+    turns = np.einsum("Nir,i->Nr", body.points.psi, axis)[order]
+    stations = (path - path[0]) @ axis
+    return np.stack([np.interp(stations, place[order], turn) for turn in turns.T], axis=1).reshape(len(path), body.n_modes)
+
+
+def _nearest(path: np.ndarray, place: np.ndarray) -> int:
+    """The point of a beam where a node is; -1 if it is beside it."""
+    distance = np.linalg.norm(path - place, axis=1)
+    at = int(np.argmin(distance))
+    return at if distance[at] < 1e-6 * np.linalg.norm(path[-1] - path[0]) else -1

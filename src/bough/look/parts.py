@@ -1,0 +1,140 @@
+"""What rigid bodies look like: their given shapes; without, those that water sees; else solids with their inertia.
+
+A part is plain data that the page can draw: a box, a frustum about z, a ball or triangles, with its place in the body frame.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bough.describe import Body, System
+from bough.describe.shapes import Shape
+from bough.look.buffers import Buffers
+from bough.results.quaternions import quaternions
+
+Part = dict[str, Any]
+UPRIGHT = [0.0, 0.0, 0.0, 1.0]
+_SLENDER = 0.035  # the least thickness, of a body's reach, and
+_THREAD = 0.006  # of the whole system's
+_POINT = 0.11  # the radius of a ball that stands for a point mass, of a body's reach
+_ROUND = 1e-3  # moments that differ less, relative to the largest, belong to a round body
+
+
+def parts_of(system: System, body: Body, reach: float, extent: float, buffers: Buffers) -> list[Part]:
+    """The parts of a body that reaches so far [m], in a system of that extent: nothing is too thin to be seen."""
+    least = max(_SLENDER * reach, _THREAD * extent)
+    if body.shapes:
+        return [_mesh(shape, buffers) for shape in body.shapes]
+    if body.flexible is not None:
+        return []
+    sections = [section for buoyancy in system.buoyancies.values() if buoyancy.body == body.name for section in buoyancy.sections]
+    if sections:
+        solids = [_section(*section) for section in sections]
+        return solids + _rods([0.0, 0.0, sections[-1][1]], _joints(system, body), least)
+    solids = [inertia_part(body.mass, body.com, body.inertia, reach, least)] if body.mass else []
+    return solids + _rods(body.com if body.mass else (0.0, 0.0, 0.0), [np.zeros(3), *_joints(system, body)], least)
+
+
+def reach_of(system: System, body: Body) -> float:
+    """How far a rigid body reaches from its origin, by its mass centre, the joints on it and its inertia [m]; 0: a point."""
+    corners = np.concatenate([shape.triangles()[0] for shape in body.shapes]) if body.shapes else np.zeros((0, 3))
+    if len(corners):
+        return float(np.linalg.norm(np.ptp(corners, axis=0)))
+    places = [np.asarray(body.com), *_joints(system, body)]
+    far = max(float(np.linalg.norm(place)) for place in places)
+    return max(far, float(sides(body.mass, np.linalg.eigvalsh(body.inertia)).max()))
+
+
+def inertia_part(mass: float, com: Any, inertia: Any, reach: float, least: float) -> Part:
+    """The homogeneous solid with this mass and inertia: a cylinder if two principal moments are equal, a box else, at the mass
+    centre along the principal axes; thin ones have the `least` thickness, a point mass is a ball.
+
+    >>> part = inertia_part(12.0, (0, 0, 1), np.diag([26.0, 25.0, 5.0]), 1.0, 0.01)
+    >>> [round(side, 3) for side in part["size"]]
+    [1.414, 1.732, 4.796]
+    """
+    moments, axes = np.linalg.eigh(np.asarray(inertia, float))
+    if moments[2] <= 1e-9 * mass * reach**2:
+        return {"kind": "ball", "radius": max(_POINT * reach, least), "at": list(map(float, com)), "turn": UPRIGHT}
+    if np.allclose(np.abs(axes).max(axis=0), 1.0, atol=1e-6):
+        order = np.argmax(np.abs(axes), axis=0)                    # principal axes that are those of the body keep their names
+        moments, axes = moments[np.argsort(order)], np.eye(3)
+    if (axis := _round_axis(moments)) is not None:
+        along, across = moments[axis], moments[(axis + 1) % 3]
+        height = np.sqrt(max(12 * (across - along / 2) / mass, 0.0))
+        radius = np.sqrt(2 * along / mass)
+        frame = axes[:, [(axis + 1) % 3, (axis + 2) % 3, axis]]
+        return _frustum(com, _turn(frame), max(height, least), max(radius, least / 2), max(radius, least / 2))
+    size = np.maximum(sides(mass, moments), least)
+    return {"kind": "box", "size": size.tolist(), "at": list(map(float, com)), "turn": _turn(axes)}
+
+
+def sides(mass: float, moments: np.ndarray) -> np.ndarray:
+    """(3,) of the homogeneous box with these principal moments: m (b^2 + c^2)/12 = I_a; zeros without mass."""
+    if not mass:
+        return np.zeros(3)
+    return np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / mass, 0.0))
+
+
+def _round_axis(moments: np.ndarray) -> int | None:
+    """The axis of a slender or flat round body, if two moments agree."""
+    size = moments.max()
+    for axis in (2, 0, 1):
+        others = moments[(axis + 1) % 3], moments[(axis + 2) % 3]
+        alike = abs(others[0] - others[1]) <= _ROUND * size
+        if alike and abs(moments[axis] - others[0]) > 0.05 * size and others[0] > moments[axis] / 2:
+            return axis
+    return None
+
+
+def _mesh(shape: Shape, buffers: Buffers) -> Part:
+    """A given shape as triangles in the body frame."""
+    from matplotlib.colors import to_hex, to_rgba
+
+    vertices, faces = shape.triangles()
+    part: Part = {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "index")}
+    colour: Any = shape.colour
+    return part if colour is None else part | {"colour": to_hex(colour), "opacity": to_rgba(colour)[3]}
+
+
+def _turn(axes: np.ndarray) -> list[float]:
+    """The quaternion of three axes, made right-handed."""
+    frame = axes.copy()
+    if np.linalg.det(frame) < 0:
+        frame[:, 0] *= -1
+    return [float(entry) for entry in quaternions(frame)]
+
+
+def _frustum(at: Any, turn: list[float], height: float, below: float, above: float) -> Part:
+    return {"kind": "frustum", "height": float(height), "below": float(below), "above": float(above),
+            "at": [float(entry) for entry in at], "turn": turn}  # fmt: skip
+
+
+def _section(bottom: float, top: float, below: float, above: float) -> Part:
+    return _frustum((0.0, 0.0, (bottom + top) / 2), UPRIGHT, top - bottom, below / 2, above / 2)
+
+
+def _joints(system: System, body: Body) -> list[np.ndarray]:
+    """Where joints sit on a body, in its frame."""
+    return [np.asarray(child.at) for child in system.bodies.values() if child.parent == body.name]
+
+
+def _rods(middle: Any, places: list[np.ndarray], least: float) -> list[Part]:
+    """Thin rods from the middle of a body to its joints, so that what hangs together looks so."""
+    found: list[np.ndarray] = []
+    for place in places:
+        arm = np.asarray(place, float) - middle
+        if np.linalg.norm(arm) > 0.1 * least and not any(np.allclose(place, other) for other in found):
+            found.append(place)
+    return [_rod(np.asarray(middle, float), place, least / 2) for place in found]
+
+
+def _rod(start: np.ndarray, end: np.ndarray, radius: float) -> Part:
+    along = (end - start) / np.linalg.norm(end - start)
+    aside = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    aside /= np.linalg.norm(aside)
+    part = _frustum((start + end) / 2, _turn(np.stack([aside, np.cross(along, aside), along], axis=1)),
+                    float(np.linalg.norm(end - start)), radius, radius)  # fmt: skip
+    return part | {"role": "rod"}

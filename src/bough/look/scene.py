@@ -1,0 +1,163 @@
+"""A result as the data of a page: bodies and joints with what they look like, how all moves, loads, curves, events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.describe import Body, Distance, Joint, System
+from bough.look.buffers import Buffers
+from bough.look.curves import curves
+from bough.look.flexible import drawn
+from bough.look.loads import loads
+from bough.look.motion import Motion
+from bough.look.parts import parts_of, reach_of
+from bough.look.places import frame_place, joint_place, place
+
+if TYPE_CHECKING:
+    from bough.results.report import Report
+
+_FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by a common factor
+
+
+def scene(report: Report, motion: Motion, buffers: Buffers) -> dict[str, Any]:
+    """Plain data; arrays are in the buffers."""
+    system, facts = motion.model.system, report.facts
+    events = report.events_by_run[motion.run]
+    return {
+        "name": system.name,
+        "version": facts.bough_version,
+        "method": facts.method,
+        "failure": facts.failure,
+        "run": motion.run if facts.batched else None,
+        "samples": motion.of_samples,
+        "gravity": list(system.gravity) if isinstance(system.gravity, tuple) else None,
+        "time": buffers.add(motion.time, "double"),
+        "origin": buffers.add(motion.origin, "double"),
+        "poses": buffers.add(motion.poses),
+        "bodies": _bodies(system, motion, buffers),
+        "loops": [_loop(system, name) for name in system.loops],
+        "wheels": _wheels(report, motion, buffers),
+        "lines": [{"name": name, "a": frame_place(system, line.a), "b": frame_place(system, line.b)}
+                  for name, line in system.lines.items()],
+        "springs": [{"name": name, "place": place(system, each.body, each.node, each.at)}
+                    for name, each in system.restorings.items()],
+        "water": sorted({each.level for each in system.buoyancies.values()}),
+        "loads": loads(report, motion, buffers),
+        "curves": curves(report, motion, buffers),
+        "events": [{"time": event.time, "text": str(event)} for event in events],
+    }  # fmt: skip
+
+
+def _bodies(system: System, motion: Motion, buffers: Buffers) -> list[dict[str, Any]]:
+    limbs, numbers = limb_numbers(system), {name: k for k, name in enumerate(system.bodies)}
+    reaches, extent = _reaches(system, motion), float(np.linalg.norm(np.ptp(motion.position, axis=1), axis=1).max())
+    found = []
+    for name, body in system.bodies.items():
+        told: dict[str, Any] = {
+            "name": name,
+            "parent": -1 if body.parent is None else numbers[body.parent],
+            "limb": limbs[name],
+            "joint": _joint(system, body),
+            "mass": body.mass,
+            "com": list(body.com),
+            "reach": reaches[name],
+            "parts": parts_of(system, body, reaches[name], extent, buffers),
+            "flexible": None,
+        }
+        if body.flexible is not None:
+            told["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(motion.eta[name])}
+        found.append(told)
+    return found
+
+
+def _joint(system: System, body: Body) -> dict[str, Any]:
+    told = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
+    return told | _axes(body.joint)
+
+
+def _axes(joint: Joint | Distance) -> dict[str, Any]:
+    """The kind of a joint, and its axes on the side of the parent."""
+    if isinstance(joint, Distance):
+        return {"kind": joint.kind, "translations": [], "rotations": []}
+    turns = joint.rotations if isinstance(joint.rotations, tuple) else ()
+    return {"kind": joint.kind, "translations": [list(axis) for axis in joint.translations],
+            "rotations": [list(axis) for axis in turns], "ball": joint.spherical or len(turns) == 3}  # fmt: skip
+
+
+def _loop(system: System, name: str) -> dict[str, Any]:
+    loop = system.loops[name]
+    return {"name": name, "a": frame_place(system, loop.a), "b": frame_place(system, loop.b)} | _axes(loop.joint)
+
+
+def _reaches(system: System, motion: Motion) -> dict[str, float]:
+    """The extent of each body [m]; one that is a point takes after the others, or after the distances between bodies."""
+    own = {name: reach_of(system, body) if body.flexible is None else _flexible_reach(body) for name, body in system.bodies.items()}
+    known = [reach for reach in own.values() if reach > 0]
+    spread = float(np.linalg.norm(np.ptp(motion.position[0], axis=0)))
+    other = 0.5 * float(np.median(known)) if known else 0.1 * spread or 1.0
+    return {name: reach or other for name, reach in own.items()}
+
+
+def _flexible_reach(body: Body) -> float:
+    flexible = body.elastic
+    places = flexible.nodes.position if flexible.outline is None else flexible.outline.position
+    return float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
+
+
+def limb_numbers(system: System) -> dict[str, int]:
+    """Bodies of one limb, a chain without a branch, have the same number; free bases have 0.
+
+    >>> s = System("tree")
+    >>> for name, parent in (("bus", None), ("a", "bus"), ("b", "a"), ("c", "bus")):
+    ...     _ = s.body(name, parent=parent, joint="weld" if parent else "free")
+    >>> limb_numbers(s)
+    {'bus': 0, 'a': 1, 'b': 1, 'c': 2}
+    """
+    children = Counter(body.parent for body in system.bodies.values())
+    found: dict[str, int] = {}
+    count = 1
+    for name in outward(system):
+        parent = system.bodies[name].parent
+        if _base(system.bodies[name]):
+            found[name] = 0
+        elif parent is not None and children[parent] == 1 and not _base(system.bodies[parent]):
+            found[name] = found[parent]
+        else:
+            found[name], count = count, count + 1
+    return {name: found[name] for name in system.bodies}
+
+
+def _base(body: Body) -> bool:
+    return body.parent is None and body.joint.n_v == 6
+
+
+def outward(system: System) -> list[str]:
+    """All bodies, parents before their children."""
+    found: dict[str, None] = {}
+    for name in system.bodies:
+        path = []
+        at: str | None = name
+        while at is not None and at not in found:
+            path.append(at)
+            at = system.bodies[at].parent
+        found.update(dict.fromkeys(reversed(path)))
+    return list(found)
+
+
+def _wheels(report: Report, motion: Motion, buffers: Buffers) -> list[dict[str, Any]]:
+    """Wheels with their angle over the frames, slowed by `slowed` where they are too fast for an eye."""
+    system = motion.model.system
+    if not system.wheels:
+        return []
+    speeds = np.tile([wheel.speed for wheel in system.wheels.values()], (len(motion.time), 1))
+    if "wheels" in report.facts.record:
+        speeds = motion.pick(report.labelled("wheels").variables["wheel_speed"].values, report.facts.batched)
+    steps = np.diff(motion.time)[:, None] * (speeds[1:] + speeds[:-1]) / 2
+    angles = np.concatenate([np.zeros((1, speeds.shape[1])), np.cumsum(steps, axis=0)])
+    slowed = max(1, int(np.ceil(np.abs(speeds).max() / _FASTEST)))
+    return [{"name": name, "place": place(system, wheel.body, wheel.node), "axis": list(wheel.axis), "slowed": slowed,
+             "angle": buffers.add(angles[:, k] / slowed)}
+            for k, (name, wheel) in enumerate(system.wheels.items())]  # fmt: skip
