@@ -86,7 +86,7 @@ def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: boo
     if drawing:
         paths += drawing.draw(target, target.parent, f"{target.stem}-")
     if replay:
-        paths.append(written_replay(target, target.with_suffix(".html"), run=0, frames=None, progress=not quiet).path)
+        paths.append(written_replay(target, target.with_suffix(".html"), run=0, frames=None).path)
     if quiet:
         return
     from rich.console import Console
@@ -105,12 +105,12 @@ def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: boo
         typer.echo(f"wrote {path}{' (open it in a browser)' * (path.suffix == '.html')}")
 
 
-def written_replay(file: Path, target: Path, *, run: int, frames: int | None, progress: bool) -> Replay:
+def written_replay(file: Path, target: Path, *, run: int, frames: int | None) -> Replay:
     """The replay of a saved result: of what it holds, nothing is computed anew but where the bodies are."""
     from bough.look import replay
     from bough.results import open_result
 
-    return replay(open_result(file), target, open=False, run=run, frames=frames, progress=progress)
+    return replay(open_result(file), target, open=False, run=run, frames=frames)
 
 
 @app.command()
@@ -122,7 +122,7 @@ def view(
     frames: Annotated[int | None, typer.Option(help="how many samples are kept at most")] = None,
 ) -> None:
     """Show RESULT as a moving 3-D picture: one HTML file that needs nothing else, opened in the browser."""
-    made = written_replay(result, output or result.with_suffix(".html"), run=run, frames=frames, progress=True)
+    made = written_replay(result, output or result.with_suffix(".html"), run=run, frames=frames)
     typer.echo(f"wrote {made}")
     if show:
         made.open()

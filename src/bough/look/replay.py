@@ -18,7 +18,7 @@ from bough.look.curves import columns_of
 from bough.look.motion import motion
 from bough.look.page import page
 from bough.look.scene import scene
-from bough.progress import progress_bar
+from bough.progress import working
 
 if TYPE_CHECKING:
     from bough.results.report import Report
@@ -53,19 +53,15 @@ def replay(
     open: bool | None = None,
     run: int = 0,
     frames: int | None = None,
-    progress: bool = False,
 ) -> Replay:
     """Write the replay of a result; see `Result.view`."""
     target = _temporary(report) if path is None else Path(path)
     if target.suffix not in (".html", ".htm"):
         raise StateError(f"{target}: a replay is an HTML file; give a path that ends in .html")
-    with progress_bar(f"replay of {report.facts.system_name}", shown=progress) as bar:
-        moved = motion(report, run, frames, columns_of(report), lambda done: bar(0.5 * done, 0.0) if bar else None)
+    with working(f"replay of {report.facts.system_name}") as bar:
+        moved = motion(report, run, frames, columns_of(report), lambda done: bar(0.5 * done))
         buffers = Buffers()
-        text = page(scene(report, moved, buffers), buffers)
-        if bar:
-            bar(1.0, 0.0)
-    _write(target, text)
+        _write(target, page(scene(report, moved, buffers), buffers))
     made = Replay(target, len(moved.time), moved.of_samples)
     if open if open is not None else path is None and not _in_notebook():
         made.open()
