@@ -147,6 +147,17 @@ def test_sixteen_bits_of_a_range_and_gaps():
     assert np.isnan(back[[0, 2], 2]).all()
 
 
+def test_a_run_that_diverged_is_shown_until_it_did(tmp_path):
+    s = bough.System("stiff", gravity=(0, 0, -9.81))
+    s.body("slider", joint=bough.Prismatic("x", stiffness=1e6, q0=0.5), mass=2.0, com=(0, 0, -1))
+    with pytest.raises(bough.SimulationError) as error:
+        bough.simulate(s, until=10.0, dt=0.02, rate=50, record=["state", "energy"])
+    scene = scene_of(error.value.result.view(tmp_path / "stiff.html").path.read_text())
+    assert 2 < len(scene["time"]) < 501
+    assert np.isfinite(scene["poses"]).all()
+    assert "diverged" in scene["failure"]
+
+
 def test_what_cannot_be_shown_is_said(tmp_path):
     run = craft_run()
     with pytest.raises(StateError, match="run is 2; the result has 1 run: give 0 to 0"):

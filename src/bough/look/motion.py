@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BUDGET = 40_000_000  # bytes of all frames: a page of some 30 MB
 MOST, LEAST = 3000, 200  # frames
+_FARTHEST = 1e12  # m or rad
 _CHUNK = 60_000  # bodies times states that are asked for at once
 _LEAST = 4  # states: with fewer, the model would need its one-lane kernels too
 
@@ -66,7 +67,7 @@ def motion(report: Report, run: int, frames: int | None, columns: int, progress:
     states = report.labelled("state").variables["q"].values
     q = states[run] if report.facts.batched else states
     model = _model(report, run)
-    reached = np.flatnonzero(np.isfinite(q).all(axis=1))
+    reached = np.flatnonzero((np.abs(q) < _FARTHEST).all(axis=1))       # without the end of a run that diverged
     samples = reached[chosen(len(reached), frames, _bytes(model, columns))]
     origin, position, attitude = _observed(model, q[samples], progress)
     return Motion(model, run, samples, len(reached), report.time[samples], q[samples], origin, position,
