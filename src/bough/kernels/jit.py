@@ -1,6 +1,8 @@
-"""How this package compiles: two decorators and one cache directory.
+"""How this package compiles: three decorators and one cache directory.
 
 ``leaf``    small algebra, inlined into whatever calls it, never cached by itself;
+``aside``   a whole sweep: called, not inlined, so that it has the registers for itself, and is compiled once for all kernels of a
+            process; its first line is ``stand_aside()``;
 ``kernel``  what Python calls: cached on disk.
 
 Numba's ``cache=True`` looks at the source file of the decorated function only: an edit of a leaf in another
@@ -59,6 +61,14 @@ def leaf(function):
     return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
 
+ASIDE: list[str] = []                     # what is optimised by itself
+
+
+def aside(function):
+    ASIDE.append(function.__name__)
+    return njit(forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+
+
 def kernel(function):
     previous, config.CACHE_DIR = config.CACHE_DIR, CACHE_DIRECTORY     # read once, while decorating
     try:
@@ -70,11 +80,14 @@ def kernel(function):
 @contextmanager
 def compiling(kernel, lanes):
     """While a kernel is first called: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed already; and leaves
-    are optimised where they have been inlined, in the kernel, not each by itself before: that saves a third of the time."""
+    are optimised where they have been inlined, in the kernel or what stands aside, not each by itself before: that saves a third
+    of the time."""
     previous, config.SLP_VECTORIZE = config.SLP_VECTORIZE, int(lanes.width == 1)
     optimise = getattr(CPUCodeLibrary, "_optimize_final_module", None)
     if optimise is not None:
-        CPUCodeLibrary._optimize_final_module = lambda library: optimise(library) if kernel.__name__ in library.name else None
+        whole = (kernel.__name__, *ASIDE)
+        CPUCodeLibrary._optimize_final_module = (
+            lambda library: optimise(library) if any(name in library.name for name in whole) else None)
     try:
         yield
     finally:

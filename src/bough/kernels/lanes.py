@@ -222,6 +222,17 @@ def align_stack(typingctx):
     return types.void(), codegen
 
 
+@intrinsic
+def stand_aside(typingctx):
+    """Call first in what is compiled ``aside``: LLVM shall call it, not inline it.  Its stack is aligned as a kernel's."""
+    def codegen(context, builder, sig, args):
+        builder.function.attributes.add("noinline")
+        builder.function.attributes.add("nounwind")
+        builder.function.attributes.alignstack = 64
+        return context.get_dummy_value()
+    return types.void(), codegen
+
+
 # ---- load and store: raw pointers, no bounds, no wraparound ----------------------------------------
 def _llvm(number):
     if number == types.int64:

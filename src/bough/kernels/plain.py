@@ -9,8 +9,8 @@ import numpy as np
 __all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle", "get_lane", "inverse_above", "lanes_of", "load",
            "load3", "load4", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending",
            "only_if_both", "only_if_held", "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6",
-           "read9", "read_pack", "read_spatial", "register3", "scale", "sincos", "smaller", "sqrt", "store", "sub", "three_of",
-           "where_positive", "width_of", "zero"]
+           "read9", "read_pack", "read_spatial", "register3", "scale", "sincos", "smaller", "sqrt", "stand_aside", "store", "sub",
+           "three_of", "where_positive", "width_of", "zero"]
 
 
 class Tag:
@@ -81,6 +81,9 @@ def zero(lanes):
 
 def align_stack():
     pass
+
+
+stand_aside = align_stack
 
 
 def sqrt(x):

@@ -22,8 +22,22 @@ from bough.kernels.algebra import (
     sym_times,
 )
 from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
-from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale, store, sub
+from bough.kernels.jit import aside, leaf
+from bough.kernels.lanes import (
+    accumulate,
+    add,
+    load3,
+    load9,
+    load_gathered,
+    load_spatial,
+    read,
+    read3,
+    read6,
+    scale,
+    stand_aside,
+    store,
+    sub,
+)
 from bough.sweeps.fields import (
     ATTITUDE,
     BRANCH,
@@ -122,8 +136,9 @@ def scatter_acceleration(lane, plan, pars, ws):
             store(lane, ws, branch + SHARED_ACCEL, A_u)
 
 
-@leaf
+@aside
 def solve_order_n(lane, plan, pars, ws):
     """vdot of the state in ws, after gather_inputs and scatter_motion and apply_loads."""
+    stand_aside()
     gather_inertia(lane, plan, pars, ws)
     scatter_acceleration(lane, plan, pars, ws)

@@ -10,7 +10,7 @@ count in metres and newtons.
 """
 from bough.kernels.algebra import ZERO, cross, dot, rotate
 from bough.kernels.hinges import MODAL, hinge_add
-from bough.kernels.jit import leaf
+from bough.kernels.jit import aside, leaf
 from bough.kernels.lanes import (
     accumulate,
     add,
@@ -25,6 +25,7 @@ from bough.kernels.lanes import (
     scale,
     smaller,
     sqrt,
+    stand_aside,
     store,
     sub,
     zero,
@@ -264,13 +265,20 @@ def measure_gap(lane, plan, ws):
     store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, least)
 
 
-def close_loops(lane, plan, pars, ws, shift):
+@aside
+def fill_fronts(lane, plan, pars, ws, shift):
     """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
+    stand_aside()
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, N_LOOPS)):
         close_loop(lane, plan, pars, ws, loop, shift)
     if shift:
         measure_gap(lane, plan, ws)
+
+
+def close_loops(lane, plan, pars, ws, shift):
+    """Fill the fronts, where there are loops."""
+    fill_fronts(lane, plan, pars, ws, shift)
 
 
 only_if_looped(close_loops, lambda lane, plan, pars, ws, shift: None)

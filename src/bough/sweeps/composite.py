@@ -21,7 +21,7 @@ from bough.kernels.algebra import (
 )
 from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import MODAL, NODE
-from bough.kernels.jit import leaf
+from bough.kernels.jit import aside, leaf
 from bough.kernels.lanes import (
     accumulate,
     add,
@@ -37,6 +37,7 @@ from bough.kernels.lanes import (
     scale,
     smaller,
     sqrt,
+    stand_aside,
     store,
     zero,
 )
@@ -223,9 +224,10 @@ def refuse_bent(lane, plan, ws, M, b):
 only_if_bending(refuse_bent, lambda lane, plan, ws, M, b: None)
 
 
-@leaf
+@aside
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
+    stand_aside()
     gather_wrench(lane, plan, pars, ws, False)                              # bias, where vdot will be
     gather_mass_matrix(lane, plan, pars, ws)
     n, M = read(plan, NV), read(plan, WS_MASS)

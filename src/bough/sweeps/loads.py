@@ -5,7 +5,7 @@ it.  Wheels, wrenches, force elements and central gravity then act on bodies, th
 origin, in inertial axes), which every dynamics sweep subtracts.
 """
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
-from bough.kernels.jit import leaf
+from bough.kernels.jit import aside, leaf
 from bough.kernels.lanes import (
     accumulate,
     get_lane,
@@ -18,6 +18,7 @@ from bough.kernels.lanes import (
     read3,
     read9,
     scale,
+    stand_aside,
     store,
     width_of,
     zero,
@@ -122,13 +123,20 @@ def clear_slots(lane, plan, ws):
 
 @leaf
 def apply_loads(lane, plan, pars, ws):
-    """Fill the slots: applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
+    """Fill the slots, where there are any."""
     if read(plan, HAS_LOADS):
-        load_bodies(lane, plan, pars, ws)
-        load_loops(lane, plan, pars, ws)
-        apply_elements(lane, plan, pars, ws)
-        if read(plan, IN_ORBIT):
-            apply_orbit(lane, plan, pars, ws)
+        fill_slots(lane, plan, pars, ws)
+
+
+@aside
+def fill_slots(lane, plan, pars, ws):
+    """Applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
+    stand_aside()
+    load_bodies(lane, plan, pars, ws)
+    load_loops(lane, plan, pars, ws)
+    apply_elements(lane, plan, pars, ws)
+    if read(plan, IN_ORBIT):
+        apply_orbit(lane, plan, pars, ws)
 
 
 @leaf
