@@ -59,7 +59,6 @@ class ConvergenceReport:
         return f"{self.enough} modes carry {goal}"
 
 
-@working("convergence of modes")
 def convergence(
     model: FiniteElements, reduction: str = "cantilever", *, modes: int = 12, interfaces: Sequence[str] = (), share: float = 0.95
 ) -> ConvergenceReport:
@@ -69,22 +68,23 @@ def convergence(
     >>> convergence(beam_model(1.0, EI=1.0, mass_per_length=1.0), modes=12, share=0.9).enough
     8
     """
-    squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces)
-    effective, movable = _effective_mass(model, shapes)
-    cumulative = np.cumsum(effective, axis=0)
-    static = _static_error(model, squares, shapes, _fixed_dofs(model, reduction, interfaces))
-    free = _is_free(model, reduction)  # such modes carry no momentum: their static errors decide
-    reached = np.flatnonzero(static < 1 - share if free else (cumulative >= share * movable - 1e-9).all(axis=1))
-    return ConvergenceReport(
-        reduction=reduction,
-        frequencies=np.sqrt(np.maximum(squares, 0)) / (2 * np.pi),
-        frequency_error=_frequency_error(model, reduction, squares),
-        effective_mass=effective,
-        static_error=static,
-        share=share,
-        free=free,
-        enough=int(reached[0]) + 1 if len(reached) else None,
-    )
+    with working("convergence of modes"):
+        squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces)
+        effective, movable = _effective_mass(model, shapes)
+        cumulative = np.cumsum(effective, axis=0)
+        static = _static_error(model, squares, shapes, _fixed_dofs(model, reduction, interfaces))
+        free = _is_free(model, reduction)  # such modes carry no momentum: their static errors decide
+        reached = np.flatnonzero(static < 1 - share if free else (cumulative >= share * movable - 1e-9).all(axis=1))
+        return ConvergenceReport(
+            reduction=reduction,
+            frequencies=np.sqrt(np.maximum(squares, 0)) / (2 * np.pi),
+            frequency_error=_frequency_error(model, reduction, squares),
+            effective_mass=effective,
+            static_error=static,
+            share=share,
+            free=free,
+            enough=int(reached[0]) + 1 if len(reached) else None,
+        )
 
 
 def _effective_mass(model: FiniteElements, shapes: Array) -> tuple[Array, Array]:

@@ -39,7 +39,6 @@ REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 _DEPENDENT = 1e-10  # smallest eigenvalue of the modes' correlation
 
 
-@working("reducing finite elements")
 def reduce(
     model: FiniteElements,
     reduction: str = "cantilever",
@@ -59,22 +58,23 @@ def reduce(
     >>> reduce(beam_model(1.0, EI=1.0, mass_per_length=1.0), "free-free", modes=2).frequencies.round(3)
     array([3.561, 3.561])
     """
-    squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces)
-    frequencies = np.sqrt(np.maximum(squares, 0.0))
-    known = geometric_stiffness(model, shapes) if stiffening else None
-    return FlexibleBody(
-        integrals=model.integrals(shapes),
-        points=None if model.rule is None else model.rule.points(shapes),
-        nodes=model.nodes(shapes),
-        inboard=model.inboard,
-        K=np.diag(squares),
-        D=damping_matrix(damping, frequencies),
-        frequencies=frequencies / (2 * np.pi),
-        variant=variant,
-        geometric=known,
-        reduction=reduction if np.ndim(modes) == 0 else "given",
-        outline=model.outline(shapes),
-    )
+    with working("reducing finite elements"):
+        squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces)
+        frequencies = np.sqrt(np.maximum(squares, 0.0))
+        known = geometric_stiffness(model, shapes) if stiffening else None
+        return FlexibleBody(
+            integrals=model.integrals(shapes),
+            points=None if model.rule is None else model.rule.points(shapes),
+            nodes=model.nodes(shapes),
+            inboard=model.inboard,
+            K=np.diag(squares),
+            D=damping_matrix(damping, frequencies),
+            frequencies=frequencies / (2 * np.pi),
+            variant=variant,
+            geometric=known,
+            reduction=reduction if np.ndim(modes) == 0 else "given",
+            outline=model.outline(shapes),
+        )
 
 
 def mode_shapes(model: FiniteElements, reduction: str, *, modes: Any = 6, interfaces: Sequence[str] = ()) -> tuple[Array, Array]:
