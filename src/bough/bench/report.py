@@ -174,14 +174,14 @@ def auto_table(result: dict[str, Any]) -> Table:
     table = Table(title=title, title_style="bold", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("system", "dofs"):
         table.add_column(name, no_wrap=True)
-    for name in ("O(N)", "dense", "auto", "loss", "| O(N)", "dense", "auto", "loss"):
+    for name in ("O(N)", "dense", "auto, loss", "| O(N)", "dense", "auto, loss"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, told in result["systems"].items():
         cells = []
         for lanes in ("one state", "four lanes"):
             taken, judged = told[lanes], told[lanes]["calibrated"]
-            cells += [f"{taken['order-n']:.3g}", f"{taken['dense']:.3g}", {"order-n": "O(N)"}.get(judged["choice"], "dense"),
-                      f"{100*judged['loss']:.0f} %"]
+            cells += [f"{taken[method]:.0f}" if taken[method] >= 100.0 else f"{taken[method]:.3g}" for method in ("order-n", "dense")]
+            cells.append(f"{judged['choice'].replace('order-n', 'O(N)')} {100*judged['loss']:.0f} %")
         table.add_row(name, str(told["dofs"]), *cells)
     return table
 
