@@ -77,8 +77,8 @@ ZOO: dict[str, Callable[[], System]] = {
     "limbed platform": limbed_platform,
     "JSC 1, rigid, open": partial(jsc_case, 1),
     "JSC 5, flexible, open": partial(jsc_case, 5),
-    "JSC 9, rigid, closed": partial(jsc_case, 9),
-    "JSC 16, flexible, closed": partial(jsc_case, 16),
+    "JSC 9, rigid loops": partial(jsc_case, 9),
+    "JSC 16, flexible loops": partial(jsc_case, 16),
     "slider crank, flexible": partial(slider_crank, 2),
     "gripped arms": partial(gripped, 3),
 }
