@@ -19,9 +19,15 @@ def pack_of(lane, at):
 
 
 @leaf
+def packs_until(lane, end):
+    """The end of the packs that hold numbers before `end`: padding counts for one state only."""
+    return (end*width_of(lane) + 3)//4
+
+
+@leaf
 def copy_block(lane, ws, to, pars, at, n):
     quads, first, source = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
-    for i in range(pack_of(lane, padded(n))):
+    for i in range(packs_until(lane, n)):
         store(quads, ws, first + i, read_pack(lane, pars, source + i))
 
 
@@ -40,7 +46,8 @@ def first_pack(lane, quads, pars, start, i):
 def combine(lane, ws, to, factors, n, pars, start, at, length):
     """ws[to ...] = pars[start ...] (or NOTHING) + the sum of n factors (in ws) times as many blocks of pars; five at a time, so
     that sums are loaded and stored less often."""
-    quads, to, at, packs = quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(length))
+    quads, to, at, stride, packs = (quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(length)),
+                                    packs_until(lane, length))
     fives = n//5*5
     for i in range(packs*(n < 5)):
         store(quads, ws, to + i, first_pack(lane, quads, pars, start, i))
@@ -48,20 +55,20 @@ def combine(lane, ws, to, factors, n, pars, start, at, length):
         a, b, c = load(lane, ws, factors + s), load(lane, ws, factors + s + 1), load(lane, ws, factors + s + 2)
         d, e = load(lane, ws, factors + s + 3), load(lane, ws, factors + s + 4)
         for i in range(packs):
-            k = at + s*packs + i
+            k = at + s*stride + i
             value = load(quads, ws, to + i) if s > 0 else first_pack(lane, quads, pars, start, i)
-            store(quads, ws, to + i, value + a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + packs)
-                  + c*read_pack(lane, pars, k + 2*packs) + d*read_pack(lane, pars, k + 3*packs)
-                  + e*read_pack(lane, pars, k + 4*packs))
+            store(quads, ws, to + i, value + a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + stride)
+                  + c*read_pack(lane, pars, k + 2*stride) + d*read_pack(lane, pars, k + 3*stride)
+                  + e*read_pack(lane, pars, k + 4*stride))
     for s in range(fives, n - 1, 2):
         a, b = load(lane, ws, factors + s), load(lane, ws, factors + s + 1)
         for i in range(packs):
-            k = at + s*packs + i
-            accumulate(quads, ws, to + i, a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + packs))
+            k = at + s*stride + i
+            accumulate(quads, ws, to + i, a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + stride))
     if (n - fives) & 1:
         a = load(lane, ws, factors + n - 1)
         for i in range(packs):
-            accumulate(quads, ws, to + i, a*read_pack(lane, pars, at + (n - 1)*packs + i))
+            accumulate(quads, ws, to + i, a*read_pack(lane, pars, at + (n - 1)*stride + i))
 
 
 @leaf
@@ -113,7 +120,7 @@ def add_products(lane, ws, to, F, at, first, n):
     """ws[to ...] += F . the spatial vectors that `store_column` put at `at`, from number `first` on to n."""
     quads, to, at = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
     (a, b, c), (d, e, f) = F
-    for i in range(pack_of(lane, first), pack_of(lane, padded(n))):
+    for i in range(pack_of(lane, first), packs_until(lane, n)):
         k = at + 6*i
         accumulate(quads, ws, to + i, a*load(quads, ws, k) + b*load(quads, ws, k + 1) + c*load(quads, ws, k + 2)
                    + d*load(quads, ws, k + 3) + e*load(quads, ws, k + 4) + f*load(quads, ws, k + 5))

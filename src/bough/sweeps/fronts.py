@@ -53,7 +53,7 @@ from bough.kernels.lanes import (
     width_of,
     zero,
 )
-from bough.sweeps.blocks import pack_of
+from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
 from bough.sweeps.fields import (
     CLOSED_COLUMN,
@@ -101,12 +101,6 @@ UNEQUAL = 1e-3                   # of it: with less, rows are taken by size
 OPEN = 100.0                     # of it, times the square of the loop's gap over its size
 NEAR = 1e-6                      # where that square is less, a loop is meant to be closed
 IMPLIED = 1e-9                   # of its own entry: what is left of a row that the others imply
-
-
-@leaf
-def packs_until(lane, end):
-    """The end of the packs that hold numbers before `end`."""
-    return (end*width_of(lane) + 3)//4
 
 
 @leaf
