@@ -162,7 +162,8 @@ def lanes_of(typingctx, ws, plan):
     return tag(ws, plan), lambda context, builder, sig, args: context.get_dummy_value()
 
 
-def _only_if(needed, full, plain):
+def only_if(needed, full, plain):
+    """Register `full` for use in kernels whose tag needs it; in others `plain` stands in."""
     @overload(full, strict=False, jit_options={"forceinline": True, "fastmath": set(_FLAGS), "error_model": "numpy"})
     def choose(lane, *args):
         return full if needed(lane) else plain
@@ -172,27 +173,27 @@ def _only_if(needed, full, plain):
 def only_if_bending(full, rigid):
     """Register `full` for use in kernels; where no body of the model bends, `rigid` stands in for it and nothing more is
     compiled."""
-    return _only_if(lambda lane: lane.bends, full, rigid)
+    return only_if(lambda lane: lane.bends, full, rigid)
 
 
 def only_if_looped(full, tree):
     """The same of models that close a loop: for those that do not, `tree` stands in."""
-    return _only_if(lambda lane: lane.loops, full, tree)
+    return only_if(lambda lane: lane.loops, full, tree)
 
 
 def only_if_both(full, plain):
     """The same of models in which some body bends and a loop is closed."""
-    return _only_if(lambda lane: lane.bends and lane.loops, full, plain)
+    return only_if(lambda lane: lane.bends and lane.loops, full, plain)
 
 
 def only_if_held(full, free):
     """The same of models some coordinate of which can be locked or prescribed."""
-    return _only_if(lambda lane: lane.holds, full, free)
+    return only_if(lambda lane: lane.holds, full, free)
 
 
 def only_if_single(full, several):
     """The same of kernels that run one state at a time: for four, `several` stands in."""
-    return _only_if(lambda lane: lane.width == 1, full, several)
+    return only_if(lambda lane: lane.width == 1, full, several)
 
 
 @intrinsic

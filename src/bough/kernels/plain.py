@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 
 __all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle", "get_lane", "inverse_above", "lanes_of", "load",
-           "load3", "load4", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if_bending",
-           "only_if_both", "only_if_held", "only_if_looped", "only_if_single", "put_lane", "quads_of", "read", "read3", "read6",
-           "read9", "read_pack", "read_spatial", "register3", "scale", "sincos", "smaller", "sqrt", "stand_aside", "store", "sub",
-           "three_of", "where_positive", "width_of", "zero"]
+           "load3", "load4", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if", "put_lane",
+           "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "register3", "scale", "sincos", "smaller",
+           "sqrt", "stand_aside", "store", "sub", "three_of", "where_positive", "width_of", "zero"]
 
 
 class Tag:
@@ -24,32 +23,12 @@ def lanes_of(ws, plan):
     return Tag(1 if ws.ndim == 1 else 4, plan.ndim - 1)
 
 
-def _only_if(needed, full, plain):
+def only_if(needed, full, plain):
     """In the module of `full`, under its name: whichever of the two a model needs."""
     def chosen(lane, *args):
         return (full if needed(lane) else plain)(lane, *args)
     full.__globals__[full.__name__] = chosen
     return chosen
-
-
-def only_if_bending(full, rigid):
-    return _only_if(lambda lane: lane.bends, full, rigid)
-
-
-def only_if_looped(full, tree):
-    return _only_if(lambda lane: lane.loops, full, tree)
-
-
-def only_if_both(full, plain):
-    return _only_if(lambda lane: lane.bends and lane.loops, full, plain)
-
-
-def only_if_held(full, free):
-    return _only_if(lambda lane: lane.holds, full, free)
-
-
-def only_if_single(full, several):
-    return _only_if(lambda lane: lane.width == 1, full, several)
 
 
 class Quads:
