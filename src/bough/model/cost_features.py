@@ -75,7 +75,7 @@ def front_sizes(tables: Tables) -> Sizes:
             found["squares of modes"] += n*open_columns**2/2
     for junction in (junction for junctions in tables.fronts.junctions.values() for junction in junctions):
         found["junctions"] += 1
-        found["joined squares"] += sum(source.end**2 for source in junction.sources)
+        found["joined squares"] += sum(source.end**2 for source in junction.sources if source.host is not junction)
         for loop in junction.closed:
             rows = tables.fronts.closures[loop].rows
             found["closed rows"] += rows

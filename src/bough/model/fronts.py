@@ -5,7 +5,7 @@ in, when the modes are eliminated.  Columns of a front are in the order of elimi
 """
 from dataclasses import dataclass, field
 
-from bough.kernels.hinges import MODAL, N_SPEEDS
+from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 from bough.model.closures import Closure, way_inward
 from bough.model.partition import Partition
 from bough.sweeps import fields as f
@@ -21,6 +21,8 @@ class Junction:
         self.closed = closed                                            # loops eliminated here, which come first
         self.sources = sources                                          # fronts that join
         self.host: Junction | None = None                               # whose columns this front uses, instead of its own
+        self.hinges: list[int] = []                                     # of one degree of freedom, which this front passes
+        self.answers = bool(closed or sources)                          # whether its L may hold anything when it joins the next
         self.columns: dict[int, int] = {}                               # loop -> its first column
         self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: in ws
         for loop in [*closed, *(loop for loop in active if loop not in closed)]:
@@ -47,7 +49,6 @@ class Junction:
                 source.host, source.width = self, self.width
                 source.columns = {loop: self.columns[loop] for loop in loops}
                 source.end = source.columns[loops[-1]] + closures[loops[-1]].rows
-        self.sources = [source for source in self.sources if source.host is not self]
 
 
 @dataclass
@@ -56,7 +57,7 @@ class Fronts:
     closures: list[Closure]
     junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, as they follow each other
     passing: dict[int, Junction] = field(default_factory=dict)          # by hinge: the junction whose front passes it
-    answers: dict[int, int] = field(default_factory=dict)               # by hinge: where W is in ws
+    answers: dict[int, int] = field(default_factory=dict)               # by hinge: where U and 1/D, or W, are in ws
     multipliers: list[int] = field(default_factory=list)                # by loop: where they are, from the first on
     closure_at: int = 0
     multipliers_at: int = 0
@@ -100,6 +101,10 @@ def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
             last = sources[0]
         if k and len(closed) < len(active):
             fronts.passing[k] = last
+            if parts.hinges[k].kind in (REVOLUTE, PRISMATIC):
+                last.hinges.append(k)
+            elif parts.hinges[k].kind not in (WELD, NODE):
+                last.answers = True
             outer.setdefault(parts.hinges[k].inner, []).append(k)
     for k in sorted(fronts.junctions):                                  # inner ones first
         if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
@@ -113,12 +118,18 @@ def take_apart(active: list[int], closed: list[int], closures: list[Closure], so
     """The junctions of one body, one after the other: loops that no front brings together never share one."""
     stages: list[Junction] = []
     still: list[Junction] = []                                          # that have open columns
+    passes = False                                                      # whether loops start here or pass, without any that closes
     for loops in connected(active, sources):
         own = [source for source in sources if source.open[0] in loops]
-        stages += stages_of(loops, [loop for loop in closed if loop in loops], closures, own)
+        done = [loop for loop in closed if loop in loops]
+        if not done:
+            passes = True
+            still += own
+            continue
+        stages += stages_of(loops, done, closures, own)
         if stages[-1].open:
             still.append(stages[-1])
-    if len(still) > 1:                                                  # what goes on inward goes on together
+    if passes or len(still) > 1:                                        # what goes on inward goes on together
         stages.append(Junction([loop for loop in active if loop not in closed], [], closures, still))
     elif still:
         stages.append(stages.pop(stages.index(still[0])))               # comes last
@@ -190,12 +201,33 @@ def place(fronts: Fronts, parts: Partition, at: int) -> None:
                 junction.at = at
                 at += junction.width*(junction.width + f.FRONT_ROWS)
     fronts.fronts_end = at
+    for junctions in fronts.junctions.values():
+        for junction in junctions:
+            for k in junction.hinges:                                   # one after the other: see `add_answers`
+                fronts.answers[k] = at
+                at += answer_length(junction)
     for k, junction in fronts.passing.items():
-        if parts.hinges[k].kind < MODAL:
+        if parts.hinges[k].kind in (SPHERICAL, FREE):
             fronts.answers[k] = at
-            rows = {0: 0, 1: 1}.get(N_SPEEDS[parts.hinges[k].kind], 6)          # of W: an acceleration, or a motion
-            at += rows*(junction.width - first_open(junction))
+            at += 6*(junction.width - first_open(junction))             # W: a motion
     fronts.end = at
+
+
+def answer_length(junction: Junction) -> int:
+    """How many numbers a hinge of one degree of freedom keeps: U of all open columns, and 1/D."""
+    return junction.width - first_open(junction) + fours(1)
+
+
+def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> list[list[int]]:
+    """Columns of a front that joins, which are neighbours both there and here: where they start there, here, how many they are."""
+    runs: list[list[int]] = []
+    for loop in source.open:
+        begin, to = source.columns[loop], junction.columns[loop]
+        if runs and begin - runs[-1][0] == to - runs[-1][1] == fours(runs[-1][2]):
+            runs[-1][2] = fours(runs[-1][2]) + closures[loop].rows
+        else:
+            runs.append([begin, to, closures[loop].rows])
+    return runs
 
 
 def front_rows(fronts: Fronts, parts: Partition, hinge_rows: list[list[int]], at: int) -> list[list[int]]:
@@ -214,7 +246,7 @@ def front_rows(fronts: Fronts, parts: Partition, hinge_rows: list[list[int]], at
             place_ = starts[i] + f.JUNCTION_ROW + f.CLOSED_ROW*len(junction.closed)
             for source in junction.sources:
                 sources[source] = place_
-                place_ += f.SOURCE_ROW + f.RUN*len(source.open)
+                place_ += f.SOURCE_ROW + f.RUN*len(runs_of(source, junction, fronts.closures))
         rows += written
         at = starts[-1]
     for k, junction in fronts.passing.items():
@@ -226,11 +258,14 @@ def front_rows(fronts: Fronts, parts: Partition, hinge_rows: list[list[int]], at
 
 
 def loop_row(fronts: Fronts, loop: int) -> list[int]:
+    """A loop's rows are the columns of its fronts from the last to the first: rotations, against which light tips give way most,
+    are eliminated first, and seldom need sorting."""
     closure = fronts.closures[loop]
     row = [closure.a, closure.b, closure.meet, len(closure.translations), closure.held]
     for end in (closure.a, closure.b):
         junction = next(junction for junction in fronts.junctions[end] if loop in junction.columns) if end else None
-        row += [junction.at + junction.width*junction.width + junction.columns[loop], junction.width] if junction else [0, 0]
+        first = (junction.at + junction.width*junction.width + junction.columns[loop] + closure.rows - 1) if junction else 0
+        row += [first, junction.width if junction else 0]
     return [*row, closure.rows, fronts.multipliers[loop]]
 
 
@@ -239,6 +274,9 @@ def junction_row(fronts: Fronts, junction: Junction) -> list[int]:
     for loop in junction.closed:
         row += [junction.columns[loop], fronts.closures[loop].rows, fronts.multipliers[loop]]
     for source in junction.sources:
-        runs = [[source.columns[loop], junction.columns[loop], fours(fronts.closures[loop].rows)] for loop in source.open]
-        row += [source.at, source.width, len(runs), *(number for run in runs for number in run)]
+        runs, first = runs_of(source, junction, fronts.closures), first_open(source)
+        adds = f.IN_PLACE if source.host is junction else f.ALL_OF_IT if source.answers else f.WITHOUT_L
+        kept = fronts.answers[source.hinges[0]] - first if source.hinges else 0
+        row += [source.at, source.width, adds, kept, answer_length(source), len(source.hinges), len(runs)]
+        row += [number for run in runs for number in run]
     return row

@@ -242,7 +242,7 @@ def loop_equations(lane, plan, pars, ws, weights):
     for loop in range(read(plan, N_LOOPS)):
         row = loop_row(plan, loop)
         for j in range(read(plan, row + LOOP_ROWS)):
-            store(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, load(lane, ws, bias_place(plan, row) + j))
+            store(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, load(lane, ws, bias_place(plan, row) - j))
     loop_jacobian(lane, plan, pars, ws, read(plan, WS_MASS))
 
 

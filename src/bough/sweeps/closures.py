@@ -112,16 +112,16 @@ def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     bias = (load(lane, ws, weights + CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + CLOSURE_SPEED)*rate
             + load(lane, ws, weights + CLOSURE_POSITION)*gap)
     if at_a:
-        store_wrench(lane, ws, at_a + j, read(plan, row + STRIDE_A), K_a)
+        store_wrench(lane, ws, at_a - j, read(plan, row + STRIDE_A), K_a)
     if at_b:
-        store_wrench(lane, ws, at_b + j, read(plan, row + STRIDE_B), K_b)
-    store(lane, ws, bias_place(plan, row) + j, bias)
+        store_wrench(lane, ws, at_b - j, read(plan, row + STRIDE_B), K_b)
+    store(lane, ws, bias_place(plan, row) - j, bias)
     accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS), gap*gap)
 
 
 @leaf
 def bias_place(plan, row):
-    """Where the biases of a loop's rows are: behind K of its end b, or of a if b is the ground."""
+    """Where the bias of a loop's first row is: behind K of its end b, or of a if b is the ground; the others are before it."""
     at, stride = read(plan, row + COLUMN_B), read(plan, row + STRIDE_B)
     if at == 0:
         at, stride = read(plan, row + COLUMN_A), read(plan, row + STRIDE_A)
@@ -260,7 +260,7 @@ def measure_gap(lane, plan, ws):
     for loop in range(read(plan, N_LOOPS)):
         row = read(plan, LOOPS) + loop*LOOP_ROW
         for j in range(read(plan, row + LOOP_ROWS)):
-            bias = load(lane, ws, bias_place(plan, row) + j)
+            bias = load(lane, ws, bias_place(plan, row) - j)
             least = smaller(least, smaller(bias, -bias))
     store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, least)
 

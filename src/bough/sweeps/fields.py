@@ -62,7 +62,8 @@ WHEEL_HINGE, WHEEL_SPEED, WHEEL_MOTOR, WHEEL_RATE, WHEEL_DRIVEN, WHEEL_ROW = ran
 # wrench: its hinge, where its six components are in ws, 1 if they are in world axes (0: in the body's)
 WRENCH_HINGE, WRENCH_U, WRENCH_WORLD, WRENCH_ROW = range(4)
 # loop: hinges of its ends a and b (0: the ground), of the body where their paths meet; how many translations and which rotations it
-# holds; the columns of a and b in their junctions' fronts (0: on the ground); rows (equations); where its multipliers are in ws
+# holds; the columns of its first row in the fronts of a and b (0: on the ground), the others are before it; rows (equations); where
+# its multipliers are in ws
 (LOOP_A, LOOP_B, LOOP_MEET, HELD_TRANSLATIONS, HELD_ROTATIONS, COLUMN_A, STRIDE_A, COLUMN_B, STRIDE_B, LOOP_ROWS,
  LOOP_MULTIPLIERS, LOOP_ROW) = range(12)
 # what of the rotations a loop holds
@@ -71,16 +72,19 @@ NO_ROTATION, SQUARE, AXIS, ALL_ROTATIONS, DISTANCE = range(5)
 FREE_LOOP, FREE_KIND, FREE_TORQUE, FREE_ROW = range(4)
 ALONG, ABOUT_AXIS, ABOUT_FIRST, ABOUT_SECOND, ABOUT_OWN = range(5)          # own: an axis of b, of a ball joint
 # front that passes a hinge: where it is in ws, how wide, its first column that is still open, the end of the columns in use; where
-# the hinge keeps its answers W
-FRONT_AT, FRONT_WIDTH, FRONT_FIRST, FRONT_END, FRONT_W, FRONT_RUNS = range(6)
+# the hinge keeps U and 1/D, or W; where the SOURCE row of the front is
+FRONT_AT, FRONT_WIDTH, FRONT_FIRST, FRONT_END, FRONT_U, FRONT_RUNS = range(6)
 # junction: where its front is in ws, how wide, the end of the columns in use; the next and the previous junction of its body (0:
 # none), and of the first one the last; how many loops are eliminated here, how many fronts join; then a CLOSED row for each of the
 # former, a SOURCE row for each of the latter
 (JUNCTION_AT, JUNCTION_WIDTH, JUNCTION_END, NEXT_JUNCTION, PREVIOUS_JUNCTION, LAST_JUNCTION, N_CLOSED, N_SOURCES,
  JUNCTION_ROW) = range(9)
 CLOSED_COLUMN, CLOSED_ROWS, CLOSED_MULTIPLIERS, CLOSED_ROW = range(4)
-# where the front that joins is and how wide, how many runs of columns it brings; then for each its start there, here, its length
-SOURCE_AT, SOURCE_WIDTH, N_RUNS, SOURCE_ROW = range(4)
+# where the front that joins is and how wide; what of it is to be added; where column 0 of U of its outermost hinge would be (1/D is
+# a width behind), how far the next hinge's is, how many hinges; how many runs of columns it brings; then for each its start there,
+# here, its length
+SOURCE_AT, SOURCE_WIDTH, SOURCE_ADDS, SOURCE_U, SOURCE_STRIDE, SOURCE_HINGES, N_RUNS, SOURCE_ROW = range(8)
+IN_PLACE, WITHOUT_L, ALL_OF_IT = range(3)
 RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
 # coordinate that can be held: LOOSE, LOCKED or PRESCRIBED; where its q (0: it has none of its own), v, vdot and given acceleration
 # are in ws; where its motion is in tables, and how many terms it has

@@ -6,7 +6,7 @@ With multipliers lambda still open, a body and all that hangs on it obey
     wrench through its hinge = P A + z - K^T lambda
     0 = K A + k + L lambda                              an equation a column: L symmetric, not negative
 
-and a hinge with W = D^-1 H K^T hands inward  K - (H K^T)^T G^T,  k + (H K^T)^T nu,  L + (H K^T)^T W;  outward it gets
+and a hinge with U = H K^T, W = D^-1 U hands inward  K - U^T G^T,  k + U^T nu,  L + U^T W;  outward it gets
 v' = nu - G^T A + W lambda.  Where the paths of a loop meet, its rows of L are complete: lambda = -L^-1 (K A + k + other lambda) is
 eliminated like the modes of a body, P + K^T L^-1 K.  So a loop is carried by its own paths only, and many local loops cost in
 proportion to their number.  Pivots that vanish belong to redundant rows, whose multipliers stay zero.
@@ -39,9 +39,11 @@ from bough.kernels.lanes import (
     inverse_above,
     load,
     load3,
+    load4,
     load9,
     load_spatial,
     only_if_both,
+    only_if_held,
     only_if_looped,
     put_lane,
     quads_of,
@@ -56,6 +58,7 @@ from bough.kernels.lanes import (
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
 from bough.sweeps.fields import (
+    ALL_OF_IT,
     CLOSED_COLUMN,
     CLOSED_MULTIPLIERS,
     CLOSED_ROW,
@@ -69,9 +72,10 @@ from bough.sweeps.fields import (
     FRONT_LAMBDA,
     FRONT_ORDER,
     FRONT_PIVOTS,
-    FRONT_W,
+    FRONT_U,
     FRONT_WIDTH,
     GAIN,
+    IN_PLACE,
     JUNCTION,
     JUNCTION_AT,
     JUNCTION_END,
@@ -90,14 +94,18 @@ from bough.sweeps.fields import (
     RUN_LENGTH,
     RUN_TO,
     SOLVED,
+    SOURCE_ADDS,
     SOURCE_AT,
+    SOURCE_HINGES,
     SOURCE_ROW,
+    SOURCE_STRIDE,
+    SOURCE_U,
     SOURCE_WIDTH,
 )
 from bough.sweeps.modal_fronts import modal_feel, modal_pass
 
 REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
-UNEQUAL = 1e-3                   # of it: with less, rows are taken by size
+UNEQUAL = 1e-3                   # of a later row's: with less, rows are taken by size
 OPEN = 100.0                     # of it, times the square of the loop's gap over its size
 NEAR = 1e-6                      # where that square is less, a loop is meant to be closed
 IMPLIED = 1e-9                   # of its own entry: what is left of a row that the others imply
@@ -130,17 +138,15 @@ def pass_axis(lane, plan, ws, front, row, e, r):
     quads, gain = quads_of(ws), read(plan, row + RECORD) + GAIN
     (g0, g1, g2), (g3, g4, g5) = load_spatial(lane, ws, gain)
     nu, d_inverse, (ex, ey, ez), (x, y, z) = load(lane, ws, gain + 6), load(lane, ws, gain + 7), e, r
-    K, w = pack_of(lane, line(at, width, FRONT_K)), pack_of(lane, read(plan, front + FRONT_W) - first)
-    bias, spent = pack_of(lane, line(at, width, FRONT_BIAS)), pack_of(lane, line(at, width, FRONT_LAMBDA))
-    stride = pack_of(lane, width)
+    K, bias = pack_of(lane, line(at, width, FRONT_K)), pack_of(lane, line(at, width, FRONT_BIAS))
+    stride, U = pack_of(lane, width), read(plan, front + FRONT_U) - first
     turns = read(plan, row + KIND) == REVOLUTE
     for i in range(pack_of(lane, first), packs_until(lane, end)):
         k = K + i
         a, b, c = load(quads, ws, k), load(quads, ws, k + stride), load(quads, ws, k + 2*stride)
         d, e, f = load(quads, ws, k + 3*stride), load(quads, ws, k + 4*stride), load(quads, ws, k + 5*stride)
         u = ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*f
-        store(quads, ws, spent + i, u)
-        store(quads, ws, w + i, d_inverse*u)
+        store(quads, ws, pack_of(lane, U) + i, u)
         accumulate(quads, ws, bias + i, nu*u)
         d, e, f = d - g3*u, e - g4*u, f - g5*u
         store(quads, ws, k, a - g0*u + (y*f - z*e))
@@ -149,10 +155,7 @@ def pass_axis(lane, plan, ws, front, row, e, r):
         store(quads, ws, k + 3*stride, d)
         store(quads, ws, k + 4*stride, e)
         store(quads, ws, k + 5*stride, f)
-    for j in range(first, end):
-        u_j, L = load(lane, ws, line(at, width, FRONT_LAMBDA) + j), pack_of(lane, at + width*j)
-        for i in range(pack_of(lane, j), packs_until(lane, end)):
-            accumulate(quads, ws, L + i, u_j*load(quads, ws, w + i))
+    store(lane, ws, U + width, d_inverse)                                   # L gets U^T D^-1 U of all hinges at once: join_block
 
 
 @leaf
@@ -160,7 +163,7 @@ def pass_ball(lane, plan, ws, front, row, P, r):
     """A SPHERICAL hinge, which hands on no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
     at, width, first, end = extent(plan, front)
     gain, K, bias = read(plan, row + RECORD) + GAIN, line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
-    W, open_width = read(plan, front + FRONT_W) - first, width - first
+    W, open_width = read(plan, front + FRONT_U) - first, width - first
     LDL, G, nu = factor(P[0]), load9(lane, ws, gain), load3(lane, ws, gain + 9)
     for j in range(first, end):
         m, _ = load_wrench(lane, ws, K + j, width)
@@ -178,7 +181,7 @@ def pass_free(lane, plan, ws, front, row, P):
     """A FREE hinge, which hands on nothing: W = P^-1 K."""
     at, width, first, end = extent(plan, front)
     (J, H, M), K, bias = P, line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
-    W, open_width = read(plan, front + FRONT_W) - first, width - first
+    W, open_width = read(plan, front + FRONT_U) - first, width - first
     LDL = factor(J)
     LDL_M, (nu, a_0) = factor(sub_product(M, H, solve_columns(LDL, H))), load_spatial(lane, ws, read(plan, row + RECORD) + GAIN)
     for j in range(first, end):
@@ -195,7 +198,7 @@ def pass_free(lane, plan, ws, front, row, P):
 def add_answers(lane, plan, ws, front):
     """L + K W of a hinge with several degrees of freedom."""
     at, width, first, end = extent(plan, front)
-    K, W, open_width = line(at, width, FRONT_K), read(plan, front + FRONT_W) - first, width - first
+    K, W, open_width = line(at, width, FRONT_K), read(plan, front + FRONT_U) - first, width - first
     for j in range(first, end):
         K_j = load_wrench(lane, ws, K + j, width)
         for i in range(j, end):
@@ -214,6 +217,7 @@ def pass_hinge(lane, plan, ws, row, C, P, r):
         elif kind == FREE:
             pass_free(lane, plan, ws, front, row, P)
         else:
+            answer_nothing(lane, plan, ws, front, read(plan, row + KIND))
             shift_front(lane, plan, ws, front, r)
 
 
@@ -231,6 +235,17 @@ def pass_modes(lane, plan, ws, row, r):
 only_if_both(pass_modes, lambda lane, plan, ws, row, r: None)
 
 
+def answer_nothing(lane, plan, ws, front, kind):
+    """U = 0 of a hinge of one degree of freedom that is held."""
+    if kind == REVOLUTE or kind == PRISMATIC:
+        _, width, first, _ = extent(plan, front)
+        for j in range(width - first + 1):
+            store(lane, ws, read(plan, front + FRONT_U) + j, zero(lane))
+
+
+only_if_held(answer_nothing, lambda lane, plan, ws, front, kind: None)
+
+
 @leaf
 def shift_front(lane, plan, ws, front, r):
     """K to the origin of the inner body: moments of forces r away."""
@@ -243,27 +258,68 @@ def shift_front(lane, plan, ws, front, r):
 
 # ---- inward: at a junction -----------------------------------------------------------------------------------------------
 @leaf
-def add_run(lane, ws, to, source, n):
-    quads, first, at = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
-    for i in range(pack_of(lane, n)):
-        accumulate(quads, ws, first + i, load(quads, ws, at + i))
-
-
-@leaf
 def add_lines(lane, ws, to, width, source, s_width, n):
     """The seven lines of K and k, some columns of them."""
     quads, to, stride, source, s_stride = (quads_of(ws), pack_of(lane, to), pack_of(lane, width), pack_of(lane, source),
                                            pack_of(lane, s_width))
-    for i in range(pack_of(lane, n)):
+    for i in range(packs_until(lane, n)):
         for which in range(7):
             accumulate(quads, ws, to + which*stride + i, load(quads, ws, source + which*s_stride + i))
 
 
 @leaf
-def copy_run(lane, ws, to, source, n):
-    quads, first, at = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
-    for i in range(pack_of(lane, n)):
-        store(quads, ws, first + i, load(quads, ws, at + i))
+def add_entries(lane, ws, to, width, source, s_width, n, columns):
+    """A block of L, n rows of some columns."""
+    quads = quads_of(ws)
+    for j in range(n):
+        for i in range(packs_until(lane, columns)):
+            accumulate(quads, ws, pack_of(lane, to + width*j) + i, load(quads, ws, pack_of(lane, source + s_width*j) + i))
+
+
+@leaf
+def add_transposed(lane, ws, to, width, source, s_width, n, columns):
+    """The same of a block that is on the other side of the diagonal."""
+    for j in range(n):
+        for i in range(columns):
+            accumulate(lane, ws, to + width*i + j, load(lane, ws, source + s_width*j + i))
+
+
+@leaf
+def add_products(lane, plan, ws, to, width, source, begin, n, other, columns):
+    """L + U^T D^-1 U of the hinges that a front has passed: the block of the n columns from `begin` on and those from `other` on,
+    above the diagonal only if they are the same.  Four rows at a time, which share what is loaded."""
+    quads, hinges, stride = quads_of(ws), read(plan, source + SOURCE_HINGES), read(plan, source + SOURCE_STRIDE)
+    U, behind = read(plan, source + SOURCE_U), read(plan, source + SOURCE_WIDTH)
+    for j in range(0, n*(hinges > 0), 4):
+        for i in range(pack_of(lane, j)*(begin == other), packs_until(lane, columns)):
+            a, b, c, d = zero(quads), zero(quads), zero(quads), zero(quads)
+            for s in range(hinges):
+                row = U + stride*s
+                w = load(lane, ws, row + behind)*load(quads, ws, pack_of(lane, row + other) + i)
+                u = load4(lane, ws, row + begin + j)
+                a, b, c, d = a + u[0]*w, b + u[1]*w, c + u[2]*w, d + u[3]*w
+            k = pack_of(lane, to + width*j) + i
+            accumulate(quads, ws, k, a)
+            accumulate(quads, ws, k + pack_of(lane, width), b)
+            accumulate(quads, ws, k + 2*pack_of(lane, width), c)
+            accumulate(quads, ws, k + 3*pack_of(lane, width), d)
+
+
+@leaf
+def join_block(lane, plan, ws, L, width, source, run, other):
+    """L of the columns of two runs of a front, with the answers of the hinges on its way."""
+    begin, to, n = read(plan, run + RUN_FROM), read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH)
+    o_begin, o_to, o_n = read(plan, other + RUN_FROM), read(plan, other + RUN_TO), read(plan, other + RUN_LENGTH)
+    s_width = read(plan, source + SOURCE_WIDTH)
+    before = read(plan, source + SOURCE_AT) + s_width*begin + o_begin
+    if o_to >= to:
+        add_products(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
+        if read(plan, source + SOURCE_ADDS) == ALL_OF_IT:
+            add_entries(lane, ws, L + width*to + o_to, width, before, s_width, n, o_n)
+    else:                                                                   # the other comes first here
+        add_products(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
+        if read(plan, source + SOURCE_ADDS) == ALL_OF_IT:
+            add_transposed(lane, ws, L + width*o_to + to, width, before, s_width, n, o_n)
 
 
 @leaf
@@ -272,18 +328,18 @@ def join_front(lane, plan, ws, at, width, source):
     s_at, s_width, runs = read(plan, source + SOURCE_AT), read(plan, source + SOURCE_WIDTH), read(plan, source + N_RUNS)
     for p in range(runs):
         run = source + SOURCE_ROW + RUN*p
-        begin, to, n = read(plan, run + RUN_FROM), read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH)
-        add_lines(lane, ws, line(at, width, FRONT_K) + to, width, line(s_at, s_width, FRONT_K) + begin, s_width, n)
+        if read(plan, source + SOURCE_ADDS) != IN_PLACE:
+            add_lines(lane, ws, line(at, width, FRONT_K) + read(plan, run + RUN_TO), width,
+                      line(s_at, s_width, FRONT_K) + read(plan, run + RUN_FROM), s_width, read(plan, run + RUN_LENGTH))
         for q in range(p, runs):
-            other = source + SOURCE_ROW + RUN*q
-            s_begin, s_to, s_n = read(plan, other + RUN_FROM), read(plan, other + RUN_TO), read(plan, other + RUN_LENGTH)
-            for j in range(n):
-                if s_to >= to:
-                    add_run(lane, ws, at + width*(to + j) + s_to, s_at + s_width*(begin + j) + s_begin, s_n)
-                else:                                                       # the other comes first here
-                    for i in range(s_n):
-                        accumulate(lane, ws, at + width*(s_to + i) + to + j,
-                                   load(lane, ws, s_at + s_width*(begin + j) + s_begin + i))
+            join_block(lane, plan, ws, at, width, source, run, source + SOURCE_ROW + RUN*q)
+
+
+@leaf
+def copy_run(lane, ws, to, source, n):
+    quads, first, at = quads_of(ws), pack_of(lane, to), pack_of(lane, source)
+    for i in range(packs_until(lane, n)):
+        store(quads, ws, first + i, load(quads, ws, at + i))
 
 
 @leaf
@@ -344,11 +400,12 @@ def set_limits(lane, ws, diagonal, stride, to, rows, openness):
 
 @leaf
 def unequal(lane, ws, diagonal, stride, rows):
-    """Whether the smallest entry that counts is a small share of the largest, in any lane."""
-    largest, between = largest_of(lane, ws, diagonal, stride, rows), zero(lane)
-    for i in range(rows):
+    """Whether a row that counts has a small share of what a later one has, in any lane."""
+    least, later, between = REDUNDANT*largest_of(lane, ws, diagonal, stride, rows), zero(lane), zero(lane)
+    for i in range(rows - 1, -1, -1):
         entry = load(lane, ws, diagonal + stride*i)
-        between = smaller(between, (entry - REDUNDANT*largest)*(entry - UNEQUAL*largest))     # negative between the two
+        between = smaller(between, (entry - least)*(entry - UNEQUAL*later))         # negative between the two
+        later = larger(later, entry)
     return any_negative(between)
 
 
@@ -376,7 +433,7 @@ def swap(lane, ws, a, b):
 def order_rows(lane, ws, at, width, column, rows, end):
     """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
     must not be a pivot for one that it merely resembles."""
-    diagonal = at + width*column + column
+    quads, diagonal = quads_of(ws), at + width*column + column
     order, limits = line(at, width, FRONT_ORDER) + column, line(at, width, FRONT_LAMBDA) + column
     for i in range(rows):
         put_lane(lane, ws, order + i, 0, i + 1.0)                           # 0: as they came
@@ -387,8 +444,8 @@ def order_rows(lane, ws, at, width, column, rows, end):
         if chosen != step:
             swap(lane, ws, order + step, order + chosen)
             swap(lane, ws, limits + step, limits + chosen)
-            for j in range(column, end):
-                swap(lane, ws, at + width*(column + step) + j, at + width*(column + chosen) + j)
+            for i in range(pack_of(lane, column), packs_until(lane, end)):
+                swap(quads, ws, pack_of(lane, at + width*(column + step)) + i, pack_of(lane, at + width*(column + chosen)) + i)
             for j in range(rows):
                 swap(lane, ws, diagonal + width*j + step, diagonal + width*j + chosen)
             for which in range(FRONT_LAMBDA):
@@ -450,12 +507,12 @@ def feel_front(lane, plan, ws, row):
     if front:
         at, width, first, end = extent(plan, front)
         kind, gain = read(plan, row + SOLVED), read(plan, row + RECORD) + GAIN
-        multipliers, W, open_width = line(at, width, FRONT_LAMBDA), read(plan, front + FRONT_W) - first, width - first
+        multipliers, W, open_width = line(at, width, FRONT_LAMBDA), read(plan, front + FRONT_U) - first, width - first
         if kind == REVOLUTE or kind == PRISMATIC:
             added = zero(lane)
             for j in range(first, end):
-                added = added + load(lane, ws, W + j)*load(lane, ws, multipliers + j)
-            accumulate(lane, ws, gain + 6, added)
+                added = added + load(lane, ws, W + j)*load(lane, ws, multipliers + j)       # U lambda
+            accumulate(lane, ws, gain + 6, load(lane, ws, gain + 7)*added)
         elif kind == SPHERICAL or kind == FREE:
             o = (zero(lane), zero(lane), zero(lane))
             added6 = (o, o)
@@ -487,7 +544,7 @@ def find_multipliers(lane, plan, ws, junction, A):
             store(lane, ws, multipliers + i, -gap*load(lane, ws, pivots + i))
         restore_order(lane, ws, at, width, column, rows)
         for i in range(rows):
-            value = load(lane, ws, multipliers + column + i)
+            value = load(lane, ws, multipliers + column + rows - 1 - i)
             store(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS) + i, value)
 
 
@@ -498,7 +555,7 @@ def hand_back(lane, plan, ws, junction):
     source = junction + JUNCTION_ROW + CLOSED_ROW*read(plan, junction + N_CLOSED)
     for _ in range(read(plan, junction + N_SOURCES)):
         s_at, s_width, runs = read(plan, source + SOURCE_AT), read(plan, source + SOURCE_WIDTH), read(plan, source + N_RUNS)
-        for p in range(runs):
+        for p in range(runs*(read(plan, source + SOURCE_ADDS) != IN_PLACE)):
             run = source + SOURCE_ROW + RUN*p
             to = line(s_at, s_width, FRONT_LAMBDA) + read(plan, run + RUN_FROM)
             copy_run(lane, ws, to, line(at, width, FRONT_LAMBDA) + read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH))

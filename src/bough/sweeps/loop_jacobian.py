@@ -103,10 +103,10 @@ def loop_jacobian(lane, plan, pars, ws, at):
         first, meet = at + nv*(read(plan, row + LOOP_MULTIPLIERS) - read(plan, WS_MULTIPLIERS)), read(plan, row + LOOP_MEET)
         for j in range(read(plan, row + LOOP_ROWS)):
             if read(plan, row + COLUMN_A):
-                X = load_wrench(lane, ws, read(plan, row + COLUMN_A) + j, read(plan, row + STRIDE_A))
+                X = load_wrench(lane, ws, read(plan, row + COLUMN_A) - j, read(plan, row + STRIDE_A))
                 carry_row(lane, plan, pars, ws, read(plan, row + LOOP_A), meet, X, first + nv*j)
             if read(plan, row + COLUMN_B):
-                X = load_wrench(lane, ws, read(plan, row + COLUMN_B) + j, read(plan, row + STRIDE_B))
+                X = load_wrench(lane, ws, read(plan, row + COLUMN_B) - j, read(plan, row + STRIDE_B))
                 carry_row(lane, plan, pars, ws, read(plan, row + LOOP_B), meet, X, first + nv*j)
 
 
@@ -167,7 +167,7 @@ def system_of_multipliers(lane, plan, ws, J, S, b):
     for loop in range(read(plan, N_LOOPS)):
         row = loop_row(plan, loop)
         for j in range(read(plan, row + LOOP_ROWS)):
-            accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, -load(lane, ws, bias_place(plan, row) + j))
+            accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, -load(lane, ws, bias_place(plan, row) - j))
 
 
 @leaf
