@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 
 __all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle", "get_lane", "inverse_above", "lanes_of", "load",
-           "load3", "load4", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if", "put_lane",
-           "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "register3", "scale", "sincos", "smaller",
-           "sqrt", "stand_aside", "store", "sub", "three_of", "where_positive", "width_of", "zero"]
+           "load3", "load4", "load5", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if",
+           "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "register3", "scale", "sincos",
+           "smaller", "sqrt", "stand_aside", "store", "sub", "three_of", "where_positive", "width_of", "zero"]
 
 
 class Tag:
@@ -174,7 +174,7 @@ def accumulate(lanes, array, index, value):
             array[index + i] += x
 
 
-load, load3, load4, load9 = (_make_load(n) for n in (1, 3, 4, 9))
+load, load3, load4, load5, load9 = (_make_load(n) for n in (1, 3, 4, 5, 9))
 load_spatial, load_gathered = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3))))
 load_composite, load_mass = (_make_load(s) for s in ((6, 3, 1), (6, 3)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))

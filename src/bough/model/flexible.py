@@ -29,13 +29,17 @@ def side_by_side(parts: list[np.ndarray]) -> list[np.ndarray]:
 def modal_record_size(body: FlexibleBody, columns: int) -> int:
     """Of its modal record; `columns` is the width of the front of closed loops that passes it."""
     n, p = body.n_modes, body.carried.count
-    blocks = fours(9*(n + p)) + 2*fours(3*(n + p)) + fours(6*n) + 2*fours(n + p) + 2*p*fours(n)
-    return f.MODAL_ROWS + (n + p)*(fours(n) + 8 + columns) + blocks
+    return f.MODAL_ROWS + (n + p)*(fours(n) + 8 + columns) + fours(6*n)
 
 
 def node_record_size(body: FlexibleBody) -> int:
-    n = body.n_modes
-    return f.NODE_SHAPES + 2*fours(6*n) + 6*fours(n)
+    return f.NODE_SHAPES + fours(6*body.n_modes)
+
+
+def room_size(body: FlexibleBody) -> int:
+    """What a visit of the body, or of one of its nodes, needs to work in."""
+    n, p = body.n_modes, body.carried.count
+    return max(fours(9*(n + p)) + 2*fours(3*(n + p)) + 2*fours(n + p) + 2*p*fours(n), 6*fours(n), fours(6*n))
 
 
 def modal_parameters(body: FlexibleBody, rest: np.ndarray) -> tuple[np.ndarray, list[int]]:

@@ -7,7 +7,7 @@ from bough.kernels.hinges import GAIN_SIZE, MODAL
 from bough.model.closures import build_closures, frame_seat
 from bough.model.coordinates import coordinate_places, holdable
 from bough.model.elements import place_elements
-from bough.model.flexible import modal_record_size, node_record_size
+from bough.model.flexible import modal_record_size, node_record_size, room_size
 from bough.model.fronts import build_fronts
 from bough.model.loop_loads import free_motions
 from bough.model.partition import Partition
@@ -63,7 +63,9 @@ class Layout:
         branches = {hinge.inner for k, hinge in enumerate(hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0}
         self.branch = {k: stores + f.BRANCH_STORE*i for i, k in enumerate(sorted(branches))}
         self.fronts = build_fronts(build_closures(system, parts), parts, stores + f.BRANCH_STORE*len(branches))
-        self.record, self.end = [], self.fronts.end
+        self.room = fours(self.fronts.end)                             # of flexible bodies, one at a time
+        self.record: list[int] = []
+        self.end = self.room + max((room_size(hinge.flexible) for hinge in hinges if hinge.flexible is not None), default=0)
         self.modes_at: dict[int, int] = {}                             # modal record of a MODAL hinge, node record of a NODE
         for k, hinge in enumerate(hinges):
             self.record.append(self.end)

@@ -210,7 +210,7 @@ def flex_section(parts: Partition, lay: Layout, at: int, par_at: int, hinges: Se
         place, row = places[key]
         if hinge.kind == MODAL:
             hinges.plan[k][f.FLEX] = at
-            section.plan.append([k, hinge.flexible.n_modes, place, lay.modes_at[k], *row, lay.fronts.columns(k)])
+            section.plan.append([k, hinge.flexible.n_modes, place, lay.modes_at[k], lay.room, *row, lay.fronts.columns(k)])
             at += len(section.plan[-1])
         else:
             hinges.plan[k][f.FLEX:f.NODE_WS + 1] = [hinges.plan[hinge.inner][f.FLEX], place, lay.modes_at[k]]

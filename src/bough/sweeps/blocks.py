@@ -3,7 +3,7 @@
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, load, quads_of, read_pack, store, width_of, zero
+from bough.kernels.lanes import accumulate, load, load5, quads_of, read_pack, store, width_of, zero
 
 
 @leaf
@@ -25,6 +25,18 @@ def packs_until(lane, end):
 
 
 @leaf
+def pack_start(lane, at):
+    """Where the pack starts in which the number at `at` is."""
+    return pack_of(lane, at)*4//width_of(lane)
+
+
+@leaf
+def aligned(lane, end):
+    """Where the next pack starts, behind numbers before `end`."""
+    return packs_until(lane, end)*4//width_of(lane)
+
+
+@leaf
 def copy_block(lane, ws, to, pars, at, n):
     quads, first, source = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
     for i in range(packs_until(lane, n)):
@@ -43,23 +55,33 @@ def first_pack(lane, quads, pars, start, i):
 
 
 @leaf
+def five_of(lane, pars, k, stride, factors):
+    """Five packs of pars, `stride` apart, each times its factor."""
+    a, b, c, d, e = factors
+    return (a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + stride) + c*read_pack(lane, pars, k + 2*stride)
+            + d*read_pack(lane, pars, k + 3*stride) + e*read_pack(lane, pars, k + 4*stride))
+
+
+@leaf
 def combine(lane, ws, to, factors, n, pars, start, at, length):
-    """ws[to ...] = pars[start ...] (or NOTHING) + the sum of n factors (in ws) times as many blocks of pars; five at a time, so
-    that sums are loaded and stored less often."""
+    """ws[to ...] = pars[start ...] (or NOTHING) + the sum of n factors (in ws) times as many blocks of pars; ten or five at a time,
+    so that sums are loaded and stored less often."""
     quads, to, at, stride, packs = (quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(length)),
                                     packs_until(lane, length))
-    fives = n//5*5
+    tens, fives = n//10*10, n//5*5
     for i in range(packs*(n < 5)):
         store(quads, ws, to + i, first_pack(lane, quads, pars, start, i))
-    for s in range(0, fives, 5):
-        a, b, c = load(lane, ws, factors + s), load(lane, ws, factors + s + 1), load(lane, ws, factors + s + 2)
-        d, e = load(lane, ws, factors + s + 3), load(lane, ws, factors + s + 4)
+    for s in range(0, tens, 10):
+        f, g = load5(lane, ws, factors + s), load5(lane, ws, factors + s + 5)
         for i in range(packs):
             k = at + s*stride + i
             value = load(quads, ws, to + i) if s > 0 else first_pack(lane, quads, pars, start, i)
-            store(quads, ws, to + i, value + a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + stride)
-                  + c*read_pack(lane, pars, k + 2*stride) + d*read_pack(lane, pars, k + 3*stride)
-                  + e*read_pack(lane, pars, k + 4*stride))
+            store(quads, ws, to + i, value + five_of(lane, pars, k, stride, f) + five_of(lane, pars, k + 5*stride, stride, g))
+    if fives > tens:
+        f = load5(lane, ws, factors + tens)
+        for i in range(packs):
+            value = load(quads, ws, to + i) if tens > 0 else first_pack(lane, quads, pars, start, i)
+            store(quads, ws, to + i, value + five_of(lane, pars, at + tens*stride + i, stride, f))
     for s in range(fives, n - 1, 2):
         a, b = load(lane, ws, factors + s), load(lane, ws, factors + s + 1)
         for i in range(packs):
@@ -75,7 +97,7 @@ def combine(lane, ws, to, factors, n, pars, start, at, length):
 def add_row(lane, ws, to, factor, at, n):
     """ws[to ...] += factor ws[at ...]."""
     quads, to, at = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
-    for i in range(pack_of(lane, n)):
+    for i in range(packs_until(lane, n)):
         accumulate(quads, ws, to + i, factor*load(quads, ws, at + i))
 
 

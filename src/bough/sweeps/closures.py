@@ -76,7 +76,7 @@ from bough.sweeps.fields import (
     WS_FRONTS,
     V,
 )
-from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_rows
+from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_columns
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
 
 
@@ -244,10 +244,10 @@ def clear_mode_columns(lane, plan, ws):
         row = hinge_row(plan, k)
         if read(plan, row + KIND) == MODAL:
             flex, n = flex_of(plan, row)
-            rows, length, _, at_z = mode_rows(plan, flex, n)
+            X, length = mode_columns(lane, plan, flex, n)
             for j in range(n):
                 for i in range(read(plan, flex + FLEX_COLUMNS)):
-                    store(lane, ws, rows + length*j + at_z + 2 + i, zero(lane))
+                    store(lane, ws, X + length*j + i, zero(lane))
 
 
 only_if_bending(clear_mode_columns, lambda lane, plan, ws: None)

@@ -176,7 +176,7 @@ def share_with_modes(lane, plan, ws, row, column, X):
         for i in range(n):
             store_entry(lane, plan, ws, first + i, column, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
     elif read(plan, flex + INBOARD_MOVES):
-        at, shapes = read(plan, WS_MASS) + read(plan, NV)*first + column, inboard_shapes(plan, flex)
+        at, shapes = read(plan, WS_MASS) + read(plan, NV)*first + column, inboard_shapes(lane, plan, flex)
         for i in range(n):
             less = spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
             store_entry(lane, plan, ws, first + i, column, load(lane, ws, at + read(plan, NV)*i) - less)
@@ -192,7 +192,7 @@ def fill_modal_rows(lane, plan, pars, ws, k, R):
         return
     flex, n = flex_of(plan, row)
     C, first = body_attitude(lane, plan, ws, flex), read(plan, row + TAU) - read(plan, WS_U)
-    rows, length, at_g, _ = mode_rows(plan, flex, n)
+    rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
     J, h, m = R
     if read(plan, flex + INBOARD_MOVES):
         P = rotate_inertia(transpose(C), (J, skew(h), isotropic(m)))

@@ -80,7 +80,7 @@ from bough.sweeps.modes import (
 def carry_fields(lane, plan, pars, ws, row):
     """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    q, v, (_, _, _, x, rates, slopes, bends) = read(plan, row + Q), read(plan, row + V), deformed_blocks(plan, flex)
+    q, v, (_, _, x, rates, slopes, bends) = read(plan, row + Q), read(plan, row + V), deformed_blocks(plan, flex)
     G = slope_parameters(plan, flex, n, size) + rates_length(plan, flex, size)*size
     for r in range(n):
         store(lane, ws, x + r, load(lane, ws, q + r))
@@ -109,7 +109,7 @@ def slope_parameters(plan, flex, n, size):
 def bend_integrals(lane, plan, pars, ws, row, x, rates):
     """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    E, W, _, _, _, _, _ = deformed_blocks(plan, flex)
+    E, W, _, _, _, _ = deformed_blocks(plan, flex)
     start, length = constant_parameters(plan, flex)[2], rates_length(plan, flex, size)
     combine(lane, ws, E, x, size, pars, start, start + padded(9*size) + padded(3*size), 9*size)
     combine(lane, ws, W, rates, size, pars, NOTHING, slope_parameters(plan, flex, n, size), length)
@@ -149,10 +149,10 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
         g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
     """
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    bent, turning, _, x, rates, _, _ = deformed_blocks(plan, flex)
+    bent, turning, x, rates, _, _ = deformed_blocks(plan, flex)
     straight = constant_parameters(plan, flex)[2]
     has_pairs, has_turns, at_t = read(plan, flex + HAS_PAIRS), read(plan, flex + HAS_TURNS), straight + padded(9*size)
-    (rows, length, at_g, at_z), mass = mode_rows(plan, flex, n), read(plan, flex + FLEX_PAR)
+    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), read(plan, flex + FLEX_PAR)
     alpha, a = A
     no = zero(lane)
     o = (no, no, no)
@@ -197,8 +197,8 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
 def share_carried(lane, plan, ws, row):
     """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
     flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    (rows, length, at_g, at_z), v = mode_rows(plan, flex, n), read(plan, row + V)
-    _, _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
+    (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + V)
+    _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
     wrench = read(plan, flex + FLEX_WS) + MODAL_WRENCH
     for a in range(size - n):
         field, S, bias = rows + length*(n + a), slopes + padded(n)*a, zero(lane)
@@ -208,9 +208,9 @@ def share_carried(lane, plan, ws, row):
         accumulate(lane, ws, field + at_z, bias)                # fields are mass-orthonormal
         for r in range(n):
             mixed = load(lane, ws, field + r)
-            add_row(lane, ws, rows + length*r, mixed, S, padded(n))
+            add_row(lane, ws, rows + length*r, mixed, S, n)
             accumulate(lane, ws, rows + length*r + at_z, mixed*bias)
-        add_row(lane, ws, field, 1.0, S, padded(n))
+        add_row(lane, ws, field, 1.0, S, n)
         for r in range(n):
             add_row(lane, ws, rows + length*r, load(lane, ws, S + r), field, length)
 
@@ -219,7 +219,7 @@ def share_carried(lane, plan, ws, row):
 def accelerate_modes(lane, plan, ws, row):
     """The share of modal accelerations in the body's wrench and in the modal forces: g eta'', D eta''."""
     flex, n = flex_of(plan, row)
-    rows, length, at_g, at_z = mode_rows(plan, flex, n)
+    rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
     vdot, wrench = read(plan, row + VDOT), read(plan, flex + FLEX_WS) + MODAL_WRENCH
     for r in range(n):
         mode, acceleration = rows + length*r, load(lane, ws, vdot + r)

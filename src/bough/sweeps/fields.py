@@ -50,11 +50,12 @@ def fours(n):
 # that of the base, c that of the unknown hinge with row c - 1; where its given accelerations are in ws
 CLOUD, GIVEN = NODE_PAR, NODE_WS
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
-# start in pars and its modal record in ws; 1 if it has terms of two modes (0: ruthlessly linearised), if these are unequal for two
-# rates (points that turn), if its nodes move along curves (geometric stiffening), if its inboard node moves, if its stiffness and
-# damping are diagonal; how many fields its modes carry along; how many columns of a front its mode rows hold
-(FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
- FLEX_COLUMNS) = range(11)
+# start in pars, its modal record in ws, there room that all flexible bodies share; 1 if it has terms of two modes (0: ruthlessly
+# linearised), if these are unequal for two rates (points that turn), if its nodes move along curves (geometric stiffening), if its
+# inboard node moves, if its stiffness and damping are diagonal; how many fields its modes carry along; how many columns of a front
+# its mode rows hold
+(FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, FLEX_ROOM, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
+ FLEX_COLUMNS) = range(12)
 # spring and damper of one coordinate: where q, v, tau are in ws; 1 if it acts (0: a stop that is not in contact)
 SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ACTS, SPRING_ROW = range(5)
 # wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)
@@ -145,11 +146,11 @@ MOTION_PIECE = 9
 # ---- ws: one record a hinge, then what hinge_reduce keeps ------------------------------------------------------
 ATTITUDE, RATE, ACCELERATION, OFFSET, GAIN = offsets(9, 3, 6, 3)
 # modal record: deformed J and h, own bias wrench, angular bias of the hinge, then blocks for n modes: a row a mode (D: padded n;
-# g, z_f, 0) and for each carried field, E of the deformed body, W, h', shapes of the inboard node, coordinates and rates with
-# the carried ones, slopes of these and their rates (p blocks of n each)
+# g, z_f, 0) and for each carried field, shapes of the inboard node
+# room of one visit, of a flexible body: E of the deformed body, W, h', coordinates and rates with the carried ones, slopes of these
+# and their rates (p blocks of n each); of a node: the rates of its shapes, or six blocks (a number a mode)
 MODAL_J, MODAL_H, MODAL_WRENCH, MODAL_BIAS, _, MODAL_ROWS = offsets(6, 3, 6, 3, 2)
-# node record: angular bias, then blocks: shapes as the deformation has them, their rates, and six blocks (a number a mode) for a
-# sweep
+# node record: angular bias, then a block: shapes as the deformation has them
 NODE_BIAS, _, NODE_SHAPES = offsets(3, 1)
 # closure: what acceleration, speed and position of a loop's gap count in its equations; minus the largest of their biases, where
 # loops are corrected; room for an angle

@@ -50,7 +50,7 @@ def tell_shapes(lane, plan, ws, row, out, group, at):
     if read(plan, row + KIND) != MODAL:
         give(lane, out, group, more, ws, node_shapes(plan, row)[0], 6*n)
         return more + 6*n
-    record, (rows, length, at_g, _) = read(plan, flex + FLEX_WS), mode_rows(plan, flex, n)
+    record, (rows, length, at_g, _) = read(plan, flex + FLEX_WS), mode_rows(lane, plan, flex, n)
     give(lane, out, group, at + LINK_DEMAND, ws, record + MODAL_WRENCH, 6)
     give(lane, out, group, more + LINK_J, ws, record + MODAL_J, 9)
     more = more + LINK_MODES
@@ -59,7 +59,7 @@ def tell_shapes(lane, plan, ws, row, out, group, at):
         give(lane, out, group, more + n, ws, rows + length*j + at_g, 7)
         more = more + n + 7
     if read(plan, flex + INBOARD_MOVES):
-        give(lane, out, group, more, ws, inboard_shapes(plan, flex), 6*n)
+        give(lane, out, group, more, ws, inboard_shapes(lane, plan, flex), 6*n)
     return more + 6*n
 
 

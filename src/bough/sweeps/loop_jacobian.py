@@ -79,7 +79,7 @@ def carry_through_modes(lane, plan, ws, row, X, to):
         for i in range(n):
             accumulate(lane, ws, first + i, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
     elif read(plan, flex + INBOARD_MOVES):
-        shapes = inboard_shapes(plan, flex)
+        shapes = inboard_shapes(lane, plan, flex)
         for i in range(n):
             accumulate(lane, ws, first + i, -spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
 

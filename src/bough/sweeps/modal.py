@@ -39,7 +39,7 @@ from bough.kernels.lanes import (
     sub,
     zero,
 )
-from bough.sweeps.blocks import add_products, add_row, eliminate_rows, padded, store_column
+from bough.sweeps.blocks import add_products, add_row, eliminate_rows, pack_start, store_column
 from bough.sweeps.fields import (
     ACCELERATION,
     FLEX_HINGE,
@@ -79,8 +79,8 @@ def own_inertia(lane, plan, pars, ws, flex):
 def gather_node(lane, plan, pars, ws, row, P, z, r):
     """A node hands what it carries to the modes, g += S P Pi, D += Pi^T P Pi, z_f += Pi^T z, and to the body [JR 62]."""
     flex, n = flex_of(plan, row)
-    rows, length, at_g, _ = mode_rows(plan, flex, n)
-    C, (shapes, _, blocks) = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)
+    rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
+    C, (shapes, blocks) = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)
     P, z, r = rotate_inertia(transpose(C), P), unrotate_spatial(C, z), unrotate(C, r)
     for j in range(n):
         Pi = load_spatial(lane, ws, shapes + 6*j)
@@ -95,7 +95,7 @@ def gather_node(lane, plan, pars, ws, row, P, z, r):
 @leaf
 def see_from_inboard(lane, plan, ws, flex, n, P, z):
     """Modes that move the inboard node move the body under it: D - g Pi - Pi g + Pi P Pi, g - P Pi, z_f - Pi z [JR 62]."""
-    (rows, length, at_g, at_z), shapes = mode_rows(plan, flex, n), inboard_shapes(plan, flex)
+    (rows, length, at_g, at_z), shapes = mode_rows(lane, plan, flex, n), inboard_shapes(lane, plan, flex)
     for j in range(n):
         Pi, mode = load_spatial(lane, ws, shapes + 6*j), rows + length*j
         g = load_spatial(lane, ws, mode + at_g)
@@ -117,9 +117,9 @@ def invert_pivot(lane, ws, at):
 
 
 @leaf
-def spent_inertia(lane, ws, rows, length, n):
+def spent_inertia(lane, ws, rows, length, at_g, n):
     """sum g D^-1 g^T, block by block: all at once do not fit the registers."""
-    no, at_g = zero(lane), padded(n)
+    no = zero(lane)
     A, B, C = (no, no, no, no, no, no), (no, no, no, no, no, no, no, no, no), (no, no, no, no, no, no)
     for j in range(n):
         mode = rows + length*j
@@ -137,13 +137,13 @@ def spent_inertia(lane, ws, rows, length, n):
 
 
 @leaf
-def spent_bias(lane, ws, rows, length, n):
+def spent_bias(lane, ws, rows, length, at_g, n):
     """sum g D^-1 z_f."""
     o = (zero(lane), zero(lane), zero(lane))
     z = (o, o)
     for j in range(n):
         mode = rows + length*j
-        z = add(z, scale(load(lane, ws, mode + padded(n) + 6)*load(lane, ws, mode + j), load_spatial(lane, ws, mode + padded(n))))
+        z = add(z, scale(load(lane, ws, mode + at_g + 6)*load(lane, ws, mode + j), load_spatial(lane, ws, mode + at_g)))
     return z
 
 
@@ -151,7 +151,7 @@ def spent_bias(lane, ws, rows, length, n):
 def reduce_modes(lane, plan, pars, ws, row, P, z):
     """Eliminate the modes, each like a hinge of one degree of freedom: P - g D^-1 g^T, z - g D^-1 z_f [JR 62]."""
     flex, n = flex_of(plan, row)
-    (rows, length, _, at_z), tau = mode_rows(plan, flex, n), read(plan, row + TAU)
+    (rows, length, at_g, at_z), tau = mode_rows(lane, plan, flex, n), read(plan, row + TAU)
     J, h, m = own_inertia(lane, plan, pars, ws, flex)
     P = add(P, (J, skew(h), isotropic(m)))
     z = add(z, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH))
@@ -165,10 +165,11 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
         eliminate_rows(lane, ws, rows, length, j, pair)
         least = smaller(least, invert_pivot(lane, ws, rows + length*j + j))
         if pair == 2:
-            mode = rows + length*(j + 1)
-            add_row(lane, ws, mode, -load(lane, ws, mode - length + j + 1)*load(lane, ws, mode - length + j), mode - length, length)
+            mode, first = rows + length*(j + 1), pack_start(lane, j + 1)
+            add_row(lane, ws, mode + first, -load(lane, ws, mode - length + j + 1)*load(lane, ws, mode - length + j),
+                    mode - length + first, length - first)
             least = smaller(least, invert_pivot(lane, ws, mode + j + 1))
-    P, z = sub(P, spent_inertia(lane, ws, rows, length, n)), sub(z, spent_bias(lane, ws, rows, length, n))
+    P, z = sub(P, spent_inertia(lane, ws, rows, length, at_g, n)), sub(z, spent_bias(lane, ws, rows, length, at_g, n))
     moment, force = z
     z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, to be told of, if bent so far that some d < 0
     C = body_attitude(lane, plan, ws, flex)
@@ -192,7 +193,7 @@ def load_modes(lane, plan, ws):
         row = hinge_row(plan, k)
         if read(plan, row + KIND) == MODAL:
             flex, n = flex_of(plan, row)
-            rows, length, at_g, at_z = mode_rows(plan, flex, n)
+            rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
             A = load_spatial(lane, ws, read(plan, row + RECORD) + ACCELERATION)
             A_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), A)
             for j in range(n):
@@ -207,7 +208,7 @@ only_if_bending(load_modes, lambda lane, plan, ws: None)
 def modal_accelerate(lane, plan, ws, row, A):
     """hinge_accelerate of the kinds MODAL, eta'' = -D^-1 (z_f + g.A), and NODE [JR 63]."""
     flex, n = flex_of(plan, row)
-    rows, length, at_g, at_z = mode_rows(plan, flex, n)
+    rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
     vdot = read(plan, modal_row(plan, flex) + VDOT)
     if read(plan, row + KIND) == MODAL:
         A_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), A)
@@ -227,7 +228,7 @@ only_if_bending(modal_accelerate, lambda lane, plan, ws, row, A: A)
 def modal_project(lane, plan, ws, row, f):
     """hinge_project of the kinds MODAL and NODE: modal forces, where vdot was; gives the wrench with the body's own share [B 3]."""
     flex, n = flex_of(plan, row)
-    rows, length, _, at_z = mode_rows(plan, flex, n)
+    rows, length, _, at_z = mode_rows(lane, plan, flex, n)
     C = body_attitude(lane, plan, ws, flex)
     if read(plan, row + KIND) == NODE:
         f_b, shapes = unrotate_spatial(C, f), node_shapes(plan, row)[0]
@@ -236,7 +237,7 @@ def modal_project(lane, plan, ws, row, f):
         return f
     f = add(f, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH)))
     f_b, vdot = unrotate_spatial(C, f), read(plan, row + VDOT)
-    moves, shapes = read(plan, flex + INBOARD_MOVES), inboard_shapes(plan, flex)
+    moves, shapes = read(plan, flex + INBOARD_MOVES), inboard_shapes(lane, plan, flex)
     for j in range(n):
         force = load(lane, ws, rows + length*j + at_z)
         if moves:

@@ -28,14 +28,14 @@ from bough.sweeps.fields import (
     RUN_TO,
     SOURCE_ROW,
 )
-from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_rows, node_shapes
+from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
 
 
 @leaf
 def node_columns(lane, plan, ws, row, front):
     """A node hands its front to the modes: X - Pi^T K."""
     flex, n = flex_of(plan, row)
-    rows, length, _, at_z = mode_rows(plan, flex, n)
+    X, length = mode_columns(lane, plan, flex, n)
     C, shapes, source = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)[0], read(plan, front + FRONT_RUNS)
     at, width = read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH)
     for p in range(read(plan, source + N_RUNS)):
@@ -45,7 +45,7 @@ def node_columns(lane, plan, ws, row, front):
             K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + FRONT_K) + begin + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
-                accumulate(lane, ws, rows + length*i + at_z + 2 + to + j, -share)
+                accumulate(lane, ws, X + length*i + to + j, -share)
 
 
 def inboard_columns(lane, plan, ws, row):
@@ -53,14 +53,14 @@ def inboard_columns(lane, plan, ws, row):
     flex, n = flex_of(plan, row)
     front = read(plan, row + FRONT)
     if front and read(plan, row + KIND) == MODAL and read(plan, flex + INBOARD_MOVES):
-        rows, length, _, at_z = mode_rows(plan, flex, n)
-        C, shapes = body_attitude(lane, plan, ws, flex), inboard_shapes(plan, flex)
+        X, length = mode_columns(lane, plan, flex, n)
+        C, shapes = body_attitude(lane, plan, ws, flex), inboard_shapes(lane, plan, flex)
         at, width = read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH)
         for j in range(read(plan, front + FRONT_FIRST), read(plan, front + FRONT_END)):
             K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + FRONT_K) + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
-                accumulate(lane, ws, rows + length*i + at_z + 2 + j, share)
+                accumulate(lane, ws, X + length*i + j, share)
 
 
 only_if_both(inboard_columns, lambda lane, plan, ws, row: None)
@@ -70,7 +70,7 @@ only_if_both(inboard_columns, lambda lane, plan, ws, row: None)
 def modal_columns(lane, plan, ws, row, front):
     """The eliminated modes' share of the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X."""
     flex, n = flex_of(plan, row)
-    rows, length, at_g, at_z = mode_rows(plan, flex, n)
+    (rows, length, at_g, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
     C, at, width, end = (body_attitude(lane, plan, ws, flex), read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH),
                          read(plan, front + FRONT_END))
     K, bias = at + width*(width + FRONT_K), at + width*(width + FRONT_BIAS)
@@ -79,11 +79,11 @@ def modal_columns(lane, plan, ws, row, front):
         added, more = (o, o), zero(lane)
         for i in range(n):
             mode = rows + length*i
-            d_x = load(lane, ws, mode + i)*load(lane, ws, mode + at_z + 2 + j)
+            d_x = load(lane, ws, mode + i)*load(lane, ws, X + length*i + j)
             added = add(added, scale(d_x, load_spatial(lane, ws, mode + at_g)))
             more = more + d_x*load(lane, ws, mode + at_z)
             for l in range(j, end):
-                accumulate(lane, ws, at + width*j + l, d_x*load(lane, ws, mode + at_z + 2 + l))
+                accumulate(lane, ws, at + width*j + l, d_x*load(lane, ws, X + length*i + l))
         store_wrench(lane, ws, K + j, width, add(load_wrench(lane, ws, K + j, width), rotate_spatial(C, added)))
         accumulate(lane, ws, bias + j, more)
 
@@ -103,11 +103,11 @@ def modal_feel(lane, plan, ws, row, multipliers, first, end):
     """z_f + X lambda: what the multipliers add to the modes."""
     if read(plan, row + KIND) == MODAL:
         flex, n = flex_of(plan, row)
-        rows, length, _, at_z = mode_rows(plan, flex, n)
+        (rows, length, _, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
         for i in range(n):
             added = zero(lane)
             for j in range(first, end):
-                added = added + load(lane, ws, rows + length*i + at_z + 2 + j)*load(lane, ws, multipliers + j)
+                added = added + load(lane, ws, X + length*i + j)*load(lane, ws, multipliers + j)
             accumulate(lane, ws, rows + length*i + at_z, added)
 
 

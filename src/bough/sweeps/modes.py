@@ -29,7 +29,7 @@ from bough.kernels.lanes import (
     zero,
 )
 from bough.kernels.turns import rate_bias, turn_and_rates
-from bough.sweeps.blocks import NOTHING, combine, padded
+from bough.sweeps.blocks import NOTHING, aligned, combine, padded
 from bough.sweeps.fields import (
     ATTITUDE,
     CARRIED,
@@ -38,6 +38,7 @@ from bough.sweeps.fields import (
     FLEX_COLUMNS,
     FLEX_HINGE,
     FLEX_PAR,
+    FLEX_ROOM,
     FLEX_WS,
     HAS_CURVES,
     HAS_PAIRS,
@@ -74,9 +75,17 @@ def modal_row(plan, flex):
 
 
 @leaf
-def mode_rows(plan, flex, n):
-    """Where the rows of the modes start, how long one is, and where g and z_f are in it."""
-    return (read(plan, flex + FLEX_WS) + MODAL_ROWS, padded(n) + 8 + read(plan, flex + FLEX_COLUMNS), padded(n), padded(n) + 6)
+def mode_rows(lane, plan, flex, n):
+    """Where the rows of the modes start, how long one is, and where g and z_f are in it; columns of fronts are its end."""
+    at_g = aligned(lane, n)
+    return read(plan, flex + FLEX_WS) + MODAL_ROWS, aligned(lane, at_g + 7) + read(plan, flex + FLEX_COLUMNS), at_g, at_g + 6
+
+
+@leaf
+def mode_columns(lane, plan, flex, n):
+    """Where the columns of a front start in the row of the first mode, and how far those of the next are."""
+    rows, length, _, _ = mode_rows(lane, plan, flex, n)
+    return rows + length - read(plan, flex + FLEX_COLUMNS), length
 
 
 @leaf
@@ -99,15 +108,12 @@ def rates_length(plan, flex, size):
 
 @leaf
 def deformed_blocks(plan, flex):
-    """In ws: E, W and h', shapes of the inboard node, coordinates, rates, slopes of the carried coordinates, rates of these."""
-    n, size = counts(plan, flex)
-    rows, length, _, _ = mode_rows(plan, flex, n)
-    E = rows + length*size
+    """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
+    (n, size), E = counts(plan, flex), read(plan, flex + FLEX_ROOM)
     W = E + padded(9*size)
-    inboard = W + 2*padded(3*size)
-    x = inboard + padded(6*n)
+    x = W + 2*padded(3*size)
     slopes = x + 2*padded(size)
-    return E, W, inboard, x, x + padded(size), slopes, slopes + padded(n)*(size - n)
+    return E, W, x, x + padded(size), slopes, slopes + padded(n)*(size - n)
 
 
 @leaf
@@ -129,17 +135,17 @@ def body_attitude(lane, plan, ws, flex):
 
 
 @leaf
-def inboard_shapes(plan, flex):
+def inboard_shapes(lane, plan, flex):
     """In ws: Pi_F of the inboard node, what each mode does there, seen from the body's origin, (psi, phi + l_d x psi) [JR 15]."""
-    return deformed_blocks(plan, flex)[2]
+    n, size = counts(plan, flex)
+    rows, length, _, _ = mode_rows(lane, plan, flex, n)
+    return rows + length*size
 
 
 @leaf
 def node_shapes(plan, row):
-    """In ws: Pi of a node, its rates, and room for six blocks."""
-    _, n = flex_of(plan, row)
-    at = read(plan, row + NODE_WS) + NODE_SHAPES
-    return at, at + padded(6*n), at + 2*padded(6*n)
+    """In ws: Pi of a node, and the room of a visit."""
+    return read(plan, row + NODE_WS) + NODE_SHAPES, read(plan, read(plan, row + FLEX) + FLEX_ROOM)
 
 
 # ---- outward: motion ----------------------------------------------------------------------------------------------
@@ -147,7 +153,7 @@ def node_shapes(plan, row):
 def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     """From the inboard node's frame F at r to the body frame: C = F exp(-theta), and back by l_d [JR 11], [B 13]."""
     flex, n = flex_of(plan, row)
-    given, to = constant_parameters(plan, flex)[0], inboard_shapes(plan, flex)
+    given, to = constant_parameters(plan, flex)[0], inboard_shapes(lane, plan, flex)
     q, v = read(plan, row + Q), read(plan, row + V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate = (o, o), (o, o)
@@ -178,7 +184,7 @@ def bend_shapes(lane, plan, pars, ws, row):
     """Pi(eta) = Pi + G eta of a node that moves along a curve, and the rate of it [B 10]."""
     flex, n = flex_of(plan, row)
     body, given = modal_row(plan, flex), read(plan, row + NODE_PAR) + 4
-    shapes, bends, _ = node_shapes(plan, row)
+    shapes, bends = node_shapes(plan, row)
     combine(lane, ws, shapes, read(plan, body + Q), n, pars, given, given + padded(6*n), 6*n)
     combine(lane, ws, bends, read(plan, body + V), n, pars, NOTHING, given + padded(6*n), 6*n)
 
@@ -188,7 +194,7 @@ def node_move(lane, plan, pars, ws, row, C, omega):
     """From the body frame C to a node's: moved by u, turned by exp(theta); keeps its shapes, psi as J psi [B 13]."""
     flex, n = flex_of(plan, row)
     body, given, curved = modal_row(plan, flex), read(plan, row + NODE_PAR), read(plan, flex + HAS_CURVES)
-    (shapes, bends, _), q, v = node_shapes(plan, row), read(plan, body + Q), read(plan, body + V)
+    (shapes, bends), q, v = node_shapes(plan, row), read(plan, body + Q), read(plan, body + V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate, curve = (o, o), (o, o), (o, o)
     if curved:
@@ -241,7 +247,7 @@ def modal_add(lane, plan, ws, row, A, eta):
         for j in range(n):
             share = add(share, scale(load(lane, ws, eta + j), load_spatial(lane, ws, shapes + 6*j)))
     elif read(plan, flex + INBOARD_MOVES):
-        shapes = inboard_shapes(plan, flex)
+        shapes = inboard_shapes(lane, plan, flex)
         for j in range(n):
             share = sub(share, scale(load(lane, ws, eta + j), load_spatial(lane, ws, shapes + 6*j)))
     return add(A, rotate_spatial(C, share))
