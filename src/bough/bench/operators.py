@@ -13,7 +13,7 @@ from bough.model import Model
 from bough.model.impulse import at_rest
 from bough.model.run import call, workspace
 from bough.operators import Operators
-from bough.operators.articulated import Articulated
+from bough.operators.articulated import articulate
 from bough.progress import counted
 from bough.sweeps import calls, riccati
 
@@ -84,21 +84,15 @@ def partitioned_systems() -> dict[str, System]:
 
 def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> tuple[Any, np.ndarray]:
     """A function that factors the mass matrix and solves with it once, and the solution, in the order of v."""
-    done: Articulated = ops.articulated
-    if as_written:
-        done.table[:, [riccati.FIRST, riccati.AT_INNER]] = 0            # as if Phi had neither zeros nor a unit block
-    order = np.concatenate(ops._free_speeds)
-    right, vdot = tau[order].copy(), np.empty(len(tau))
-    widest = int(done.table[:, riccati.SIZE].max())
-    scratch, vectors = np.empty(widest*(widest + 1)), np.empty(int(done.table[:, riccati.SIZE].sum()))
-    solve = (done.table, done.blocks, done.found, right, vdot, vectors)
-    call(riccati.solve_links, *solve)
+    done = articulate(ops.links, ops._free_maps, as_written=as_written)
+    order, p = np.concatenate(ops._free_speeds), done.packed
+    solve = (p.table, tau[order].copy(), np.empty(len(tau)), p.vectors, p.end, p.ws)
 
     def run() -> None:
-        riccati.riccati(done.table, done.blocks, done.found, scratch)
+        riccati.riccati(p.table, p.scratch, p.ws)
         riccati.solve_links(*solve)
 
-    return run, vdot[np.argsort(order)]
+    return run, done.solve(tau[order])[np.argsort(order)]
 
 
 def of_partition(model: Model, rounds: int) -> dict[str, Any]:

@@ -1,0 +1,178 @@
+"""Links as the compiled recursion reads them, see `sweeps.riccati`: each in coordinates in which little is left to do.
+
+With P = T P~ T^T, and H~ = H T, Phi(i, k) T(k) = T(i) Phi~(i, k), the recursion is the same in other coordinates.  Two choices of T:
+
+    a massless link with one link on it takes that link's coordinates: T = Phi(k, c) T(c), so that P~ is P_plus of that link
+    of a link with H = [I, B; 0, C], its first coordinates not seen by its inner link, T = [I, -B; 0, I]: H~ = [I, 0; 0, C]
+"""
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.kernels.lanes import aligned
+from bough.operators.links import Link
+from bough.sweeps import riccati as f
+
+
+@dataclass
+class Seen:
+    """A link in its new coordinates."""
+    T: np.ndarray                       # (N, u + m)
+    S: np.ndarray                       # T^-1, where T is square
+    H: np.ndarray                       # (n - u, m): of the speeds that are not coordinates
+    speeds: int                         # n
+    own: int                            # u
+    from_child: bool = False            # they are those of the only link on it
+
+    @property
+    def carried(self) -> int:           # m
+        return self.T.shape[1] - self.own
+
+    @property
+    def carrying(self) -> np.ndarray:   # columns of T
+        return self.T[:, self.own:]
+
+
+def pad(n: int) -> int:
+    """The next multiple of four."""
+    return -(-n//4)*4
+
+
+def unseen(link: Link, H: np.ndarray) -> int:
+    """How many coordinates come first that are speeds too, and that the inner link does not see."""
+    seen = np.flatnonzero(link.Phi.any(axis=0))
+    u = int(seen[0]) if len(seen) else link.size
+    return u if len(H) >= u and (H[:, :u] == np.eye(len(H), u)).all() else 0
+
+
+def in_own_coordinates(link: Link, H: np.ndarray, u: int) -> Seen:
+    T, S = np.eye(link.size), np.eye(link.size)
+    S[:u, u:], T[:u, u:] = H[:u, u:], -H[:u, u:]
+    return Seen(T, S, H[u:, u:], len(H), u)
+
+
+def chosen_coordinates(links: Sequence[Link], maps: Sequence[np.ndarray], as_written: bool) -> list[Seen]:
+    """Coordinates of all links; as written, the ones they have."""
+    if as_written:
+        return [in_own_coordinates(link, H, 0) for link, H in zip(links, maps, strict=True)]
+    children: list[list[int]] = [[] for _ in links]
+    for k, link in enumerate(links):
+        if link.inner >= 0:
+            children[link.inner].append(k)
+    found: list[Seen] = [None]*len(links)                       # type: ignore[list-item]
+    for k in range(len(links) - 1, -1, -1):
+        link, H, u = links[k], maps[k], unseen(links[k], maps[k])
+        if u == 0 and len(children[k]) == 1 and not link.M.any():
+            c = children[k][0]
+            T = links[c].Phi @ found[c].carrying
+            found[k] = Seen(T, np.zeros(0), H @ T, len(H), 0, True)
+        else:
+            found[k] = in_own_coordinates(link, H, u)
+    return found
+
+
+class Memory:
+    """One array for all blocks: it begins with zeros, blocks start at fours, and their rows are padded to fours."""
+
+    def __init__(self, zeros: int):
+        self.size, self.given = pad(zeros), list[tuple[int, np.ndarray]]()
+
+    def room(self, rows: int, columns: int) -> int:
+        at = self.size
+        self.size += rows*pad(columns)
+        return at
+
+    def put(self, block: np.ndarray) -> int:
+        at = self.room(*block.shape)
+        self.given.append((at, block))
+        return at
+
+    def array(self) -> np.ndarray:
+        ws = aligned(self.size)
+        for at, block in self.given:
+            rows, columns = block.shape
+            ws[at:at + rows*pad(columns)].reshape(rows, pad(columns))[:, :columns] = block
+        return ws
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The table and the array that the recursion works on; where its vectors are, and room for a row."""
+    table: np.ndarray
+    ws: np.ndarray
+    seen: list[Seen]
+    vectors: int
+    end: int
+    scratch: int
+
+
+def apart(block: np.ndarray, own: int) -> np.ndarray:
+    """Columns [own, carried], the first padded to fours."""
+    return np.hstack([block[:, :own], np.zeros((len(block), pad(own) - own)), block[:, own:]])
+
+
+def packed(links: Sequence[Link], maps: Sequence[np.ndarray], *, as_written: bool = False) -> Packed:
+    """Links with their H as tables; as written, without use of what is zero or one in them."""
+    seen = chosen_coordinates(links, maps, as_written)
+    widest = max((pad(max(s.speeds, s.T.shape[1] + 3)) for s in seen), default=0)
+    table, memory = np.zeros((len(links), f.TABLE_ROW), np.int64), Memory(widest)
+    scratch, plus = memory.room(1, widest), memory.room(widest, widest)
+    for k, (link, s) in enumerate(zip(links, seen, strict=True)):
+        n, u, m = s.speeds, s.own, s.carried
+        own_M = 0 if s.from_child else memory.put(apart(s.S @ link.M @ s.S.T, u))
+        table[k, [f.INNER_LINK, f.SPEEDS, f.OWN, f.CARRIED, f.BASE]] = link.inner, n, u, m, own_M
+        table[k, [f.HINGE, f.ROWS, f.GAINS]] = memory.put(s.H), memory.room(n, pad(n) + m), memory.room(n, m)
+    place_inertias(table, memory, seen, plus)
+    for k, link in enumerate(links):
+        if link.inner >= 0:
+            place_steps(table[k], memory, seen[link.inner], seen[k], link.Phi, as_written)
+    vectors = memory.size
+    place_vectors(table, memory)
+    return Packed(table, memory.array(), seen, vectors, memory.size, scratch)
+
+
+def place_inertias(table: np.ndarray, memory: Memory, seen: list[Seen], plus: int) -> None:
+    """Where P and P_plus are.  A tip's P is its M; the first that hands inward adds to M, the others to P."""
+    own_M, is_tip = table[:, f.BASE].copy(), ~np.isin(np.arange(len(table)), table[:, f.INNER_LINK])
+    for row, s, tip, M in zip(table, seen, is_tip, own_M, strict=True):
+        N = s.T.shape[1]
+        row[f.ARTICULATED] = M if tip else memory.room(N, pad(s.own) + s.carried)
+    for row in table[::-1]:
+        i = row[f.INNER_LINK]
+        row[f.DIRECT] = i >= 0 and seen[i].from_child
+        row[f.PLUS] = table[i, f.ARTICULATED] if row[f.DIRECT] else plus
+        if row[f.SPEEDS] == 0:                                  # P_plus = P
+            row[f.PLUS] = row[f.ARTICULATED]
+            if row[f.DIRECT]:
+                table[i, f.ARTICULATED] = row[f.ARTICULATED]
+        row[f.BASE] = own_M[i]
+        own_M[i] = table[i, f.ARTICULATED]
+
+
+def place_steps(row: np.ndarray, memory: Memory, inner: Seen, s: Seen, Phi: np.ndarray, as_written: bool) -> None:
+    """B and E + U of Phi~(i, k)."""
+    if row[f.DIRECT]:
+        return
+    step = inner.S @ Phi @ s.carrying
+    B, U = step[:inner.own], step[inner.own:].copy()
+    shared = inner.carried == s.carried and not as_written
+    U -= np.eye(*U.shape)*shared
+    rows, columns = np.flatnonzero(U.any(axis=1)), np.flatnonzero(U.any(axis=0))
+    n_rows, first = (rows[-1] + 1, columns[0]) if len(rows) else (0, s.carried)
+    if as_written:
+        n_rows, first = len(U), 0
+    row[[f.SHAPES, f.SHAPES_T]] = memory.put(B), memory.put(B.T)
+    row[[f.LEVER_ROWS, f.LEVER_FROM, f.SHARED]] = n_rows, first, shared
+    row[[f.LEVER, f.LEVER_T]] = memory.put(U[:n_rows]), memory.put(U[:n_rows, first:].T)
+
+
+def place_vectors(table: np.ndarray, memory: Memory) -> None:
+    """Where z and alpha of carried coordinates are, own ones before; links that share coordinates share the place."""
+    for k in range(len(table) - 1, -1, -1):
+        row = table[k]
+        if not row[f.VECTOR]:
+            row[f.VECTOR] = memory.room(1, pad(row[f.OWN]) + row[f.CARRIED]) + pad(row[f.OWN])
+        if row[f.DIRECT]:
+            table[row[f.INNER_LINK], f.VECTOR] = row[f.VECTOR]
+    table[:, f.SPEED] = np.cumsum(table[:, f.SPEEDS]) - table[:, f.SPEEDS]
