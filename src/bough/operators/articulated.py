@@ -7,7 +7,7 @@ import numpy as np
 
 from bough.model.run import call
 from bough.operators.links import Links
-from bough.operators.packing import Packed, pad, packed
+from bough.operators.packing import Packed, packed, packs, rows_of
 from bough.sweeps import riccati as f
 
 
@@ -42,21 +42,17 @@ def articulate(links: Links, maps: Sequence[np.ndarray], *, as_written: bool = F
     P, L = list[np.ndarray](), list[np.ndarray]()
     for row, seen in zip(done.table, done.seen, strict=True):
         n, u, m = row[[f.SPEEDS, f.OWN, f.CARRIED]].tolist()
-        P.append(seen.T @ symmetric(block(done.ws, row[f.ARTICULATED], u + m, pad(u) + m), u) @ seen.T.T)
-        U = np.triu(block(done.ws, row[f.ROWS], n, pad(n) + m)[:, :n])
+        P.append(seen.T @ symmetric(rows_of(done.ws, row[f.ARTICULATED], u + m, u, m), u, m) @ seen.T.T)
+        U = np.triu(rows_of(done.ws, row[f.ROWS], n, n, m)[:, :n])
         with np.errstate(invalid="ignore"):                     # an inertia that is not positive is told of by name
             root = np.sqrt(np.diag(U))
             L.append((np.triu(U, 1)*root[:, None]).T + np.diag(1.0/root))
     return Articulated(P, L, maps, done)
 
 
-def block(ws: np.ndarray, at: int, rows: int, columns: int) -> np.ndarray:
-    return ws[at:at + rows*pad(columns)].reshape(rows, pad(columns))[:, :columns]
-
-
-def symmetric(rows: np.ndarray, own: int) -> np.ndarray:
+def symmetric(rows: np.ndarray, own: int, carried: int) -> np.ndarray:
     """All of P, from rows [own, carried] of which the upper triangle counts."""
-    P = np.hstack([rows[:, :own], rows[:, pad(own):]])
+    P = np.hstack([rows[:, :own], rows[:, 4*packs(own):][:, :carried]])
     P[:own, :own] = np.triu(P[:own, :own]) + np.triu(P[:own, :own], 1).T
     P[own:, :own] = P[:own, own:].T
     return P

@@ -34,9 +34,14 @@ class Seen:
         return self.T[:, self.own:]
 
 
-def pad(n: int) -> int:
-    """The next multiple of four."""
-    return -(-n//4)*4
+def packs(n: int) -> int:
+    """Packs of four that hold n numbers."""
+    return -(-n//4)
+
+
+def pairs(n: int) -> int:
+    """The same, an even number of them."""
+    return -(-n//8)*2
 
 
 def unseen(link: Link, H: np.ndarray) -> int:
@@ -73,27 +78,34 @@ def chosen_coordinates(links: Sequence[Link], maps: Sequence[np.ndarray], as_wri
 
 
 class Memory:
-    """One array for all blocks: it begins with zeros, blocks start at fours, and their rows are padded to fours."""
+    """One array for all blocks, counted in packs of four numbers; it begins with zeros.  A row of a block has an own part and a
+    carried one, each padded with zeros: the own part to a pack, the carried one to pairs of packs."""
 
     def __init__(self, zeros: int):
-        self.size, self.given = pad(zeros), list[tuple[int, np.ndarray]]()
+        self.size, self.given = zeros, list[tuple[int, int, np.ndarray]]()
 
-    def room(self, rows: int, columns: int) -> int:
+    def room(self, rows: int, own: int, carried: int) -> int:
         at = self.size
-        self.size += rows*pad(columns)
+        self.size += rows*(packs(own) + pairs(carried))
         return at
 
-    def put(self, block: np.ndarray) -> int:
-        at = self.room(*block.shape)
-        self.given.append((at, block))
+    def put(self, block: np.ndarray, own: int) -> int:
+        at = self.room(len(block), own, block.shape[1] - own)
+        self.given.append((at, own, block))
         return at
 
     def array(self) -> np.ndarray:
-        ws = aligned(self.size)
-        for at, block in self.given:
-            rows, columns = block.shape
-            ws[at:at + rows*pad(columns)].reshape(rows, pad(columns))[:, :columns] = block
+        ws = aligned(4*self.size)
+        for at, own, block in self.given:
+            into = rows_of(ws, at, len(block), own, block.shape[1] - own)
+            into[:, :own], into[:, 4*packs(own):][:, :block.shape[1] - own] = block[:, :own], block[:, own:]
         return ws
+
+
+def rows_of(ws: np.ndarray, at: int, rows: int, own: int, carried: int) -> np.ndarray:
+    """A block with its padding."""
+    wide = 4*(packs(own) + pairs(carried))
+    return ws[4*at:4*at + rows*wide].reshape(rows, wide)
 
 
 @dataclass(frozen=True)
@@ -107,22 +119,17 @@ class Packed:
     scratch: int
 
 
-def apart(block: np.ndarray, own: int) -> np.ndarray:
-    """Columns [own, carried], the first padded to fours."""
-    return np.hstack([block[:, :own], np.zeros((len(block), pad(own) - own)), block[:, own:]])
-
-
 def packed(links: Sequence[Link], maps: Sequence[np.ndarray], *, as_written: bool = False) -> Packed:
     """Links with their H as tables; as written, without use of what is zero or one in them."""
     seen = chosen_coordinates(links, maps, as_written)
-    widest = max((pad(max(s.speeds, s.T.shape[1] + 3)) for s in seen), default=0)
+    widest = max((max(packs(s.speeds), pairs(s.T.shape[1])) for s in seen), default=0)
     table, memory = np.zeros((len(links), f.TABLE_ROW), np.int64), Memory(widest)
-    scratch, plus = memory.room(1, widest), memory.room(widest, widest)
+    scratch, plus = memory.room(1, 0, 4*widest), memory.room(4*widest, 0, 4*widest)
     for k, (link, s) in enumerate(zip(links, seen, strict=True)):
         n, u, m = s.speeds, s.own, s.carried
-        own_M = 0 if s.from_child else memory.put(apart(s.S @ link.M @ s.S.T, u))
+        own_M = 0 if s.from_child else memory.put(s.S @ link.M @ s.S.T, u)
         table[k, [f.INNER_LINK, f.SPEEDS, f.OWN, f.CARRIED, f.BASE]] = link.inner, n, u, m, own_M
-        table[k, [f.HINGE, f.ROWS, f.GAINS]] = memory.put(s.H), memory.room(n, pad(n) + m), memory.room(n, m)
+        table[k, [f.HINGE, f.ROWS, f.GAINS]] = memory.put(s.H, 0), memory.room(n, n, m), memory.room(n, 0, m)
     place_inertias(table, memory, seen, plus)
     for k, link in enumerate(links):
         if link.inner >= 0:
@@ -136,8 +143,7 @@ def place_inertias(table: np.ndarray, memory: Memory, seen: list[Seen], plus: in
     """Where P and P_plus are.  A tip's P is its M; the first that hands inward adds to M, the others to P."""
     own_M, is_tip = table[:, f.BASE].copy(), ~np.isin(np.arange(len(table)), table[:, f.INNER_LINK])
     for row, s, tip, M in zip(table, seen, is_tip, own_M, strict=True):
-        N = s.T.shape[1]
-        row[f.ARTICULATED] = M if tip else memory.room(N, pad(s.own) + s.carried)
+        row[f.ARTICULATED] = M if tip else memory.room(s.T.shape[1], s.own, s.carried)
     for row in table[::-1]:
         i = row[f.INNER_LINK]
         row[f.DIRECT] = i >= 0 and seen[i].from_child
@@ -153,6 +159,7 @@ def place_inertias(table: np.ndarray, memory: Memory, seen: list[Seen], plus: in
 def place_steps(row: np.ndarray, memory: Memory, inner: Seen, s: Seen, Phi: np.ndarray, as_written: bool) -> None:
     """B and E + U of Phi~(i, k)."""
     if row[f.DIRECT]:
+        row[f.SHARED] = 1
         return
     step = inner.S @ Phi @ s.carrying
     B, U = step[:inner.own], step[inner.own:].copy()
@@ -162,9 +169,9 @@ def place_steps(row: np.ndarray, memory: Memory, inner: Seen, s: Seen, Phi: np.n
     n_rows, first = (rows[-1] + 1, columns[0]) if len(rows) else (0, s.carried)
     if as_written:
         n_rows, first = len(U), 0
-    row[[f.SHAPES, f.SHAPES_T]] = memory.put(B), memory.put(B.T)
+    row[[f.SHAPES, f.SHAPES_T]] = memory.put(B, 0), memory.put(B.T, inner.own)
     row[[f.LEVER_ROWS, f.LEVER_FROM, f.SHARED]] = n_rows, first, shared
-    row[[f.LEVER, f.LEVER_T]] = memory.put(U[:n_rows]), memory.put(U[:n_rows, first:].T)
+    row[[f.LEVER, f.LEVER_T]] = memory.put(U[:n_rows], 0), memory.put(U[:n_rows, first:].T, n_rows)
 
 
 def place_vectors(table: np.ndarray, memory: Memory) -> None:
@@ -172,7 +179,7 @@ def place_vectors(table: np.ndarray, memory: Memory) -> None:
     for k in range(len(table) - 1, -1, -1):
         row = table[k]
         if not row[f.VECTOR]:
-            row[f.VECTOR] = memory.room(1, pad(row[f.OWN]) + row[f.CARRIED]) + pad(row[f.OWN])
+            row[f.VECTOR] = memory.room(1, row[f.OWN], row[f.CARRIED]) + packs(row[f.OWN])
         if row[f.DIRECT]:
             table[row[f.INNER_LINK], f.VECTOR] = row[f.VECTOR]
     table[:, f.SPEED] = np.cumsum(table[:, f.SPEEDS]) - table[:, f.SPEEDS]
