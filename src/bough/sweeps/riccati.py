@@ -79,9 +79,8 @@ def pairs_of(m):
 
 # ---- inertias, inward ------------------------------------------------------------------------------------------------------
 @leaf
-def project(lane, table, k, m, n, ws):
+def project(lane, n, u, m, H, P, row, ws):
     """X = H P, D = H X^T [JR 51]."""
-    u, P, row, H = read(table, k + OWN), read(table, k + ARTICULATED), read(table, k + ROWS), read(table, k + HINGE)
     own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
     for j in range(n):
         first = j >> 2
@@ -98,13 +97,12 @@ def project(lane, table, k, m, n, ws):
 
 
 @leaf
-def spend(lane, table, k, m, n, ws):
+def spend(lane, n, u, m, P, rows, gains, to, ws):
     """P_plus = P - X^T D^-1 X = P - X'^T d^-1 X', of what Phi carries, two speeds at a time [JR 51]."""
-    u, quads, rows, gains, to = read(table, k + OWN), quads_of(ws), read(table, k + ROWS), read(table, k + GAINS), read(table, k + PLUS)
-    own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
+    quads, own, wide, at_X = quads_of(ws), packs_of(u), pairs_of(m), packs_of(n)
     length = at_X + wide
     for p in range(0, wide, 2):
-        at, stride = read(table, k + ARTICULATED) + (own + wide)*u + own, own + wide
+        at, stride = P + (own + wide)*u + own, own + wide
         for s in range(0, n, 2):
             x, pair = rows + length*s + at_X, s + 1 < n
             d = -load(lane, ws, 4*(x - at_X) + s)
@@ -164,10 +162,13 @@ def hand_inward(table, k, m, i, m_i, ws, scratch):
 
 
 @leaf
-def reduce_link(lane, table, k, m, n, ws):
-    project(lane, table, k, m, n, ws)
-    eliminate(lane, ws, 4*read(table, k + ROWS), 4*(packs_of(n) + pairs_of(m)), n)
-    spend(lane, table, k, m, n, ws)
+def reduce_link(lane, table, k, n, u, m, ws):
+    """Rows [D', X'] and P_plus of a link."""
+    P, rows, H, gains, plus = (read(table, k + ARTICULATED), read(table, k + ROWS), read(table, k + HINGE), read(table, k + GAINS),
+                               read(table, k + PLUS))
+    project(lane, n, u, m, H, P, rows, ws)
+    eliminate(lane, ws, 4*rows, 4*(packs_of(n) + pairs_of(m)), n)
+    spend(lane, n, u, m, P, rows, gains, plus, ws)
 
 
 @kernel
@@ -176,13 +177,13 @@ def riccati(table, scratch, ws):
     align_stack()
     lane = lanes_of(ws, table)
     for k in range(TABLE_ROW*(table.shape[0] - 1), -1, -TABLE_ROW):
-        m, n, i = read(table, k + CARRIED), read(table, k + SPEEDS), TABLE_ROW*read(table, k + INNER_LINK)
-        if m == 6 and n == 1:
-            reduce_link(lane, table, k, 6, 1, ws)
+        n, u, m, i = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), TABLE_ROW*read(table, k + INNER_LINK)
+        if m == 6 and n == 1 and u == 0:
+            reduce_link(lane, table, k, 1, 0, 6, ws)
         elif m == 6:
-            reduce_link(lane, table, k, 6, n, ws)
+            reduce_link(lane, table, k, n, u, 6, ws)
         else:
-            reduce_link(lane, table, k, m, n, ws)
+            reduce_link(lane, table, k, n, u, m, ws)
         if i >= 0 and not read(table, k + DIRECT):
             if m == 6 and read(table, k + SHARED):
                 hand_inward(table, k, 6, i, 6, ws, scratch)
@@ -192,9 +193,9 @@ def riccati(table, scratch, ws):
 
 # ---- one solution: inward and outward -------------------------------------------------------------------------------------------
 @leaf
-def gather_bias(lane, table, k, m, n, ws, tau, vdot):
+def gather_bias(lane, table, k, n, u, m, ws, tau, vdot):
     """e = L^-1 (tau - H z), d^-1 e is kept, z_plus = z + X'^T d^-1 e [JR 58]."""
-    u, v, z, rows, H = read(table, k + OWN), read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS), read(table, k + HINGE)
+    v, z, rows, H = read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS), read(table, k + HINGE)
     wide, at_X = pairs_of(m), packs_of(n)
     own, length = 4*(z - packs_of(u)), at_X + wide
     for j in range(n):
@@ -224,10 +225,10 @@ def take_from_inner(table, k, m, i, ws):
 
 
 @leaf
-def scatter_solution(lane, table, k, m, n, ws, vdot):
+def scatter_solution(lane, table, k, n, u, m, ws, vdot):
     """v' = L^-T d^-1 (e - X' alpha_plus), alpha = alpha_plus + H^T v' [JR 58]."""
-    u, v, alpha, rows = read(table, k + OWN), read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS)
-    gains, wide = read(table, k + GAINS), pairs_of(m)
+    v, alpha, rows = read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS)
+    gains, H, wide = read(table, k + GAINS), read(table, k + HINGE), pairs_of(m)
     own, length = 4*(alpha - packs_of(u)), packs_of(n) + wide
     for j in range(n):
         store(lane, vdot, v + j, read(vdot, v + j) + dot_rows(ws, gains + wide*j, alpha, wide))
@@ -238,23 +239,23 @@ def scatter_solution(lane, table, k, m, n, ws, vdot):
         store(lane, vdot, v + j, read(vdot, v + j) - read(ws, 4*(rows + length*j) + j)*e)
     for j in range(u):
         store(lane, ws, own + j, read(vdot, v + j))
-    sum_rows(ws, alpha, alpha, wide, n - u, vdot, v + u, 1, read(table, k + HINGE), wide)
+    sum_rows(ws, alpha, alpha, wide, n - u, vdot, v + u, 1, H, wide)
 
 
 @leaf
-def inward(lane, table, k, m, n, i, m_i, ws, tau, vdot):
-    gather_bias(lane, table, k, m, n, ws, tau, vdot)
+def inward(lane, table, k, n, u, m, i, m_i, ws, tau, vdot):
+    gather_bias(lane, table, k, n, u, m, ws, tau, vdot)
     if i >= 0 and not read(table, k + DIRECT):
         hand_bias_inward(table, k, m, i, m_i, ws)
 
 
 @leaf
-def outward(lane, table, k, m, n, i, ws, vdot):
+def outward(lane, table, k, n, u, m, i, ws, vdot):
     if i < 0:
         copy_row(ws, read(table, k + VECTOR), 0, pairs_of(m))
     elif not read(table, k + DIRECT):
         take_from_inner(table, k, m, i, ws)
-    scatter_solution(lane, table, k, m, n, ws, vdot)
+    scatter_solution(lane, table, k, n, u, m, ws, vdot)
 
 
 @kernel
@@ -266,18 +267,18 @@ def solve_links(table, tau, vdot, vectors, end, ws):
         store(quads, ws, p, 0.0)
     last = TABLE_ROW*(table.shape[0] - 1)
     for k in range(last, -1, -TABLE_ROW):
-        m, n, i = read(table, k + CARRIED), read(table, k + SPEEDS), TABLE_ROW*read(table, k + INNER_LINK)
-        if m == 6 and n == 1 and (i < 0 or read(table, k + SHARED)):
-            inward(lane, table, k, 6, 1, i, 6, ws, tau, vdot)
+        n, u, m, i = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), TABLE_ROW*read(table, k + INNER_LINK)
+        if m == 6 and n == 1 and u == 0 and (i < 0 or read(table, k + SHARED)):
+            inward(lane, table, k, 1, 0, 6, i, 6, ws, tau, vdot)
         elif m == 6 and (i < 0 or read(table, k + SHARED)):
-            inward(lane, table, k, 6, n, i, 6, ws, tau, vdot)
+            inward(lane, table, k, n, u, 6, i, 6, ws, tau, vdot)
         else:
-            inward(lane, table, k, m, n, i, read(table, i + CARRIED), ws, tau, vdot)
+            inward(lane, table, k, n, u, m, i, read(table, i + CARRIED), ws, tau, vdot)
     for k in range(0, last + 1, TABLE_ROW):
-        m, n, i = read(table, k + CARRIED), read(table, k + SPEEDS), TABLE_ROW*read(table, k + INNER_LINK)
-        if m == 6 and n == 1:
-            outward(lane, table, k, 6, 1, i, ws, vdot)
+        n, u, m, i = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), TABLE_ROW*read(table, k + INNER_LINK)
+        if m == 6 and n == 1 and u == 0:
+            outward(lane, table, k, 1, 0, 6, i, ws, vdot)
         elif m == 6:
-            outward(lane, table, k, 6, n, i, ws, vdot)
+            outward(lane, table, k, n, u, 6, i, ws, vdot)
         else:
-            outward(lane, table, k, m, n, i, ws, vdot)
+            outward(lane, table, k, n, u, m, i, ws, vdot)
