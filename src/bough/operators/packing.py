@@ -134,6 +134,9 @@ def packed(links: Sequence[Link], maps: Sequence[np.ndarray], *, as_written: boo
     for k, link in enumerate(links):
         if link.inner >= 0:
             place_steps(table[k], memory, seen[link.inner], seen[k], link.Phi, as_written)
+    inner = table[:, f.INNER_LINK]
+    six = (table[:, f.CARRIED] == 6) & ((inner < 0) | (table[inner, f.CARRIED] == 6))
+    table[:, f.FORM] = np.where(six, np.where((table[:, f.SPEEDS] == 1) & (table[:, f.OWN] == 0), f.HINGED, f.RIGID), f.ANY)
     vectors = memory.size
     place_vectors(table, memory)
     return Packed(table, memory.array(), seen, vectors, memory.size, scratch)
