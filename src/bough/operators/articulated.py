@@ -9,6 +9,7 @@ from bough.model.run import call
 from bough.operators.links import Links
 from bough.operators.packing import Packed, packed, packs, rows_of
 from bough.sweeps import riccati as f
+from bough.sweeps.link_solution import solve_links
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Articulated:
     def solve(self, tau: np.ndarray) -> np.ndarray:
         """M^-1 tau of one vector, both in the order of the links."""
         vdot, p = np.empty(len(tau)), self.packed
-        call(f.solve_links, p.table, np.ascontiguousarray(tau, float), vdot, p.vectors, p.end, p.ws)
+        call(solve_links, p.table, np.ascontiguousarray(tau, float), vdot, p.vectors, p.end, p.ws)
         return vdot
 
 

@@ -1,6 +1,6 @@
 """Links as the compiled recursion reads them, see `sweeps.riccati`: each in coordinates in which little is left to do.
 
-With P = T P~ T^T, and H~ = H T, Phi(i, k) T(k) = T(i) Phi~(i, k), the recursion is the same in other coordinates.  Two choices of T:
+With P = T P~ T^T, and H~ = H T, Phi(i, k) T(k) = T(i) Phi~(i, k), the recursion is the same in other coordinates.  Choices of T:
 
     a massless link with one link on it takes that link's coordinates: T = Phi(k, c) T(c), so that P~ is P_plus of that link
     of a link with H = [I, B; 0, C], its first coordinates not seen by its inner link, T = [I, -B; 0, I]: H~ = [I, 0; 0, C]

@@ -123,7 +123,7 @@ def invert_pivot(lane, ws, at):
 
 
 @leaf
-def eliminate(lane, ws, at, length, n):
+def eliminate_all(lane, ws, at, length, n):
     """Each of n rows of a symmetric system (of which the upper triangle counts), and what follows it in its row, without the rows
     before; on the diagonal the inverse pivots are left.  The least pivot."""
     least = zero(lane) + 1.0

@@ -38,7 +38,7 @@ from bough.kernels.lanes import (
     sub,
     zero,
 )
-from bough.sweeps.blocks import add_products, eliminate, padded, store_column
+from bough.sweeps.blocks import add_products, eliminate_all, padded, store_column
 from bough.sweeps.fields import (
     ACCELERATION,
     FLEX_HINGE,
@@ -151,7 +151,7 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
         accumulate(lane, ws, rows + length*j + at_z, -load(lane, ws, tau + j))
     if read(plan, flex + INBOARD_MOVES):
         see_from_inboard(lane, plan, ws, flex, n, P, z)
-    least = eliminate(lane, ws, rows, length, n)                # D, g and z_f without the modes before
+    least = eliminate_all(lane, ws, rows, length, n)                # D, g and z_f without the modes before
     P, z = sub(P, spent_inertia(lane, ws, rows, length, n)), sub(z, spent_bias(lane, ws, rows, length, n))
     moment, force = z
     z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, to be told of, if bent so far that some d < 0
