@@ -22,6 +22,7 @@ from bough.sweeps.riccati import riccati
 LENGTHS = (125, 250, 500, 1000)
 JOINTS = {"universal joints": "universal", "gimbals": "gimbal", "joints of six dofs": "bushing"}
 MODES = (2, 5, 10, 20)
+STEPS = ("factors", "solution")
 
 
 def operators(*, quick: bool = False) -> dict[str, Any]:
@@ -99,13 +100,13 @@ def of_partition(model: Model, rounds: int) -> dict[str, Any]:
     parts, whole = model.operators(q), model.operators(q, whole=True)
     forms = {"partitioned": recursion(parts, tau), "whole": recursion(whole, tau),
              "written": recursion(whole, tau, as_written=True)}
-    work = {f"{name}, {step}": form[i] for name, form in forms.items() for i, step in enumerate(("factors", "solution"))}
+    work: dict[str, Any] = {f"{name}, {step}": form[i] for name, form in forms.items() for i, step in enumerate(STEPS)}
     timings = interleaved({**work, "sweeps": sweeps(model, q, v, tau)["inverse, kernel"]}, 1, rounds=rounds)
     found = {name: timing["min_us"] for name, timing in timings.items()}
     found |= {name: found[f"{name}, factors"] + found[f"{name}, solution"] for name in forms}
     ratios = {f"{name}/partitioned": found[name]/found["partitioned"] for name in ("whole", "written")}
     steps = {f"whole/partitioned, {step}": found[f"whole, {step}"]/found[f"partitioned, {step}"]
-             for step in ("factors", "solution")}
+             for step in STEPS}
     apart, other, M = forms["partitioned"][2] - forms["whole"][2], forms["whole"][2], model.mass_matrix(q)
     return {"links": [len(parts.links.links), len(whole.links.links)], "speeds": model.nv, **found, **ratios, **steps,
             "difference": float(np.abs(apart).max()/np.abs(other).max()),

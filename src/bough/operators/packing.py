@@ -15,23 +15,20 @@ from bough.operators.links import Link
 from bough.sweeps import riccati as f
 
 
-@dataclass
+@dataclass(slots=True)
 class Seen:
     """A link in its new coordinates."""
-    T: np.ndarray                       # (N, u + m)
-    S: np.ndarray                       # T^-1, where T is square
-    H: np.ndarray                       # (n - u, m): of the speeds that are not coordinates
-    speeds: int                         # n
+    size: int                           # u + m
     own: int                            # u
-    from_child: bool = False            # they are those of the only link on it
+    speeds: int                         # n
+    H: np.ndarray                       # (n - u, m): of the speeds that are not coordinates
+    M: np.ndarray | None                # S M S^T; None: the coordinates are those of the only link on it
+    T: np.ndarray | None = None         # (N, u + m); None: the identity
+    S: np.ndarray | None = None         # T^-1, likewise
 
     @property
     def carried(self) -> int:           # m
-        return self.T.shape[1] - self.own
-
-    @property
-    def carrying(self) -> np.ndarray:   # columns of T
-        return self.T[:, self.own:]
+        return self.size - self.own
 
 
 def packs(n: int) -> int:
@@ -46,15 +43,24 @@ def pairs(n: int) -> int:
 
 def unseen(link: Link, H: np.ndarray) -> int:
     """How many coordinates come first that are speeds too, and that the inner link does not see."""
+    if link.Phi[:, 0].any():
+        return 0
     seen = np.flatnonzero(link.Phi.any(axis=0))
     u = int(seen[0]) if len(seen) else link.size
     return u if len(H) >= u and (H[:, :u] == np.eye(len(H), u)).all() else 0
 
 
 def in_own_coordinates(link: Link, H: np.ndarray, u: int) -> Seen:
+    if not H[:u, u:].any():
+        return Seen(link.size, u, len(H), H[u:, u:], link.M)
     T, S = np.eye(link.size), np.eye(link.size)
     S[:u, u:], T[:u, u:] = H[:u, u:], -H[:u, u:]
-    return Seen(T, S, H[u:, u:], len(H), u)
+    return Seen(link.size, u, len(H), H[u:, u:], S @ link.M @ S.T, T, S)
+
+
+def carried_by(Phi: np.ndarray, outer: Seen) -> np.ndarray:
+    """Phi T of a link, of the coordinates that it carries."""
+    return (Phi if outer.T is None else Phi @ outer.T)[:, outer.own:]
 
 
 def chosen_coordinates(links: Sequence[Link], maps: Sequence[np.ndarray], as_written: bool) -> list[Seen]:
@@ -69,9 +75,8 @@ def chosen_coordinates(links: Sequence[Link], maps: Sequence[np.ndarray], as_wri
     for k in range(len(links) - 1, -1, -1):
         link, H, u = links[k], maps[k], unseen(links[k], maps[k])
         if u == 0 and len(children[k]) == 1 and not link.M.any():
-            c = children[k][0]
-            T = links[c].Phi @ found[c].carrying
-            found[k] = Seen(T, np.zeros(0), H @ T, len(H), 0, True)
+            T = carried_by(links[children[k][0]].Phi, found[children[k][0]])
+            found[k] = Seen(T.shape[1], 0, len(H), H @ T, None, T)
         else:
             found[k] = in_own_coordinates(link, H, u)
     return found
@@ -97,8 +102,11 @@ class Memory:
     def array(self) -> np.ndarray:
         ws = aligned(4*self.size)
         for at, own, block in self.given:
-            into = rows_of(ws, at, len(block), own, block.shape[1] - own)
-            into[:, :own], into[:, 4*packs(own):][:, :block.shape[1] - own] = block[:, :own], block[:, own:]
+            n, into = block.shape[1] - own, rows_of(ws, at, len(block), own, block.shape[1] - own)
+            if own:
+                into[:, :own] = block[:, :own]
+            if n:
+                into[:, 4*packs(own):4*packs(own) + n] = block[:, own:]
         return ws
 
 
@@ -122,67 +130,72 @@ class Packed:
 def packed(links: Sequence[Link], maps: Sequence[np.ndarray], *, as_written: bool = False) -> Packed:
     """Links with their H as tables; as written, without use of what is zero or one in them."""
     seen = chosen_coordinates(links, maps, as_written)
-    widest = max((max(packs(s.speeds), pairs(s.T.shape[1])) for s in seen), default=0)
-    table, memory = np.zeros((len(links), f.TABLE_ROW), np.int64), Memory(widest)
+    widest = max((max(packs(s.speeds), pairs(s.size)) for s in seen), default=0)
+    memory, rows = Memory(widest), list[list[int]]()
     scratch, plus = memory.room(1, 0, 4*widest), memory.room(4*widest, 0, 4*widest)
-    for k, (link, s) in enumerate(zip(links, seen, strict=True)):
-        n, u, m = s.speeds, s.own, s.carried
-        own_M = 0 if s.from_child else memory.put(s.S @ link.M @ s.S.T, u)
-        table[k, [f.INNER_LINK, f.SPEEDS, f.OWN, f.CARRIED, f.BASE]] = link.inner, n, u, m, own_M
-        table[k, [f.HINGE, f.ROWS, f.GAINS]] = memory.put(s.H, 0), memory.room(n, n, m), memory.room(n, 0, m)
-    place_inertias(table, memory, seen, plus)
-    for k, link in enumerate(links):
-        if link.inner >= 0:
-            place_steps(table[k], memory, seen[link.inner], seen[k], link.Phi, as_written)
-    inner = table[:, f.INNER_LINK]
-    six = (table[:, f.CARRIED] == 6) & ((inner < 0) | (table[inner, f.CARRIED] == 6))
-    table[:, f.FORM] = np.where(six, np.where((table[:, f.SPEEDS] == 1) & (table[:, f.OWN] == 0), f.HINGED, f.RIGID), f.ANY)
+    for link, s in zip(links, seen, strict=True):
+        row = [0]*f.TABLE_ROW
+        row[f.INNER_LINK], row[f.SPEEDS], row[f.OWN], row[f.CARRIED] = link.inner, s.speeds, s.own, s.carried
+        row[f.HINGE], row[f.ROWS] = memory.put(s.H, 0), memory.room(s.speeds, s.speeds, s.carried)
+        row[f.GAINS] = memory.room(s.speeds, 0, s.carried)
+        rows.append(row)
+    place_inertias(rows, memory, seen, plus)
+    for row, s, link in zip(rows, seen, links, strict=True):
+        if row[f.DIRECT]:
+            row[f.SHARED] = 1
+        elif link.inner >= 0:
+            place_step(row, memory, seen[link.inner], s, carried_by(link.Phi, s), as_written)
     vectors = memory.size
-    place_vectors(table, memory)
-    return Packed(table, memory.array(), seen, vectors, memory.size, scratch)
+    place_vectors(rows, memory)
+    return Packed(np.array(rows, np.int64).reshape(-1, f.TABLE_ROW), memory.array(), seen, vectors, memory.size, scratch)
 
 
-def place_inertias(table: np.ndarray, memory: Memory, seen: list[Seen], plus: int) -> None:
+def form(rows: list[list[int]], row: list[int]) -> int:
+    """What the compiler knows of the sizes of a link."""
+    inner = row[f.INNER_LINK]
+    if row[f.CARRIED] != 6 or (inner >= 0 and rows[inner][f.CARRIED] != 6):
+        return f.ANY
+    return f.HINGED if row[f.SPEEDS] == 1 and row[f.OWN] == 0 else f.RIGID
+
+
+def place_inertias(rows: list[list[int]], memory: Memory, seen: list[Seen], plus: int) -> None:
     """Where P and P_plus are.  A tip's P is its M; the first that hands inward adds to M, the others to P."""
-    own_M, is_tip = table[:, f.BASE].copy(), ~np.isin(np.arange(len(table)), table[:, f.INNER_LINK])
-    for row, s, tip, M in zip(table, seen, is_tip, own_M, strict=True):
-        row[f.ARTICULATED] = M if tip else memory.room(s.T.shape[1], s.own, s.carried)
-    for row in table[::-1]:
-        i = row[f.INNER_LINK]
-        row[f.DIRECT] = i >= 0 and seen[i].from_child
-        row[f.PLUS] = table[i, f.ARTICULATED] if row[f.DIRECT] else plus
+    base, carrying = [memory.put(s.M, s.own) if s.M is not None else 0 for s in seen], {row[f.INNER_LINK] for row in rows}
+    for k, (row, s) in enumerate(zip(rows, seen, strict=True)):
+        row[f.ARTICULATED] = memory.room(s.size, s.own, s.carried) if k in carrying else base[k]
+    for row in reversed(rows):
+        i, row[f.FORM] = row[f.INNER_LINK], form(rows, row)
+        row[f.DIRECT] = int(i >= 0 and seen[i].M is None)
+        row[f.PLUS] = rows[i][f.ARTICULATED] if row[f.DIRECT] else plus
         if row[f.SPEEDS] == 0:                                  # P_plus = P
             row[f.PLUS] = row[f.ARTICULATED]
             if row[f.DIRECT]:
-                table[i, f.ARTICULATED] = row[f.ARTICULATED]
-        row[f.BASE] = own_M[i]
-        own_M[i] = table[i, f.ARTICULATED]
+                rows[i][f.ARTICULATED] = row[f.ARTICULATED]
+        row[f.BASE], base[i] = base[i], rows[i][f.ARTICULATED]
 
 
-def place_steps(row: np.ndarray, memory: Memory, inner: Seen, s: Seen, Phi: np.ndarray, as_written: bool) -> None:
-    """B and E + U of Phi~(i, k)."""
-    if row[f.DIRECT]:
-        row[f.SHARED] = 1
-        return
-    step = inner.S @ Phi @ s.carrying
-    B, U = step[:inner.own], step[inner.own:].copy()
-    shared = inner.carried == s.carried and not as_written
-    U -= np.eye(*U.shape)*shared
-    rows, columns = np.flatnonzero(U.any(axis=1)), np.flatnonzero(U.any(axis=0))
-    n_rows, first = (rows[-1] + 1, columns[0]) if len(rows) else (0, s.carried)
-    if as_written:
-        n_rows, first = len(U), 0
-    row[[f.SHAPES, f.SHAPES_T]] = memory.put(B, 0), memory.put(B.T, inner.own)
-    row[[f.LEVER_ROWS, f.LEVER_FROM, f.SHARED]] = n_rows, first, shared
-    row[[f.LEVER, f.LEVER_T]] = memory.put(U[:n_rows], 0), memory.put(U[:n_rows, first:].T, n_rows)
+def place_step(row: list[int], memory: Memory, inner: Seen, s: Seen, Phi: np.ndarray, as_written: bool) -> None:
+    """B and E + U of Phi~(i, k), given Phi T."""
+    step = Phi if inner.S is None else inner.S @ Phi
+    U = step[inner.own:]
+    row[f.SHARED] = int(inner.carried == s.carried and not as_written)
+    if row[f.SHARED]:
+        U = U - np.eye(s.carried)
+    at, columns = np.nonzero(U) if not as_written else np.indices(U.shape)
+    n_rows, first = (int(at.max()) + 1, int(columns.min())) if at.size else (0, s.carried)
+    row[f.LEVER_ROWS], row[f.LEVER_FROM] = n_rows, first
+    row[f.LEVER], row[f.LEVER_T] = memory.put(U[:n_rows], 0), memory.put(U[:n_rows, first:].T, n_rows)
+    if inner.own:
+        row[f.SHAPES], row[f.SHAPES_T] = memory.put(step[:inner.own], 0), memory.put(step[:inner.own].T, inner.own)
 
 
-def place_vectors(table: np.ndarray, memory: Memory) -> None:
+def place_vectors(rows: list[list[int]], memory: Memory) -> None:
     """Where z and alpha of carried coordinates are, own ones before; links that share coordinates share the place."""
-    for k in range(len(table) - 1, -1, -1):
-        row = table[k]
+    speed = sum(row[f.SPEEDS] for row in rows)
+    for row in reversed(rows):
         if not row[f.VECTOR]:
             row[f.VECTOR] = memory.room(1, row[f.OWN], row[f.CARRIED]) + packs(row[f.OWN])
         if row[f.DIRECT]:
-            table[row[f.INNER_LINK], f.VECTOR] = row[f.VECTOR]
-    table[:, f.SPEED] = np.cumsum(table[:, f.SPEEDS]) - table[:, f.SPEEDS]
+            rows[row[f.INNER_LINK]][f.VECTOR] = row[f.VECTOR]
+        speed -= row[f.SPEEDS]
+        row[f.SPEED] = speed
