@@ -395,7 +395,8 @@ def element_system():
 
 
 def answers():
-    """Forward (both ways), inverse, mass matrix, reactions, kinematics: one state alone, and four lanes and a half."""
+    """Forward (both ways), inverse, mass matrix, reactions, kinematics: one state alone, and four lanes and a half; and M^-1 by the
+    recursion over whole joints."""
     from tests.random_systems import random_state
     found = []
     for model in loaded_systems():
@@ -414,6 +415,7 @@ def answers():
             found += model.element_forces(*state).values()
             if model.nw:
                 found += [model.wheel_accelerations(*state, a[rows], method=method) for method in ("order-n", "dense")]
+        found.append(model.operators(q[0], whole=True).inverse @ a[0, model.free])
     return found
 
 

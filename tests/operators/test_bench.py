@@ -19,7 +19,9 @@ def test_both_forms_solve_alike(measured):
     assert found["links"] == [10, 4]
     assert found["speeds"] == 15
     assert found["difference"] < 1e-11
+    assert found["difference in energy"] < 1e-11
     assert found["whole/partitioned"] == found["whole"]/found["partitioned"]
+    assert found["whole"] == found["whole, factors"] + found["whole, solution"]
 
 
 def test_what_is_measured_is_shown(measured):

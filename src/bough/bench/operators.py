@@ -13,13 +13,16 @@ from bough.model import Model
 from bough.model.impulse import at_rest
 from bough.model.run import call, workspace
 from bough.operators import Operators
-from bough.operators.articulated import Articulated
+from bough.operators.articulated import articulate
 from bough.progress import counted
-from bough.sweeps import calls, riccati
+from bough.sweeps import calls
+from bough.sweeps.link_solution import solve_links
+from bough.sweeps.riccati import riccati
 
 LENGTHS = (125, 250, 500, 1000)
 JOINTS = {"universal joints": "universal", "gimbals": "gimbal", "joints of six dofs": "bushing"}
 MODES = (2, 5, 10, 20)
+STEPS = ("factors", "solution")
 
 
 def operators(*, quick: bool = False) -> dict[str, Any]:
@@ -32,8 +35,8 @@ def operators(*, quick: bool = False) -> dict[str, Any]:
             "partition": {name: of_partition(system.compile(), rounds)
                           for name, system in counted("partitioned joints", partitioned_systems().items())},
             "recursion": "one compiled code over links of any size (factors, and one solution): over the links of the partition, "
-                         "over whole joints, and over these as the paper writes them, with all of P_plus and Phi; 'sweeps' is M^-1 "
-                         "by the sweeps of forward dynamics, whose hinges are primitive, motion of the bodies included",
+                         "over whole joints, and over these as the paper writes them, with all of H, P_plus and Phi; 'sweeps' is "
+                         "M^-1 by the sweeps of forward dynamics, whose hinges are primitive, motion of the bodies included",
             "versions": versions()}
 
 
@@ -82,34 +85,29 @@ def partitioned_systems() -> dict[str, System]:
     return rigid | {f"links with {modes} modes": flexible_arm(10, modes) for modes in MODES}
 
 
-def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> tuple[Any, np.ndarray]:
-    """A function that factors the mass matrix and solves with it once, and the solution, in the order of v."""
-    done: Articulated = ops.articulated
-    if as_written:
-        done.table[:, [riccati.FIRST, riccati.AT_INNER]] = 0            # as if Phi had neither zeros nor a unit block
-    order = np.concatenate(ops._free_speeds)
-    right, vdot = tau[order].copy(), np.empty(len(tau))
-    widest = int(done.table[:, riccati.SIZE].max())
-    scratch, vectors = np.empty(widest*(widest + 1)), np.empty(int(done.table[:, riccati.SIZE].sum()))
-    solve = (done.table, done.blocks, done.found, right, vdot, vectors)
-    call(riccati.solve_links, *solve)
-
-    def run() -> None:
-        riccati.riccati(done.table, done.blocks, done.found, scratch)
-        riccati.solve_links(*solve)
-
-    return run, vdot[np.argsort(order)]
+def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> tuple[Any, Any, np.ndarray]:
+    """A function that factors the mass matrix, one that solves with it once, and the solution, in the order of v."""
+    done = articulate(ops.links, ops._free_maps, as_written=as_written)
+    order, p = np.concatenate(ops._free_speeds), done.packed
+    solve = (p.table, tau[order].copy(), np.empty(len(tau)), p.vectors, p.end, p.ws)
+    return (lambda: riccati(p.table, p.scratch, p.ws)), (lambda: solve_links(*solve)), done.solve(tau[order])[np.argsort(order)]
 
 
 def of_partition(model: Model, rounds: int) -> dict[str, Any]:
-    """The same recursion over the links of the partition and over whole joints; and how far their solutions are apart."""
+    """The same recursion over the links of the partition and over whole joints; and how far their solutions are apart: relative to
+    the largest entry, and in the norm of kinetic energy, which knows no units."""
     q, v, tau = state(model)
-    parts, whole, written = model.operators(q), model.operators(q, whole=True), model.operators(q, whole=True)
-    (run, one), (run_whole, other) = recursion(parts, tau), recursion(whole, tau)
-    run_written, _ = recursion(written, tau, as_written=True)
-    timings = interleaved({"partitioned": run, "whole": run_whole, "whole, as written": run_written,
-                           "sweeps": sweeps(model, q, v, tau)["inverse, kernel"]}, 1, rounds=rounds)
+    parts, whole = model.operators(q), model.operators(q, whole=True)
+    forms = {"partitioned": recursion(parts, tau), "whole": recursion(whole, tau),
+             "written": recursion(whole, tau, as_written=True)}
+    work: dict[str, Any] = {f"{name}, {step}": form[i] for name, form in forms.items() for i, step in enumerate(STEPS)}
+    timings = interleaved({**work, "sweeps": sweeps(model, q, v, tau)["inverse, kernel"]}, 1, rounds=rounds)
     found = {name: timing["min_us"] for name, timing in timings.items()}
-    return {"links": [len(parts.links.links), len(whole.links.links)], "speeds": model.nv, **found,
-            **{f"{name}/partitioned": found[name]/found["partitioned"] for name in ("whole", "whole, as written")},
-            "whole/sweeps": found["whole"]/found["sweeps"], "difference": float(np.abs(one - other).max()/np.abs(other).max())}
+    found |= {name: found[f"{name}, factors"] + found[f"{name}, solution"] for name in forms}
+    ratios = {f"{name}/partitioned": found[name]/found["partitioned"] for name in ("whole", "written")}
+    steps = {f"whole/partitioned, {step}": found[f"whole, {step}"]/found[f"partitioned, {step}"]
+             for step in STEPS}
+    apart, other, M = forms["partitioned"][2] - forms["whole"][2], forms["whole"][2], model.mass_matrix(q)
+    return {"links": [len(parts.links.links), len(whole.links.links)], "speeds": model.nv, **found, **ratios, **steps,
+            "difference": float(np.abs(apart).max()/np.abs(other).max()),
+            "difference in energy": float(np.sqrt(apart @ M @ apart/(other @ M @ other)))}

@@ -522,6 +522,16 @@ def across(typingctx, a, b, c, d):
     return types.UniTuple(a, 3)(a, b, c, d), codegen
 
 
+@intrinsic
+def total(typingctx, u):
+    """The sum of the numbers of a register of four."""
+    def codegen(context, builder, sig, args):
+        halves = builder.fadd(args[0], _shuffled(builder, args[0], args[0], [2, 3, 0, 1]), flags=_FLAGS)
+        first, second = (builder.extract_element(halves, ir.Constant(_I32, i)) for i in range(2))
+        return builder.fadd(first, second, flags=_FLAGS)
+    return types.float64(u), codegen
+
+
 # ---- square root -------------------------------------------------------------------------------------
 @intrinsic
 def sqrt(typingctx, x):

@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle", "get_lane", "inverse_above", "lanes_of", "load",
            "load3", "load4", "load5", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if",
            "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "register3", "scale", "sincos",
-           "smaller", "sqrt", "stand_aside", "store", "sub", "three_of", "where_positive", "width_of", "zero"]
+           "smaller", "sqrt", "stand_aside", "store", "sub", "three_of", "total", "where_positive", "width_of", "zero"]
 
 
 class Tag:
@@ -101,6 +101,10 @@ def cycle(u):
 def across(a, b, c, d):
     x, y, z, _ = np.array([a, b, c, d]).T
     return x, y, z
+
+
+def total(u):
+    return (u[0] + u[2]) + (u[1] + u[3])
 
 
 def sincos(angle):

@@ -1,58 +1,75 @@
 """Articulated inertias of all links, by the compiled recursion."""
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from bough.model.run import call
 from bough.operators.links import Links
+from bough.operators.packing import Packed, packed, packs, rows_of
 from bough.sweeps import riccati as f
+from bough.sweeps.link_solution import solve_links
 
 
 @dataclass(frozen=True)
 class Articulated:
     """P, D, G of all links, and the factored system that solves with the mass matrix.  Speeds are in the order of the links."""
     P: list[np.ndarray]
-    D: list[np.ndarray]
-    G: list[np.ndarray]
     L: list[np.ndarray]                 # Cholesky's factors of D
-    table: np.ndarray
-    blocks: np.ndarray
-    found: np.ndarray
+    maps: Sequence[np.ndarray]          # H
+    packed: Packed
+
+    @cached_property
+    def D(self) -> list[np.ndarray]:
+        return [L @ L.T for L in self.L]
+
+    @cached_property
+    def D_inverse(self) -> list[np.ndarray]:
+        return [1.0/D if len(D) == 1 else np.linalg.inv(D) for D in self.D]
+
+    @cached_property
+    def G(self) -> list[np.ndarray]:
+        """P H^T D^-1."""
+        return [(P @ H.T)/D if len(D) == 1 else np.linalg.solve(D, H @ P).T
+                for D, H, P in zip(self.D, self.maps, self.P, strict=True)]
 
     def solve(self, tau: np.ndarray) -> np.ndarray:
         """M^-1 tau of one vector, both in the order of the links."""
-        vdot, vectors = np.empty(len(tau)), np.empty(int(self.table[:, f.SIZE].sum()))
-        call(f.solve_links, self.table, self.blocks, self.found, np.ascontiguousarray(tau, float), vdot, vectors)
+        vdot, p = np.empty(len(tau)), self.packed
+        call(solve_links, p.table, np.ascontiguousarray(tau, float), vdot, p.vectors, p.end, p.ws)
         return vdot
 
 
-def packed(links: Links, maps: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
-    """The links as the recursion reads them, and how many numbers it finds; `maps` are their H."""
-    table, blocks = np.zeros((len(links.links), f.TABLE_ROW), np.int64), [np.zeros(0)]
-    at = found = vector = speed = 0
-    for k, (link, H) in enumerate(zip(links.links, maps, strict=True)):
-        N, n, Phi = link.size, len(H), link.Phi
-        first = int(np.flatnonzero(Phi.any(axis=0))[0])
-        same = link.inner >= 0 and N - first == len(Phi) and (Phi[:, first:] == np.eye(len(Phi))).all()
-        table[k] = [link.inner, N, n, first, same, at, at + Phi.size, at + Phi.size + H.size,
-                    found, found + N*N, found + N*N + n*N, found + N*N + 2*n*N, vector, speed]
-        blocks += [Phi.ravel(), H.ravel(), link.M.ravel()]
-        at, found = at + Phi.size + H.size + N*N, found + N*N + 2*n*N + n*n
-        vector, speed = vector + N, speed + n
-    return table, np.concatenate(blocks), found
+def articulate(links: Links, maps: Sequence[np.ndarray], *, as_written: bool = False) -> Articulated:
+    """The Riccati recursion of all links [JR 51]; as written, without use of what is zero or one in Phi and H."""
+    done = packed(links.links, maps, as_written=as_written)
+    call(f.riccati, done.table, done.scratch, done.ws)
+    P, L = list[np.ndarray](), list[np.ndarray]()
+    with np.errstate(invalid="ignore"):                         # roots of inertias that are not positive
+        for row, seen in zip(done.table.tolist(), done.seen, strict=True):
+            n, u, m = row[f.SPEEDS], row[f.OWN], row[f.CARRIED]
+            inertia = symmetric(rows_of(done.ws, row[f.ARTICULATED], u + m, u, m), u, m)
+            P.append(inertia if seen.T is None else seen.T @ inertia @ seen.T.T)
+            L.append(lower_factor(rows_of(done.ws, row[f.ROWS], n, n, m)[:, :n]))
+    return Articulated(P, L, maps, done)
 
 
-def articulate(links: Links, maps: list[np.ndarray]) -> Articulated:
-    """The Riccati recursion of all links [JR 51]."""
-    table, blocks, size = packed(links, maps)
-    found = np.empty(size)
-    widest = int(table[:, f.SIZE].max(initial=0))
-    call(f.riccati, table, blocks, found, np.empty(widest*(widest + 1)))
-    parts: dict[int, list[np.ndarray]] = {key: [] for key in (f.ARTICULATED, f.GAINS, f.FACTOR)}
-    for row in table:
-        N, n = row[f.SIZE], row[f.SPEEDS]
-        for key, shape in ((f.ARTICULATED, (N, N)), (f.GAINS, (n, N)), (f.FACTOR, (n, n))):
-            parts[key].append(found[row[key]:row[key] + shape[0]*shape[1]].reshape(shape))
-    L = [np.tril(factor) for factor in parts[f.FACTOR]]
-    D, G = [factor @ factor.T for factor in L], [gains.T for gains in parts[f.GAINS]]
-    return Articulated(parts[f.ARTICULATED], D, G, L, table, blocks, found)
+def symmetric(rows: np.ndarray, own: int, carried: int) -> np.ndarray:
+    """All of P, from rows [own, carried] of which the upper triangle counts."""
+    if not own:
+        return rows[:, :carried]
+    P = np.hstack([rows[:, :own], rows[:, 4*packs(own):][:, :carried]])
+    P[:own, :own] = np.triu(P[:own, :own]) + np.triu(P[:own, :own], 1).T
+    P[own:, :own] = P[:own, own:].T
+    return P
+
+
+def lower_factor(rows: np.ndarray) -> np.ndarray:
+    """Cholesky's factor, from rows of d L^T with 1/d on the diagonal; not a number where d < 0."""
+    if len(rows) == 1:
+        return 1.0/np.sqrt(rows)
+    root = np.sqrt(rows.diagonal())
+    L = np.tril((rows*root[:, None]).T)
+    np.fill_diagonal(L, 1.0/root)
+    return L

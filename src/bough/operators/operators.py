@@ -152,8 +152,8 @@ class Operators:
 
     @cached_property
     def D_inverse(self) -> Operator:
-        return block_diagonal("D^-1", self.free_space, self.free_space, [np.linalg.inv(D) for D in self.articulated.D],
-                              self._free_speeds, self._free_speeds, "a block a link")
+        return block_diagonal("D^-1", self.free_space, self.free_space, self.articulated.D_inverse, self._free_speeds,
+                              self._free_speeds, "a block a link")
 
     @cached_property
     def G(self) -> Operator:

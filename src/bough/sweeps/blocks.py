@@ -3,7 +3,7 @@
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, load, load5, quads_of, read_pack, store, width_of, zero
+from bough.kernels.lanes import accumulate, load, load5, quads_of, read_pack, smaller, store, width_of, zero
 
 
 @leaf
@@ -135,6 +135,30 @@ def eliminate_rows(lane, ws, at, length, j, rows):
             store(quads, ws, to + i, load(quads, ws, to + i) - (a*A + b*B))
             if rows == 2:
                 store(quads, ws, to + packs + i, load(quads, ws, to + packs + i) - (c*A + d*B))
+
+
+@leaf
+def invert_pivot(lane, ws, at):
+    d = load(lane, ws, at)
+    store(lane, ws, at, 1.0/d)
+    return d
+
+
+@leaf
+def eliminate_all(lane, ws, at, length, n):
+    """Each of n rows of a symmetric system (of which the upper triangle counts), and what follows it in its row, without the rows
+    before; on the diagonal the inverse pivots are left.  The least pivot."""
+    least = zero(lane) + 1.0
+    for j in range(0, n, 2):
+        pair = min(n - j, 2)
+        eliminate_rows(lane, ws, at, length, j, pair)
+        least = smaller(least, invert_pivot(lane, ws, at + length*j + j))
+        if pair == 2:
+            row, first = at + length*(j + 1), pack_start(lane, j + 1)
+            add_row(lane, ws, row + first, -load(lane, ws, row - length + j + 1)*load(lane, ws, row - length + j),
+                    row - length + first, length - first)
+            least = smaller(least, invert_pivot(lane, ws, row + j + 1))
+    return least
 
 
 @leaf

@@ -33,13 +33,12 @@ from bough.kernels.lanes import (
     only_if_bending,
     read,
     scale,
-    smaller,
     sqrt,
     store,
     sub,
     zero,
 )
-from bough.sweeps.blocks import add_products, add_row, eliminate_rows, pack_start, store_column
+from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps.fields import (
     ACCELERATION,
     FLEX_HINGE,
@@ -110,13 +109,6 @@ def see_from_inboard(lane, plan, ws, flex, n, P, z):
 
 
 @leaf
-def invert_pivot(lane, ws, at):
-    d = load(lane, ws, at)
-    store(lane, ws, at, 1.0/d)
-    return d
-
-
-@leaf
 def spent_inertia(lane, ws, rows, length, at_g, n):
     """sum g D^-1 g^T, block by block: all at once do not fit the registers."""
     no = zero(lane)
@@ -159,16 +151,7 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
         accumulate(lane, ws, rows + length*j + at_z, -load(lane, ws, tau + j))
     if read(plan, flex + INBOARD_MOVES):
         see_from_inboard(lane, plan, ws, flex, n, P, z)
-    least = zero(lane) + 1.0
-    for j in range(0, n, 2):                                    # D, g and z_f without the modes before
-        pair = min(n - j, 2)
-        eliminate_rows(lane, ws, rows, length, j, pair)
-        least = smaller(least, invert_pivot(lane, ws, rows + length*j + j))
-        if pair == 2:
-            mode, first = rows + length*(j + 1), pack_start(lane, j + 1)
-            add_row(lane, ws, mode + first, -load(lane, ws, mode - length + j + 1)*load(lane, ws, mode - length + j),
-                    mode - length + first, length - first)
-            least = smaller(least, invert_pivot(lane, ws, mode + j + 1))
+    least = eliminate_all(lane, ws, rows, length, n)                # D, g and z_f without the modes before
     P, z = sub(P, spent_inertia(lane, ws, rows, length, at_g, n)), sub(z, spent_bias(lane, ws, rows, length, at_g, n))
     moment, force = z
     z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, to be told of, if bent so far that some d < 0

@@ -1,148 +1,150 @@
 """The articulated-body recursion over links of any size, for the operators: D, G and P of the partitioned tree and of whole joints.
 
-Links come as blocks of numbers, row after row, so that one code serves a hinge of one degree of freedom and a whole flexible body
-with its joint.  What is kept of each link:
+One code serves a hinge of one degree of freedom and a whole flexible body with its joint.  A link has u coordinates of its own,
+each also a speed of it and none that its inner link sees, and m others, which Phi carries:
 
-    P    articulated inertia (N x N)            X = H P (n x N)            G^T = D^-1 X (n x N)
-    L    Cholesky's factor of D = H P H^T (n x n)
+    H = [I, 0; 0, h],   Phi(i, k) = [0, B; 0, E + U]
+
+with B the rows of the inner link's own coordinates, E the identity if both links carry equally many coordinates, and otherwise
+nothing, and U what a lever arm adds.  `operators.packing` finds such coordinates, and what of this is empty.
+
+All numbers are in one array of packs, see `sweeps.link_rows`, which begins with a row of zeros.  What is kept of each link:
+
+    P          articulated inertia, rows [own, carried]; of own rows the upper triangle counts, carried rows have no own part
+    [D', X']   a row a speed: X = H P and D = H X^T without the rows before, D = L d L^T, X' = L^-1 X; 1/d on the diagonal
+    -X'/d      gains
 """
-import numpy as np
-
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack
+from bough.kernels.lanes import align_stack, lanes_of, load, quads_of, read, store
+from bough.sweeps.blocks import NOTHING, eliminate_all
+from bough.sweeps.link_rows import carry_row, copy_row, dot_rows, packs_of, pairs_of, sum_rows
 
-# a row of table: its inner link (-1: the ground), size N, number of speeds n; columns of Phi before this one are zero; 1 if the
-# others are the identity; where Phi, H, M are in `blocks`; where P, X, G^T, L are in `found`; where its vectors and speeds start
-(INNER_LINK, SIZE, SPEEDS, FIRST, AT_INNER, PHI, HINGE, OWN, ARTICULATED, CROSSED, GAINS, FACTOR, VECTOR, SPEED,
- TABLE_ROW) = range(15)
-
-
-@leaf
-def dot_rows(a, i, b, j, n):
-    total = 0.0
-    for s in range(n):
-        total += a[i + s]*b[j + s]
-    return total
+# a row of table: its inner link (-1: the ground), numbers of speeds n, own coordinates u and carried ones m; its form; where h, P,
+# [D', X'], gains are, where P_plus goes, and where P of the inner link is before that is added; 1 if P_plus is all that the inner
+# link has; where B, B^T are; rows of U, its first column, where U, U^T are; 1 if E is there; where its vector and its speeds start
+(INNER_LINK, SPEEDS, OWN, CARRIED, FORM, HINGE, ARTICULATED, ROWS, GAINS, PLUS, BASE, DIRECT, SHAPES, SHAPES_T, LEVER_ROWS,
+ LEVER_FROM, LEVER, LEVER_T, SHARED, VECTOR, SPEED, TABLE_ROW) = range(22)
+ANY, RIGID, HINGED = range(3)           # forms, by sizes that the compiler knows: none; m = 6, as its inner link; n = 1, u = 0 too
 
 
 @leaf
-def add_scaled(a, i, factor, b, j, n):
-    for s in range(n):
-        a[i + s] += factor*b[j + s]
+def project(lane, n, u, m, H, P, row, ws):
+    """X = H P, D = H X^T [JR 51]."""
+    own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
+    for j in range(n):
+        first = j >> 2
+        if j < u:                                               # X = P, row j of it
+            copy_row(ws, row + first, P + first, own - first)
+            copy_row(ws, row + at_X, P + own, wide)
+            P += own + wide
+        else:
+            copy_row(ws, row + first, 0, at_X - first)
+            sum_rows(ws, row + at_X, NOTHING, wide, m, ws, 4*(H + wide*(j - u)), 1, P + own, own + wide)
+        for i in range(max(j, u), n):
+            store(lane, ws, 4*row + i, dot_rows(ws, H + wide*(i - u), row + at_X, wide, 0.0))
+        row += at_X + wide
 
 
 @leaf
-def factor_inertia(table, k, blocks, found):
-    """X = H P, D = H X^T = L L^T, G^T = D^-1 X [JR 51]."""
-    N, n, H = table[k, SIZE], table[k, SPEEDS], table[k, HINGE]
-    P, X, G, L = table[k, ARTICULATED], table[k, CROSSED], table[k, GAINS], table[k, FACTOR]
-    for i in range(n):
-        for j in range(N):
-            found[X + N*i + j] = found[G + N*i + j] = dot_rows(blocks, H + N*i, found, P + N*j, N)
-        for j in range(i + 1):
-            d = dot_rows(blocks, H + N*j, found, X + N*i, N) - dot_rows(found, L + n*i, found, L + n*j, j)
-            found[L + n*i + j] = np.sqrt(d) if i == j else d/found[L + n*j + j]
-    for i in range(n):
-        for j in range(i):
-            add_scaled(found, G + N*i, -found[L + n*i + j], found, G + N*j, N)
-        scale_row(found, G + N*i, 1.0/found[L + n*i + i], N)
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            add_scaled(found, G + N*i, -found[L + n*j + i], found, G + N*j, N)
-        scale_row(found, G + N*i, 1.0/found[L + n*i + i], N)
-
-
-@leaf
-def scale_row(a, i, factor, n):
-    for s in range(n):
-        a[i + s] *= factor
-
-
-@leaf
-def hand_inward(table, k, blocks, found, scratch):
-    """P of the inner link gets Phi P_plus Phi^T, P_plus = P - G X: only of what Phi does not annul [JR 51]."""
-    i, N, n, first = table[k, INNER_LINK], table[k, SIZE], table[k, SPEEDS], table[k, FIRST]
-    P, X, G, phi = table[k, ARTICULATED], table[k, CROSSED], table[k, GAINS], table[k, PHI]
-    m, N_i, P_i = N - first, table[i, SIZE], table[i, ARTICULATED]
+def spend_one(lane, ws, to, wide, at, stride, m, x, p, d):
+    """Packs p and p + 1 of m rows less X'^T d X', X' at x."""
+    quads = quads_of(ws)
+    a, b = load(quads, ws, x + p), load(quads, ws, x + p + 1)
     for r in range(m):
-        row = m*r
-        for c in range(m):
-            scratch[row + c] = found[P + N*(first + r) + first + c]
-        for j in range(n):
-            add_scaled(scratch, row, -found[G + N*j + first + r], found, X + N*j + first, m)
-    if table[k, AT_INNER]:
-        add_scaled(found, P_i, 1.0, scratch, 0, m*m)
-        return
-    shifted = m*m
-    for r in range(N_i):
-        for c in range(m):
-            scratch[shifted + c] = dot_rows(blocks, phi + N*r + first, scratch, m*c, m)
-        for c in range(N_i):
-            found[P_i + N_i*r + c] += dot_rows(scratch, shifted, blocks, phi + N*c + first, m)
-
-
-@kernel
-def riccati(table, blocks, found, scratch):
-    """found = P, X, G^T, L of all links, tips to root [JR 51]."""
-    align_stack()
-    for k in range(table.shape[0]):
-        for j in range(table[k, SIZE]**2):
-            found[table[k, ARTICULATED] + j] = blocks[table[k, OWN] + j]
-    for k in range(table.shape[0] - 1, -1, -1):
-        factor_inertia(table, k, blocks, found)
-        if table[k, INNER_LINK] >= 0:
-            hand_inward(table, k, blocks, found, scratch)
+        e, row = load(lane, ws, 4*x + r), at + stride*r + p
+        store(quads, ws, to + wide*r + p, (load(quads, ws, row) - d*(e*a), load(quads, ws, row + 1) - d*(e*b)))
 
 
 @leaf
-def gather_bias(table, k, blocks, found, tau, vdot, z):
-    """nu = D^-1 (tau - H z), z_plus = z + X^T nu, handed inward [JR 58]."""
-    i, N, n, first, Z = table[k, INNER_LINK], table[k, SIZE], table[k, SPEEDS], table[k, FIRST], table[k, VECTOR]
-    L, v = table[k, FACTOR], table[k, SPEED]
-    for j in range(n):
-        e = tau[v + j] - dot_rows(blocks, table[k, HINGE] + N*j, z, Z, N) - dot_rows(found, L + n*j, vdot, v, j)
-        vdot[v + j] = e/found[L + n*j + j]
-    for j in range(n - 1, -1, -1):
-        e = vdot[v + j]
-        for s in range(j + 1, n):
-            e -= found[L + n*s + j]*vdot[v + s]
-        vdot[v + j] = e/found[L + n*j + j]
-    for j in range(n):
-        add_scaled(z, Z, vdot[v + j], found, table[k, CROSSED] + N*j, N)
-    if i < 0:
-        return
-    Z_i, phi = table[i, VECTOR], table[k, PHI]
-    if table[k, AT_INNER]:
-        add_scaled(z, Z_i, 1.0, z, Z + first, N - first)
-    else:
-        for r in range(table[i, SIZE]):
-            z[Z_i + r] += dot_rows(blocks, phi + N*r + first, z, Z + first, N - first)
+def spend_two(lane, ws, to, wide, at, stride, m, x, y, p, d_x, d_y):
+    """The same of two speeds, at x and y."""
+    quads = quads_of(ws)
+    a, b = d_x*load(quads, ws, x + p), d_x*load(quads, ws, x + p + 1)
+    c, d = d_y*load(quads, ws, y + p), d_y*load(quads, ws, y + p + 1)
+    for r in range(m):
+        e, f, row = load(lane, ws, 4*x + r), load(lane, ws, 4*y + r), at + stride*r + p
+        store(quads, ws, to + wide*r + p, (load(quads, ws, row) - (e*a + f*c), load(quads, ws, row + 1) - (e*b + f*d)))
 
 
 @leaf
-def scatter_solution(table, k, blocks, found, vdot, alpha):
-    """v' = nu - G^T alpha_plus, alpha = alpha_plus + H^T v' [JR 58]."""
-    i, N, first, A, v = table[k, INNER_LINK], table[k, SIZE], table[k, FIRST], table[k, VECTOR], table[k, SPEED]
-    for s in range(N):
-        alpha[A + s] = 0.0
-    if table[k, AT_INNER]:
-        add_scaled(alpha, A + first, 1.0, alpha, table[i, VECTOR], N - first)
-    elif i >= 0:
-        for r in range(table[i, SIZE]):
-            add_scaled(alpha, A + first, alpha[table[i, VECTOR] + r], blocks, table[k, PHI] + N*r + first, N - first)
-    for j in range(table[k, SPEEDS]):
-        vdot[v + j] -= dot_rows(found, table[k, GAINS] + N*j, alpha, A, N)
-    for j in range(table[k, SPEEDS]):
-        add_scaled(alpha, A, vdot[v + j], blocks, table[k, HINGE] + N*j, N)
+def spend(lane, n, u, m, P, rows, to, ws):
+    """P_plus = P - X^T D^-1 X = P - X'^T d^-1 X', of what Phi carries [JR 51]."""
+    own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
+    length = at_X + wide
+    for p in range(0, wide, 2):
+        at, stride = P + (own + wide)*u + own, own + wide
+        for s in range(0, n - 1, 2):
+            x, y = rows + length*s, rows + length*(s + 1)
+            d_x, d_y = load(lane, ws, 4*x + s), load(lane, ws, 4*y + s + 1)
+            spend_two(lane, ws, to, wide, at, stride, m, x + at_X, y + at_X, p, d_x, d_y)
+            at, stride = to, wide
+        if n & 1:
+            x = rows + length*(n - 1)
+            spend_one(lane, ws, to, wide, at, stride, m, x + at_X, p, load(lane, ws, 4*x + n - 1))
+
+
+@leaf
+def scale_rows(lane, n, m, rows, gains, ws):
+    """-X'/d."""
+    quads, wide, at_X = quads_of(ws), pairs_of(m), packs_of(n)
+    for j in range(n):
+        row = rows + (at_X + wide)*j
+        d = -load(lane, ws, 4*row + j)
+        for p in range(wide):
+            store(quads, ws, gains + wide*j + p, d*load(quads, ws, row + at_X + p))
+
+
+@leaf
+def reduce_link(lane, table, k, n, u, m, ws):
+    """Rows [D', X'], gains and P_plus of a link."""
+    P, rows, H, gains, plus = (read(table, k + ARTICULATED), read(table, k + ROWS), read(table, k + HINGE), read(table, k + GAINS),
+                               read(table, k + PLUS))
+    project(lane, n, u, m, H, P, rows, ws)
+    eliminate_all(lane, ws, 4*rows, 4*(packs_of(n) + pairs_of(m)), n)
+    spend(lane, n, u, m, P, rows, plus, ws)
+    scale_rows(lane, n, m, rows, gains, ws)
+
+
+@leaf
+def hand_inward(table, k, m, i, m_i, ws, scratch):
+    """P of the inner link gets Phi P_plus Phi^T, row after row of Phi P_plus [JR 51]."""
+    plus, base, P, u_i = read(table, k + PLUS), read(table, k + BASE), read(table, i + ARTICULATED), read(table, i + OWN)
+    wide, own_i, wide_i, shared = pairs_of(m), packs_of(u_i), pairs_of(m_i), read(table, k + SHARED)
+    B, B_t, U, U_t = read(table, k + SHAPES), read(table, k + SHAPES_T), read(table, k + LEVER), read(table, k + LEVER_T)
+    first, lever_rows = read(table, k + LEVER_FROM), read(table, k + LEVER_ROWS)
+    for r in range(u_i):
+        start = r >> 2
+        sum_rows(ws, scratch, NOTHING, wide, m, ws, 4*(B + wide*r), 1, plus, wide)
+        sum_rows(ws, P + start, base + start, own_i - start, m, ws, 4*scratch, 1, B_t + start, own_i)
+        carry_row(ws, P + own_i, base + own_i, shared*scratch, wide_i, scratch, U_t, packs_of(lever_rows), first, m)
+        P += own_i + wide_i
+        base += own_i + wide_i
+    for r in range(m_i):
+        row = plus + wide*r
+        if r < lever_rows:
+            sum_rows(ws, scratch, shared*row, wide, m - first, ws, 4*(U + wide*r) + first, 1, plus + wide*first, wide)
+            row = scratch
+        carry_row(ws, P + own_i, base + own_i, shared*row, wide_i, row, U_t, packs_of(lever_rows), first, m)
+        P += own_i + wide_i
+        base += own_i + wide_i
 
 
 @kernel
-def solve_links(table, blocks, found, tau, vdot, vectors):
-    """vdot = M^-1 tau, in the order of the links; `vectors` is room for one number a body coordinate."""
+def riccati(table, scratch, ws):
+    """P, D, X of all links, tips to root [JR 51]; `scratch` is where a row has room."""
     align_stack()
-    for i in range(vectors.shape[0]):
-        vectors[i] = 0.0
-    for k in range(table.shape[0] - 1, -1, -1):
-        gather_bias(table, k, blocks, found, tau, vdot, vectors)
-    for k in range(table.shape[0]):
-        scatter_solution(table, k, blocks, found, vdot, vectors)
+    lane = lanes_of(ws, table)
+    for k in range(TABLE_ROW*(table.shape[0] - 1), -1, -TABLE_ROW):
+        n, u, m, form = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), read(table, k + FORM)
+        if form == HINGED:
+            reduce_link(lane, table, k, 1, 0, 6, ws)
+        elif form == RIGID:
+            reduce_link(lane, table, k, n, u, 6, ws)
+        else:
+            reduce_link(lane, table, k, n, u, m, ws)
+        i = TABLE_ROW*read(table, k + INNER_LINK)
+        if i >= 0 and not read(table, k + DIRECT):
+            if form == ANY:
+                hand_inward(table, k, m, i, read(table, i + CARRIED), ws, scratch)
+            else:
+                hand_inward(table, k, 6, i, 6, ws, scratch)
