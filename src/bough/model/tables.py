@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bough.describe import CentralGravity, System, Table
-from bough.kernels.hinges import MODAL
+from bough.kernels.hinges import MODAL, REVOLUTE
 from bough.model.cloud import cloud_sums
 from bough.model.coordinates import coordinate_place
 from bough.model.elements import element_rows
@@ -113,6 +113,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     whole.add(spring_section(system, lay), f.SPRINGS, f.N_SPRINGS, f.PAR_SPRINGS)
     whole.add(wheel_section(system, parts, lay), f.WHEELS, f.N_WHEELS, f.PAR_WHEELS)
     whole.add(wrench_section(system, parts, lay, inputs), f.WRENCHES, f.N_WRENCHES, f.PAR_WRENCHES)
+    whole.add(Section(angle_runs(parts), []), f.ANGLES, f.N_ANGLES)
     whole.add(Section(table_rows, []), f.TABLES, f.N_TABLES)
     whole.add(Section(holds.rows, []), f.HOLDS, f.N_HOLDS)
     whole.add(Section([], locked_inertias(parts, lay)), par_key=f.PAR_LOCKED)
@@ -176,6 +177,17 @@ def hinge_section(system: System, parts: Partition, lay: Layout) -> Section:
             section.pars.append(columns(hinge.turn.ravel(), hinge.at, hinge.mass[:, None], hinge.moment,
                                         hinge.inertia[:, rows, cols]))
     return section
+
+
+def angle_runs(parts: Partition) -> list[list[int]]:
+    """Coordinates that are angles, in runs that bridge small gaps: sines are taken four at a time."""
+    runs: list[list[int]] = []
+    for q in sorted(hinge.q for hinge in parts.hinges if hinge.kind == REVOLUTE):
+        if runs and q - runs[-1][1] < f.fours(1):
+            runs[-1][1] = q + 1
+        else:
+            runs.append([q, q + 1])
+    return runs
 
 
 def ground_parameters(system: System, parts: Partition) -> np.ndarray:

@@ -37,7 +37,8 @@ def fours(n):
  ELEMENTS, N_ELEMENTS, WS_ELEMENTS,             # force elements: rows in plan, how many, what they exert in ws
  CLOUD_BASE, CLOUDS, N_CLOUDS,                  # the hinge of a floating base; hinges behind it that are unknown: rows, how many
  PAR_CLOUD,                                     # sums of bodies, from the base on
- HINGES) = range(53)                            # the first hinge row (the ground's)
+ ANGLES, N_ANGLES,                              # runs of coordinates that are angles of hinges: rows in plan, how many
+ HINGES) = range(55)                            # the first hinge row (the ground's)
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------
 # hinge: inner body, kind, where its q, v, tau, vdot are in ws, 1 if its body has mass, where its record is in ws,
@@ -56,6 +57,8 @@ CLOUD, GIVEN = NODE_PAR, NODE_WS
 # its mode rows hold
 (FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, FLEX_ROOM, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
  FLEX_COLUMNS) = range(12)
+# run of angles: the first coordinate and the end; some others may be among them
+ANGLE_FIRST, ANGLE_END, ANGLE_ROW = range(3)
 # spring and damper of one coordinate: where q, v, tau are in ws; 1 if it acts (0: a stop that is not in contact)
 SPRING_Q, SPRING_V, SPRING_TAU, SPRING_ACTS, SPRING_ROW = range(5)
 # wheel: its hinge, where its speed and motor torque and speed rate are in ws, 1 if driven (0: constant speed)

@@ -26,12 +26,16 @@ from bough.kernels.lanes import (
     scale,
     sincos,
     store,
-    width_of,
     zero,
 )
+from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.deform import modal_accelerated
 from bough.sweeps.fields import (
     ACCELERATION,
+    ANGLE_END,
+    ANGLE_FIRST,
+    ANGLE_ROW,
+    ANGLES,
     ATTITUDE,
     BRANCH,
     BRANCH_STORE,
@@ -49,8 +53,8 @@ from bough.sweeps.fields import (
     MASS,
     MASSIVE,
     MOMENT,
+    N_ANGLES,
     N_HINGES,
-    NQ,
     OFFSET,
     PLACE_C,
     PLACE_R,
@@ -106,13 +110,15 @@ def body_wrench(pars, b, C, omega, A):
 
 @leaf
 def take_sines(lane, plan, ws):
-    """Sines and cosines of all coordinates, four at a time: four states', or four neighbours' of one state."""
-    quads, width = quads_of(ws), width_of(lane)
-    x, sines, cosines = read(plan, WS_X)*width//4, read(plan, WS_SINES)*width//4, read(plan, WS_COSINES)*width//4
-    for i in range((read(plan, NQ)*width + 3)//4):
-        s, c = sincos(load(quads, ws, x + i))
-        store(quads, ws, sines + i, s)
-        store(quads, ws, cosines + i, c)
+    """Sines and cosines of all angles, four at a time: four states', or four neighbours' of one state."""
+    quads, x = quads_of(ws), pack_of(lane, read(plan, WS_X))
+    sines, cosines = pack_of(lane, read(plan, WS_SINES)), pack_of(lane, read(plan, WS_COSINES))
+    for run in range(read(plan, N_ANGLES)):
+        row = read(plan, ANGLES) + run*ANGLE_ROW
+        for i in range(pack_of(lane, read(plan, row + ANGLE_FIRST)), packs_until(lane, read(plan, row + ANGLE_END))):
+            s, c = sincos(load(quads, ws, x + i))
+            store(quads, ws, sines + i, s)
+            store(quads, ws, cosines + i, c)
 
 
 def base_acceleration(lane, plan, pars, ws):
