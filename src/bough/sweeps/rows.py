@@ -6,11 +6,10 @@ from bough.kernels.lanes import get_lane, put_lane, width_of
 @leaf
 def take(lane, rows, group, ws, at, n):
     """Rows of the states of a group -> numbers; missing states of the last group repeat its last one."""
-    width = width_of(lane)
-    for i in range(width):
-        row = min(group*width + i, rows.shape[0] - 1)
-        for j in range(n):
-            put_lane(lane, ws, at + j, i, rows[row, j])
+    width, last = width_of(lane), rows.shape[0] - 1
+    for j in range(n):                                          # lanes inside: they are neighbours
+        for i in range(width):
+            put_lane(lane, ws, at + j, i, rows[min(group*width + i, last), j])
 
 
 @leaf
