@@ -30,7 +30,7 @@ from bough.kernels.algebra import (
     unrotate,
 )
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
-from bough.kernels.jit import leaf
+from bough.kernels.jit import aside, leaf
 from bough.kernels.lanes import (
     accumulate,
     add,
@@ -50,6 +50,7 @@ from bough.kernels.lanes import (
     read,
     scale,
     smaller,
+    stand_aside,
     store,
     sub,
     width_of,
@@ -399,12 +400,12 @@ def set_limits(lane, ws, diagonal, stride, to, rows, openness):
 
 
 @leaf
-def unequal(lane, ws, diagonal, stride, rows):
+def unequal(lane, ws, diagonal, stride, limits, rows):
     """Whether a row that counts has a small share of what a later one has, in any lane."""
-    least, later, between = REDUNDANT*largest_of(lane, ws, diagonal, stride, rows), zero(lane), zero(lane)
+    later, between = zero(lane), zero(lane)
     for i in range(rows - 1, -1, -1):
         entry = load(lane, ws, diagonal + stride*i)
-        between = smaller(between, (entry - least)*(entry - UNEQUAL*later))         # negative between the two
+        between = smaller(between, (entry - load(lane, ws, limits + i))*(entry - UNEQUAL*later))        # negative between the two
         later = larger(later, entry)
     return any_negative(between)
 
@@ -429,10 +430,11 @@ def swap(lane, ws, a, b):
     store(lane, ws, b, x)
 
 
-@leaf
+@aside
 def order_rows(lane, ws, at, width, column, rows, end):
     """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
     must not be a pivot for one that it merely resembles."""
+    stand_aside()
     quads, diagonal = quads_of(ws), at + width*column + column
     order, limits = line(at, width, FRONT_ORDER) + column, line(at, width, FRONT_LAMBDA) + column
     for i in range(rows):
@@ -486,7 +488,7 @@ def meet_fronts(lane, plan, ws, row, P, z):
             set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows, openness)
         for c in range(read(plan, junction + N_CLOSED)):
             column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
-            if unequal(lane, ws, at + width*column + column, width + 1, rows):
+            if unequal(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
                 d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, FRONT_LAMBDA) + i))
