@@ -324,6 +324,11 @@ def test_loop_on_welded_bodies():
     s.loop("within", joint=bough.Weld(), a=bough.Frame("eye"), b=bough.Frame("coupler", at=(1.0, 0, 0), orient=(0, 1, 0, 0)))
     with pytest.raises(bough.ModelError, match="loop 'within' removes no freedom: its two bodies cannot move against each other"):
         s.compile()
+    del s.loops["within"]
+    s.body("post", joint=bough.Weld())
+    s.loop("standing", joint=bough.Revolute("y"), a=bough.Frame("world"), b=bough.Frame("post"))
+    with pytest.raises(bough.ModelError, match="loop 'standing' removes no freedom"):
+        s.compile()
 
 
 @pytest.mark.parametrize("ratio", [1e-6, 1e-3, 1e3, 1e6])

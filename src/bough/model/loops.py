@@ -218,6 +218,9 @@ def open_loops(model: "Model", gap: np.ndarray, unit: str = "") -> str:
 
 def idle_loops(model: "Model") -> list[str]:
     """Loops that hold nothing by themselves: their bodies cannot move against each other in any way that they forbid."""
+    ends = zip(model.system.loops, model.tables.fronts.closures, strict=True)
+    if on_one_body := [name for name, closure in ends if closure.a == closure.b]:
+        return on_one_body                                                  # the sweeps have no place for loops on the ground alone
     rng, moves = np.random.default_rng(0), np.zeros(len(model.system.loops), dtype=bool)
     for _ in range(2):                                                      # anywhere: loops need not be closed for this
         q = moved(model, model.q0, rng.uniform(-0.5, 0.5, model.nv))
