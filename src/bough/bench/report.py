@@ -147,13 +147,13 @@ def points_text(result: dict[str, Any]) -> str:
 
 def partition_table(result: dict[str, Any]) -> Table:
     """One recursion over the links of the partition and over whole joints, and the sweeps."""
-    columns = {"parts": "partitioned", "whole": "whole", "written": "written", "x parts": "whole/partitioned",
-               "factors": "whole/partitioned, factors", "solution": "whole/partitioned, solution",
-               "sweeps": "sweeps", "apart": "difference", "in energy": "difference in energy"}
-    rows = {name: tuple(f"{values[key]:.2g}" if "difference" in key else f"{values[key]:.3g}" for key in columns.values())
+    columns = {"parts": "partitioned", "whole": "whole", "sweeps": "sweeps", "x": "whole/partitioned",
+               "factors": "whole/partitioned, factors", "solution": "whole/partitioned, solution", "written": "written/partitioned",
+               "apart": "difference"}
+    rows = {name: tuple(f"{values[key]:.0e}" if key == "difference" else f"{values[key]:.3g}" for key in columns.values())
             for name, values in result["partition"].items()}
-    title = "ten bodies, whole joints and their partition: factors and one solution, us; how many times faster the parts are"
-    return plain_table(title, "joints or links", tuple(columns), rows)
+    title = "ten bodies: factors and one solution by the partition, by whole joints; how many times faster the parts are"
+    return plain_table(title, "us", tuple(columns), rows)
 
 
 def cost_table(result: dict[str, Any]) -> Table:

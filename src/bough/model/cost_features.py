@@ -60,8 +60,8 @@ def order_n_sizes(tables: Tables) -> Sizes:
 def front_sizes(tables: Tables) -> Sizes:
     """Of fronts on their way inward, by the hinges and modes that they pass; and of the rows that are eliminated."""
     of_modes = ("columns of modes", "squares of modes") if tables.parts.modal else ()
-    found: Sizes = dict.fromkeys(("passed hinges", "passed columns", "passed squares", *of_modes, "junctions", "joined squares",
-                                  "closed rows", "closed columns", "closed squares"), 0.0)
+    found: Sizes = dict.fromkeys(("passed hinges", "passed columns", "passed squares", *of_modes, "junctions", "joining fronts",
+                                  "joined columns", "joined squares", "closed rows", "closed columns", "closed squares"), 0.0)
     for k, front in tables.fronts.passing.items():
         hinge, open_columns = tables.parts.hinges[k], front.end - first_open(front)
         speeds = max(1, speeds_of(hinge))
@@ -75,7 +75,11 @@ def front_sizes(tables: Tables) -> Sizes:
             found["squares of modes"] += n*open_columns**2/2
     for junction in (junction for junctions in tables.fronts.junctions.values() for junction in junctions):
         found["junctions"] += 1
-        found["joined squares"] += sum(source.end**2 for source in junction.sources if source.host is not junction)
+        for source in junction.sources:
+            columns = 0 if source.host is junction else source.end - first_open(source)
+            found["joining fronts"] += 1
+            found["joined columns"] += columns
+            found["joined squares"] += columns**2 if source.answers else 0
         for loop in junction.closed:
             rows = tables.fronts.closures[loop].rows
             found["closed rows"] += rows
