@@ -55,11 +55,16 @@ def first_pack(lane, quads, pars, start, i):
 
 
 @leaf
-def five_of(lane, pars, k, stride, factors):
-    """Five packs of pars, `stride` apart, each times its factor."""
-    a, b, c, d, e = factors
-    return (a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + stride) + c*read_pack(lane, pars, k + 2*stride)
-            + d*read_pack(lane, pars, k + 3*stride) + e*read_pack(lane, pars, k + 4*stride))
+def five_packs(lane, pars, k, stride):
+    """Five packs of pars, `stride` apart."""
+    return (read_pack(lane, pars, k), read_pack(lane, pars, k + stride), read_pack(lane, pars, k + 2*stride),
+            read_pack(lane, pars, k + 3*stride), read_pack(lane, pars, k + 4*stride))
+
+
+@leaf
+def weigh(factors, packs):
+    (a, b, c, d, e), (v, w, x, y, z) = factors, packs
+    return a*v + b*w + c*x + d*y + e*z
 
 
 @leaf
@@ -76,12 +81,13 @@ def combine(lane, ws, to, factors, n, pars, start, at, length):
         for i in range(packs):
             k = at + s*stride + i
             value = load(quads, ws, to + i) if s > 0 else first_pack(lane, quads, pars, start, i)
-            store(quads, ws, to + i, value + five_of(lane, pars, k, stride, f) + five_of(lane, pars, k + 5*stride, stride, g))
+            store(quads, ws, to + i, value + weigh(f, five_packs(lane, pars, k, stride))
+                  + weigh(g, five_packs(lane, pars, k + 5*stride, stride)))
     if fives > tens:
         f = load5(lane, ws, factors + tens)
         for i in range(packs):
             value = load(quads, ws, to + i) if tens > 0 else first_pack(lane, quads, pars, start, i)
-            store(quads, ws, to + i, value + five_of(lane, pars, at + tens*stride + i, stride, f))
+            store(quads, ws, to + i, value + weigh(f, five_packs(lane, pars, at + tens*stride + i, stride)))
     for s in range(fives, n - 1, 2):
         a, b = load(lane, ws, factors + s), load(lane, ws, factors + s + 1)
         for i in range(packs):
@@ -94,11 +100,43 @@ def combine(lane, ws, to, factors, n, pars, start, at, length):
 
 
 @leaf
+def combine_both(lane, ws, to, slopes, x, rates, n, pars, start, at, length):
+    """The same with the factors at x, and, from NOTHING, with those at `rates` at `slopes`: what is read of pars serves both."""
+    quads, to, slopes, at = quads_of(ws), pack_of(lane, to), pack_of(lane, slopes), pack_of(lane, at)
+    stride, packs, fives = pack_of(lane, padded(length)), packs_until(lane, length), n//5*5
+    for i in range(packs*(n < 5)):
+        store(quads, ws, to + i, first_pack(lane, quads, pars, start, i))
+        store(quads, ws, slopes + i, zero(quads))
+    for s in range(0, fives, 5):
+        f, g = load5(lane, ws, x + s), load5(lane, ws, rates + s)
+        for i in range(packs):
+            five = five_packs(lane, pars, at + s*stride + i, stride)
+            value = load(quads, ws, to + i) if s > 0 else first_pack(lane, quads, pars, start, i)
+            slope = load(quads, ws, slopes + i) if s > 0 else zero(quads)
+            store(quads, ws, to + i, value + weigh(f, five))
+            store(quads, ws, slopes + i, slope + weigh(g, five))
+    for s in range(fives, n):
+        a, b = load(lane, ws, x + s), load(lane, ws, rates + s)
+        for i in range(packs):
+            pack = read_pack(lane, pars, at + s*stride + i)
+            accumulate(quads, ws, to + i, a*pack)
+            accumulate(quads, ws, slopes + i, b*pack)
+
+
+@leaf
 def add_row(lane, ws, to, factor, at, n):
     """ws[to ...] += factor ws[at ...]."""
     quads, to, at = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
     for i in range(packs_until(lane, n)):
         accumulate(quads, ws, to + i, factor*load(quads, ws, at + i))
+
+
+@leaf
+def add_two_rows(lane, ws, to, factor, at, other_factor, other, n):
+    """ws[to ...] += factor ws[at ...] + other_factor ws[other ...]."""
+    quads, to, at, other = quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, other)
+    for i in range(packs_until(lane, n)):
+        accumulate(quads, ws, to + i, factor*load(quads, ws, at + i) + other_factor*load(quads, ws, other + i))
 
 
 @leaf

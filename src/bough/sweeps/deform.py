@@ -40,7 +40,7 @@ from bough.kernels.lanes import (
     store,
     zero,
 )
-from bough.sweeps.blocks import NOTHING, add_row, combine, copy_block, padded
+from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 from bough.sweeps.fields import (
     CLOSURE_ACCELERATION,
     DIAGONAL,
@@ -85,8 +85,7 @@ def carry_fields(lane, plan, pars, ws, row):
     for r in range(n):
         store(lane, ws, x + r, load(lane, ws, q + r))
         store(lane, ws, rates + r, load(lane, ws, v + r))
-    combine(lane, ws, slopes, q, n, pars, NOTHING, G, padded(n)*(size - n))
-    combine(lane, ws, bends, v, n, pars, NOTHING, G, padded(n)*(size - n))
+    combine_both(lane, ws, slopes, bends, q, v, n, pars, NOTHING, G, padded(n)*(size - n))
     for a in range(size - n):
         rho, rate = zero(lane), zero(lane)
         for r in range(n):
@@ -206,13 +205,11 @@ def share_carried(lane, plan, ws, row):
             bias = bias + load(lane, ws, bends + padded(n)*a + r)*load(lane, ws, v + r)
         accumulate(lane, ws, wrench, scale(bias, load_spatial(lane, ws, field + at_g)))
         accumulate(lane, ws, field + at_z, bias)                # fields are mass-orthonormal
-        for r in range(n):
-            mixed = load(lane, ws, field + r)
-            add_row(lane, ws, rows + length*r, mixed, S, n)
-            accumulate(lane, ws, rows + length*r + at_z, mixed*bias)
-        add_row(lane, ws, field, 1.0, S, n)
-        for r in range(n):
-            add_row(lane, ws, rows + length*r, load(lane, ws, S + r), field, length)
+        for r in range(n):                                      # D + m S + S m^T + S S, m the field's mass with the modes
+            mixed, slope, mode, first = load(lane, ws, field + r), load(lane, ws, S + r), rows + length*r, pack_start(lane, r)
+            add_two_rows(lane, ws, mode + first, mixed + slope, S + first, slope, field + first, n - first)
+            add_row(lane, ws, mode + at_g, slope, field + at_g, at_z + 1 - at_g)
+            accumulate(lane, ws, mode + at_z, mixed*bias)
 
 
 @leaf
@@ -224,8 +221,12 @@ def accelerate_modes(lane, plan, ws, row):
     for r in range(n):
         mode, acceleration = rows + length*r, load(lane, ws, vdot + r)
         accumulate(lane, ws, wrench, scale(acceleration, load_spatial(lane, ws, mode + at_g)))
-        for s in range(n):
-            accumulate(lane, ws, rows + length*s + at_z, acceleration*load(lane, ws, mode + s))
+        force = acceleration*load(lane, ws, mode + r)
+        for s in range(r + 1, n):                               # of D the upper triangle counts
+            D = load(lane, ws, mode + s)
+            force = force + load(lane, ws, vdot + s)*D
+            accumulate(lane, ws, rows + length*s + at_z, acceleration*D)
+        accumulate(lane, ws, mode + at_z, force)
 
 
 def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):

@@ -29,7 +29,7 @@ from bough.kernels.lanes import (
     zero,
 )
 from bough.kernels.turns import rate_bias, turn_and_rates
-from bough.sweeps.blocks import NOTHING, aligned, combine, padded
+from bough.sweeps.blocks import aligned, combine_both, padded
 from bough.sweeps.fields import (
     ATTITUDE,
     CARRIED,
@@ -185,8 +185,7 @@ def bend_shapes(lane, plan, pars, ws, row):
     flex, n = flex_of(plan, row)
     body, given = modal_row(plan, flex), read(plan, row + NODE_PAR) + 4
     shapes, bends = node_shapes(plan, row)
-    combine(lane, ws, shapes, read(plan, body + Q), n, pars, given, given + padded(6*n), 6*n)
-    combine(lane, ws, bends, read(plan, body + V), n, pars, NOTHING, given + padded(6*n), 6*n)
+    combine_both(lane, ws, shapes, bends, read(plan, body + Q), read(plan, body + V), n, pars, given, given + padded(6*n), 6*n)
 
 
 @leaf
