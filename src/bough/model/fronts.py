@@ -203,7 +203,7 @@ def place(fronts: Fronts, parts: Partition, at: int) -> None:
     fronts.fronts_end = at
     for junctions in fronts.junctions.values():
         for junction in junctions:
-            for k in junction.hinges:                                   # one after the other: see `add_answers`
+            for k in junction.hinges:                                   # one after the other: see `sweeps.fronts.add_path`
                 fronts.answers[k] = at
                 at += answer_length(junction)
     for k, junction in fronts.passing.items():

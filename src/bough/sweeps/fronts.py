@@ -286,7 +286,7 @@ def add_transposed(lane, ws, to, width, source, s_width, n, columns):
 
 
 @leaf
-def add_products(lane, plan, ws, to, width, source, begin, n, other, columns):
+def add_path(lane, plan, ws, to, width, source, begin, n, other, columns):
     """L + U^T D^-1 U of the hinges that a front has passed: the block of the n columns from `begin` on and those from `other` on,
     above the diagonal only if they are the same.  Four rows at a time, which share what is loaded."""
     quads, hinges, stride = quads_of(ws), read(plan, source + SOURCE_HINGES), read(plan, source + SOURCE_STRIDE)
@@ -314,11 +314,11 @@ def join_block(lane, plan, ws, L, width, source, run, other):
     s_width = read(plan, source + SOURCE_WIDTH)
     before = read(plan, source + SOURCE_AT) + s_width*begin + o_begin
     if o_to >= to:
-        add_products(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
+        add_path(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
         if read(plan, source + SOURCE_ADDS) == ALL_OF_IT:
             add_entries(lane, ws, L + width*to + o_to, width, before, s_width, n, o_n)
     else:                                                                   # the other comes first here
-        add_products(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
+        add_path(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
         if read(plan, source + SOURCE_ADDS) == ALL_OF_IT:
             add_transposed(lane, ws, L + width*o_to + to, width, before, s_width, n, o_n)
 

@@ -27,25 +27,25 @@ def first_packs(quads, ws, start, p):
 
 
 @leaf
-def sum_rows(ws, to, start, packs, n, source, factors, step, at, stride):
+def sum_rows(ws, to, start, packs, n, source, factors, at, stride):
     """Row `to` of some packs = row `start` (or NOTHING) + the sum of n rows from `at` on, `stride` apart, times numbers of `source`
-    from `factors` on, `step` apart."""
+    from `factors` on."""
     quads = quads_of(ws)
     for p in range(0, packs - 1, 2):
         a, b = first_packs(quads, ws, start, p)
         for s in range(0, n - 2, 3):
-            e, f, g = read(source, factors + step*s), read(source, factors + step*(s + 1)), read(source, factors + step*(s + 2))
+            e, f, g = read(source, factors + s), read(source, factors + s + 1), read(source, factors + s + 2)
             first, second, third = at + stride*s + p, at + stride*(s + 1) + p, at + stride*(s + 2) + p
             a = a + (e*load(quads, ws, first) + f*load(quads, ws, second) + g*load(quads, ws, third))
             b = b + (e*load(quads, ws, first + 1) + f*load(quads, ws, second + 1) + g*load(quads, ws, third + 1))
         for s in range(n - n % 3, n):
-            e, first = read(source, factors + step*s), at + stride*s + p
+            e, first = read(source, factors + s), at + stride*s + p
             a, b = a + e*load(quads, ws, first), b + e*load(quads, ws, first + 1)
         store(quads, ws, to + p, (a, b))
     if packs & 1:
         a, _ = first_packs(quads, ws, start, packs - 1)
         for s in range(n):
-            a = a + read(source, factors + step*s)*load(quads, ws, at + stride*s + packs - 1)
+            a = a + read(source, factors + s)*load(quads, ws, at + stride*s + packs - 1)
         store(quads, ws, to + packs - 1, a)
 
 

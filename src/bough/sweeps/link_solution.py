@@ -39,7 +39,7 @@ def gather_bias(lane, table, k, n, u, m, ws, tau, vdot):
         for s in range(j):
             e += read(ws, 4*(rows + length*s) + j)*read(vdot, v + s)
         store(lane, vdot, v + j, -e*read(ws, 4*(rows + length*j) + j))
-    sum_rows(ws, z, z, wide, n, vdot, v, 1, rows + at_X, length)
+    sum_rows(ws, z, z, wide, n, vdot, v, rows + at_X, length)
 
 
 @leaf
@@ -47,7 +47,7 @@ def hand_bias_inward(table, k, m, i, m_i, ws):
     """z of the inner link gets Phi z_plus [JR 58]."""
     z, z_i, own_i = read(table, k + VECTOR), read(table, i + VECTOR), packs_of(read(table, i + OWN))
     own, lever_packs, lever_t = z_i - own_i, packs_of(read(table, k + LEVER_ROWS)), read(table, k + LEVER_T)
-    sum_rows(ws, own, own, own_i, m, ws, 4*z, 1, read(table, k + SHAPES_T), own_i)
+    sum_rows(ws, own, own, own_i, m, ws, 4*z, read(table, k + SHAPES_T), own_i)
     carry_row(ws, z_i, z_i, read(table, k + SHARED)*z, pairs_of(m_i), z, lever_t, lever_packs, read(table, k + LEVER_FROM), m)
 
 
@@ -56,9 +56,9 @@ def take_from_inner(table, k, m, i, ws):
     """alpha_plus = Phi^T alpha of the inner link [JR 58]."""
     wide, alpha, alpha_i, u_i = pairs_of(m), read(table, k + VECTOR), read(table, i + VECTOR), read(table, i + OWN)
     start, own = read(table, k + SHARED)*alpha_i, 4*(alpha_i - packs_of(u_i))
-    sum_rows(ws, alpha, start, wide, read(table, k + LEVER_ROWS), ws, 4*alpha_i, 1, read(table, k + LEVER), wide)
+    sum_rows(ws, alpha, start, wide, read(table, k + LEVER_ROWS), ws, 4*alpha_i, read(table, k + LEVER), wide)
     if u_i > 0:
-        sum_rows(ws, alpha, alpha, wide, u_i, ws, own, 1, read(table, k + SHAPES), wide)
+        sum_rows(ws, alpha, alpha, wide, u_i, ws, own, read(table, k + SHAPES), wide)
 
 
 @leaf
@@ -77,7 +77,7 @@ def scatter_solution(lane, table, k, n, u, m, ws, vdot):
     for j in range(u):
         store(lane, ws, own + j, read(vdot, v + j))
     if n > u:
-        sum_rows(ws, alpha, alpha, wide, n - u, vdot, v + u, 1, H, wide)
+        sum_rows(ws, alpha, alpha, wide, n - u, vdot, v + u, H, wide)
 
 
 @leaf

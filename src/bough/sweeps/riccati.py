@@ -39,7 +39,7 @@ def project(lane, n, u, m, H, P, row, ws):
             P += own + wide
         else:
             copy_row(ws, row + first, 0, at_X - first)
-            sum_rows(ws, row + at_X, NOTHING, wide, m, ws, 4*(H + wide*(j - u)), 1, P + own, own + wide)
+            sum_rows(ws, row + at_X, NOTHING, wide, m, ws, 4*(H + wide*(j - u)), P + own, own + wide)
         for i in range(max(j, u), n):
             store(lane, ws, 4*row + i, dot_rows(ws, H + wide*(i - u), row + at_X, wide, 0.0))
         row += at_X + wide
@@ -114,15 +114,15 @@ def hand_inward(table, k, m, i, m_i, ws, scratch):
     first, lever_rows = read(table, k + LEVER_FROM), read(table, k + LEVER_ROWS)
     for r in range(u_i):
         start = r >> 2
-        sum_rows(ws, scratch, NOTHING, wide, m, ws, 4*(B + wide*r), 1, plus, wide)
-        sum_rows(ws, P + start, base + start, own_i - start, m, ws, 4*scratch, 1, B_t + start, own_i)
+        sum_rows(ws, scratch, NOTHING, wide, m, ws, 4*(B + wide*r), plus, wide)
+        sum_rows(ws, P + start, base + start, own_i - start, m, ws, 4*scratch, B_t + start, own_i)
         carry_row(ws, P + own_i, base + own_i, shared*scratch, wide_i, scratch, U_t, packs_of(lever_rows), first, m)
         P += own_i + wide_i
         base += own_i + wide_i
     for r in range(m_i):
         row = plus + wide*r
         if r < lever_rows:
-            sum_rows(ws, scratch, shared*row, wide, m - first, ws, 4*(U + wide*r) + first, 1, plus + wide*first, wide)
+            sum_rows(ws, scratch, shared*row, wide, m - first, ws, 4*(U + wide*r) + first, plus + wide*first, wide)
             row = scratch
         carry_row(ws, P + own_i, base + own_i, shared*row, wide_i, row, U_t, packs_of(lever_rows), first, m)
         P += own_i + wide_i
