@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 from bough.bench.reference import FORMS
 from bough.bench.timing import interleaved
 from bough.errors import BoughError
+from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.cost_features import sizes
@@ -94,6 +95,7 @@ def placed_call(model: Model, states: tuple[np.ndarray, np.ndarray, np.ndarray],
     x = np.concatenate([q, v], axis=1)
     args = (tables.plan.copy(), tables.pars.copy(), tables.tables, np.zeros((len(q), 2)), x, tau, out, ws)
     call(KERNELS[method], *args)
+    args = bound(*args)
     return lambda: KERNELS[method](*args)
 
 

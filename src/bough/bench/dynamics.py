@@ -7,6 +7,7 @@ from bough.bench.mechanisms import MECHANISMS
 from bough.bench.timing import interleaved, with_ratios
 from bough.errors import BoughError, nearest
 from bough.integrate import integrate
+from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.run import call, workspace
@@ -88,6 +89,7 @@ def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, wha
     rows = (t, x, tau, out) if what == "forward" else (t, x, np.zeros_like(tau), tau, out)
     args = (tables.plan, tables.pars, tables.tables, *rows, ws)
     call(kernel, *args)
+    args = bound(*args)
     return (lambda: kernel(*args)), out
 
 

@@ -7,6 +7,7 @@ from bough.bench.dynamics import random_states, versions
 from bough.bench.mechanisms import Mechanism
 from bough.bench.timing import interleaved
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
+from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.model import KERNELS
@@ -83,4 +84,5 @@ def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, way
     tables, out, ws = model.tables, np.empty_like(v), workspace(model.tables, lanes, model.tables.more(way))
     args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
     call(KERNELS[way], *args)
+    args = bound(*args)
     return (lambda: KERNELS[way](*args)), out

@@ -9,6 +9,7 @@ from bough.bench.flexible import states as bent_states
 from bough.bench.mechanisms import chain, flexible_arm, tree36
 from bough.bench.timing import interleaved
 from bough.describe import System
+from bough.kernels.asides import bound
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.model.impulse import at_rest
@@ -57,6 +58,7 @@ def sweeps(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, times: i
     inverse = (tables.plan, pars, tables.tables, t, at_x, u, none, out, ws)
     call(calls.forward_order_n, *forward)
     call(calls.impulse, *inverse)
+    forward, inverse = bound(*forward), bound(*inverse)
     return {"forward, kernel": lambda: calls.forward_order_n(*forward), "inverse, kernel": lambda: calls.impulse(*inverse)}
 
 

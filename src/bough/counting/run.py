@@ -9,11 +9,13 @@ from types import ModuleType
 import numpy as np
 
 from bough.counting.number import TALLY, Memory
+from bough.kernels.asides import bound
 from bough.sweeps import articulated, calls, composite, derivative
 
 # by module: which functions make a part of the algorithm
 PARTS: dict[ModuleType, dict[str, str]] = {
-    derivative: {"gather_inputs": "loads", "apply_loads": "loads", "scatter_motion": "motion", "close_loops": "loops",
+    derivative: {"gather_inputs": "loads", "apply_loads": "loads", "remainder_motion": "motion", "remainder_wrenches": "motion",
+                 "full_motion": "motion", "close_loops": "loops",
                  "solve_cloud": "cloud", "accelerate_wheels": "wheels"},
     articulated: {"gather_inertia": "articulated inertia", "scatter_acceleration": "accelerations"},
     composite: {"gather_wrench": "bias", "gather_mass_matrix": "mass matrix", "eliminate": "factors", "hold_loops": "loops",
@@ -27,7 +29,7 @@ def main() -> None:
         for name, label in parts.items():
             setattr(module, name, TALLY.labelled(label, getattr(module, name)))
     arrays = {name: Memory.of(given[name]) for name in ("pars", "tables", "t", "x", "u", "out", "ws")}
-    getattr(calls, str(given["kernel"]))(given["plan"], *arrays.values())
+    getattr(calls, str(given["kernel"]))(*bound(given["plan"], *arrays.values()))
     found = {"parts": TALLY.by_part, "out": [float(value) for value in arrays["out"].ravel()]}
     json.dump(found, sys.stdout)
 

@@ -17,26 +17,8 @@ What the last two do is in `sweeps.modes`.
 
 All branches return the same shapes; plain zeros are promoted to lanes.
 """
-from bough.kernels.algebra import (
-    ZERO,
-    ZERO_MAT,
-    ZERO_SYM,
-    attitude,
-    axis_z,
-    compose,
-    cross,
-    dot,
-    factor,
-    rotate,
-    solve,
-    solve_columns,
-    spatial_dot,
-    sub_outer,
-    sub_product,
-    sym_times,
-    turn_z,
-    unrotate,
-)
+from bough.kernels.algebra import (ZERO, ZERO_MAT, ZERO_SYM, attitude, axis_z, compose, cross, dot, factor, rotate, solve,
+                                   solve_columns, spatial_dot, sub_outer, sub_product, sym_times, turn_z, unrotate)
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, store, sub
 

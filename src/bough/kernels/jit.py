@@ -1,9 +1,9 @@
 """How this package compiles: three decorators and one cache directory.
 
 ``leaf``    small algebra, inlined into whatever calls it, never cached by itself;
-``aside``   a whole sweep: called, not inlined, so that it has the registers for itself, and is compiled once for all kernels of a
-            process; its first line is ``stand_aside()``;
-``kernel``  what Python calls: cached on disk.
+``aside``   a whole sweep: called, not inlined, so that it has the registers for itself, compiled once for a kind of model and
+            cached on disk, see ``asides``;
+``kernel``  what Python calls: compiled once for all kinds of models, cached on disk.
 
 Numba's ``cache=True`` looks at the source file of the decorated function only: an edit of a leaf in another
 file would leave a stale kernel.  So the cache lives in a directory named after a hash of every source file
@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numba
-from numba import config, njit
+from numba import _dynfunc, config, njit
 from numba.core.codegen import CPUCodeLibrary
+from numba.core.cpu import CPUContext
 
 COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
 OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nogil": True, "_nrt": False}
@@ -61,36 +62,44 @@ def leaf(function):
     return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
 
-ASIDE: list[str] = []                     # what is optimised by itself
+def cached(decorator, **options):
+    """A decorator of Numba's, with the cache on disk."""
+    def decorate(function):
+        previous, config.CACHE_DIR = config.CACHE_DIR, CACHE_DIRECTORY     # read once, while decorating
+        try:
+            return decorator(cache=True, **options)(function)
+        finally:
+            config.CACHE_DIR = previous
+    return decorate
 
 
-def aside(function):
-    ASIDE.append(function.__name__)
-    return njit(forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
-
-
-def kernel(function):
-    previous, config.CACHE_DIR = config.CACHE_DIR, CACHE_DIRECTORY     # read once, while decorating
-    try:
-        return njit(cache=True, **OPTIONS)(function)
-    finally:
-        config.CACHE_DIR = previous
+kernel = cached(njit, **OPTIONS)
 
 
 @contextmanager
-def compiling(kernel, lanes):
-    """While a kernel is first called: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed already; and leaves
-    are optimised where they have been inlined, in the kernel or what stands aside, not each by itself before: that saves a third
-    of the time."""
-    previous, config.SLP_VECTORIZE = config.SLP_VECTORIZE, int(lanes.width == 1)
-    optimise = getattr(CPUCodeLibrary, "_optimize_final_module", None)
-    if optimise is not None:
-        whole = (kernel.__name__, *ASIDE)
-        CPUCodeLibrary._optimize_final_module = (
-            lambda library: optimise(library) if any(name in library.name for name in whole) else None)
+def compiling(whole, width):
+    """While a kernel or a sweep is compiled: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed already; and
+    leaves are neither optimised nor made machine code of each by itself, but where they have been inlined."""
+    previous, config.SLP_VECTORIZE = config.SLP_VECTORIZE, int(width == 1)
+    optimise, finish = CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
+    execute = CPUContext.get_executable
+
+    def finish_leaf(library):
+        library._finalize_dynamic_globals()
+        library._finalized = True
+
+    def execute_leaf(context, library, fndesc, env):
+        return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname.split(".")[-1], "a leaf", 0, env, (library,))
+
+    def unless_leaf(method, otherwise):
+        return lambda self, *args: (method if (args[0] if args else self).name == whole.__name__ else otherwise)(self, *args)
+
+    CPUCodeLibrary._optimize_final_module = unless_leaf(optimise, lambda library: None)
+    CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
+    CPUContext.get_executable = unless_leaf(execute, execute_leaf)
     try:
         yield
     finally:
         config.SLP_VECTORIZE = previous
-        if optimise is not None:
-            CPUCodeLibrary._optimize_final_module = optimise
+        CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimise, finish
+        CPUContext.get_executable = execute

@@ -1,8 +1,9 @@
 """Lanes: one number of one state, or the same number of several independent states.
 
 A kernel is written once, on *numbers*.  Functions inside it take a tag whose Numba type carries the lane
-width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, plan)``, so the ordinary
-dispatcher compiles one specialisation per width and Python passes nothing but arrays:
+width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, units)``, so the ordinary
+dispatcher compiles one specialisation per width and Python passes nothing but arrays.  The tag's value is where the addresses of
+what stands aside are, see ``asides``:
 
     ONE    a number is a float64                      arrays are 1-D, x[k]
     FOUR   a number is an LLVM vector of 4 doubles    arrays are 2-D, x[k, lane]
@@ -153,13 +154,48 @@ def _negate(context, builder, sig, args):
     return builder.fneg(args[0])
 
 
+# ---- tables: arrays of which nothing but the place in memory matters ------------------------------------
+class TableType(types.Type):
+    """Where the entries of a table start; of rank 2 there is an entry for each of four lanes."""
+
+    def __init__(self, dtype, ndim=1):
+        self.dtype, self.ndim = dtype, ndim
+        super().__init__(name=f"Table({dtype}, {ndim})")
+
+
+@register_model(TableType)
+class _TableModel(models.PrimitiveModel):
+    def __init__(self, manager, fe_type):
+        super().__init__(manager, fe_type, _llvm(fe_type.dtype).as_pointer())
+
+
+def data_of(context, builder, t, value):
+    """The pointer to the first entry of a table or an array."""
+    return value if isinstance(t, TableType) else context.make_array(t)(context, builder, value).data
+
+
 @intrinsic
-def lanes_of(typingctx, ws, plan):
-    """The tag that fits a workspace (1-D holds one state, 2-D holds four) and a model's plan, whose rank is 1, and 1 more if some
-    body bends, 2 if a loop is closed, 4 if a coordinate can be held."""
-    more = plan.ndim - 1
-    tag = LanesType(1 if ws.ndim == 1 else 4, bool(more & 1), bool(more & 2), bool(more & 4))
-    return tag(ws, plan), lambda context, builder, sig, args: context.get_dummy_value()
+def start_of(typingctx, array):
+    """An array as a table."""
+    return TableType(array.dtype)(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
+
+
+@intrinsic
+def row_of(typingctx, array, row):
+    """A row of a 2-D array as a table."""
+    def codegen(context, builder, sig, args):
+        whole = context.make_array(array)(context, builder, args[0])
+        return builder.gep(whole.data, [builder.mul(args[1], builder.extract_value(whole.shape, 1))])
+    return TableType(array.dtype)(array, types.int64), codegen
+
+
+@intrinsic
+def lanes_of(typingctx, ws, units):
+    """The tag of a kernel, which serves models of all kinds: it fits a workspace (1-D holds one state, 2-D holds four), and knows
+    where the addresses are of what stands aside."""
+    def codegen(context, builder, sig, args):
+        return builder.bitcast(data_of(context, builder, units, args[1]), ir.IntType(8).as_pointer())
+    return LanesType(1 if ws.ndim == 1 else 4, True, True, True)(ws, units), codegen
 
 
 def only_if(needed, full, plain):
@@ -243,7 +279,7 @@ def _llvm(number):
 
 def _addresses(context, builder, array_type, array, index, number):
     """Pointers to the numbers at index, index + 1, ..."""
-    data = context.make_array(array_type)(context, builder, array).data
+    data = data_of(context, builder, array_type, array)
     llvm_type, width = _llvm(number), getattr(number, "width", 1)
     first = builder.mul(index, ir.Constant(_I64, width))
     for i in itertools.count():
@@ -253,7 +289,7 @@ def _addresses(context, builder, array_type, array, index, number):
 
 
 def _lane_address(context, builder, sig, args, width):
-    data = context.make_array(sig.args[1])(context, builder, args[1]).data
+    data = data_of(context, builder, sig.args[1], args[1])
     element = builder.add(builder.mul(args[2], ir.Constant(_I64, width)), args[3])
     return builder.gep(data, [element], source_etype=_F64)
 

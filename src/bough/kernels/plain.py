@@ -6,10 +6,50 @@ import itertools
 
 import numpy as np
 
-__all__ = ["accumulate", "across", "add", "align_stack", "any_negative", "cycle", "get_lane", "inverse_above", "lanes_of", "load",
-           "load3", "load4", "load5", "load9", "load_composite", "load_gathered", "load_mass", "load_spatial", "only_if",
-           "put_lane", "quads_of", "read", "read3", "read6", "read9", "read_pack", "read_spatial", "register3", "scale", "sincos",
-           "smaller", "sqrt", "stand_aside", "store", "sub", "three_of", "total", "where_positive", "width_of", "zero"]
+__all__ = [
+    "accumulate",
+    "across",
+    "add",
+    "align_stack",
+    "any_negative",
+    "cycle",
+    "get_lane",
+    "inverse_above",
+    "lanes_of",
+    "load",
+    "load3",
+    "load4",
+    "load5",
+    "load9",
+    "load_composite",
+    "load_gathered",
+    "load_mass",
+    "load_spatial",
+    "only_if",
+    "put_lane",
+    "quads_of",
+    "read",
+    "read3",
+    "read6",
+    "read9",
+    "read_pack",
+    "read_spatial",
+    "register3",
+    "row_of",
+    "scale",
+    "sincos",
+    "smaller",
+    "sqrt",
+    "stand_aside",
+    "start_of",
+    "store",
+    "sub",
+    "three_of",
+    "total",
+    "where_positive",
+    "width_of",
+    "zero",
+]
 
 
 class Tag:
@@ -19,8 +59,16 @@ class Tag:
         self.width, self.bends, self.loops, self.holds = width, bool(more & 1), bool(more & 2), bool(more & 4)
 
 
-def lanes_of(ws, plan):
-    return Tag(1 if ws.ndim == 1 else 4, plan.ndim - 1)
+def lanes_of(ws, units):
+    return Tag(1 if ws.ndim == 1 else 4, units[1])                       # asides.KIND
+
+
+def start_of(array):
+    return array
+
+
+def row_of(array, row):
+    return array[row]
 
 
 def only_if(needed, full, plain):

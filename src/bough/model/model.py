@@ -384,7 +384,7 @@ class Model:
         tables = batch.tables
         arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
                   "out": self._accelerations_of(batch, way), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(way))}
-        return OperationCounts(way, count_operations(KERNELS[way].__name__, arrays)[0])
+        return OperationCounts(way, count_operations(f"forward_{way.replace('-', '_')}", arrays)[0])
 
     # ---- operators -------------------------------------------------------------------------------------------
     def partition(self) -> PartitionTable:

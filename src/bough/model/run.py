@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import typeof
 
+from bough.kernels.asides import bound, raise_failures
 from bough.kernels.jit import CACHE_DIRECTORY, compiling
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model.tables import Tables
@@ -47,17 +49,26 @@ def _ranks(args: tuple) -> str:
 
 
 def call(kernel: Any, *args: Any) -> Any:
+    """Call a kernel on a model."""
+    result = start(kernel, *bound(*args))
+    raise_failures()
+    return result
+
+
+def start(kernel: Any, *args: Any) -> Any:
     """Call a kernel; the first time on this machine, say that it is being compiled."""
-    key = kernel.__name__ + _ranks(args)
+    compiled = getattr(kernel, "func", kernel)
+    key = compiled.__name__ + _ranks(args)
     seen = _local.__dict__.setdefault("seen", set())
     if key in seen:
         return kernel(*args)
     marker = Path(CACHE_DIRECTORY) / f"{key}.compiled"
     seen.add(key)
-    if marker.exists() or not hasattr(kernel, "signatures"):
+    if marker.exists() or not hasattr(compiled, "signatures"):
         return kernel(*args)
-    with compilation(kernel.__name__), compiling(kernel, ONE if args[-1].ndim == 1 else FOUR):      # the workspace comes last
-        result = kernel(*args)
+    with compilation(compiled.__name__), compiling(compiled, 1 if args[-1].ndim == 1 else 4):      # the workspace comes last
+        compiled.compile(tuple(typeof(a) for a in (*getattr(kernel, "args", ()), *args)))
+    result = kernel(*args)
     try:
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()

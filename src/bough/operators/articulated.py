@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.model.run import call
+from bough.model.run import start
 from bough.operators.links import Links
 from bough.operators.packing import Packed, packed, packs, rows_of
 from bough.sweeps import riccati as f
@@ -37,14 +37,14 @@ class Articulated:
     def solve(self, tau: np.ndarray) -> np.ndarray:
         """M^-1 tau of one vector, both in the order of the links."""
         vdot, p = np.empty(len(tau)), self.packed
-        call(solve_links, p.table, np.ascontiguousarray(tau, float), vdot, p.vectors, p.end, p.ws)
+        start(solve_links, p.table, np.ascontiguousarray(tau, float), vdot, p.vectors, p.end, p.ws)
         return vdot
 
 
 def articulate(links: Links, maps: Sequence[np.ndarray], *, as_written: bool = False) -> Articulated:
     """The Riccati recursion of all links [JR 51]; as written, without use of what is zero or one in Phi and H."""
     done = packed(links.links, maps, as_written=as_written)
-    call(f.riccati, done.table, done.scratch, done.ws)
+    start(f.riccati, done.table, done.scratch, done.ws)
     P, L = list[np.ndarray](), list[np.ndarray]()
     with np.errstate(invalid="ignore"):                         # roots of inertias that are not positive
         for row, seen in zip(done.table.tolist(), done.seen, strict=True):

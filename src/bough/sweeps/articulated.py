@@ -8,56 +8,14 @@
 A sweep visits bodies in order (inner before outer, or the reverse).  Where body k hangs on body k - 1 its values
 simply stay in the local variables; only at a branch do they pass through the workspace.
 """
-from bough.kernels.algebra import (
-    ZERO,
-    cross,
-    isotropic,
-    nothing_gathered,
-    rotate,
-    rotate_sym,
-    shift_inertia,
-    shift_motion,
-    shift_wrench,
-    skew,
-    sym_times,
-)
+from bough.kernels.algebra import (ZERO, cross, isotropic, nothing_gathered, rotate, rotate_sym, shift_inertia, shift_motion,
+                                   shift_wrench, skew, sym_times)
+from bough.kernels.asides import aside
 from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
-from bough.kernels.jit import aside, leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    load3,
-    load9,
-    load_gathered,
-    load_spatial,
-    read,
-    read3,
-    read6,
-    scale,
-    stand_aside,
-    store,
-    sub,
-)
-from bough.sweeps.fields import (
-    ATTITUDE,
-    BRANCH,
-    GAIN,
-    GATHERED,
-    HINGE_PARS,
-    INERTIA,
-    INNER,
-    MASS,
-    MASSIVE,
-    MOMENT,
-    N_HINGES,
-    OFFSET,
-    RECORD,
-    SHARED_ACCEL,
-    SLOT,
-    SOLVED,
-    TAU,
-    VDOT,
-)
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale,
+                                 stand_aside, store, sub)
+from bough.sweeps import fields as f
 from bough.sweeps.fronts import feel_front, meet_fronts, part_fronts, pass_hinge, pass_modes
 from bough.sweeps.modal import modal_accelerate, modal_reduce
 from bough.sweeps.modal_fronts import inboard_columns
@@ -68,28 +26,28 @@ from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 def rigid_body(pars, b, C, omega, A):
     """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S 52]."""
     alpha, a = A
-    m, h, J = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT)), rotate_sym(C, read6(pars, b + INERTIA))
+    m, h, J = read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT)), rotate_sym(C, read6(pars, b + f.INERTIA))
     n = add(add(sym_times(J, alpha), cross(omega, sym_times(J, omega))), cross(h, a))
-    f = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
-    return (J, skew(h), isotropic(m)), (n, f)
+    force = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
+    return (J, skew(h), isotropic(m)), (n, force)
 
 
 @leaf
 def gather_inertia(lane, plan, pars, ws):
     """Tips to root: articulated inertia and bias wrench of each body with all that hangs on it."""
     P, z = nothing_gathered(lane)
-    for k in range(read(plan, N_HINGES), 0, -1):
+    for k in range(read(plan, f.N_HINGES), 0, -1):
         row = hinge_row(plan, k)
-        i, kind, record = read(plan, row + INNER), read(plan, row + SOLVED), read(plan, row + RECORD)
-        branch, slot = read(plan, row + BRANCH), read(plan, row + SLOT)
+        i, kind, record = read(plan, row + f.INNER), read(plan, row + f.SOLVED), read(plan, row + f.RECORD)
+        branch, slot = read(plan, row + f.BRANCH), read(plan, row + f.SLOT)
         C, omega, A_r = load_motion(lane, ws, record)
-        r = load3(lane, ws, record + OFFSET)
+        r = load3(lane, ws, record + f.OFFSET)
 
-        if read(plan, row + MASSIVE):
-            P_k, z_k = rigid_body(pars, k*HINGE_PARS, C, omega, A_r)
+        if read(plan, row + f.MASSIVE):
+            P_k, z_k = rigid_body(pars, k*f.HINGE_PARS, C, omega, A_r)
             P, z = add(P, P_k), add(z, z_k)                                                 # [JR 62] P, z
         if branch:
-            P_d, z_d = load_gathered(lane, ws, branch + GATHERED)
+            P_d, z_d = load_gathered(lane, ws, branch + f.GATHERED)
             P, z = add(P, P_d), add(z, z_d)
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
@@ -97,7 +55,7 @@ def gather_inertia(lane, plan, pars, ws):
 
         if kind < MODAL:
             P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
-                                          read(plan, row + TAU), record + GAIN)
+                                          read(plan, row + f.TAU), record + f.GAIN)
             pass_hinge(lane, plan, ws, row, C, P, r)
             P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         else:
@@ -106,7 +64,7 @@ def gather_inertia(lane, plan, pars, ws):
             pass_modes(lane, plan, ws, row, r)
         if i != k - 1:
             if i > 0:
-                accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, (P, z))
+                accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.GATHERED, (P, z))
             P, z = nothing_gathered(lane)
     meet_fronts(lane, plan, ws, hinge_row(plan, 0), P, z)
 
@@ -115,25 +73,25 @@ def gather_inertia(lane, plan, pars, ws):
 def scatter_acceleration(lane, plan, pars, ws):
     """Root to tips: hinge accelerations."""
     base = hinge_row(plan, 0)
-    store(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL, (ZERO, ZERO))
-    A_u = load_spatial(lane, ws, read(plan, base + BRANCH) + SHARED_ACCEL)
+    store(lane, ws, read(plan, base + f.BRANCH) + f.SHARED_ACCEL, (ZERO, ZERO))
+    A_u = load_spatial(lane, ws, read(plan, base + f.BRANCH) + f.SHARED_ACCEL)
     part_fronts(lane, plan, ws, base, A_u)
-    for k in range(1, read(plan, N_HINGES) + 1):
+    for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
-        i, kind = read(plan, row + INNER), read(plan, row + SOLVED)
-        record, branch = read(plan, row + RECORD), read(plan, row + BRANCH)
+        i, kind = read(plan, row + f.INNER), read(plan, row + f.SOLVED)
+        record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         if i != k - 1:
-            A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + SHARED_ACCEL)
-        r = load3(lane, ws, record + OFFSET)
+            A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.SHARED_ACCEL)
+        r = load3(lane, ws, record + f.OFFSET)
         feel_front(lane, plan, ws, row)
         if kind < MODAL:
-            A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE),     # [JR 63]
-                                   shift_motion(r, A_u), ws, read(plan, row + VDOT), record + GAIN)
+            A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE),     # [JR 63]
+                                   shift_motion(r, A_u), ws, read(plan, row + f.VDOT), record + f.GAIN)
         else:
             A_u = modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
         part_fronts(lane, plan, ws, row, A_u)
         if branch:
-            store(lane, ws, branch + SHARED_ACCEL, A_u)
+            store(lane, ws, branch + f.SHARED_ACCEL, A_u)
 
 
 @aside

@@ -9,73 +9,13 @@ point of a is then the one that coincides with b's end.  Rotations are multiplie
 count in metres and newtons.
 """
 from bough.kernels.algebra import ZERO, cross, dot, rotate
+from bough.kernels.asides import aside
 from bough.kernels.hinges import MODAL, hinge_add
-from bough.kernels.jit import aside, leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    load,
-    load3,
-    load9,
-    only_if_bending,
-    only_if_looped,
-    quads_of,
-    read,
-    read3,
-    scale,
-    smaller,
-    sqrt,
-    stand_aside,
-    store,
-    sub,
-    zero,
-)
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (accumulate, add, load, load3, load9, only_if_bending, only_if_looped, quads_of, read, read3,
+                                 scale, smaller, sqrt, stand_aside, store, sub, zero)
 from bough.sweeps.blocks import pack_of
-from bough.sweeps.fields import (
-    ALL_ROTATIONS,
-    ATTITUDE,
-    AXIS,
-    CLOSURE_ACCELERATION,
-    CLOSURE_GAP,
-    CLOSURE_POSITION,
-    CLOSURE_SPEED,
-    COLUMN_A,
-    COLUMN_B,
-    DIRECTIONS,
-    DISTANCE,
-    END_A,
-    END_B,
-    FLEX_COLUMNS,
-    FRAME_A,
-    FRAME_B,
-    HELD_ROTATIONS,
-    HELD_TRANSLATIONS,
-    HELD_VALUE,
-    INNER,
-    KIND,
-    LOOP_A,
-    LOOP_B,
-    LOOP_MEET,
-    LOOP_MULTIPLIERS,
-    LOOP_PARS,
-    LOOP_ROW,
-    LOOP_ROWS,
-    LOOP_SIZE,
-    LOOPS,
-    N_FRONTS,
-    N_HINGES,
-    N_LOOPS,
-    OFFSET,
-    PAR_LOOPS,
-    RATE,
-    RECORD,
-    SQUARE,
-    STRIDE_A,
-    STRIDE_B,
-    WS_CLOSURE,
-    WS_FRONTS,
-    V,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_columns
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
 
@@ -88,14 +28,14 @@ def walk_inward(lane, plan, pars, ws, k, meet, arm, shift):
     omega, v = o, o
     while k != meet:
         row = hinge_row(plan, k)
-        record, kind = read(plan, row + RECORD), read(plan, row + KIND)
+        record, kind = read(plan, row + f.RECORD), read(plan, row + f.KIND)
         if kind < MODAL:
-            sigma, s = hinge_add(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + ATTITUDE), (o, o), ws,
-                                 read(plan, row + V) + shift)
+            sigma, s = hinge_add(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE), (o, o), ws,
+                                 read(plan, row + f.V) + shift)
         else:
             sigma, s = modal_add(lane, plan, ws, row, (o, o), modal_speeds(lane, plan, row) + shift)
         omega, v = add(omega, sigma), add(v, add(s, cross(sigma, arm)))
-        arm, k = add(arm, load3(lane, ws, record + OFFSET)), read(plan, row + INNER)
+        arm, k = add(arm, load3(lane, ws, record + f.OFFSET)), read(plan, row + f.INNER)
     return arm, omega, v
 
 
@@ -108,35 +48,35 @@ def point_acceleration(A, omega, arm):
 @leaf
 def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilises it."""
-    at_a, at_b, weights = read(plan, row + COLUMN_A), read(plan, row + COLUMN_B), read(plan, WS_CLOSURE)
-    bias = (load(lane, ws, weights + CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + CLOSURE_SPEED)*rate
-            + load(lane, ws, weights + CLOSURE_POSITION)*gap)
+    at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
+    bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
+            + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
     if at_a:
-        store_wrench(lane, ws, at_a - j, read(plan, row + STRIDE_A), K_a)
+        store_wrench(lane, ws, at_a - j, read(plan, row + f.STRIDE_A), K_a)
     if at_b:
-        store_wrench(lane, ws, at_b - j, read(plan, row + STRIDE_B), K_b)
+        store_wrench(lane, ws, at_b - j, read(plan, row + f.STRIDE_B), K_b)
     store(lane, ws, bias_place(plan, row) - j, bias)
-    accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS), gap*gap)
+    accumulate(lane, ws, read(plan, row + f.LOOP_MULTIPLIERS), gap*gap)
 
 
 @leaf
 def bias_place(plan, row):
     """Where the bias of a loop's first row is: behind K of its end b, or of a if b is the ground; the others are before it."""
-    at, stride = read(plan, row + COLUMN_B), read(plan, row + STRIDE_B)
+    at, stride = read(plan, row + f.COLUMN_B), read(plan, row + f.STRIDE_B)
     if at == 0:
-        at, stride = read(plan, row + COLUMN_A), read(plan, row + STRIDE_A)
+        at, stride = read(plan, row + f.COLUMN_A), read(plan, row + f.STRIDE_A)
     return at + 6*stride
 
 
 @leaf
 def store_wrench(lane, ws, at, stride, K):
-    (a, b, c), (d, e, f) = K
+    (a, b, c), (d, e, force) = K
     store(lane, ws, at, a)
     store(lane, ws, at + stride, b)
     store(lane, ws, at + 2*stride, c)
     store(lane, ws, at + 3*stride, d)
     store(lane, ws, at + 4*stride, e)
-    store(lane, ws, at + 5*stride, f)
+    store(lane, ws, at + 5*stride, force)
 
 
 @leaf
@@ -167,25 +107,25 @@ def frame_axis(pars, at, C, i):
 def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
     """Rows of the rotations that a loop holds [B 14]: a and b are attitude and rate of its bodies, alpha and w how b turns
     against a.  The gap of an angle theta is 2 tan(theta/2), which vanishes nowhere else."""
-    (C_a, omega_a), (C_b, omega_b), held, size = a, b, read(plan, row + HELD_ROTATIONS), read(pars, p + LOOP_SIZE)
-    if held == SQUARE:                                                  # of an axis of a and one of b, as of a cross
-        u, e = frame_axis(pars, p + FRAME_A, C_a, 0), frame_axis(pars, p + FRAME_B, C_b, 0)
+    (C_a, omega_a), (C_b, omega_b), held, size = a, b, read(plan, row + f.HELD_ROTATIONS), read(pars, p + f.LOOP_SIZE)
+    if held == f.SQUARE:                                                  # of an axis of a and one of b, as of a cross
+        u, e = frame_axis(pars, p + f.FRAME_A, C_a, 0), frame_axis(pars, p + f.FRAME_B, C_b, 0)
         l, turned = cross(u, e), add(cross(cross(omega_a, u), e), cross(u, cross(omega_b, e)))
         size = size/sqrt(dot(l, l))                                     # l need not be a unit vector: axes need not be square
         put_rotation(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
-                     read(pars, p + HELD_VALUE) - dot(u, e))
-    elif held == AXIS or held == ALL_ROTATIONS:
-        u, e = frame_axis(pars, p + FRAME_A, C_a, 2), frame_axis(pars, p + FRAME_B, C_b, 2)
+                     read(pars, p + f.HELD_VALUE) - dot(u, e))
+    elif held == f.AXIS or held == f.ALL_ROTATIONS:
+        u, e = frame_axis(pars, p + f.FRAME_A, C_a, 2), frame_axis(pars, p + f.FRAME_B, C_b, 2)
         sine, cosine = cross(u, e), 1.0 + dot(u, e)
-        if held == ALL_ROTATIONS:                                       # twice sine and 1 + cosine of the angle
+        if held == f.ALL_ROTATIONS:                                       # twice sine and 1 + cosine of the angle
             for i in range(2):
-                u, e = frame_axis(pars, p + FRAME_A, C_a, i), frame_axis(pars, p + FRAME_B, C_b, i)
+                u, e = frame_axis(pars, p + f.FRAME_A, C_a, i), frame_axis(pars, p + f.FRAME_B, C_b, i)
                 sine, cosine = add(sine, cross(u, e)), cosine + dot(u, e)
             sine = scale(0.5, sine)
             cosine = 0.5*cosine
         tangent = scale(2.0/cosine, sine)
         for i in range(held):                                           # AXIS holds two, ALL_ROTATIONS three
-            l = frame_axis(pars, p + FRAME_A, C_a, i)
+            l = frame_axis(pars, p + f.FRAME_A, C_a, i)
             put_rotation(lane, plan, ws, row, first + i, l, size, dot(l, alpha) + dot(cross(omega_a, l), w), dot(l, w),
                          dot(l, tangent))
 
@@ -194,8 +134,8 @@ def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
 def close_loop(lane, plan, pars, ws, loop, shift):
     """The rows of one loop; positions and rates are in the records.  Leaves the square of its gap over its size in the place of its
     first multiplier, for the judgement of pivots."""
-    row, p = read(plan, LOOPS) + loop*LOOP_ROW, read(plan, PAR_LOOPS) + loop*LOOP_PARS
-    multiplier, over_size = read(plan, row + LOOP_MULTIPLIERS), 1.0/read(pars, p + LOOP_SIZE)
+    row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
+    multiplier, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
     store(lane, ws, multiplier, zero(lane))
     put_rows(lane, plan, pars, ws, loop, shift)
     store(lane, ws, multiplier, over_size*over_size*load(lane, ws, multiplier))
@@ -204,27 +144,27 @@ def close_loop(lane, plan, pars, ws, loop, shift):
 @leaf
 def put_rows(lane, plan, pars, ws, loop, shift):
     """The rows of a loop, into the fronts of its ends."""
-    row, p = read(plan, LOOPS) + loop*LOOP_ROW, read(plan, PAR_LOOPS) + loop*LOOP_PARS
-    k_a, k_b, meet = read(plan, row + LOOP_A), read(plan, row + LOOP_B), read(plan, row + LOOP_MEET)
+    row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
+    k_a, k_b, meet = read(plan, row + f.LOOP_A), read(plan, row + f.LOOP_B), read(plan, row + f.LOOP_MEET)
     C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))
     C_b, omega_b, A_b = load_motion(lane, ws, record_of(plan, k_b))
-    arm_a, arm_b = rotate(C_a, read3(pars, p + END_A)), rotate(C_b, read3(pars, p + END_B))
+    arm_a, arm_b = rotate(C_a, read3(pars, p + f.END_A)), rotate(C_b, read3(pars, p + f.END_B))
     x_a, w_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, shift)
     x_b, w_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, shift)
     d, w = sub(x_b, x_a), sub(w_b, w_a)
-    if read(plan, row + HELD_ROTATIONS) == DISTANCE:
-        omega = load3(lane, ws, record_of(plan, meet) + RATE)
+    if read(plan, row + f.HELD_ROTATIONS) == f.DISTANCE:
+        omega = load3(lane, ws, record_of(plan, meet) + f.RATE)
         length, v = sqrt(dot(d, d)), add(sub(v_b, v_a), cross(omega, d))
         n, a = scale(1.0/length, d), sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, arm_a))
         rate = dot(n, v)
         put_direction(lane, plan, ws, row, 0, n, arm_b, arm_a, dot(n, a) + (dot(v, v) - rate*rate)/length, rate,
-                      length - read(pars, p + HELD_VALUE))
+                      length - read(pars, p + f.HELD_VALUE))
         return
     at_a, v = add(arm_a, d), sub(v_b, add(v_a, cross(w_a, d)))          # the point of a that coincides with b's end
     a = sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, at_a))
-    held = read(plan, row + HELD_TRANSLATIONS)
+    held = read(plan, row + f.HELD_TRANSLATIONS)
     for i in range(held):
-        n = rotate(C_a, read3(pars, p + DIRECTIONS + 3*i))
+        n = rotate(C_a, read3(pars, p + f.DIRECTIONS + 3*i))
         put_direction(lane, plan, ws, row, i, n, arm_b, at_a, dot(n, a) + 2.0*dot(cross(omega_a, n), v), dot(n, v), dot(n, d))
     (alpha_a, _), (alpha_b, _) = A_a, A_b
     hold_rotations(lane, plan, pars, ws, row, p, held, (C_a, omega_a), (C_b, omega_b), sub(alpha_b, alpha_a), w)
@@ -233,20 +173,20 @@ def put_rows(lane, plan, pars, ws, loop, shift):
 @leaf
 def clear_fronts(lane, plan, ws):
     """All fronts empty, and the columns that they have in the rows of modes."""
-    quads, first = quads_of(ws), pack_of(lane, read(plan, WS_FRONTS))
-    for i in range(pack_of(lane, read(plan, N_FRONTS))):
+    quads, first = quads_of(ws), pack_of(lane, read(plan, f.WS_FRONTS))
+    for i in range(pack_of(lane, read(plan, f.N_FRONTS))):
         store(quads, ws, first + i, zero(quads))
     clear_mode_columns(lane, plan, ws)
 
 
 def clear_mode_columns(lane, plan, ws):
-    for k in range(1, read(plan, N_HINGES) + 1):
+    for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
-        if read(plan, row + KIND) == MODAL:
+        if read(plan, row + f.KIND) == MODAL:
             flex, n = flex_of(plan, row)
             X, length = mode_columns(lane, plan, flex, n)
             for j in range(n):
-                for i in range(read(plan, flex + FLEX_COLUMNS)):
+                for i in range(read(plan, flex + f.FLEX_COLUMNS)):
                     store(lane, ws, X + length*j + i, zero(lane))
 
 
@@ -257,12 +197,12 @@ only_if_bending(clear_mode_columns, lambda lane, plan, ws: None)
 def measure_gap(lane, plan, ws):
     """Minus the largest bias of all loops."""
     least = zero(lane)
-    for loop in range(read(plan, N_LOOPS)):
-        row = read(plan, LOOPS) + loop*LOOP_ROW
-        for j in range(read(plan, row + LOOP_ROWS)):
+    for loop in range(read(plan, f.N_LOOPS)):
+        row = read(plan, f.LOOPS) + loop*f.LOOP_ROW
+        for j in range(read(plan, row + f.LOOP_ROWS)):
             bias = load(lane, ws, bias_place(plan, row) - j)
             least = smaller(least, smaller(bias, -bias))
-    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, least)
+    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least)
 
 
 @aside
@@ -270,7 +210,7 @@ def fill_fronts(lane, plan, pars, ws, shift):
     """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
     stand_aside()
     clear_fronts(lane, plan, ws)
-    for loop in range(read(plan, N_LOOPS)):
+    for loop in range(read(plan, f.N_LOOPS)):
         close_loop(lane, plan, pars, ws, loop, shift)
     if shift:
         measure_gap(lane, plan, ws)

@@ -11,140 +11,34 @@ freedom, has a cloud of its own outboard of it, and adds one equation: the wrenc
 
     U = (e, u)  motion that a unit rate of the hinge makes, at O           X = (n, f) of its cloud, and those it carries, under U
 """
-from bough.kernels.algebra import (
-    IDENTITY,
-    ZERO,
-    axis_z,
-    compose,
-    cross,
-    dot,
-    factor,
-    invert,
-    rate_matrix,
-    rotate,
-    rotate_sym,
-    shift_motion,
-    shift_wrench,
-    solve,
-    spatial_dot,
-    sym_outer,
-    trace_less_sym,
-    unrotate,
-)
+from bough.kernels.algebra import (IDENTITY, ZERO, axis_z, compose, cross, dot, factor, invert, rate_matrix, rotate, rotate_sym,
+                                   shift_motion, shift_wrench, solve, spatial_dot, sym_outer, trace_less_sym, unrotate)
+from bough.kernels.asides import aside
 from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hinge_add, hinge_move
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    accumulate,
-    across,
-    add,
-    get_lane,
-    load,
-    load3,
-    load9,
-    load_composite,
-    load_spatial,
-    only_if_single,
-    quads_of,
-    read,
-    read3,
-    read9,
-    read_pack,
-    scale,
-    store,
-    sub,
-    zero,
-)
-from bough.kernels.vectors import (
-    columns_of,
-    combine,
-    combine_columns,
-    parts,
-    rows_of,
-    turn_columns,
-    vector,
-    vector_cross,
-)
+from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3, load9, load_composite, load_spatial,
+                                 only_if_single, quads_of, read, read3, read9, read_pack, scale, stand_aside, store, sub, zero)
+from bough.kernels.vectors import (columns_of, combine, combine_columns, parts, rows_of, turn_columns, vector, vector_cross)
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements
-from bough.sweeps.fields import (
-    ATTITUDE,
-    BODY_A,
-    BODY_ALPHA,
-    BODY_C,
-    BODY_P,
-    BODY_RATE,
-    BRANCH,
-    CLOUD,
-    CLOUD_AXES,
-    CLOUD_BASE,
-    CLOUD_BODY,
-    CLOUD_COLUMN,
-    CLOUD_HEAD,
-    CLOUD_HINGE,
-    CLOUD_INNER,
-    CLOUD_PARS,
-    CLOUD_ROW,
-    CLOUD_STORE,
-    CLOUD_SUMS,
-    CLOUD_WRENCH,
-    CLOUD_X,
-    CLOUDS,
-    ELEMENT_HINGE,
-    ELEMENT_OTHER,
-    ELEMENT_ROW,
-    ELEMENTS,
-    GAIN,
-    GIVEN,
-    GRAVITY,
-    HAS_LOADS,
-    HINGE_PARS,
-    INNER,
-    KIND,
-    MASSIVE,
-    N_CLOUDS,
-    N_ELEMENTS,
-    N_HINGES,
-    N_WHEELS,
-    N_WRENCHES,
-    PAR_CLOUD,
-    PLACE_C,
-    PLACE_R,
-    RECORD,
-    SHARED_ACCEL,
-    SLOT,
-    SOLVED,
-    TAU,
-    VDOT,
-    WHEEL_HINGE,
-    WHEEL_ROW,
-    WHEELS,
-    WRENCH_HINGE,
-    WRENCH_ROW,
-    WRENCHES,
-    WS_COSINES,
-    WS_MASS,
-    WS_SINES,
-    WS_X,
-    Q,
-    V,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.loads import load_bodies
 from bough.sweeps.motion import hinge_row, load_motion, take_sines
 
-CLOUD_PLACE = GAIN                  # in a body's record: its origin from O
+CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 
 
 @leaf
 def cloud_store(plan, c):
     """Where the numbers of a cloud are; 0 is that of the base."""
-    return read(plan, WS_MASS) + CLOUD_HEAD + c*CLOUD_STORE
+    return read(plan, f.WS_MASS) + f.CLOUD_HEAD + c*f.CLOUD_STORE
 
 
 @leaf
 def cloud_row(plan, c):
     """Of the hinge that carries a cloud, but that of the base."""
-    return read(plan, CLOUDS) + (c - 1)*CLOUD_ROW
+    return read(plan, f.CLOUDS) + (c - 1)*f.CLOUD_ROW
 
 
 # ---- outward: motion and sums -----------------------------------------------------------------------------------------
@@ -163,20 +57,20 @@ def body_sums(inertia, C, B, a, p):
     """S, h, m of a body about O, and the wrench that its motion demands there [S 52]."""
     S, h, m = inertia
     S, h = rotate_sym(C, S), rotate(C, h)
-    f = add(scale(m, a), rotate(B, h))
-    n = add(add(sym_axial(B, S), cross(h, a)), cross(p, f))
+    force = add(scale(m, a), rotate(B, h))
+    n = add(add(sym_axial(B, S), cross(h, a)), cross(p, force))
     g = add(h, scale(m, p))
     sxx, sxy, sxz, syy, syz, szz = S
     (px, py, pz), (hx, hy, hz), (gx, gy, gz) = p, h, g
     S_O = (sxx + px*(gx + hx), sxy + px*gy + hx*py, sxz + px*gz + hx*pz,                 # S + p g^T + h p^T
            syy + py*(gy + hy), syz + py*gz + hy*pz, szz + pz*(gz + hz))
-    return (S_O, g, m), (n, f)
+    return (S_O, g, m), (n, force)
 
 
 @leaf
 def own_inertia(plan, pars, i):
     """S, h, m of the i-th body from the base on."""
-    at = read(plan, PAR_CLOUD) + i//4*4*CLOUD_PARS + i % 4
+    at = read(plan, f.PAR_CLOUD) + i//4*4*f.CLOUD_PARS + i % 4
     xx, xy, xz, yy, yz, zz = (read(pars, at), read(pars, at + 4), read(pars, at + 8), read(pars, at + 12), read(pars, at + 16),
                               read(pars, at + 20))
     return (xx, xy, xz, yy, yz, zz), (read(pars, at + 24), read(pars, at + 28), read(pars, at + 32)), read(pars, at + 36)
@@ -185,7 +79,7 @@ def own_inertia(plan, pars, i):
 @leaf
 def pack_inertia(lane, plan, pars, i):
     """The same of four bodies at a time."""
-    at = read(plan, PAR_CLOUD)//4 + i*CLOUD_PARS
+    at = read(plan, f.PAR_CLOUD)//4 + i*f.CLOUD_PARS
     S = (read_pack(lane, pars, at), read_pack(lane, pars, at + 1), read_pack(lane, pars, at + 2), read_pack(lane, pars, at + 3),
          read_pack(lane, pars, at + 4), read_pack(lane, pars, at + 5))
     h = read_pack(lane, pars, at + 6), read_pack(lane, pars, at + 7), read_pack(lane, pars, at + 8)
@@ -195,19 +89,19 @@ def pack_inertia(lane, plan, pars, i):
 @leaf
 def bodies_at(plan):
     """Where the motions of bodies start in ws, counted in registers of four."""
-    n = read(plan, N_CLOUDS)
+    n = read(plan, f.N_CLOUDS)
     return (cloud_store(plan, n + 1) + n*(n + 1) + 3)//4
 
 
 @leaf
 def body_at(plan, k):
-    return bodies_at(plan) + (k - read(plan, CLOUD_BASE))*CLOUD_BODY
+    return bodies_at(plan) + (k - read(plan, f.CLOUD_BASE))*f.CLOUD_BODY
 
 
 @leaf
 def bodies_in_fours(plan):
     """How many bodies there are from the base on, and how many fours they fill."""
-    n = read(plan, N_HINGES) - read(plan, CLOUD_BASE) + 1
+    n = read(plan, f.N_HINGES) - read(plan, f.CLOUD_BASE) + 1
     return n, (n + 3)//4
 
 
@@ -219,9 +113,9 @@ def take_body(lane, plan, pars, ws, k, motion):
 def sum_body(lane, plan, pars, ws, k, motion):
     """Four states: add those of a body to the sums of its cloud."""
     row = hinge_row(plan, k)
-    if read(plan, row + MASSIVE):
-        (C, omega, alpha, a, p), inertia = motion, own_inertia(plan, pars, k - read(plan, CLOUD_BASE))
-        accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_SUMS,
+    if read(plan, row + f.MASSIVE):
+        (C, omega, alpha, a, p), inertia = motion, own_inertia(plan, pars, k - read(plan, f.CLOUD_BASE))
+        accumulate(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_SUMS,
                    body_sums(inertia, rows_of(lane, C), rate_matrix(alpha, omega), a, p))
 
 
@@ -231,36 +125,36 @@ take_body = only_if_single(take_body, sum_body)
 @leaf
 def four_vectors(quads, ws, at):
     """One vector of each of four bodies: their first components, second ones, third ones."""
-    return across(load(quads, ws, at), load(quads, ws, at + CLOUD_BODY), load(quads, ws, at + 2*CLOUD_BODY),
-                  load(quads, ws, at + 3*CLOUD_BODY))
+    return across(load(quads, ws, at), load(quads, ws, at + f.CLOUD_BODY), load(quads, ws, at + 2*f.CLOUD_BODY),
+                  load(quads, ws, at + 3*f.CLOUD_BODY))
 
 
 @leaf
 def four_bodies(quads, ws, at):
     """C, B, a, p of four bodies."""
-    (xx, yx, zx), (xy, yy, zy) = four_vectors(quads, ws, at + BODY_C), four_vectors(quads, ws, at + BODY_C + 1)
-    xz, yz, zz = four_vectors(quads, ws, at + BODY_C + 2)
-    B = rate_matrix(four_vectors(quads, ws, at + BODY_ALPHA), four_vectors(quads, ws, at + BODY_RATE))
-    return (xx, xy, xz, yx, yy, yz, zx, zy, zz), B, four_vectors(quads, ws, at + BODY_A), four_vectors(quads, ws, at + BODY_P)
+    (xx, yx, zx), (xy, yy, zy) = four_vectors(quads, ws, at + f.BODY_C), four_vectors(quads, ws, at + f.BODY_C + 1)
+    xz, yz, zz = four_vectors(quads, ws, at + f.BODY_C + 2)
+    B = rate_matrix(four_vectors(quads, ws, at + f.BODY_ALPHA), four_vectors(quads, ws, at + f.BODY_RATE))
+    return (xx, xy, xz, yx, yy, yz, zx, zy, zz), B, four_vectors(quads, ws, at + f.BODY_A), four_vectors(quads, ws, at + f.BODY_P)
 
 
 def sum_bodies(lane, plan, pars, ws):
     """The sums of all clouds of one state, four bodies at a time."""
-    quads, base, clouds = quads_of(ws), read(plan, CLOUD_BASE), read(plan, N_CLOUDS)
+    quads, base, clouds = quads_of(ws), read(plan, f.CLOUD_BASE), read(plan, f.N_CLOUDS)
     n, fours = bodies_in_fours(plan)
-    scratch = bodies_at(plan) + 4*fours*CLOUD_BODY
-    for i in range(bodies_at(plan) + n*CLOUD_BODY, scratch):               # lanes without a body: what zero masses may multiply
+    scratch = bodies_at(plan) + 4*fours*f.CLOUD_BODY
+    for i in range(bodies_at(plan) + n*f.CLOUD_BODY, scratch):               # lanes without a body: what zero masses may multiply
         store(quads, ws, i, zero(quads))
     total = nothing_summed(quads)
     for i in range(fours):
-        C, B, a, p = four_bodies(quads, ws, bodies_at(plan) + 4*i*CLOUD_BODY)
+        C, B, a, p = four_bodies(quads, ws, bodies_at(plan) + 4*i*f.CLOUD_BODY)
         four = body_sums(pack_inertia(lane, plan, pars, i), C, B, a, p)
         if clouds == 0:
             total = add(total, four)
         else:
             store(quads, ws, scratch, four)
             for j in range(min(4, n - 4*i)):
-                take_lane(lane, ws, cloud_store(plan, read(plan, hinge_row(plan, base + 4*i + j) + CLOUD)), scratch, j)
+                take_lane(lane, ws, cloud_store(plan, read(plan, hinge_row(plan, base + 4*i + j) + f.CLOUD)), scratch, j)
     if clouds == 0:
         store(quads, ws, scratch, total)
         for j in range(4):
@@ -273,23 +167,23 @@ sum_bodies = only_if_single(sum_bodies, lambda lane, plan, pars, ws: None)
 @leaf
 def take_lane(lane, ws, to, scratch, j):
     """Add one lane of sums to those of a cloud."""
-    for i in range(CLOUD_COLUMN):
-        accumulate(lane, ws, to + CLOUD_SUMS + i, get_lane(quads_of(ws), ws, scratch + i, j))
+    for i in range(f.CLOUD_COLUMN):
+        accumulate(lane, ws, to + f.CLOUD_SUMS + i, get_lane(quads_of(ws), ws, scratch + i, j))
 
 
 @leaf
 def move_base(lane, plan, pars, ws):
     """Attitude, rate and remainder acceleration of the base.  Keeps E, the inverse transposes of its joint's two maps: of three
     translations and of three rotations, the latter [MC 22] or the body's axes."""
-    store(lane, ws, read(plan, hinge_row(plan, 0) + RECORD) + ATTITUDE,
-          (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, GRAVITY)))))
-    C, omega, A = load_motion(lane, ws, read(plan, hinge_row(plan, 0) + RECORD))
-    sines, axes = sines_of(plan), read(plan, WS_MASS) + CLOUD_AXES
-    for k in range(1, read(plan, CLOUD_BASE) + 1):
+    store(lane, ws, read(plan, hinge_row(plan, 0) + f.RECORD) + f.ATTITUDE,
+          (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, f.GRAVITY)))))
+    C, omega, A = load_motion(lane, ws, read(plan, hinge_row(plan, 0) + f.RECORD))
+    sines, axes = sines_of(plan), read(plan, f.WS_MASS) + f.CLOUD_AXES
+    for k in range(1, read(plan, f.CLOUD_BASE) + 1):
         row = hinge_row(plan, k)
-        kind = read(plan, row + KIND)
-        F, r = compose(C, read9(pars, k*HINGE_PARS + PLACE_C)), rotate(C, read3(pars, k*HINGE_PARS + PLACE_R))
-        C, r, sigma, _ = hinge_move(lane, kind, F, r, omega, ws, read(plan, row + Q), read(plan, row + V), sines)
+        kind = read(plan, row + f.KIND)
+        F, r = compose(C, read9(pars, k*f.HINGE_PARS + f.PLACE_C)), rotate(C, read3(pars, k*f.HINGE_PARS + f.PLACE_R))
+        C, r, sigma, _ = hinge_move(lane, kind, F, r, omega, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
         A = add(A, (cross(omega, sigma), ZERO))                                             # [MC 21] RE
         omega = add(omega, sigma)                                                           # [MC 5]
         keep_motion(lane, plan, ws, row, (C, omega, A, r, ZERO))
@@ -308,29 +202,29 @@ def move_base(lane, plan, pars, ws):
 
 @leaf
 def sines_of(plan):
-    return read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)
+    return read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
 
 
 @leaf
 def gather_clouds(lane, plan, pars, ws):
     """Root to tips: the sums of all clouds, each without those that it carries.  What a body hands to later ones, and to loads on
     it, it keeps; its place from O where other sweeps keep their gains."""
-    for c in range(read(plan, N_CLOUDS) + 1):
-        store(lane, ws, cloud_store(plan, c) + CLOUD_SUMS, nothing_summed(lane))
+    for c in range(read(plan, f.N_CLOUDS) + 1):
+        store(lane, ws, cloud_store(plan, c) + f.CLOUD_SUMS, nothing_summed(lane))
     take_sines(lane, plan, ws)
     C_0, omega_0, (alpha_0, a_0) = move_base(lane, plan, pars, ws)
     C, omega, alpha = columns_of(lane, C_0), vector(lane, omega_0), vector(lane, alpha_0)
-    a, o, sines, base = vector(lane, a_0), zero(lane), sines_of(plan), read(plan, CLOUD_BASE)
+    a, o, sines, base = vector(lane, a_0), zero(lane), sines_of(plan), read(plan, f.CLOUD_BASE)
     p = vector(lane, (o, o, o))
     take_body(lane, plan, pars, ws, base, (C, omega, alpha, a, p))
-    for k in range(base + 1, read(plan, N_HINGES) + 1):
-        row, place = hinge_row(plan, k), k*HINGE_PARS
-        i, kind, given = read(plan, row + INNER), read(plan, row + KIND), read(plan, row + SOLVED) != read(plan, row + KIND)
+    for k in range(base + 1, read(plan, f.N_HINGES) + 1):
+        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        i, kind, given = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.SOLVED) != read(plan, row + f.KIND)
         if i != k - 1:
             C, omega, alpha, a, p = motion_of(lane, plan, ws, i)
 
-        F, r = combine_columns(C, read9(pars, place + PLACE_C)), combine(C, read3(pars, place + PLACE_R))
-        q, v = read(plan, row + Q), read(plan, row + V)
+        F, r = combine_columns(C, read9(pars, place + f.PLACE_C)), combine(C, read3(pars, place + f.PLACE_R))
+        q, v = read(plan, row + f.Q), read(plan, row + f.V)
         if kind == REVOLUTE:
             C = turn_columns(F, load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))             # [MC 10]
             p, a = add(p, r), add(a, carried(lane, alpha, omega, r))                        # [MC 11], [MC 20]
@@ -338,7 +232,7 @@ def gather_clouds(lane, plan, pars, ws):
             alpha = add(alpha, scale(rate, vector_cross(lane, omega, e)))
             omega = add(omega, scale(rate, e))                                              # [MC 9]
             if given:
-                alpha = add(alpha, scale(load(lane, ws, read(plan, row + GIVEN)), e))
+                alpha = add(alpha, scale(load(lane, ws, read(plan, row + f.GIVEN)), e))
         else:
             C_k, r_k, sigma_k, _ = hinge_move(lane, kind, rows_of(lane, F), parts(lane, r), parts(lane, omega), ws, q, v, sines)
             C, r, sigma = columns_of(lane, C_k), vector(lane, r_k), vector(lane, sigma_k)
@@ -348,14 +242,14 @@ def gather_clouds(lane, plan, pars, ws):
             alpha, omega = add(alpha, vector_cross(lane, omega, sigma)), add(omega, sigma)
             if given:
                 A = parts(lane, alpha), parts(lane, a)
-                alpha_k, a_k = hinge_add(lane, kind, C_k, C_k, A, ws, read(plan, row + GIVEN))
+                alpha_k, a_k = hinge_add(lane, kind, C_k, C_k, A, ws, read(plan, row + f.GIVEN))
                 alpha, a = vector(lane, alpha_k), vector(lane, a_k)
         take_body(lane, plan, pars, ws, k, (C, omega, alpha, a, p))
         if keeps_motion(lane, plan, row):
             keep_motion(lane, plan, ws, row, (rows_of(lane, C), parts(lane, omega), (parts(lane, alpha), parts(lane, a)),
                                               parts(lane, r), parts(lane, p)))
         if not given and kind != WELD:
-            keep_column(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_COLUMN, kind, parts(lane, C[2]),
+            keep_column(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_COLUMN, kind, parts(lane, C[2]),
                         parts(lane, p))
     sum_bodies(lane, plan, pars, ws)
 
@@ -369,12 +263,12 @@ def carried(lane, alpha, omega, r):
 def motion_of(lane, plan, ws, k):
     """C, omega, alpha, a, p of a body that was met before."""
     quads, at = quads_of(ws), body_at(plan, k)
-    return (load3(quads, ws, at + BODY_C), load(quads, ws, at + BODY_RATE), load(quads, ws, at + BODY_ALPHA),
-            load(quads, ws, at + BODY_A), load(quads, ws, at + BODY_P))
+    return (load3(quads, ws, at + f.BODY_C), load(quads, ws, at + f.BODY_RATE), load(quads, ws, at + f.BODY_ALPHA),
+            load(quads, ws, at + f.BODY_A), load(quads, ws, at + f.BODY_P))
 
 
 def recorded_motion(lane, plan, ws, k):
-    record = read(plan, hinge_row(plan, k) + RECORD)
+    record = read(plan, hinge_row(plan, k) + f.RECORD)
     C, omega, (alpha, a) = load_motion(lane, ws, record)
     return columns_of(lane, C), omega, alpha, a, load3(lane, ws, record + CLOUD_PLACE)
 
@@ -390,16 +284,16 @@ def nothing_summed(lane):
 
 def keeps_motion(lane, plan, row):
     """Whether a body's record must tell its motion: to loads, and to later bodies where they have no other way to know."""
-    return read(plan, row + SLOT) != 0 or read(plan, N_ELEMENTS) != 0
+    return read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
 
 
-keeps_motion = only_if_single(keeps_motion, lambda lane, plan, row: (read(plan, row + SLOT) != 0 or read(plan, N_ELEMENTS) != 0
-                                                                     or read(plan, row + BRANCH) != 0))
+keeps_motion = only_if_single(keeps_motion, lambda lane, plan, row: (read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
+                                                                     or read(plan, row + f.BRANCH) != 0))
 
 
 @leaf
 def keep_motion(lane, plan, ws, row, motion):
-    store(lane, ws, read(plan, row + RECORD) + ATTITUDE, motion)
+    store(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE, motion)
 
 
 @leaf
@@ -415,27 +309,27 @@ def keep_column(lane, ws, at, kind, e, p):
 @leaf
 def load_clouds(lane, plan, pars, ws):
     """What wheels, wrenches and force elements apply to bodies, less, in the wrenches of their clouds."""
-    if read(plan, HAS_LOADS):
+    if read(plan, f.HAS_LOADS):
         load_bodies(lane, plan, pars, ws)
         apply_elements(lane, plan, pars, ws)
-        for j in range(read(plan, N_WHEELS)):
-            take_slot(lane, plan, ws, read(plan, read(plan, WHEELS) + j*WHEEL_ROW + WHEEL_HINGE))
-        for j in range(read(plan, N_WRENCHES)):
-            take_slot(lane, plan, ws, read(plan, read(plan, WRENCHES) + j*WRENCH_ROW + WRENCH_HINGE))
-        for j in range(read(plan, N_ELEMENTS)):
-            row = read(plan, ELEMENTS) + j*ELEMENT_ROW
-            take_slot(lane, plan, ws, read(plan, row + ELEMENT_HINGE))
-            take_slot(lane, plan, ws, read(plan, row + ELEMENT_OTHER))
+        for j in range(read(plan, f.N_WHEELS)):
+            take_slot(lane, plan, ws, read(plan, read(plan, f.WHEELS) + j*f.WHEEL_ROW + f.WHEEL_HINGE))
+        for j in range(read(plan, f.N_WRENCHES)):
+            take_slot(lane, plan, ws, read(plan, read(plan, f.WRENCHES) + j*f.WRENCH_ROW + f.WRENCH_HINGE))
+        for j in range(read(plan, f.N_ELEMENTS)):
+            row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
+            take_slot(lane, plan, ws, read(plan, row + f.ELEMENT_HINGE))
+            take_slot(lane, plan, ws, read(plan, row + f.ELEMENT_OTHER))
 
 
 @leaf
 def take_slot(lane, plan, ws, k):
     """Empty the slot of a body into its cloud."""
     row = hinge_row(plan, k)
-    slot = read(plan, row + SLOT)
+    slot = read(plan, row + f.SLOT)
     if slot:
-        applied = shift_wrench(load3(lane, ws, read(plan, row + RECORD) + CLOUD_PLACE), load_spatial(lane, ws, slot))
-        accumulate(lane, ws, cloud_store(plan, read(plan, row + CLOUD)) + CLOUD_WRENCH, scale(-1.0, applied))
+        applied = shift_wrench(load3(lane, ws, read(plan, row + f.RECORD) + CLOUD_PLACE), load_spatial(lane, ws, slot))
+        accumulate(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_WRENCH, scale(-1.0, applied))
         for i in range(6):
             store(lane, ws, slot + i, zero(lane))
 
@@ -444,85 +338,86 @@ def take_slot(lane, plan, ws, k):
 @leaf
 def whole_sums(lane, plan, ws, c):
     """J, h, m of a cloud with those that it carries, about O, and the wrench."""
-    at = cloud_store(plan, c) + CLOUD_SUMS
+    at = cloud_store(plan, c) + f.CLOUD_SUMS
     S, h, m = load_composite(lane, ws, at)
-    return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + CLOUD_WRENCH)
+    return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + f.CLOUD_WRENCH)
 
 
-@leaf
+@aside
 def solve_cloud(lane, plan, pars, ws):
     """vdot of what is not given: six equations, about the mass centre G [MC 23], and one for each unknown hinge."""
+    stand_aside()
     gather_clouds(lane, plan, pars, ws)
     load_clouds(lane, plan, pars, ws)
-    unknown = read(plan, N_CLOUDS)
+    unknown = read(plan, f.N_CLOUDS)
     for c in range(unknown, 0, -1):                                         # all about O: plain sums
-        at, to = cloud_store(plan, c), cloud_store(plan, read(plan, cloud_row(plan, c) + CLOUD_INNER))
-        sums = load_composite(lane, ws, at + CLOUD_SUMS), load_spatial(lane, ws, at + CLOUD_WRENCH)
-        accumulate(lane, ws, to + CLOUD_SUMS, sums)
+        at, to = cloud_store(plan, c), cloud_store(plan, read(plan, cloud_row(plan, c) + f.CLOUD_INNER))
+        sums = load_composite(lane, ws, at + f.CLOUD_SUMS), load_spatial(lane, ws, at + f.CLOUD_WRENCH)
+        accumulate(lane, ws, to + f.CLOUD_SUMS, sums)
 
-    root, axes = hinge_row(plan, 1), read(plan, WS_MASS) + CLOUD_AXES
-    E, E_turn, tau = load9(lane, ws, axes), load9(lane, ws, axes + 9), read(plan, root + TAU)
-    (J, h, m), (n, f) = whole_sums(lane, plan, ws, 0)
+    root, axes = hinge_row(plan, 1), read(plan, f.WS_MASS) + f.CLOUD_AXES
+    E, E_turn, tau = load9(lane, ws, axes), load9(lane, ws, axes + 9), read(plan, root + f.TAU)
+    (J, h, m), (n, bias_force) = whole_sums(lane, plan, ws, 0)
     G = scale(1.0/m, h)
-    force = sub(rotate(E, load3(lane, ws, tau)), f)                                         # [MC 1]
+    force = sub(rotate(E, load3(lane, ws, tau)), bias_force)                                         # [MC 1]
     torque = sub(sub(rotate(E_turn, load3(lane, ws, tau + 3)), n), cross(G, force))         # [MC 4]
     LDL = factor(sub(J, trace_less_sym(sym_outer(h, G))))                                   # [MC 14] P1 + P2
     if unknown:
         solve_unknowns(lane, plan, ws, LDL, G, m, torque, force)
         for c in range(1, unknown + 1):
-            rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, cloud_row(plan, c) + CLOUD_HINGE)) + VDOT))
-            X = load_spatial(lane, ws, cloud_store(plan, c) + CLOUD_X)
+            rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE)) + f.VDOT))
+            X = load_spatial(lane, ws, cloud_store(plan, c) + f.CLOUD_X)
             torque, force = sub((torque, force), scale(rate, X))                            # [MC 17] Q'
     alpha = solve(LDL, torque)
     a = add(scale(1.0/m, force), cross(G, alpha))
-    store(lane, ws, read(plan, root + VDOT), (unrotate(E, a), unrotate(E_turn, alpha)))     # [MC 21]
+    store(lane, ws, read(plan, root + f.VDOT), (unrotate(E, a), unrotate(E_turn, alpha)))     # [MC 21]
     share_alpha(lane, plan, ws, alpha)
 
 
 @leaf
 def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
     """vdot of the unknown hinges, the base's accelerations eliminated.  X is about G, U of the mass centre, from here on."""
-    n = read(plan, N_CLOUDS)
+    n = read(plan, f.N_CLOUDS)
     M = cloud_store(plan, n + 1)
     b = M + n*n
     for c in range(1, n + 1):
-        at, row = cloud_store(plan, c), hinge_row(plan, read(plan, cloud_row(plan, c) + CLOUD_HINGE))
+        at, row = cloud_store(plan, c), hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE))
         R, W = whole_sums(lane, plan, ws, c)
-        U = load_spatial(lane, ws, at + CLOUD_COLUMN)
+        U = load_spatial(lane, ws, at + f.CLOUD_COLUMN)
         X = composite_times(R, U)
         X = sub(X[0], cross(G, X[1])), X[1]
         turn = solve(LDL, X[0])
-        store(lane, ws, at + CLOUD_COLUMN, shift_motion(G, U))
-        store(lane, ws, at + CLOUD_X, X)
-        drive = load(lane, ws, read(plan, row + TAU)) - spatial_dot(U, W)
+        store(lane, ws, at + f.CLOUD_COLUMN, shift_motion(G, U))
+        store(lane, ws, at + f.CLOUD_X, X)
+        drive = load(lane, ws, read(plan, row + f.TAU)) - spatial_dot(U, W)
         store(lane, ws, b + c - 1, drive - dot(turn, torque) - dot(X[1], force)/m)
         for d in range(1, c + 1):
-            n_d, f_d = load_spatial(lane, ws, cloud_store(plan, d) + CLOUD_X)
+            n_d, f_d = load_spatial(lane, ws, cloud_store(plan, d) + f.CLOUD_X)
             store(lane, ws, M + n*(d - 1) + c - 1, zero(lane) - dot(n_d, turn) - dot(f_d, X[1])/m)
         d = c
         while d > 0:
-            share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + CLOUD_COLUMN), X)
+            share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + f.CLOUD_COLUMN), X)
             accumulate(lane, ws, M + n*(d - 1) + c - 1, share)
-            d = read(plan, cloud_row(plan, d) + CLOUD_INNER)
+            d = read(plan, cloud_row(plan, d) + f.CLOUD_INNER)
     eliminate(lane, ws, M, b, n)
     substitute_back(lane, ws, M, b, n)
     for c in range(1, n + 1):
-        row = hinge_row(plan, read(plan, cloud_row(plan, c) + CLOUD_HINGE))
-        store(lane, ws, read(plan, row + VDOT), load(lane, ws, b + c - 1))
+        row = hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE))
+        store(lane, ws, read(plan, row + f.VDOT), load(lane, ws, b + c - 1))
 
 
 @leaf
 def share_alpha(lane, plan, ws, alpha):
     """For the wheels: what their bodies' angular accelerations have beyond the remainder."""
-    for j in range(read(plan, N_WHEELS)):
-        k = read(plan, read(plan, WHEELS) + j*WHEEL_ROW + WHEEL_HINGE)
-        at, c = read(plan, hinge_row(plan, k) + BRANCH) + SHARED_ACCEL, read(plan, hinge_row(plan, k) + CLOUD)
+    for j in range(read(plan, f.N_WHEELS)):
+        k = read(plan, read(plan, f.WHEELS) + j*f.WHEEL_ROW + f.WHEEL_HINGE)
+        at, c = read(plan, hinge_row(plan, k) + f.BRANCH) + f.SHARED_ACCEL, read(plan, hinge_row(plan, k) + f.CLOUD)
         store(lane, ws, at, ZERO)
         if k:
             store(lane, ws, at, alpha)
         while c > 0:
             row = cloud_row(plan, c)
-            e, _ = load_spatial(lane, ws, cloud_store(plan, c) + CLOUD_COLUMN)
-            rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, row + CLOUD_HINGE)) + VDOT))
+            e, _ = load_spatial(lane, ws, cloud_store(plan, c) + f.CLOUD_COLUMN)
+            rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, row + f.CLOUD_HINGE)) + f.VDOT))
             accumulate(lane, ws, at, scale(rate, e))
-            c = read(plan, row + CLOUD_INNER)
+            c = read(plan, row + f.CLOUD_INNER)

@@ -3,66 +3,15 @@
     R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
     H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
 """
-from bough.kernels.algebra import (
-    ZERO,
-    cross,
-    dot,
-    isotropic,
-    rotate,
-    rotate_inertia,
-    rotate_spatial,
-    rotate_sym,
-    shift_wrench,
-    skew,
-    spatial_dot,
-    sym_times,
-    transpose,
-    unrotate_spatial,
-)
+from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_inertia, rotate_spatial, rotate_sym, shift_wrench,
+                                   skew, spatial_dot, sym_times, transpose, unrotate_spatial)
+from bough.kernels.asides import aside
 from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import MODAL, NODE
-from bough.kernels.jit import aside, leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    load,
-    load3,
-    load9,
-    load_composite,
-    load_spatial,
-    only_if_bending,
-    read,
-    read3,
-    read6,
-    scale,
-    smaller,
-    sqrt,
-    stand_aside,
-    store,
-    zero,
-)
-from bough.sweeps.fields import (
-    ATTITUDE,
-    BRANCH,
-    GATHERED,
-    HINGE_PARS,
-    INBOARD_MOVES,
-    INERTIA,
-    INNER,
-    KIND,
-    MASS,
-    MASSIVE,
-    MOMENT,
-    N_HINGES,
-    NQ,
-    NV,
-    OFFSET,
-    RECORD,
-    TAU,
-    WS_MASS,
-    WS_U,
-    WS_XDOT,
-)
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_composite, load_spatial, only_if_bending, read, read3,
+                                 read6, scale, smaller, sqrt, stand_aside, store, zero)
+from bough.sweeps import fields as f
 from bough.sweeps.held import hold_equations
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.loop_jacobian import hold_loops
@@ -102,30 +51,31 @@ def composite_times(R, A):
 
 @leaf
 def own_composite(pars, k, C):
-    b = k*HINGE_PARS
-    return rotate_sym(C, read6(pars, b + INERTIA)), rotate(C, read3(pars, b + MOMENT)), read(pars, b + MASS)
+    b = k*f.HINGE_PARS
+    return rotate_sym(C, read6(pars, b + f.INERTIA)), rotate(C, read3(pars, b + f.MOMENT)), read(pars, b + f.MASS)
 
 
-@leaf
+@aside
 def gather_mass_matrix(lane, plan, pars, ws):
     """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
-    n, nv, at = read(plan, N_HINGES), read(plan, NV), read(plan, WS_MASS)
+    stand_aside()
+    n, nv, at = read(plan, f.N_HINGES), read(plan, f.NV), read(plan, f.WS_MASS)
     for i in range(nv*nv):
         store(lane, ws, at + i, zero(lane))
     for k in range(1, n + 1):
-        branch = read(plan, hinge_row(plan, k) + BRANCH)
+        branch = read(plan, hinge_row(plan, k) + f.BRANCH)
         if branch:
             clear_store(lane, ws, branch)
     R = nothing_composite(lane)
     for k in range(n, 0, -1):
         row = hinge_row(plan, k)
-        i, record, branch = read(plan, row + INNER), read(plan, row + RECORD), read(plan, row + BRANCH)
-        r = load3(lane, ws, record + OFFSET)
-        if read(plan, row + MASSIVE):
-            R = add(R, own_composite(pars, k, load9(lane, ws, record + ATTITUDE)))
+        i, record, branch = read(plan, row + f.INNER), read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
+        r = load3(lane, ws, record + f.OFFSET)
+        if read(plan, row + f.MASSIVE):
+            R = add(R, own_composite(pars, k, load9(lane, ws, record + f.ATTITUDE)))
         if branch:
-            R = add(R, load_composite(lane, ws, branch + GATHERED))
-        if read(plan, row + KIND) < MODAL:
+            R = add(R, load_composite(lane, ws, branch + f.GATHERED))
+        if read(plan, row + f.KIND) < MODAL:
             fill_rows(lane, plan, pars, ws, k, R)
         else:
             R = modal_composite(lane, plan, pars, ws, row, R, r)
@@ -133,7 +83,7 @@ def gather_mass_matrix(lane, plan, pars, ws):
         R = shift_composite(r, R)
         if i != k - 1:
             if i > 0:
-                accumulate(lane, ws, read(plan, hinge_row(plan, i) + BRANCH) + GATHERED, R)
+                accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.GATHERED, R)
             R = nothing_composite(lane)
 
 
@@ -141,8 +91,8 @@ def gather_mass_matrix(lane, plan, pars, ws):
 def fill_rows(lane, plan, pars, ws, k, R):
     """Rows of hinge k in the mass matrix: with itself and with every hinge inboard of it."""
     row = hinge_row(plan, k)
-    kind, first = read(plan, row + KIND), read(plan, row + TAU) - read(plan, WS_U)
-    C = load9(lane, ws, read(plan, row + RECORD) + ATTITUDE)
+    kind, first = read(plan, row + f.KIND), read(plan, row + f.TAU) - read(plan, f.WS_U)
+    C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     for j in range(n_speeds(kind)):
         X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j))
         carry_to_root(lane, plan, pars, ws, k, first + j, X)
@@ -154,32 +104,32 @@ def carry_to_root(lane, plan, pars, ws, k, column, X):
     p = k
     while p > 0:
         p_row = hinge_row(plan, p)
-        p_kind, p_record = read(plan, p_row + KIND), read(plan, p_row + RECORD)
+        p_kind, p_record = read(plan, p_row + f.KIND), read(plan, p_row + f.RECORD)
         if p_kind < MODAL:
-            C_p, p_first = load9(lane, ws, p_record + ATTITUDE), read(plan, p_row + TAU) - read(plan, WS_U)
+            C_p, p_first = load9(lane, ws, p_record + f.ATTITUDE), read(plan, p_row + f.TAU) - read(plan, f.WS_U)
             for i in range(n_speeds(p_kind)):
                 entry = spatial_dot(hinge_column(p_kind, hinge_attitude(pars, p), C_p, i), X)
                 store_entry(lane, plan, ws, p_first + i, column, entry)
         elif p != k:
             share_with_modes(lane, plan, ws, p_row, column, X)
-        X = shift_wrench(load3(lane, ws, p_record + OFFSET), X)
-        p = read(plan, p_row + INNER)
+        X = shift_wrench(load3(lane, ws, p_record + f.OFFSET), X)
+        p = read(plan, p_row + f.INNER)
 
 
 def share_with_modes(lane, plan, ws, row, column, X):
     """Entries of a body's modes: what X does along the shapes of the node it comes through, less those of the inboard node."""
     flex, n = flex_of(plan, row)
-    first = read(plan, modal_row(plan, flex) + TAU) - read(plan, WS_U)
+    first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
     X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         shapes = node_shapes(plan, row)[0]
         for i in range(n):
             store_entry(lane, plan, ws, first + i, column, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
-    elif read(plan, flex + INBOARD_MOVES):
-        at, shapes = read(plan, WS_MASS) + read(plan, NV)*first + column, inboard_shapes(lane, plan, flex)
+    elif read(plan, flex + f.INBOARD_MOVES):
+        at, shapes = read(plan, f.WS_MASS) + read(plan, f.NV)*first + column, inboard_shapes(lane, plan, flex)
         for i in range(n):
             less = spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
-            store_entry(lane, plan, ws, first + i, column, load(lane, ws, at + read(plan, NV)*i) - less)
+            store_entry(lane, plan, ws, first + i, column, load(lane, ws, at + read(plan, f.NV)*i) - less)
 
 
 only_if_bending(share_with_modes, lambda lane, plan, ws, row, column, X: None)
@@ -188,13 +138,13 @@ only_if_bending(share_with_modes, lambda lane, plan, ws, row, column, X: None)
 def fill_modal_rows(lane, plan, pars, ws, k, R):
     """Rows of the modes of a MODAL hinge, whose nodes have handed over their shares of D and g."""
     row = hinge_row(plan, k)
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         return
     flex, n = flex_of(plan, row)
-    C, first = body_attitude(lane, plan, ws, flex), read(plan, row + TAU) - read(plan, WS_U)
+    C, first = body_attitude(lane, plan, ws, flex), read(plan, row + f.TAU) - read(plan, f.WS_U)
     rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
     J, h, m = R
-    if read(plan, flex + INBOARD_MOVES):
+    if read(plan, flex + f.INBOARD_MOVES):
         P = rotate_inertia(transpose(C), (J, skew(h), isotropic(m)))
         see_from_inboard(lane, plan, ws, flex, n, P, (ZERO, ZERO))
     for j in range(n):
@@ -208,14 +158,14 @@ only_if_bending(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
 
 @leaf
 def store_entry(lane, plan, ws, i, j, value):
-    nv, at = read(plan, NV), read(plan, WS_MASS)
+    nv, at = read(plan, f.NV), read(plan, f.WS_MASS)
     store(lane, ws, at + nv*i + j, value)
     store(lane, ws, at + nv*j + i, value)
 
 
 def refuse_bent(lane, plan, ws, M, b):
     """NaN, to be told of, if some body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
-    n, least = read(plan, NV), zero(lane) + 1.0
+    n, least = read(plan, f.NV), zero(lane) + 1.0
     for j in range(n):
         least = smaller(least, load(lane, ws, M + n*j + j))
     accumulate(lane, ws, b, 0.0*sqrt(least))
@@ -230,8 +180,8 @@ def solve_dense(lane, plan, pars, ws):
     stand_aside()
     gather_wrench(lane, plan, pars, ws, False)                              # bias, where vdot will be
     gather_mass_matrix(lane, plan, pars, ws)
-    n, M = read(plan, NV), read(plan, WS_MASS)
-    b, tau = read(plan, WS_XDOT) + read(plan, NQ), read(plan, WS_U)
+    n, M = read(plan, f.NV), read(plan, f.WS_MASS)
+    b, tau = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
     for i in range(n):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
     hold_equations(lane, plan, ws, M, b)

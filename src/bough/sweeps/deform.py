@@ -9,78 +9,23 @@ The integrals E_r = sum m phi_r c^T over the mass are linear in eta; N_r = tr(E_
 E_r. Displacements of second order are fields that the modes carry along, with coordinates of their own: they make the whole of
 geometric stiffening, by spin and by forces between bodies [B 10].
 """
-from bough.kernels.algebra import (
-    ZERO,
-    axial,
-    cross,
-    dot,
-    isotropic,
-    sym_times,
-    symmetric_part,
-    trace_less,
-    unrotate,
-    unrotate_spatial,
-)
+from bough.kernels.algebra import (ZERO, axial, cross, dot, isotropic, sym_times, symmetric_part, trace_less, unrotate,
+                                   unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    load,
-    load3,
-    load9,
-    load_spatial,
-    only_if_bending,
-    only_if_both,
-    read,
-    read3,
-    read6,
-    read9,
-    scale,
-    store,
-    zero,
-)
+from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_spatial, only_if_bending, only_if_both, read, read3,
+                                 read6, read9, scale, store, zero)
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
-from bough.sweeps.fields import (
-    CLOSURE_ACCELERATION,
-    DIAGONAL,
-    FLEX,
-    FLEX_PAR,
-    FLEX_WS,
-    HAS_PAIRS,
-    HAS_TURNS,
-    HINGE_PARS,
-    INERTIA,
-    KIND,
-    MASS,
-    MODAL_BIAS,
-    MODAL_J,
-    MODAL_WRENCH,
-    MOMENT,
-    NODE_BIAS,
-    NODE_WS,
-    VDOT,
-    WS_CLOSURE,
-    Q,
-    V,
-)
-from bough.sweeps.modes import (
-    constant_parameters,
-    counts,
-    deformed_blocks,
-    flex_of,
-    modal_add,
-    modal_row,
-    mode_rows,
-    rates_length,
-)
+from bough.sweeps import fields as f
+from bough.sweeps.modes import (constant_parameters, counts, deformed_blocks, flex_of, modal_add, modal_row, mode_rows,
+                                rates_length)
 
 
 @leaf
 def carry_fields(lane, plan, pars, ws, row):
     """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
-    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    q, v, (_, _, x, rates, slopes, bends) = read(plan, row + Q), read(plan, row + V), deformed_blocks(plan, flex)
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    q, v, (_, _, x, rates, slopes, bends) = read(plan, row + f.Q), read(plan, row + f.V), deformed_blocks(plan, flex)
     G = slope_parameters(plan, flex, n, size) + rates_length(plan, flex, size)*size
     for r in range(n):
         store(lane, ws, x + r, load(lane, ws, q + r))
@@ -99,7 +44,7 @@ def carry_fields(lane, plan, pars, ws, row):
 def slope_parameters(plan, flex, n, size):
     """In pars: what rates add, behind E and t at eta = 0 and what coordinates add to E."""
     start = constant_parameters(plan, flex)[2] + padded(9*size) + padded(3*size)
-    if read(plan, flex + HAS_PAIRS):
+    if read(plan, flex + f.HAS_PAIRS):
         start = start + padded(9*size)*size
     return start
 
@@ -107,7 +52,7 @@ def slope_parameters(plan, flex, n, size):
 @leaf
 def bend_integrals(lane, plan, pars, ws, row, x, rates):
     """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
-    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     E, W, _, _, _, _ = deformed_blocks(plan, flex)
     start, length = constant_parameters(plan, flex)[2], rates_length(plan, flex, size)
     combine(lane, ws, E, x, size, pars, start, start + padded(9*size) + padded(3*size), 9*size)
@@ -116,7 +61,7 @@ def bend_integrals(lane, plan, pars, ws, row, x, rates):
 
 def acting(lane, plan, ws):
     """1 where elastic forces act; 0 where loops are corrected, and no dynamics is asked for."""
-    return load(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION)
+    return load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION)
 
 
 only_if_both(acting, lambda lane, plan, ws: 1.0)
@@ -126,8 +71,8 @@ only_if_both(acting, lambda lane, plan, ws: 1.0)
 def elastic_forces(lane, plan, pars, ws, row, to, stride):
     """K (eta - rest) + D eta' of all modes, `stride` apart."""
     (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
-    q, v, at = read(plan, row + Q), read(plan, row + V), constant_parameters(plan, flex)[1]
-    if read(plan, flex + DIAGONAL):
+    q, v, at = read(plan, row + f.Q), read(plan, row + f.V), constant_parameters(plan, flex)[1]
+    if read(plan, flex + f.DIAGONAL):
         for r in range(n):
             K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
             store(lane, ws, to + stride*r, act*(read(pars, at + r) + K*load(lane, ws, q + r) + D*load(lane, ws, v + r)))
@@ -147,11 +92,11 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
         h = h0 + sum_r eta_r t_r                     f = m a + alpha x h + w x (w x h + 2 sum_r eta_r' t_r)
         g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
     """
-    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     bent, turning, x, rates, _, _ = deformed_blocks(plan, flex)
     straight = constant_parameters(plan, flex)[2]
-    has_pairs, has_turns, at_t = read(plan, flex + HAS_PAIRS), read(plan, flex + HAS_TURNS), straight + padded(9*size)
-    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), read(plan, flex + FLEX_PAR)
+    has_pairs, has_turns, at_t = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS), straight + padded(9*size)
+    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_PAR)
     alpha, a = A
     no = zero(lane)
     o = (no, no, no)
@@ -159,7 +104,7 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
     if size > n:
         carry_fields(lane, plan, pars, ws, row)
     else:
-        x, rates = read(plan, row + Q), read(plan, row + V)
+        x, rates = read(plan, row + f.Q), read(plan, row + f.V)
     if has_pairs:
         bend_integrals(lane, plan, pars, ws, row, x, rates)
     for r in range(n, size):
@@ -183,22 +128,22 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
         slide = add(slide, scale(load(lane, ws, rates + r), t))
     for r in range(size*has_turns):
         spin = add(spin, scale(load(lane, ws, rates + r), load3(lane, ws, turning + padded(3*size) + 3*r)))
-    b = k*HINGE_PARS
-    J = add(add(read6(pars, b + INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
-    h = add(read3(pars, b + MOMENT), moment)
+    b = k*f.HINGE_PARS
+    J = add(add(read6(pars, b + f.INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
+    h = add(read3(pars, b + f.MOMENT), moment)
     n_own = add(add(sym_times(J, alpha), cross(h, a)), add(cross(omega, sym_times(J, omega)), spin))
-    f_own = add(add(scale(read(pars, b + MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
-    store(lane, ws, read(plan, flex + FLEX_WS) + MODAL_J, (J, h, (n_own, f_own)))
+    f_own = add(add(scale(read(pars, b + f.MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
+    store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J, (J, h, (n_own, f_own)))
     share_carried(lane, plan, ws, row)
 
 
 @leaf
 def share_carried(lane, plan, ws, row):
     """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
-    flex, (n, size) = read(plan, row + FLEX), counts(plan, read(plan, row + FLEX))
-    (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + V)
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + f.V)
     _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
-    wrench = read(plan, flex + FLEX_WS) + MODAL_WRENCH
+    wrench = read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
     for a in range(size - n):
         field, S, bias = rows + length*(n + a), slopes + padded(n)*a, zero(lane)
         for r in range(n):
@@ -217,7 +162,7 @@ def accelerate_modes(lane, plan, ws, row):
     """The share of modal accelerations in the body's wrench and in the modal forces: g eta'', D eta''."""
     flex, n = flex_of(plan, row)
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-    vdot, wrench = read(plan, row + VDOT), read(plan, flex + FLEX_WS) + MODAL_WRENCH
+    vdot, wrench = read(plan, row + f.VDOT), read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
     for r in range(n):
         mode, acceleration = rows + length*r, load(lane, ws, vdot + r)
         accumulate(lane, ws, wrench, scale(acceleration, load_spatial(lane, ws, mode + at_g)))
@@ -232,13 +177,13 @@ def accelerate_modes(lane, plan, ws, row):
 def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
     """Acceleration of the kinds MODAL and NODE, with modal accelerations if asked; and what it demands of a MODAL body."""
     flex, _ = flex_of(plan, row)
-    bias = read(plan, flex + FLEX_WS) + MODAL_BIAS
-    if read(plan, row + KIND) == NODE:
-        bias = read(plan, row + NODE_WS) + NODE_BIAS
+    bias = read(plan, flex + f.FLEX_WS) + f.MODAL_BIAS
+    if read(plan, row + f.KIND) == NODE:
+        bias = read(plan, row + f.NODE_WS) + f.NODE_BIAS
     A = add(A, (load3(lane, ws, bias), ZERO))
     if with_vdot:
-        A = modal_add(lane, plan, ws, row, A, read(plan, modal_row(plan, flex) + VDOT))
-    if read(plan, row + KIND) == MODAL:
+        A = modal_add(lane, plan, ws, row, A, read(plan, modal_row(plan, flex) + f.VDOT))
+    if read(plan, row + f.KIND) == MODAL:
         deform_body(lane, plan, pars, ws, row, k, unrotate_spatial(C, A), unrotate(C, omega))
         if with_vdot:
             accelerate_modes(lane, plan, ws, row)

@@ -1,45 +1,26 @@
 """The derivative of the whole state: x' = f(t, x, controls), by one of three methods.  x = q | v | wheel speeds | orbit."""
 from bough.kernels.algebra import dot, rotate
+from bough.kernels.asides import aside
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, store, zero
+from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, stand_aside, store, zero
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import close_loops
 from bough.sweeps.cloud import solve_cloud
 from bough.sweeps.composite import solve_dense
-from bough.sweeps.fields import (
-    ACCELERATION,
-    ATTITUDE,
-    BRANCH,
-    CLOSURE_ACCELERATION,
-    N_WHEELS,
-    PAR_WHEELS,
-    RECORD,
-    SHARED_ACCEL,
-    STABILISATION,
-    WHEEL_AXIS,
-    WHEEL_DRIVEN,
-    WHEEL_HINGE,
-    WHEEL_INERTIA,
-    WHEEL_MOTOR,
-    WHEEL_PARS,
-    WHEEL_RATE,
-    WHEEL_ROW,
-    WHEELS,
-    WS_CLOSURE,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.held import give_motion, give_rest, take_given
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
-from bough.sweeps.motion import MOTION, WRENCHES, hinge_row, scatter_motion, scatter_rates
+from bough.sweeps.motion import full_motion, hinge_row, remainder_motion, remainder_wrenches, scatter_rates
 
-ORDER_N, DENSE = range(2)
-CLOUD = None                        # by its type Numba knows, before it compiles anything, that the other methods are not needed
+ORDER_N, DENSE, CLOUD = range(3)
 
 
-@leaf
+@aside
 def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
     controls, and the speeds that matter are `shift` behind it."""
-    if method is None:
+    stand_aside()
+    if method == CLOUD:
         gather_inputs(lane, plan, pars, tables, ws)
         solve_cloud(lane, plan, pars, ws)
         take_given(lane, plan, ws)
@@ -48,7 +29,10 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     if shift == 0:
         gather_inputs(lane, plan, pars, tables, ws)
         weigh_closure(lane, plan, pars, ws)
-    scatter_motion(lane, plan, pars, ws, False, WRENCHES if method == DENSE else MOTION)
+    if method == DENSE:
+        remainder_wrenches(lane, plan, pars, ws)
+    else:
+        remainder_motion(lane, plan, pars, ws)
     if shift == 0:
         apply_loads(lane, plan, pars, ws)
     else:
@@ -59,30 +43,30 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     else:
         solve_dense(lane, plan, pars, ws)
     take_given(lane, plan, ws)
-    if method == DENSE and read(plan, N_WHEELS):
-        scatter_motion(lane, plan, pars, ws, True, MOTION)
+    if method == DENSE and read(plan, f.N_WHEELS):
+        full_motion(lane, plan, pars, ws)
     accelerate_wheels(lane, plan, pars, ws)
 
 
 @leaf
 def accelerate_wheels(lane, plan, pars, ws):
     """Omega' = motor torque/J - e.alpha where driven, 0 where the speed is held [B 2]."""
-    for j in range(read(plan, N_WHEELS)):
-        row, p = read(plan, WHEELS) + j*WHEEL_ROW, read(plan, PAR_WHEELS) + j*WHEEL_PARS
-        hinge = hinge_row(plan, read(plan, row + WHEEL_HINGE))
-        record = read(plan, hinge + RECORD)
+    for j in range(read(plan, f.N_WHEELS)):
+        row, p = read(plan, f.WHEELS) + j*f.WHEEL_ROW, read(plan, f.PAR_WHEELS) + j*f.WHEEL_PARS
+        hinge = hinge_row(plan, read(plan, row + f.WHEEL_HINGE))
+        record = read(plan, hinge + f.RECORD)
         rate = zero(lane)
-        if read(plan, row + WHEEL_DRIVEN):
-            e = rotate(load9(lane, ws, record + ATTITUDE), read3(pars, p + WHEEL_AXIS))
-            alpha = add(load3(lane, ws, record + ACCELERATION), load3(lane, ws, read(plan, hinge + BRANCH) + SHARED_ACCEL))
-            rate = load(lane, ws, read(plan, row + WHEEL_MOTOR))/read(pars, p + WHEEL_INERTIA) - dot(e, alpha)
-        store(lane, ws, read(plan, row + WHEEL_RATE), rate)
+        if read(plan, row + f.WHEEL_DRIVEN):
+            e = rotate(load9(lane, ws, record + f.ATTITUDE), read3(pars, p + f.WHEEL_AXIS))
+            alpha = add(load3(lane, ws, record + f.ACCELERATION), load3(lane, ws, read(plan, hinge + f.BRANCH) + f.SHARED_ACCEL))
+            rate = load(lane, ws, read(plan, row + f.WHEEL_MOTOR))/read(pars, p + f.WHEEL_INERTIA) - dot(e, alpha)
+        store(lane, ws, read(plan, row + f.WHEEL_RATE), rate)
 
 
 def weigh_closure(lane, plan, pars, ws):
     """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14]."""
-    w = zero(lane) + read(pars, STABILISATION)
-    store(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
+    w = zero(lane) + read(pars, f.STABILISATION)
+    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
 
 
 only_if_looped(weigh_closure, lambda lane, plan, pars, ws: None)

@@ -6,70 +6,12 @@ leaves it with its potential energy in its own place in ws, for outputs.
 from math import atan2, pi
 
 from bough.kernels.algebra import ZERO, compose, dot, larger, rotate, shift_wrench
+from bough.kernels.asides import aside
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    any_negative,
-    get_lane,
-    inverse_above,
-    load,
-    load3,
-    load9,
-    put_lane,
-    read,
-    read3,
-    read9,
-    scale,
-    smaller,
-    sqrt,
-    store,
-    sub,
-    where_positive,
-    width_of,
-    zero,
-)
+from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load9, put_lane, read, read3,
+                                 read9, scale, smaller, sqrt, stand_aside, store, sub, where_positive, width_of, zero)
 from bough.sweeps.closures import walk_inward
-from bough.sweeps.fields import (
-    ATTITUDE,
-    BUOYANCY_AT,
-    BUOYANCY_AXIS,
-    BUOYANCY_LEVEL,
-    BUOYANCY_PARS,
-    BUOYANCY_WEIGHT,
-    CYLINDER_BOTTOM,
-    CYLINDER_PARS,
-    CYLINDER_RADIUS,
-    CYLINDER_TOP,
-    ELEMENT_HINGE,
-    ELEMENT_KIND,
-    ELEMENT_MEET,
-    ELEMENT_MORE,
-    ELEMENT_OTHER,
-    ELEMENT_PAR,
-    ELEMENT_ROW,
-    ELEMENT_WRENCH,
-    ELEMENT_WS,
-    ELEMENTS,
-    FORCE_ANGLE,
-    FORCE_PLACE,
-    LINE,
-    LINE_A,
-    LINE_B,
-    LINE_DAMPING,
-    LINE_LENGTH,
-    LINE_STIFFNESS,
-    MOMENT_ANGLE,
-    MOMENT_PLACE,
-    N_ELEMENTS,
-    RESTORING,
-    RESTORING_AT,
-    RESTORING_FORCE,
-    RESTORING_MOMENT,
-    RESTORING_REST,
-    RESTORING_TURN,
-    SLOT,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.motion import hinge_row, record_of
 
 FLAT = 1e-4                 # least cosine of the tilt that buoyancy divides by, squared: rounding grows by 1e8
@@ -78,13 +20,21 @@ THIN = 1e-300               # instead of a tilt of zero: no disc is then cut
 
 @leaf
 def apply_elements(lane, plan, pars, ws):
+    """The wrenches of all force elements, where there are any."""
+    if read(plan, f.N_ELEMENTS):
+        fill_elements(lane, plan, pars, ws)
+
+
+@aside
+def fill_elements(lane, plan, pars, ws):
     """The wrenches of all force elements, into the slots of their bodies and into their own places."""
-    for j in range(read(plan, N_ELEMENTS)):
-        row = read(plan, ELEMENTS) + j*ELEMENT_ROW
-        kind = read(plan, row + ELEMENT_KIND)
-        if kind == LINE:
+    stand_aside()
+    for j in range(read(plan, f.N_ELEMENTS)):
+        row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
+        kind = read(plan, row + f.ELEMENT_KIND)
+        if kind == f.LINE:
             apply_line(lane, plan, pars, ws, row)
-        elif kind == RESTORING:
+        elif kind == f.RESTORING:
             apply_restoring(lane, plan, pars, ws, row)
         else:
             apply_buoyancy(lane, plan, pars, ws, row)
@@ -93,7 +43,7 @@ def apply_elements(lane, plan, pars, ws):
 @leaf
 def load_body(lane, plan, ws, k, arm, wrench):
     """A wrench about the point at `arm`, into the slot of body k; nothing moves the ground."""
-    slot = read(plan, hinge_row(plan, k) + SLOT)
+    slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:
         accumulate(lane, ws, slot, shift_wrench(arm, wrench))
 
@@ -101,28 +51,28 @@ def load_body(lane, plan, ws, k, arm, wrench):
 @leaf
 def arm_of(lane, plan, pars, ws, k, at):
     """From the origin of body k to a point that is fixed in it."""
-    return rotate(load9(lane, ws, record_of(plan, k) + ATTITUDE), read3(pars, at))
+    return rotate(load9(lane, ws, record_of(plan, k) + f.ATTITUDE), read3(pars, at))
 
 
 @leaf
 def apply_line(lane, plan, pars, ws, row):
     """Tension along the straight line between two points [B 20]; what can be slack never pushes."""
-    p, meet = read(plan, row + ELEMENT_PAR), read(plan, row + ELEMENT_MEET)
-    k_b, k_a = read(plan, row + ELEMENT_HINGE), read(plan, row + ELEMENT_OTHER)
-    arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + LINE_B), arm_of(lane, plan, pars, ws, k_a, p + LINE_A)
+    p, meet = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET)
+    k_b, k_a = read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_OTHER)
+    arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + f.LINE_B), arm_of(lane, plan, pars, ws, k_a, p + f.LINE_A)
     x_b, _, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, 0)
     x_a, _, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, 0)
-    d, stiffness = sub(x_b, x_a), read(pars, p + LINE_STIFFNESS)
+    d, stiffness = sub(x_b, x_a), read(pars, p + f.LINE_STIFFNESS)
     distance = sqrt(dot(d, d))
     n = scale(inverse_above(distance, 0.0), d)                              # no direction, no force
-    stretch, rate = distance - read(pars, p + LINE_LENGTH), dot(n, sub(v_b, v_a))
-    tension, energy = stiffness*stretch + read(pars, p + LINE_DAMPING)*rate, 0.5*stiffness*stretch*stretch
-    if read(plan, row + ELEMENT_MORE):
+    stretch, rate = distance - read(pars, p + f.LINE_LENGTH), dot(n, sub(v_b, v_a))
+    tension, energy = stiffness*stretch + read(pars, p + f.LINE_DAMPING)*rate, 0.5*stiffness*stretch*stretch
+    if read(plan, row + f.ELEMENT_MORE):
         tension, energy = where_positive(stretch, larger(tension, 0.0), 0.0), where_positive(stretch, energy, 0.0)
     pull = scale(tension, n)
     load_body(lane, plan, ws, k_a, arm_a, (ZERO, pull))
     load_body(lane, plan, ws, k_b, arm_b, (ZERO, scale(-1.0, pull)))
-    store(lane, ws, read(plan, row + ELEMENT_WS) + ELEMENT_WRENCH, ((ZERO, scale(-1.0, pull)), (energy, tension)))
+    store(lane, ws, read(plan, row + f.ELEMENT_WS) + f.ELEMENT_WRENCH, ((ZERO, scale(-1.0, pull)), (energy, tension)))
 
 
 @leaf
@@ -139,21 +89,21 @@ def roll_pitch_yaw(lane, ws, at, R):
 @leaf
 def apply_restoring(lane, plan, pars, ws, row):
     """A force and a moment that are linear in the displacement of a point and in the angles of its body [B 21]."""
-    p, k, to = read(plan, row + ELEMENT_PAR), read(plan, row + ELEMENT_HINGE), read(plan, row + ELEMENT_WS)
-    arm = arm_of(lane, plan, pars, ws, k, p + RESTORING_AT)
+    p, k, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_WS)
+    arm = arm_of(lane, plan, pars, ws, k, p + f.RESTORING_AT)
     x, _, _ = walk_inward(lane, plan, pars, ws, k, 0, arm, 0)
-    d, constant = sub(x, read3(pars, p + RESTORING_REST)), read3(pars, p + RESTORING_FORCE)
-    back, turned = rotate(read9(pars, p + FORCE_PLACE), d), rotate(read9(pars, p + MOMENT_PLACE), d)
+    d, constant = sub(x, read3(pars, p + f.RESTORING_REST)), read3(pars, p + f.RESTORING_FORCE)
+    back, turned = rotate(read9(pars, p + f.FORCE_PLACE), d), rotate(read9(pars, p + f.MOMENT_PLACE), d)
     energy = 0.5*dot(d, back) - dot(constant, d)
-    if read(plan, row + ELEMENT_MORE):
-        C = load9(lane, ws, record_of(plan, k) + ATTITUDE)
-        angles = roll_pitch_yaw(lane, ws, to, compose(C, read9(pars, p + RESTORING_TURN)))
-        by_angles, moment = rotate(read9(pars, p + FORCE_ANGLE), angles), rotate(read9(pars, p + MOMENT_ANGLE), angles)
+    if read(plan, row + f.ELEMENT_MORE):
+        C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
+        angles = roll_pitch_yaw(lane, ws, to, compose(C, read9(pars, p + f.RESTORING_TURN)))
+        by_angles, moment = rotate(read9(pars, p + f.FORCE_ANGLE), angles), rotate(read9(pars, p + f.MOMENT_ANGLE), angles)
         energy = energy + 0.5*(dot(d, by_angles) + dot(angles, add(turned, moment)))
         back, turned = add(back, by_angles), add(turned, moment)
-    wrench = sub(read3(pars, p + RESTORING_MOMENT), turned), sub(constant, back)
+    wrench = sub(read3(pars, p + f.RESTORING_MOMENT), turned), sub(constant, back)
     load_body(lane, plan, ws, k, arm, wrench)
-    store(lane, ws, to + ELEMENT_WRENCH, (wrench, (energy, 0.0)))
+    store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (energy, 0.0)))
 
 
 @leaf
@@ -179,23 +129,23 @@ def wet_disc(lane, ws, room, x, r, s):
 @leaf
 def apply_buoyancy(lane, plan, pars, ws, row):
     """The weight of the displaced water, at the centroid of the wet part of upright, tilted or capsized cylinders [B 22]."""
-    p, k, to = read(plan, row + ELEMENT_PAR), read(plan, row + ELEMENT_HINGE), read(plan, row + ELEMENT_WS)
-    arm, e = arm_of(lane, plan, pars, ws, k, p + BUOYANCY_AT), arm_of(lane, plan, pars, ws, k, p + BUOYANCY_AXIS)
+    p, k, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_WS)
+    arm, e = arm_of(lane, plan, pars, ws, k, p + f.BUOYANCY_AT), arm_of(lane, plan, pars, ws, k, p + f.BUOYANCY_AXIS)
     (_, _, height), _, _ = walk_inward(lane, plan, pars, ws, k, 0, arm, 0)
     ex, ey, c = e
-    depth, s = read(pars, p + BUOYANCY_LEVEL) - height, sqrt(ex*ex + ey*ey)
+    depth, s = read(pars, p + f.BUOYANCY_LEVEL) - height, sqrt(ex*ex + ey*ey)
     c = where_positive(c, larger(c, FLAT), smaller(c, -FLAT))
     over = 1.0/c
     volume, arm_up, raised = zero(lane), zero(lane), zero(lane)
-    for i in range(read(plan, row + ELEMENT_MORE)):
-        at = p + BUOYANCY_PARS + i*CYLINDER_PARS
-        low, high, r = read(pars, at + CYLINDER_BOTTOM), read(pars, at + CYLINDER_TOP), read(pars, at + CYLINDER_RADIUS)
+    for i in range(read(plan, row + f.ELEMENT_MORE)):
+        at = p + f.BUOYANCY_PARS + i*f.CYLINDER_PARS
+        low, high, r = read(pars, at + f.CYLINDER_BOTTOM), read(pars, at + f.CYLINDER_TOP), read(pars, at + f.CYLINDER_RADIUS)
         G_0, b_0, Q_0 = wet_disc(lane, ws, to, depth - c*low, r, s)
         G_1, b_1, Q_1 = wet_disc(lane, ws, to, depth - c*high, r, s)
         half = 0.5*over*(Q_0 - Q_1)
         volume, raised = volume + over*(G_0 - G_1), raised + half
         arm_up = arm_up + over*(low*G_0 - high*G_1 + half) + b_0 - b_1
-    weight = read(pars, p + BUOYANCY_WEIGHT)
+    weight = read(pars, p + f.BUOYANCY_WEIGHT)
     wrench = (weight*arm_up*ey, -weight*arm_up*ex, zero(lane)), (zero(lane), zero(lane), weight*volume)
     load_body(lane, plan, ws, k, arm, wrench)
-    store(lane, ws, to + ELEMENT_WRENCH, (wrench, (weight*raised, 0.0)))
+    store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (weight*raised, 0.0)))

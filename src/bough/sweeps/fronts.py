@@ -14,95 +14,17 @@ proportion to their number.  Pivots that vanish belong to redundant rows, whose 
 A front holds (L, K, k) of some loops, columns side by side in blocks of four: see `sweeps.fields`.  Fronts join, and loops begin
 and end, at junctions; in between a front is worked on in place.
 """
-from bough.kernels.algebra import (
-    ZERO,
-    axis_z,
-    cross,
-    dot,
-    factor,
-    larger,
-    rotate,
-    solve,
-    solve_columns,
-    spatial_dot,
-    sub_outer,
-    sub_product,
-    unrotate,
-)
+from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rotate, solve, solve_columns, spatial_dot, sub_outer,
+                                   sub_product, unrotate)
+from bough.kernels.asides import aside
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
-from bough.kernels.jit import aside, leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    any_negative,
-    get_lane,
-    inverse_above,
-    load,
-    load3,
-    load4,
-    load9,
-    load_spatial,
-    only_if_both,
-    only_if_held,
-    only_if_looped,
-    put_lane,
-    quads_of,
-    read,
-    scale,
-    smaller,
-    stand_aside,
-    store,
-    sub,
-    width_of,
-    zero,
-)
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load4, load9, load_spatial,
+                                 only_if_both, only_if_held, only_if_looped, put_lane, quads_of, read, scale, smaller, stand_aside,
+                                 store, sub, width_of, zero)
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
-from bough.sweeps.fields import (
-    ALL_OF_IT,
-    CLOSED_COLUMN,
-    CLOSED_MULTIPLIERS,
-    CLOSED_ROW,
-    CLOSED_ROWS,
-    FRONT,
-    FRONT_AT,
-    FRONT_BIAS,
-    FRONT_END,
-    FRONT_FIRST,
-    FRONT_K,
-    FRONT_LAMBDA,
-    FRONT_ORDER,
-    FRONT_PIVOTS,
-    FRONT_U,
-    FRONT_WIDTH,
-    GAIN,
-    IN_PLACE,
-    JUNCTION,
-    JUNCTION_AT,
-    JUNCTION_END,
-    JUNCTION_ROW,
-    JUNCTION_WIDTH,
-    KIND,
-    LAST_JUNCTION,
-    N_CLOSED,
-    N_RUNS,
-    N_SOURCES,
-    NEXT_JUNCTION,
-    PREVIOUS_JUNCTION,
-    RECORD,
-    RUN,
-    RUN_FROM,
-    RUN_LENGTH,
-    RUN_TO,
-    SOLVED,
-    SOURCE_ADDS,
-    SOURCE_AT,
-    SOURCE_HINGES,
-    SOURCE_ROW,
-    SOURCE_STRIDE,
-    SOURCE_U,
-    SOURCE_WIDTH,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.modal_fronts import modal_feel, modal_pass
 
 REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
@@ -115,14 +37,14 @@ IMPLIED = 1e-9                   # of its own entry: what is left of a row that 
 @leaf
 def extent(plan, front):
     """Of a front that passes a hinge: its place, its width, its open columns from the first to the end."""
-    return (read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH), read(plan, front + FRONT_FIRST),
-            read(plan, front + FRONT_END))
+    return (read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH), read(plan, front + f.FRONT_FIRST),
+            read(plan, front + f.FRONT_END))
 
 
 @leaf
 def columns_of(plan, junction):
     """Of the front of a junction: its place, its width, the end of its columns in use."""
-    return read(plan, junction + JUNCTION_AT), read(plan, junction + JUNCTION_WIDTH), read(plan, junction + JUNCTION_END)
+    return read(plan, junction + f.JUNCTION_AT), read(plan, junction + f.JUNCTION_WIDTH), read(plan, junction + f.JUNCTION_END)
 
 
 @leaf
@@ -136,26 +58,26 @@ def line(at, width, which):
 def pass_axis(lane, plan, ws, front, row, e, r):
     """A hinge of one degree of freedom, about or along e; then to the inner body's origin, r back."""
     at, width, first, end = extent(plan, front)
-    quads, gain = quads_of(ws), read(plan, row + RECORD) + GAIN
+    quads, gain = quads_of(ws), read(plan, row + f.RECORD) + f.GAIN
     (g0, g1, g2), (g3, g4, g5) = load_spatial(lane, ws, gain)
     nu, d_inverse, (ex, ey, ez), (x, y, z) = load(lane, ws, gain + 6), load(lane, ws, gain + 7), e, r
-    K, bias = pack_of(lane, line(at, width, FRONT_K)), pack_of(lane, line(at, width, FRONT_BIAS))
-    stride, U = pack_of(lane, width), read(plan, front + FRONT_U) - first
-    turns = read(plan, row + KIND) == REVOLUTE
+    K, bias = pack_of(lane, line(at, width, f.FRONT_K)), pack_of(lane, line(at, width, f.FRONT_BIAS))
+    stride, U = pack_of(lane, width), read(plan, front + f.FRONT_U) - first
+    turns = read(plan, row + f.KIND) == REVOLUTE
     for i in range(pack_of(lane, first), packs_until(lane, end)):
         k = K + i
         a, b, c = load(quads, ws, k), load(quads, ws, k + stride), load(quads, ws, k + 2*stride)
-        d, e, f = load(quads, ws, k + 3*stride), load(quads, ws, k + 4*stride), load(quads, ws, k + 5*stride)
-        u = ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*f
+        d, e, force = load(quads, ws, k + 3*stride), load(quads, ws, k + 4*stride), load(quads, ws, k + 5*stride)
+        u = ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*force
         store(quads, ws, pack_of(lane, U) + i, u)
         accumulate(quads, ws, bias + i, nu*u)
-        d, e, f = d - g3*u, e - g4*u, f - g5*u
-        store(quads, ws, k, a - g0*u + (y*f - z*e))
-        store(quads, ws, k + stride, b - g1*u + (z*d - x*f))
+        d, e, force = d - g3*u, e - g4*u, force - g5*u
+        store(quads, ws, k, a - g0*u + (y*force - z*e))
+        store(quads, ws, k + stride, b - g1*u + (z*d - x*force))
         store(quads, ws, k + 2*stride, c - g2*u + (x*e - y*d))
         store(quads, ws, k + 3*stride, d)
         store(quads, ws, k + 4*stride, e)
-        store(quads, ws, k + 5*stride, f)
+        store(quads, ws, k + 5*stride, force)
     store(lane, ws, U + width, d_inverse)                                   # L gets U^T D^-1 U of all hinges at once: join_block
 
 
@@ -163,8 +85,8 @@ def pass_axis(lane, plan, ws, front, row, e, r):
 def pass_ball(lane, plan, ws, front, row, P, r):
     """A SPHERICAL hinge, which hands on no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
     at, width, first, end = extent(plan, front)
-    gain, K, bias = read(plan, row + RECORD) + GAIN, line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
-    W, open_width = read(plan, front + FRONT_U) - first, width - first
+    gain, K, bias = read(plan, row + f.RECORD) + f.GAIN, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+    W, open_width = read(plan, front + f.FRONT_U) - first, width - first
     LDL, G, nu = factor(P[0]), load9(lane, ws, gain), load3(lane, ws, gain + 9)
     for j in range(first, end):
         m, _ = load_wrench(lane, ws, K + j, width)
@@ -172,24 +94,24 @@ def pass_ball(lane, plan, ws, front, row, P, r):
         accumulate(lane, ws, bias + j, dot(m, nu))
     add_answers(lane, plan, ws, front)
     for j in range(first, end):
-        m, f = load_wrench(lane, ws, K + j, width)
-        f = sub(f, unrotate(G, m))
-        store_wrench(lane, ws, K + j, width, (cross(r, f), f))
+        m, force = load_wrench(lane, ws, K + j, width)
+        force = sub(force, unrotate(G, m))
+        store_wrench(lane, ws, K + j, width, (cross(r, force), force))
 
 
 @leaf
 def pass_free(lane, plan, ws, front, row, P):
     """A FREE hinge, which hands on nothing: W = P^-1 K."""
     at, width, first, end = extent(plan, front)
-    (J, H, M), K, bias = P, line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
-    W, open_width = read(plan, front + FRONT_U) - first, width - first
+    (J, H, M), K, bias = P, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+    W, open_width = read(plan, front + f.FRONT_U) - first, width - first
     LDL = factor(J)
-    LDL_M, (nu, a_0) = factor(sub_product(M, H, solve_columns(LDL, H))), load_spatial(lane, ws, read(plan, row + RECORD) + GAIN)
+    LDL_M, (nu, a_0) = factor(sub_product(M, H, solve_columns(LDL, H))), load_spatial(lane, ws, read(plan, row + f.RECORD) + f.GAIN)
     for j in range(first, end):
-        m, f = load_wrench(lane, ws, K + j, width)
-        a = solve(LDL_M, sub(f, unrotate(H, solve(LDL, m))))
+        m, force = load_wrench(lane, ws, K + j, width)
+        a = solve(LDL_M, sub(force, unrotate(H, solve(LDL, m))))
         store_wrench(lane, ws, W + j, open_width, (solve(LDL, sub(m, rotate(H, a))), a))
-        accumulate(lane, ws, bias + j, dot(m, nu) + dot(f, a_0))
+        accumulate(lane, ws, bias + j, dot(m, nu) + dot(force, a_0))
     add_answers(lane, plan, ws, front)
     for j in range(first, end):
         store_wrench(lane, ws, K + j, width, (ZERO, ZERO))
@@ -199,7 +121,7 @@ def pass_free(lane, plan, ws, front, row, P):
 def add_answers(lane, plan, ws, front):
     """L + K W of a hinge with several degrees of freedom."""
     at, width, first, end = extent(plan, front)
-    K, W, open_width = line(at, width, FRONT_K), read(plan, front + FRONT_U) - first, width - first
+    K, W, open_width = line(at, width, f.FRONT_K), read(plan, front + f.FRONT_U) - first, width - first
     for j in range(first, end):
         K_j = load_wrench(lane, ws, K + j, width)
         for i in range(j, end):
@@ -208,9 +130,9 @@ def add_answers(lane, plan, ws, front):
 
 def pass_hinge(lane, plan, ws, row, C, P, r):
     """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it."""
-    front = read(plan, row + FRONT)
+    front = read(plan, row + f.FRONT)
     if front:
-        kind = read(plan, row + SOLVED)
+        kind = read(plan, row + f.SOLVED)
         if kind == REVOLUTE or kind == PRISMATIC:
             pass_axis(lane, plan, ws, front, row, axis_z(C), r)
         elif kind == SPHERICAL:
@@ -218,7 +140,7 @@ def pass_hinge(lane, plan, ws, row, C, P, r):
         elif kind == FREE:
             pass_free(lane, plan, ws, front, row, P)
         else:
-            answer_nothing(lane, plan, ws, front, read(plan, row + KIND))
+            answer_nothing(lane, plan, ws, front, read(plan, row + f.KIND))
             shift_front(lane, plan, ws, front, r)
 
 
@@ -227,7 +149,7 @@ only_if_looped(pass_hinge, lambda lane, plan, ws, row, C, P, r: None)
 
 def pass_modes(lane, plan, ws, row, r):
     """The same of the kinds MODAL and NODE."""
-    front = read(plan, row + FRONT)
+    front = read(plan, row + f.FRONT)
     if front:
         modal_pass(lane, plan, ws, row, front)
         shift_front(lane, plan, ws, front, r)
@@ -241,7 +163,7 @@ def answer_nothing(lane, plan, ws, front, kind):
     if kind == REVOLUTE or kind == PRISMATIC:
         _, width, first, _ = extent(plan, front)
         for j in range(width - first + 1):
-            store(lane, ws, read(plan, front + FRONT_U) + j, zero(lane))
+            store(lane, ws, read(plan, front + f.FRONT_U) + j, zero(lane))
 
 
 only_if_held(answer_nothing, lambda lane, plan, ws, front, kind: None)
@@ -251,10 +173,10 @@ only_if_held(answer_nothing, lambda lane, plan, ws, front, kind: None)
 def shift_front(lane, plan, ws, front, r):
     """K to the origin of the inner body: moments of forces r away."""
     at, width, first, end = extent(plan, front)
-    K = line(at, width, FRONT_K)
+    K = line(at, width, f.FRONT_K)
     for j in range(first, end):
-        m, f = load_wrench(lane, ws, K + j, width)
-        store_wrench(lane, ws, K + j, width, (add(m, cross(r, f)), f))
+        m, force = load_wrench(lane, ws, K + j, width)
+        store_wrench(lane, ws, K + j, width, (add(m, cross(r, force)), force))
 
 
 # ---- inward: at a junction -----------------------------------------------------------------------------------------------
@@ -289,8 +211,8 @@ def add_transposed(lane, ws, to, width, source, s_width, n, columns):
 def add_path(lane, plan, ws, to, width, source, begin, n, other, columns):
     """L + U^T D^-1 U of the hinges that a front has passed: the block of the n columns from `begin` on and those from `other` on,
     above the diagonal only if they are the same.  Four rows at a time, which share what is loaded."""
-    quads, hinges, stride = quads_of(ws), read(plan, source + SOURCE_HINGES), read(plan, source + SOURCE_STRIDE)
-    U, behind = read(plan, source + SOURCE_U), read(plan, source + SOURCE_WIDTH)
+    quads, hinges, stride = quads_of(ws), read(plan, source + f.SOURCE_HINGES), read(plan, source + f.SOURCE_STRIDE)
+    U, behind = read(plan, source + f.SOURCE_U), read(plan, source + f.SOURCE_WIDTH)
     for j in range(0, n*(hinges > 0), 4):
         for i in range(pack_of(lane, j)*(begin == other), packs_until(lane, columns)):
             a, b, c, d = zero(quads), zero(quads), zero(quads), zero(quads)
@@ -309,31 +231,31 @@ def add_path(lane, plan, ws, to, width, source, begin, n, other, columns):
 @leaf
 def join_block(lane, plan, ws, L, width, source, run, other):
     """L of the columns of two runs of a front, with the answers of the hinges on its way."""
-    begin, to, n = read(plan, run + RUN_FROM), read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH)
-    o_begin, o_to, o_n = read(plan, other + RUN_FROM), read(plan, other + RUN_TO), read(plan, other + RUN_LENGTH)
-    s_width = read(plan, source + SOURCE_WIDTH)
-    before = read(plan, source + SOURCE_AT) + s_width*begin + o_begin
+    begin, to, n = read(plan, run + f.RUN_FROM), read(plan, run + f.RUN_TO), read(plan, run + f.RUN_LENGTH)
+    o_begin, o_to, o_n = read(plan, other + f.RUN_FROM), read(plan, other + f.RUN_TO), read(plan, other + f.RUN_LENGTH)
+    s_width = read(plan, source + f.SOURCE_WIDTH)
+    before = read(plan, source + f.SOURCE_AT) + s_width*begin + o_begin
     if o_to >= to:
         add_path(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
-        if read(plan, source + SOURCE_ADDS) == ALL_OF_IT:
+        if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_entries(lane, ws, L + width*to + o_to, width, before, s_width, n, o_n)
     else:                                                                   # the other comes first here
         add_path(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
-        if read(plan, source + SOURCE_ADDS) == ALL_OF_IT:
+        if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_transposed(lane, ws, L + width*o_to + to, width, before, s_width, n, o_n)
 
 
 @leaf
 def join_front(lane, plan, ws, at, width, source):
     """Add a front to that of a junction, run by run of columns."""
-    s_at, s_width, runs = read(plan, source + SOURCE_AT), read(plan, source + SOURCE_WIDTH), read(plan, source + N_RUNS)
+    s_at, s_width, runs = read(plan, source + f.SOURCE_AT), read(plan, source + f.SOURCE_WIDTH), read(plan, source + f.N_RUNS)
     for p in range(runs):
-        run = source + SOURCE_ROW + RUN*p
-        if read(plan, source + SOURCE_ADDS) != IN_PLACE:
-            add_lines(lane, ws, line(at, width, FRONT_K) + read(plan, run + RUN_TO), width,
-                      line(s_at, s_width, FRONT_K) + read(plan, run + RUN_FROM), s_width, read(plan, run + RUN_LENGTH))
+        run = source + f.SOURCE_ROW + f.RUN*p
+        if read(plan, source + f.SOURCE_ADDS) != f.IN_PLACE:
+            add_lines(lane, ws, line(at, width, f.FRONT_K) + read(plan, run + f.RUN_TO), width,
+                      line(s_at, s_width, f.FRONT_K) + read(plan, run + f.RUN_FROM), s_width, read(plan, run + f.RUN_LENGTH))
         for q in range(p, runs):
-            join_block(lane, plan, ws, at, width, source, run, source + SOURCE_ROW + RUN*q)
+            join_block(lane, plan, ws, at, width, source, run, source + f.SOURCE_ROW + f.RUN*q)
 
 
 @leaf
@@ -361,21 +283,21 @@ def eliminate(lane, ws, at, width, end, i, least):
     """Row i of L out of the rows behind it, out of K and k; 0 for its pivot's inverse if it is not above `least`."""
     L = at + width*i
     d = inverse_above(load(lane, ws, L + i), least)
-    store(lane, ws, line(at, width, FRONT_PIVOTS) + i, d)
+    store(lane, ws, line(at, width, f.FRONT_PIVOTS) + i, d)
     for j in range(i & -4, i + 1):
         store(lane, ws, L + j, zero(lane))                                  # so that whole packs can be taken
     for j in range(i + 1, end):
         subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
-    quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, FRONT_K), pack_of(lane, width)
-    (a, b, c), (e, f, g) = scale(d, load_wrench(lane, ws, K + i, width))
-    h = d*load(lane, ws, line(at, width, FRONT_BIAS) + i)
+    quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, f.FRONT_K), pack_of(lane, width)
+    (a, b, c), (e, force, g) = scale(d, load_wrench(lane, ws, K + i, width))
+    h = d*load(lane, ws, line(at, width, f.FRONT_BIAS) + i)
     for p in range(pack_of(lane, i + 1), packs_until(lane, end)):
         x, to = load(quads, ws, row + p), pack_of(lane, K) + p
         lessen(quads, ws, to, a*x)
         lessen(quads, ws, to + stride, b*x)
         lessen(quads, ws, to + 2*stride, c*x)
         lessen(quads, ws, to + 3*stride, e*x)
-        lessen(quads, ws, to + 4*stride, f*x)
+        lessen(quads, ws, to + 4*stride, force*x)
         lessen(quads, ws, to + 5*stride, g*x)
         lessen(quads, ws, to + 6*stride, h*x)                               # k follows K
     return d
@@ -436,7 +358,7 @@ def order_rows(lane, ws, at, width, column, rows, end):
     must not be a pivot for one that it merely resembles."""
     stand_aside()
     quads, diagonal = quads_of(ws), at + width*column + column
-    order, limits = line(at, width, FRONT_ORDER) + column, line(at, width, FRONT_LAMBDA) + column
+    order, limits = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
     for i in range(rows):
         put_lane(lane, ws, order + i, 0, i + 1.0)                           # 0: as they came
         for j in range(i):
@@ -450,16 +372,16 @@ def order_rows(lane, ws, at, width, column, rows, end):
                 swap(quads, ws, pack_of(lane, at + width*(column + step)) + i, pack_of(lane, at + width*(column + chosen)) + i)
             for j in range(rows):
                 swap(lane, ws, diagonal + width*j + step, diagonal + width*j + chosen)
-            for which in range(FRONT_LAMBDA):
+            for which in range(f.FRONT_LAMBDA):
                 swap(lane, ws, line(at, width, which) + column + step, line(at, width, which) + column + chosen)
 
 
 @leaf
 def restore_order(lane, ws, at, width, column, rows):
     """Multipliers as their loop's rows came, if order_rows has changed that."""
-    order, multipliers = line(at, width, FRONT_ORDER) + column, line(at, width, FRONT_LAMBDA) + column
+    order, multipliers = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
     if get_lane(lane, ws, order, 0) > 0.0:
-        aside = line(at, width, FRONT_PIVOTS) + column                      # of no use any more
+        aside = line(at, width, f.FRONT_PIVOTS) + column                      # of no use any more
         for i in range(rows):
             store(lane, ws, aside + int(get_lane(lane, ws, order + i, 0)) - 1, load(lane, ws, multipliers + i))
         for i in range(rows):
@@ -469,33 +391,35 @@ def restore_order(lane, ws, at, width, column, rows):
 @leaf
 def join_sources(lane, plan, ws, junction):
     at, width, _ = columns_of(plan, junction)
-    source = junction + JUNCTION_ROW + CLOSED_ROW*read(plan, junction + N_CLOSED)
-    for _ in range(read(plan, junction + N_SOURCES)):
+    source = junction + f.JUNCTION_ROW + f.CLOSED_ROW*read(plan, junction + f.N_CLOSED)
+    for _ in range(read(plan, junction + f.N_SOURCES)):
         join_front(lane, plan, ws, at, width, source)
-        source = source + SOURCE_ROW + RUN*read(plan, source + N_RUNS)
+        source = source + f.SOURCE_ROW + f.RUN*read(plan, source + f.N_RUNS)
 
 
 def meet_fronts(lane, plan, ws, row, P, z):
     """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
-    junction = read(plan, row + JUNCTION)
+    junction = read(plan, row + f.JUNCTION)
     while junction:
         join_sources(lane, plan, ws, junction)
-        (at, width, end), closed = columns_of(plan, junction), junction + JUNCTION_ROW
-        K, bias = line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
-        for c in range(read(plan, junction + N_CLOSED)):
-            column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
-            openness = load(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS))       # left there by close_loop
-            set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows, openness)
-        for c in range(read(plan, junction + N_CLOSED)):
-            column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
-            if unequal(lane, ws, at + width*column + column, width + 1, line(at, width, FRONT_LAMBDA) + column, rows):
+        (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
+        K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+        for c in range(read(plan, junction + f.N_CLOSED)):
+            row = closed + f.CLOSED_ROW*c
+            column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
+            openness = load(lane, ws, read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_MULTIPLIERS))       # left there by close_loop
+            set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows, openness)
+        for c in range(read(plan, junction + f.N_CLOSED)):
+            row = closed + f.CLOSED_ROW*c
+            column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
+            if unequal(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
-                d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, FRONT_LAMBDA) + i))
+                d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, f.FRONT_LAMBDA) + i))
                 K_i = load_wrench(lane, ws, K + i, width)
                 P = sub_outer(P, K_i, scale(-d, K_i))
                 z = add(z, scale(d*load(lane, ws, bias + i), K_i))
-        junction = read(plan, junction + NEXT_JUNCTION)
+        junction = read(plan, junction + f.NEXT_JUNCTION)
     return P, z
 
 
@@ -505,11 +429,11 @@ only_if_looped(meet_fronts, lambda lane, plan, ws, row, P, z: (P, z))
 # ---- outward ---------------------------------------------------------------------------------------------------------------
 def feel_front(lane, plan, ws, row):
     """nu + W lambda: what the multipliers add to a hinge's own answer, where hinge_accelerate will look for it."""
-    front = read(plan, row + FRONT)
+    front = read(plan, row + f.FRONT)
     if front:
         at, width, first, end = extent(plan, front)
-        kind, gain = read(plan, row + SOLVED), read(plan, row + RECORD) + GAIN
-        multipliers, W, open_width = line(at, width, FRONT_LAMBDA), read(plan, front + FRONT_U) - first, width - first
+        kind, gain = read(plan, row + f.SOLVED), read(plan, row + f.RECORD) + f.GAIN
+        multipliers, W, open_width = line(at, width, f.FRONT_LAMBDA), read(plan, front + f.FRONT_U) - first, width - first
         if kind == REVOLUTE or kind == PRISMATIC:
             added = zero(lane)
             for j in range(first, end):
@@ -534,11 +458,11 @@ only_if_looped(feel_front, lambda lane, plan, ws, row: None)
 @leaf
 def find_multipliers(lane, plan, ws, junction, A):
     """lambda = -L^-1 (K A + k + other lambda) of the loops that were eliminated at a junction."""
-    (at, width, end), closed = columns_of(plan, junction), junction + JUNCTION_ROW
-    K, bias = line(at, width, FRONT_K), line(at, width, FRONT_BIAS)
-    pivots, multipliers = line(at, width, FRONT_PIVOTS), line(at, width, FRONT_LAMBDA)
-    for c in range(read(plan, junction + N_CLOSED) - 1, -1, -1):
-        column, rows = read(plan, closed + CLOSED_ROW*c + CLOSED_COLUMN), read(plan, closed + CLOSED_ROW*c + CLOSED_ROWS)
+    (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
+    K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+    pivots, multipliers = line(at, width, f.FRONT_PIVOTS), line(at, width, f.FRONT_LAMBDA)
+    for c in range(read(plan, junction + f.N_CLOSED) - 1, -1, -1):
+        column, rows = read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_COLUMN), read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_ROWS)
         for i in range(column + rows - 1, column - 1, -1):
             gap = load(lane, ws, bias + i) + spatial_dot(load_wrench(lane, ws, K + i, width), A)
             for j in range(end - 1, i, -1):                                 # the newest last: the others do not wait for it
@@ -547,32 +471,32 @@ def find_multipliers(lane, plan, ws, junction, A):
         restore_order(lane, ws, at, width, column, rows)
         for i in range(rows):
             value = load(lane, ws, multipliers + column + rows - 1 - i)
-            store(lane, ws, read(plan, closed + CLOSED_ROW*c + CLOSED_MULTIPLIERS) + i, value)
+            store(lane, ws, read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_MULTIPLIERS) + i, value)
 
 
 @leaf
 def hand_back(lane, plan, ws, junction):
     """The multipliers to the fronts that joined."""
     at, width, _ = columns_of(plan, junction)
-    source = junction + JUNCTION_ROW + CLOSED_ROW*read(plan, junction + N_CLOSED)
-    for _ in range(read(plan, junction + N_SOURCES)):
-        s_at, s_width, runs = read(plan, source + SOURCE_AT), read(plan, source + SOURCE_WIDTH), read(plan, source + N_RUNS)
-        for p in range(runs*(read(plan, source + SOURCE_ADDS) != IN_PLACE)):
-            run = source + SOURCE_ROW + RUN*p
-            to = line(s_at, s_width, FRONT_LAMBDA) + read(plan, run + RUN_FROM)
-            copy_run(lane, ws, to, line(at, width, FRONT_LAMBDA) + read(plan, run + RUN_TO), read(plan, run + RUN_LENGTH))
-        source = source + SOURCE_ROW + RUN*runs
+    source = junction + f.JUNCTION_ROW + f.CLOSED_ROW*read(plan, junction + f.N_CLOSED)
+    for _ in range(read(plan, junction + f.N_SOURCES)):
+        s_at, s_width, runs = read(plan, source + f.SOURCE_AT), read(plan, source + f.SOURCE_WIDTH), read(plan, source + f.N_RUNS)
+        for p in range(runs*(read(plan, source + f.SOURCE_ADDS) != f.IN_PLACE)):
+            run = source + f.SOURCE_ROW + f.RUN*p
+            to = line(s_at, s_width, f.FRONT_LAMBDA) + read(plan, run + f.RUN_FROM)
+            copy_run(lane, ws, to, line(at, width, f.FRONT_LAMBDA) + read(plan, run + f.RUN_TO), read(plan, run + f.RUN_LENGTH))
+        source = source + f.SOURCE_ROW + f.RUN*runs
 
 
 def part_fronts(lane, plan, ws, row, A):
     """At a body that moves with A: multipliers of the loops that were eliminated here, and back to the fronts that came."""
-    junction = read(plan, row + JUNCTION)
+    junction = read(plan, row + f.JUNCTION)
     if junction:
-        junction = read(plan, junction + LAST_JUNCTION)
+        junction = read(plan, junction + f.LAST_JUNCTION)
     while junction:
         find_multipliers(lane, plan, ws, junction, A)
         hand_back(lane, plan, ws, junction)
-        junction = read(plan, junction + PREVIOUS_JUNCTION)
+        junction = read(plan, junction + f.PREVIOUS_JUNCTION)
 
 
 only_if_looped(part_fronts, lambda lane, plan, ws, row, A: None)

@@ -4,48 +4,24 @@ A hinge that is held is a weld to the sweeps that solve; its given acceleration 
 """
 import numpy as np
 
+from bough.kernels.asides import aside
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import get_lane, load, only_if_held, put_lane, read, store, width_of, zero
-from bough.sweeps.fields import (
-    HOLD_GIVEN,
-    HOLD_MODE,
-    HOLD_MOTION,
-    HOLD_Q,
-    HOLD_ROW,
-    HOLD_TERMS,
-    HOLD_V,
-    HOLD_VDOT,
-    HOLDS,
-    LOOSE,
-    MOTION_HEAD,
-    MOTION_OFFSET,
-    MOTION_ORIGIN,
-    MOTION_PIECE,
-    N_HOLDS,
-    NQ,
-    NV,
-    PRESCRIBED,
-    TERM_DEGREE,
-    TERM_HEAD,
-    TERM_PERIOD,
-    TERM_PIECES,
-    WS_TIME,
-    WS_XDOT,
-)
+from bough.kernels.lanes import get_lane, load, only_if_held, put_lane, read, stand_aside, store, width_of, zero
+from bough.sweeps import fields as f
 
 
 @leaf
 def hold_row(plan, j):
-    return read(plan, HOLDS) + j*HOLD_ROW
+    return read(plan, f.HOLDS) + j*f.HOLD_ROW
 
 
 @leaf
 def held_speed(plan, j):
     """Which entry of v a coordinate is that can be held; -1 if it is loose now."""
     row = hold_row(plan, j)
-    if read(plan, row + HOLD_MODE) == LOOSE:
+    if read(plan, row + f.HOLD_MODE) == f.LOOSE:
         return -1
-    return read(plan, row + HOLD_VDOT) - read(plan, WS_XDOT) - read(plan, NQ)
+    return read(plan, row + f.HOLD_VDOT) - read(plan, f.WS_XDOT) - read(plan, f.NQ)
 
 
 @leaf
@@ -64,16 +40,16 @@ def last_start(tables, at, stride, n, t):
 @leaf
 def term_at(tables, term, t, t_piece):
     """Position, rate and acceleration of one term of a motion, by Horner's rule for a polynomial and its derivatives."""
-    period, n = read(tables, term + TERM_PERIOD), int(read(tables, term + TERM_PIECES))
+    period, n = read(tables, term + f.TERM_PERIOD), int(read(tables, term + f.TERM_PIECES))
     if period > 0.0:
         turns = np.floor(t_piece/period)
         t, t_piece = t - period*turns, t_piece - period*turns
-        piece = term + TERM_HEAD + MOTION_PIECE*min(int(t_piece/period*n), n - 1)
+        piece = term + f.TERM_HEAD + f.MOTION_PIECE*min(int(t_piece/period*n), n - 1)
     else:
-        piece = last_start(tables, term + TERM_HEAD, MOTION_PIECE, n, t_piece)
+        piece = last_start(tables, term + f.TERM_HEAD, f.MOTION_PIECE, n, t_piece)
     s = t - read(tables, piece)
     q, v, a = 0.0, 0.0, 0.0                                                 # a: half the second derivative
-    for i in range(int(read(tables, term + TERM_DEGREE)) + 1, 0, -1):
+    for i in range(int(read(tables, term + f.TERM_DEGREE)) + 1, 0, -1):
         a = a*s + v
         v = v*s + q
         q = q*s + read(tables, piece + i)
@@ -83,43 +59,49 @@ def term_at(tables, term, t, t_piece):
 @leaf
 def motion_at(tables, motion, terms, t, t_piece):
     """Position, rate and acceleration of a motion: the sum of its terms."""
-    origin, q, v, a = read(tables, motion + MOTION_ORIGIN), read(tables, motion + MOTION_OFFSET), 0.0, 0.0
-    term = motion + MOTION_HEAD
+    origin, q, v, a = read(tables, motion + f.MOTION_ORIGIN), read(tables, motion + f.MOTION_OFFSET), 0.0, 0.0
+    term = motion + f.MOTION_HEAD
     for _ in range(terms):
         dq, dv, da = term_at(tables, term, t - origin, t_piece - origin)
         q, v, a = q + dq, v + dv, a + da
-        term = term + TERM_HEAD + MOTION_PIECE*int(read(tables, term + TERM_PIECES))
+        term = term + f.TERM_HEAD + f.MOTION_PIECE*int(read(tables, term + f.TERM_PIECES))
     return q, v, a
 
 
+@leaf
 def give_motion(lane, plan, tables, ws, with_state):
+    """What is given, where anything is."""
+    if read(plan, f.N_HOLDS):
+        give_motions(lane, plan, tables, ws, with_state)
+
+
+@aside
+def give_motions(lane, plan, tables, ws, with_state):
     """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
-    for j in range(read(plan, N_HOLDS)):
-        row, time = hold_row(plan, j), read(plan, WS_TIME)
-        mode, given = read(plan, row + HOLD_MODE), read(plan, row + HOLD_GIVEN)
+    stand_aside()
+    for j in range(read(plan, f.N_HOLDS)):
+        row, time = hold_row(plan, j), read(plan, f.WS_TIME)
+        mode, given = read(plan, row + f.HOLD_MODE), read(plan, row + f.HOLD_GIVEN)
         store(lane, ws, given, zero(lane))
-        if mode == PRESCRIBED:
+        if mode == f.PRESCRIBED:
             q, v, a, before, before_piece = 0.0, 0.0, 0.0, np.nan, np.nan
             for i in range(width_of(lane)):
                 t, t_piece = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i)
                 if t != before or t_piece != before_piece:                  # lanes at one time share it
-                    q, v, a = motion_at(tables, read(plan, row + HOLD_MOTION), read(plan, row + HOLD_TERMS), t, t_piece)
+                    q, v, a = motion_at(tables, read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS), t, t_piece)
                     before, before_piece = t, t_piece
                 put_lane(lane, ws, given, i, a)
                 if with_state:
-                    put_lane(lane, ws, read(plan, row + HOLD_Q), i, q)
-                    put_lane(lane, ws, read(plan, row + HOLD_V), i, v)
-        elif mode != LOOSE and with_state:
-            store(lane, ws, read(plan, row + HOLD_V), zero(lane))
-
-
-only_if_held(give_motion, lambda lane, plan, tables, ws, with_state: None)
+                    put_lane(lane, ws, read(plan, row + f.HOLD_Q), i, q)
+                    put_lane(lane, ws, read(plan, row + f.HOLD_V), i, v)
+        elif mode != f.LOOSE and with_state:
+            store(lane, ws, read(plan, row + f.HOLD_V), zero(lane))
 
 
 def give_rest(lane, plan, ws):
     """Nothing that is held changes."""
-    for j in range(read(plan, N_HOLDS)):
-        store(lane, ws, read(plan, hold_row(plan, j) + HOLD_GIVEN), zero(lane))
+    for j in range(read(plan, f.N_HOLDS)):
+        store(lane, ws, read(plan, hold_row(plan, j) + f.HOLD_GIVEN), zero(lane))
 
 
 only_if_held(give_rest, lambda lane, plan, ws: None)
@@ -127,9 +109,9 @@ only_if_held(give_rest, lambda lane, plan, ws: None)
 
 def give_change(lane, plan, ws):
     """What is put where vdot will be is given."""
-    for j in range(read(plan, N_HOLDS)):
+    for j in range(read(plan, f.N_HOLDS)):
         row = hold_row(plan, j)
-        store(lane, ws, read(plan, row + HOLD_GIVEN), load(lane, ws, read(plan, row + HOLD_VDOT)))
+        store(lane, ws, read(plan, row + f.HOLD_GIVEN), load(lane, ws, read(plan, row + f.HOLD_VDOT)))
 
 
 only_if_held(give_change, lambda lane, plan, ws: None)
@@ -137,10 +119,10 @@ only_if_held(give_change, lambda lane, plan, ws: None)
 
 def take_given(lane, plan, ws):
     """vdot of what is held."""
-    for j in range(read(plan, N_HOLDS)):
+    for j in range(read(plan, f.N_HOLDS)):
         row = hold_row(plan, j)
-        if read(plan, row + HOLD_MODE) != LOOSE:
-            store(lane, ws, read(plan, row + HOLD_VDOT), load(lane, ws, read(plan, row + HOLD_GIVEN)))
+        if read(plan, row + f.HOLD_MODE) != f.LOOSE:
+            store(lane, ws, read(plan, row + f.HOLD_VDOT), load(lane, ws, read(plan, row + f.HOLD_GIVEN)))
 
 
 only_if_held(take_given, lambda lane, plan, ws: None)
@@ -148,8 +130,8 @@ only_if_held(take_given, lambda lane, plan, ws: None)
 
 def hold_equations(lane, plan, ws, M, b):
     """In M a = b, rows and columns of what is held: nothing is left to solve there."""
-    n = read(plan, NV)
-    for j in range(read(plan, N_HOLDS)):
+    n = read(plan, f.NV)
+    for j in range(read(plan, f.N_HOLDS)):
         i = held_speed(plan, j)
         if i >= 0:
             for c in range(n):
@@ -164,8 +146,8 @@ only_if_held(hold_equations, lambda lane, plan, ws, M, b: None)
 
 def hold_columns(lane, plan, ws, J, rows):
     """In a Jacobian of so many rows, columns of what is held."""
-    n = read(plan, NV)
-    for j in range(read(plan, N_HOLDS)):
+    n = read(plan, f.NV)
+    for j in range(read(plan, f.N_HOLDS)):
         i = held_speed(plan, j)
         if i >= 0:
             for c in range(rows):

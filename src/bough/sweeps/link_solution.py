@@ -2,29 +2,8 @@
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, lanes_of, quads_of, read, store
 from bough.sweeps.link_rows import carry_row, copy_row, dot_rows, packs_of, pairs_of, sum_rows
-from bough.sweeps.riccati import (
-    CARRIED,
-    DIRECT,
-    FORM,
-    GAINS,
-    HINGE,
-    HINGED,
-    INNER_LINK,
-    LEVER,
-    LEVER_FROM,
-    LEVER_ROWS,
-    LEVER_T,
-    OWN,
-    RIGID,
-    ROWS,
-    SHAPES,
-    SHAPES_T,
-    SHARED,
-    SPEED,
-    SPEEDS,
-    TABLE_ROW,
-    VECTOR,
-)
+from bough.sweeps.riccati import (CARRIED, DIRECT, FORM, GAINS, HINGE, HINGED, INNER_LINK, LEVER, LEVER_FROM, LEVER_ROWS, LEVER_T,
+                                  OWN, RIGID, ROWS, SHAPES, SHAPES_T, SHARED, SPEED, SPEEDS, TABLE_ROW, VECTOR)
 
 
 @leaf

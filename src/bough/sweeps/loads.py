@@ -5,78 +5,12 @@ it.  Wheels, wrenches, force elements and central gravity then act on bodies, th
 origin, in inertial axes), which every dynamics sweep subtracts.
 """
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
-from bough.kernels.jit import aside, leaf
-from bough.kernels.lanes import (
-    accumulate,
-    get_lane,
-    load,
-    load3,
-    load9,
-    load_spatial,
-    put_lane,
-    read,
-    read3,
-    read9,
-    scale,
-    stand_aside,
-    store,
-    width_of,
-    zero,
-)
+from bough.kernels.asides import aside
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_spatial, put_lane, read, read3, read9, scale,
+                                 stand_aside, store, width_of, zero)
 from bough.sweeps.elements import apply_elements
-from bough.sweeps.fields import (
-    ATTITUDE,
-    DAMPING,
-    HAS_LOADS,
-    IN_ORBIT,
-    N_CONSTANTS,
-    N_SLOTS,
-    N_SPRINGS,
-    N_TABLES,
-    N_WHEELS,
-    N_WRENCHES,
-    PAR_INPUTS,
-    PAR_SPRINGS,
-    PAR_WHEELS,
-    PAR_WRENCHES,
-    PIECE,
-    RATE,
-    REST,
-    SLOT,
-    SPRING_ACTS,
-    SPRING_PARS,
-    SPRING_Q,
-    SPRING_ROW,
-    SPRING_TAU,
-    SPRING_V,
-    SPRINGS,
-    STIFFNESS,
-    TABLE_AT,
-    TABLE_PIECES,
-    TABLE_ROW,
-    TABLE_TARGET,
-    TABLES,
-    WHEEL_AXIS,
-    WHEEL_DRIVEN,
-    WHEEL_HINGE,
-    WHEEL_INERTIA,
-    WHEEL_MOTOR,
-    WHEEL_PARS,
-    WHEEL_ROW,
-    WHEEL_SPEED,
-    WHEELS,
-    WRENCH_C,
-    WRENCH_HINGE,
-    WRENCH_PARS,
-    WRENCH_R,
-    WRENCH_ROW,
-    WRENCH_U,
-    WRENCH_WORLD,
-    WRENCHES,
-    WS_SLOTS,
-    WS_TIME,
-    WS_U,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.held import last_start
 from bough.sweeps.loop_loads import load_loops
 from bough.sweeps.motion import hinge_row, record_of
@@ -86,7 +20,7 @@ from bough.sweeps.orbit import apply_orbit
 @leaf
 def piecewise(tables, at, pieces, t, t_piece):
     """Value at t of the cubic piece that holds at t_piece; before the first piece its start value."""
-    row = last_start(tables, at, PIECE, pieces, t_piece)
+    row = last_start(tables, at, f.PIECE, pieces, t_piece)
     s = max(t - read(tables, row), 0.0)
     return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
 
@@ -97,34 +31,34 @@ def gather_inputs(lane, plan, pars, tables, ws):
 
     Time comes as two numbers, t and a time inside the current step: where a table jumps at the end of a step, the
     step's last stage still belongs to the piece before the jump."""
-    for i in range(read(plan, N_CONSTANTS)):
-        accumulate(lane, ws, read(plan, WS_U) + i, read(pars, read(plan, PAR_INPUTS) + i))
-    for j in range(read(plan, N_TABLES)):
-        row, time = read(plan, TABLES) + j*TABLE_ROW, read(plan, WS_TIME)
-        target = read(plan, row + TABLE_TARGET)
+    for i in range(read(plan, f.N_CONSTANTS)):
+        accumulate(lane, ws, read(plan, f.WS_U) + i, read(pars, read(plan, f.PAR_INPUTS) + i))
+    for j in range(read(plan, f.N_TABLES)):
+        row, time = read(plan, f.TABLES) + j*f.TABLE_ROW, read(plan, f.WS_TIME)
+        target = read(plan, row + f.TABLE_TARGET)
         for i in range(width_of(lane)):
-            value = piecewise(tables, read(plan, row + TABLE_AT), read(plan, row + TABLE_PIECES),
+            value = piecewise(tables, read(plan, row + f.TABLE_AT), read(plan, row + f.TABLE_PIECES),
                               get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
             put_lane(lane, ws, target, i, get_lane(lane, ws, target, i) + value)
-    for j in range(read(plan, N_SPRINGS)):
-        row, p = read(plan, SPRINGS) + j*SPRING_ROW, read(plan, PAR_SPRINGS) + j*SPRING_PARS
-        stretch = load(lane, ws, read(plan, row + SPRING_Q)) - read(pars, p + REST)
-        rate = load(lane, ws, read(plan, row + SPRING_V))
-        if read(plan, row + SPRING_ACTS):
-            force = read(pars, p + STIFFNESS)*stretch + read(pars, p + DAMPING)*rate
-            accumulate(lane, ws, read(plan, row + SPRING_TAU), -force)
+    for j in range(read(plan, f.N_SPRINGS)):
+        row, p = read(plan, f.SPRINGS) + j*f.SPRING_ROW, read(plan, f.PAR_SPRINGS) + j*f.SPRING_PARS
+        stretch = load(lane, ws, read(plan, row + f.SPRING_Q)) - read(pars, p + f.REST)
+        rate = load(lane, ws, read(plan, row + f.SPRING_V))
+        if read(plan, row + f.SPRING_ACTS):
+            force = read(pars, p + f.STIFFNESS)*stretch + read(pars, p + f.DAMPING)*rate
+            accumulate(lane, ws, read(plan, row + f.SPRING_TAU), -force)
 
 
 @leaf
 def clear_slots(lane, plan, ws):
-    for i in range(6*read(plan, N_SLOTS)):
-        store(lane, ws, read(plan, WS_SLOTS) + i, zero(lane))
+    for i in range(6*read(plan, f.N_SLOTS)):
+        store(lane, ws, read(plan, f.WS_SLOTS) + i, zero(lane))
 
 
 @leaf
 def apply_loads(lane, plan, pars, ws):
     """Fill the slots, where there are any."""
-    if read(plan, HAS_LOADS):
+    if read(plan, f.HAS_LOADS):
         fill_slots(lane, plan, pars, ws)
 
 
@@ -135,7 +69,7 @@ def fill_slots(lane, plan, pars, ws):
     load_bodies(lane, plan, pars, ws)
     load_loops(lane, plan, pars, ws)
     apply_elements(lane, plan, pars, ws)
-    if read(plan, IN_ORBIT):
+    if read(plan, f.IN_ORBIT):
         apply_orbit(lane, plan, pars, ws)
 
 
@@ -143,9 +77,9 @@ def fill_slots(lane, plan, pars, ws):
 def load_bodies(lane, plan, pars, ws):
     """The slots with what needs nothing but the motion of the body that it acts on: wheels and external wrenches."""
     clear_slots(lane, plan, ws)
-    for j in range(read(plan, N_WHEELS)):
+    for j in range(read(plan, f.N_WHEELS)):
         apply_wheel(lane, plan, pars, ws, j)
-    for j in range(read(plan, N_WRENCHES)):
+    for j in range(read(plan, f.N_WRENCHES)):
         apply_wrench(lane, plan, pars, ws, j)
 
 
@@ -155,28 +89,28 @@ def apply_wheel(lane, plan, pars, ws, j):
 
     Constant speed: h = J Omega, the body's inertia contains the wheel.  Driven by a motor: the wheel turns freely about its
     axis e, so the body's inertia is without J e e^T, and h = J (Omega + e.omega), h' = motor torque."""
-    row, p = read(plan, WHEELS) + j*WHEEL_ROW, read(plan, PAR_WHEELS) + j*WHEEL_PARS
-    k = read(plan, row + WHEEL_HINGE)
-    record, slot = record_of(plan, k), read(plan, hinge_row(plan, k) + SLOT)
+    row, p = read(plan, f.WHEELS) + j*f.WHEEL_ROW, read(plan, f.PAR_WHEELS) + j*f.WHEEL_PARS
+    k = read(plan, row + f.WHEEL_HINGE)
+    record, slot = record_of(plan, k), read(plan, hinge_row(plan, k) + f.SLOT)
     if slot == 0:                                            # on the ground
         return
-    omega = load3(lane, ws, record + RATE)
-    e = rotate(load9(lane, ws, record + ATTITUDE), read3(pars, p + WHEEL_AXIS))
-    speed = load(lane, ws, read(plan, row + WHEEL_SPEED))
-    if read(plan, row + WHEEL_DRIVEN):
+    omega = load3(lane, ws, record + f.RATE)
+    e = rotate(load9(lane, ws, record + f.ATTITUDE), read3(pars, p + f.WHEEL_AXIS))
+    speed = load(lane, ws, read(plan, row + f.WHEEL_SPEED))
+    if read(plan, row + f.WHEEL_DRIVEN):
         speed = speed + dot(e, omega)
-        accumulate(lane, ws, slot, scale(-load(lane, ws, read(plan, row + WHEEL_MOTOR)), e))
-    accumulate(lane, ws, slot, scale(read(pars, p + WHEEL_INERTIA)*speed, cross(e, omega)))       # -omega x h
+        accumulate(lane, ws, slot, scale(-load(lane, ws, read(plan, row + f.WHEEL_MOTOR)), e))
+    accumulate(lane, ws, slot, scale(read(pars, p + f.WHEEL_INERTIA)*speed, cross(e, omega)))       # -omega x h
 
 
 @leaf
 def apply_wrench(lane, plan, pars, ws, j):
     """An external wrench, given at a point of the body, in the body's axes or the world's."""
-    row, p = read(plan, WRENCHES) + j*WRENCH_ROW, read(plan, PAR_WRENCHES) + j*WRENCH_PARS
-    k = read(plan, row + WRENCH_HINGE)
-    C = load9(lane, ws, record_of(plan, k) + ATTITUDE)
-    given = load_spatial(lane, ws, read(plan, row + WRENCH_U))
+    row, p = read(plan, f.WRENCHES) + j*f.WRENCH_ROW, read(plan, f.PAR_WRENCHES) + j*f.WRENCH_PARS
+    k = read(plan, row + f.WRENCH_HINGE)
+    C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
+    given = load_spatial(lane, ws, read(plan, row + f.WRENCH_U))
     wrench = given
-    if read(plan, row + WRENCH_WORLD) == 0:
-        wrench = rotate_spatial(C, rotate_spatial(read9(pars, p + WRENCH_C), given))
-    accumulate(lane, ws, read(plan, hinge_row(plan, k) + SLOT), shift_wrench(rotate(C, read3(pars, p + WRENCH_R)), wrench))
+    if read(plan, row + f.WRENCH_WORLD) == 0:
+        wrench = rotate_spatial(C, rotate_spatial(read9(pars, p + f.WRENCH_C), given))
+    accumulate(lane, ws, read(plan, hinge_row(plan, k) + f.SLOT), shift_wrench(rotate(C, read3(pars, p + f.WRENCH_R)), wrench))

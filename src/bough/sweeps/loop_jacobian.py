@@ -5,48 +5,10 @@
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    accumulate,
-    get_lane,
-    inverse_above,
-    load,
-    load3,
-    load9,
-    load_spatial,
-    only_if_bending,
-    only_if_looped,
-    put_lane,
-    read,
-    store,
-    zero,
-)
+from bough.kernels.lanes import (accumulate, get_lane, inverse_above, load, load3, load9, load_spatial, only_if_bending,
+                                 only_if_looped, put_lane, read, store, zero)
 from bough.sweeps.closures import bias_place, load_wrench
-from bough.sweeps.fields import (
-    ATTITUDE,
-    COLUMN_A,
-    COLUMN_B,
-    INBOARD_MOVES,
-    INNER,
-    KIND,
-    LOOP_A,
-    LOOP_B,
-    LOOP_MEET,
-    LOOP_MULTIPLIERS,
-    LOOP_ROW,
-    LOOP_ROWS,
-    LOOPS,
-    N_LOOPS,
-    N_MULTIPLIERS,
-    NV,
-    OFFSET,
-    RECORD,
-    STRIDE_A,
-    STRIDE_B,
-    TAU,
-    WS_MASS,
-    WS_MULTIPLIERS,
-    WS_U,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.fronts import largest_entry, set_limits, swap
 from bough.sweeps.held import hold_columns
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
@@ -59,26 +21,26 @@ def carry_row(lane, plan, pars, ws, k, meet, X, to):
     """Carry a wrench X from body k to the body `meet`; its share along each hinge is added from `to` on."""
     while k != meet:
         row = hinge_row(plan, k)
-        kind, record = read(plan, row + KIND), read(plan, row + RECORD)
+        kind, record = read(plan, row + f.KIND), read(plan, row + f.RECORD)
         if kind < MODAL:
-            C, first = load9(lane, ws, record + ATTITUDE), read(plan, row + TAU) - read(plan, WS_U)
+            C, first = load9(lane, ws, record + f.ATTITUDE), read(plan, row + f.TAU) - read(plan, f.WS_U)
             for i in range(n_speeds(kind)):
                 accumulate(lane, ws, to + first + i, spatial_dot(hinge_column(kind, hinge_attitude(pars, k), C, i), X))
         else:
             carry_through_modes(lane, plan, ws, row, X, to)
-        X, k = shift_wrench(load3(lane, ws, record + OFFSET), X), read(plan, row + INNER)
+        X, k = shift_wrench(load3(lane, ws, record + f.OFFSET), X), read(plan, row + f.INNER)
 
 
 def carry_through_modes(lane, plan, ws, row, X, to):
     """The share of the modes: by the shapes of a node, less those of the inboard node."""
     flex, n = flex_of(plan, row)
-    first = to + read(plan, modal_row(plan, flex) + TAU) - read(plan, WS_U)
+    first = to + read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
     X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         shapes = node_shapes(plan, row)[0]
         for i in range(n):
             accumulate(lane, ws, first + i, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
-    elif read(plan, flex + INBOARD_MOVES):
+    elif read(plan, flex + f.INBOARD_MOVES):
         shapes = inboard_shapes(lane, plan, flex)
         for i in range(n):
             accumulate(lane, ws, first + i, -spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
@@ -89,32 +51,32 @@ only_if_bending(carry_through_modes, lambda lane, plan, ws, row, X, to: None)
 
 @leaf
 def loop_row(plan, loop):
-    return read(plan, LOOPS) + loop*LOOP_ROW
+    return read(plan, f.LOOPS) + loop*f.LOOP_ROW
 
 
 @leaf
 def loop_jacobian(lane, plan, pars, ws, at):
     """A row of nv numbers for each multiplier from `at` on, after close_loops and before any sweep inward."""
-    nv = read(plan, NV)
-    for i in range(nv*read(plan, N_MULTIPLIERS)):
+    nv = read(plan, f.NV)
+    for i in range(nv*read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, at + i, zero(lane))
-    for loop in range(read(plan, N_LOOPS)):
+    for loop in range(read(plan, f.N_LOOPS)):
         row = loop_row(plan, loop)
-        first, meet = at + nv*(read(plan, row + LOOP_MULTIPLIERS) - read(plan, WS_MULTIPLIERS)), read(plan, row + LOOP_MEET)
-        for j in range(read(plan, row + LOOP_ROWS)):
-            if read(plan, row + COLUMN_A):
-                X = load_wrench(lane, ws, read(plan, row + COLUMN_A) - j, read(plan, row + STRIDE_A))
-                carry_row(lane, plan, pars, ws, read(plan, row + LOOP_A), meet, X, first + nv*j)
-            if read(plan, row + COLUMN_B):
-                X = load_wrench(lane, ws, read(plan, row + COLUMN_B) - j, read(plan, row + STRIDE_B))
-                carry_row(lane, plan, pars, ws, read(plan, row + LOOP_B), meet, X, first + nv*j)
+        first, meet = at + nv*(read(plan, row + f.LOOP_MULTIPLIERS) - read(plan, f.WS_MULTIPLIERS)), read(plan, row + f.LOOP_MEET)
+        for j in range(read(plan, row + f.LOOP_ROWS)):
+            if read(plan, row + f.COLUMN_A):
+                X = load_wrench(lane, ws, read(plan, row + f.COLUMN_A) - j, read(plan, row + f.STRIDE_A))
+                carry_row(lane, plan, pars, ws, read(plan, row + f.LOOP_A), meet, X, first + nv*j)
+            if read(plan, row + f.COLUMN_B):
+                X = load_wrench(lane, ws, read(plan, row + f.COLUMN_B) - j, read(plan, row + f.STRIDE_B))
+                carry_row(lane, plan, pars, ws, read(plan, row + f.LOOP_B), meet, X, first + nv*j)
 
 
 @leaf
 def transform_jacobian(lane, plan, ws, J):
     """J U^-1 in place of J."""
-    n, M = read(plan, NV), read(plan, WS_MASS)
-    for c in range(read(plan, N_MULTIPLIERS)):
+    n, M = read(plan, f.NV), read(plan, f.WS_MASS)
+    for c in range(read(plan, f.N_MULTIPLIERS)):
         y = J + n*c
         for j in range(n):
             share = load(lane, ws, y + j)*load(lane, ws, M + n*j + j)
@@ -125,7 +87,7 @@ def transform_jacobian(lane, plan, ws, J):
 @leaf
 def product(lane, plan, ws, a, b):
     """a D^-1 b of two rows of nv numbers."""
-    n, M, total = read(plan, NV), read(plan, WS_MASS), zero(lane)
+    n, M, total = read(plan, f.NV), read(plan, f.WS_MASS), zero(lane)
     for j in range(n):
         total = total + load(lane, ws, a + j)*load(lane, ws, M + n*j + j)*load(lane, ws, b + j)
     return total
@@ -134,14 +96,14 @@ def product(lane, plan, ws, a, b):
 @leaf
 def order_of_rows(lane, plan, ws, J, S):
     """The order in which the rows are taken: loop by loop, and in a loop as its diagonal of J M^-1 J^T says; and their limits."""
-    n, m, x = read(plan, NV), read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
+    n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
     pivots, order = S + m*m, S + m*m + m
     for c in range(m):
         store(lane, ws, pivots + c, zero(lane))
         store(lane, ws, S + m*c + c, product(lane, plan, ws, J + n*c, J + n*c))
         put_lane(lane, ws, order + c, 0, float(c))
-    for loop in range(read(plan, N_LOOPS)):
-        first, rows = read(plan, loop_row(plan, loop) + LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + LOOP_ROWS)
+    for loop in range(read(plan, f.N_LOOPS)):
+        first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
         set_limits(lane, ws, S + m*first + first, m + 1, pivots + first, rows, load(lane, ws, x + first))
         for step in range(rows):                                            # a selection sort of copies of the diagonal
             chosen = largest_entry(lane, ws, S + m*first + first, m + 1, step, rows)
@@ -151,29 +113,29 @@ def order_of_rows(lane, plan, ws, J, S):
 
 @leaf
 def nth_row(lane, plan, ws, S, c):
-    m = read(plan, N_MULTIPLIERS)
+    m = read(plan, f.N_MULTIPLIERS)
     return int(get_lane(lane, ws, S + m*m + m + c, 0))
 
 
 @leaf
 def system_of_multipliers(lane, plan, ws, J, S, b):
     """S = J M^-1 J^T in the order of elimination, and what it must balance in the place of the multipliers."""
-    n, m, x = read(plan, NV), read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
+    n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
     for c in range(m):
         store(lane, ws, x + c, -product(lane, plan, ws, J + n*c, b))
         for e in range(c, m):
             entry = product(lane, plan, ws, J + n*nth_row(lane, plan, ws, S, c), J + n*nth_row(lane, plan, ws, S, e))
             store(lane, ws, S + m*c + e, entry)
-    for loop in range(read(plan, N_LOOPS)):
+    for loop in range(read(plan, f.N_LOOPS)):
         row = loop_row(plan, loop)
-        for j in range(read(plan, row + LOOP_ROWS)):
-            accumulate(lane, ws, read(plan, row + LOOP_MULTIPLIERS) + j, -load(lane, ws, bias_place(plan, row) - j))
+        for j in range(read(plan, row + f.LOOP_ROWS)):
+            accumulate(lane, ws, read(plan, row + f.LOOP_MULTIPLIERS) + j, -load(lane, ws, bias_place(plan, row) - j))
 
 
 @leaf
 def solve_multipliers(lane, plan, ws, S):
     """S lambda = balance, in place; redundant rows get no multiplier."""
-    m, x = read(plan, N_MULTIPLIERS), read(plan, WS_MULTIPLIERS)
+    m, x = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
     pivots = S + m*m
     for c in range(m):
         row = nth_row(lane, plan, ws, S, c)
@@ -194,8 +156,8 @@ def solve_multipliers(lane, plan, ws, S):
 
 def hold_loops(lane, plan, pars, ws, b):
     """Multipliers, and their forces added to b, which is (tau - h) U^-1; the factors of M are at WS_MASS."""
-    n, m = read(plan, NV), read(plan, N_MULTIPLIERS)
-    J = read(plan, WS_MASS) + n*n
+    n, m = read(plan, f.NV), read(plan, f.N_MULTIPLIERS)
+    J = read(plan, f.WS_MASS) + n*n
     S = J + n*m
     loop_jacobian(lane, plan, pars, ws, J)
     hold_columns(lane, plan, ws, J, m)
@@ -204,7 +166,7 @@ def hold_loops(lane, plan, pars, ws, b):
     system_of_multipliers(lane, plan, ws, J, S, b)
     solve_multipliers(lane, plan, ws, S)
     for c in range(m):
-        multiplier = load(lane, ws, read(plan, WS_MULTIPLIERS) + c)
+        multiplier = load(lane, ws, read(plan, f.WS_MULTIPLIERS) + c)
         for j in range(n):
             accumulate(lane, ws, b + j, multiplier*load(lane, ws, J + n*c + j))
 

@@ -7,64 +7,17 @@ from math import atan2
 
 from bough.kernels.algebra import cross, dot, rotate
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    accumulate,
-    get_lane,
-    load,
-    load9,
-    only_if_looped,
-    put_lane,
-    read,
-    read3,
-    scale,
-    store,
-    sub,
-    width_of,
-    zero,
-)
+from bough.kernels.lanes import (accumulate, get_lane, load, load9, only_if_looped, put_lane, read, read3, scale, store, sub,
+                                 width_of, zero)
 from bough.sweeps.closures import walk_inward
-from bough.sweeps.fields import (
-    ABOUT_AXIS,
-    ABOUT_FIRST,
-    ABOUT_SECOND,
-    ALONG,
-    ATTITUDE,
-    CLOSURE_COSINE,
-    CLOSURE_SINE,
-    END_A,
-    END_B,
-    FREE_DAMPING,
-    FREE_KIND,
-    FREE_LOOP,
-    FREE_PARS,
-    FREE_REFERENCE_A,
-    FREE_REFERENCE_B,
-    FREE_REST,
-    FREE_ROW,
-    FREE_STIFFNESS,
-    FREE_TORQUE,
-    FREE_VECTOR_A,
-    FREE_VECTOR_B,
-    FREES,
-    LOOP_A,
-    LOOP_B,
-    LOOP_MEET,
-    LOOP_PARS,
-    LOOP_ROW,
-    LOOPS,
-    N_FREES,
-    PAR_FREES,
-    PAR_LOOPS,
-    SLOT,
-    WS_CLOSURE,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.motion import hinge_row, record_of
 
 
 @leaf
 def angle_about(lane, plan, ws, axis, start, end):
     """The angle about an axis from one direction to another, -pi to pi."""
-    sine, cosine = read(plan, WS_CLOSURE) + CLOSURE_SINE, read(plan, WS_CLOSURE) + CLOSURE_COSINE
+    sine, cosine = read(plan, f.WS_CLOSURE) + f.CLOSURE_SINE, read(plan, f.WS_CLOSURE) + f.CLOSURE_COSINE
     store(lane, ws, sine, zero(lane) + dot(axis, cross(start, end)))
     store(lane, ws, cosine, zero(lane) + dot(start, end) - dot(axis, start)*dot(axis, end))
     for i in range(width_of(lane)):
@@ -75,43 +28,44 @@ def angle_about(lane, plan, ws, axis, start, end):
 @leaf
 def free_rotation(lane, plan, pars, ws, kind, p, C_a, C_b):
     """The dual direction of a rotation that is left free, and its angle [B 14]."""
-    u, e = rotate(C_a, read3(pars, p + FREE_VECTOR_A)), rotate(C_b, read3(pars, p + FREE_VECTOR_B))
-    start, end = rotate(C_a, read3(pars, p + FREE_REFERENCE_A)), rotate(C_b, read3(pars, p + FREE_REFERENCE_B))
-    if kind == ABOUT_AXIS:
+    u, e = rotate(C_a, read3(pars, p + f.FREE_VECTOR_A)), rotate(C_b, read3(pars, p + f.FREE_VECTOR_B))
+    start, end = rotate(C_a, read3(pars, p + f.FREE_REFERENCE_A)), rotate(C_b, read3(pars, p + f.FREE_REFERENCE_B))
+    if kind == f.ABOUT_AXIS:
         return u, angle_about(lane, plan, ws, u, start, end)
     normal = cross(u, e)
     over = 1.0/dot(normal, normal)
-    if kind == ABOUT_FIRST:                                                 # of two: axis u in a, e in b
+    if kind == f.ABOUT_FIRST:                                                 # of two: axis u in a, e in b
         return scale(over, cross(e, normal)), angle_about(lane, plan, ws, u, start, e)
-    if kind == ABOUT_SECOND:
+    if kind == f.ABOUT_SECOND:
         return scale(over, cross(normal, u)), angle_about(lane, plan, ws, e, u, end)
     return e, zero(lane)                                                    # an axis of b, of a ball joint
 
 
 def load_loops(lane, plan, pars, ws):
     """The forces of all loops' joints onto the slots of their bodies."""
-    for j in range(read(plan, N_FREES)):
-        row, p = read(plan, FREES) + j*FREE_ROW, read(plan, PAR_FREES) + j*FREE_PARS
-        loop, at = (read(plan, LOOPS) + read(plan, row + FREE_LOOP)*LOOP_ROW,
-                    read(plan, PAR_LOOPS) + read(plan, row + FREE_LOOP)*LOOP_PARS)
-        k_a, k_b, meet = read(plan, loop + LOOP_A), read(plan, loop + LOOP_B), read(plan, loop + LOOP_MEET)
-        C_a, C_b = load9(lane, ws, record_of(plan, k_a) + ATTITUDE), load9(lane, ws, record_of(plan, k_b) + ATTITUDE)
-        arm_a, arm_b = rotate(C_a, read3(pars, at + END_A)), rotate(C_b, read3(pars, at + END_B))
+    for j in range(read(plan, f.N_FREES)):
+        row, p = read(plan, f.FREES) + j*f.FREE_ROW, read(plan, f.PAR_FREES) + j*f.FREE_PARS
+        loop, at = (read(plan, f.LOOPS) + read(plan, row + f.FREE_LOOP)*f.LOOP_ROW,
+                    read(plan, f.PAR_LOOPS) + read(plan, row + f.FREE_LOOP)*f.LOOP_PARS)
+        k_a, k_b, meet = read(plan, loop + f.LOOP_A), read(plan, loop + f.LOOP_B), read(plan, loop + f.LOOP_MEET)
+        C_a, C_b = load9(lane, ws, record_of(plan, k_a) + f.ATTITUDE), load9(lane, ws, record_of(plan, k_b) + f.ATTITUDE)
+        arm_a, arm_b = rotate(C_a, read3(pars, at + f.END_A)), rotate(C_b, read3(pars, at + f.END_B))
         x_a, w_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, 0)
         x_b, w_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, 0)
-        d, kind = sub(x_b, x_a), read(plan, row + FREE_KIND)
+        d, kind = sub(x_b, x_a), read(plan, row + f.FREE_KIND)
         v = sub(sub(v_b, v_a), cross(w_a, d))
-        if kind == ALONG:
-            e = rotate(C_a, read3(pars, p + FREE_VECTOR_A))
+        if kind == f.ALONG:
+            e = rotate(C_a, read3(pars, p + f.FREE_VECTOR_A))
             coordinate, rate = dot(e, d), dot(e, v)
         else:
             e, coordinate = free_rotation(lane, plan, pars, ws, kind, p, C_a, C_b)
             rate = dot(e, sub(w_b, w_a))
-        f = (load(lane, ws, read(plan, row + FREE_TORQUE)) - read(pars, p + FREE_STIFFNESS)*(coordinate - read(pars, p + FREE_REST))
-             - read(pars, p + FREE_DAMPING)*rate)
-        push(lane, plan, ws, k_b, kind == ALONG, arm_b, scale(f, e))
+        force = (load(lane, ws, read(plan, row + f.FREE_TORQUE))
+                 - read(pars, p + f.FREE_STIFFNESS)*(coordinate - read(pars, p + f.FREE_REST))
+             - read(pars, p + f.FREE_DAMPING)*rate)
+        push(lane, plan, ws, k_b, kind == f.ALONG, arm_b, scale(force, e))
         arm_a = (arm_a[0] + d[0], arm_a[1] + d[1], arm_a[2] + d[2])         # the point of a that coincides with b's end
-        push(lane, plan, ws, k_a, kind == ALONG, arm_a, scale(-f, e))
+        push(lane, plan, ws, k_a, kind == f.ALONG, arm_a, scale(-force, e))
 
 
 only_if_looped(load_loops, lambda lane, plan, pars, ws: None)
@@ -120,7 +74,7 @@ only_if_looped(load_loops, lambda lane, plan, pars, ws: None)
 @leaf
 def push(lane, plan, ws, k, force, arm, e):
     """A force e at `arm`, or a moment e, into the slot of body k."""
-    slot = read(plan, hinge_row(plan, k) + SLOT)
+    slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:
         if force:
             accumulate(lane, ws, slot, (cross(arm, e), e))

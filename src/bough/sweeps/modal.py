@@ -3,74 +3,24 @@
 A mode has a row (D, g, z_f) in the modal record, see `sweeps.deform`; of D the upper triangle counts.  The body's inertia P and
 bias z are in body axes here, at its origin.
 """
-from bough.kernels.algebra import (
-    ZERO,
-    inertia_times,
-    isotropic,
-    outer,
-    rotate,
-    rotate_inertia,
-    rotate_spatial,
-    rotate_sym,
-    shift_inertia,
-    shift_wrench,
-    skew,
-    spatial_dot,
-    sym_outer,
-    transpose,
-    unrotate,
-    unrotate_spatial,
-)
+from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate, rotate_inertia, rotate_spatial, rotate_sym,
+                                   shift_inertia, shift_wrench, skew, spatial_dot, sym_outer, transpose, unrotate,
+                                   unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    accumulate,
-    add,
-    load,
-    load3,
-    load_mass,
-    load_spatial,
-    only_if_bending,
-    read,
-    scale,
-    sqrt,
-    store,
-    sub,
-    zero,
-)
+from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_spatial, only_if_bending, read, scale, sqrt, store,
+                                 sub, zero)
 from bough.sweeps.blocks import add_products, eliminate_all, store_column
-from bough.sweeps.fields import (
-    ACCELERATION,
-    FLEX_HINGE,
-    FLEX_WS,
-    HINGE_PARS,
-    INBOARD_MOVES,
-    KIND,
-    MASS,
-    MODAL_J,
-    MODAL_WRENCH,
-    N_HINGES,
-    RECORD,
-    TAU,
-    VDOT,
-)
-from bough.sweeps.modes import (
-    body_attitude,
-    flex_of,
-    inboard_shapes,
-    modal_add,
-    modal_row,
-    mode_rows,
-    node_shapes,
-)
+from bough.sweeps import fields as f
+from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, mode_rows, node_shapes)
 from bough.sweeps.motion import hinge_row
 
 
 @leaf
 def own_inertia(lane, plan, pars, ws, flex):
     """J, h, m of the deformed body."""
-    J, h = load_mass(lane, ws, read(plan, flex + FLEX_WS) + MODAL_J)
-    return J, h, read(pars, read(plan, flex + FLEX_HINGE)*HINGE_PARS + MASS)
+    J, h = load_mass(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J)
+    return J, h, read(pars, read(plan, flex + f.FLEX_HINGE)*f.HINGE_PARS + f.MASS)
 
 
 # ---- inward: articulated inertia ---------------------------------------------------------------------------------------
@@ -143,13 +93,13 @@ def spent_bias(lane, ws, rows, length, at_g, n):
 def reduce_modes(lane, plan, pars, ws, row, P, z):
     """Eliminate the modes, each like a hinge of one degree of freedom: P - g D^-1 g^T, z - g D^-1 z_f [JR 62]."""
     flex, n = flex_of(plan, row)
-    (rows, length, at_g, at_z), tau = mode_rows(lane, plan, flex, n), read(plan, row + TAU)
+    (rows, length, at_g, at_z), tau = mode_rows(lane, plan, flex, n), read(plan, row + f.TAU)
     J, h, m = own_inertia(lane, plan, pars, ws, flex)
     P = add(P, (J, skew(h), isotropic(m)))
-    z = add(z, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH))
+    z = add(z, load_spatial(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH))
     for j in range(n):
         accumulate(lane, ws, rows + length*j + at_z, -load(lane, ws, tau + j))
-    if read(plan, flex + INBOARD_MOVES):
+    if read(plan, flex + f.INBOARD_MOVES):
         see_from_inboard(lane, plan, ws, flex, n, P, z)
     least = eliminate_all(lane, ws, rows, length, n)                # D, g and z_f without the modes before
     P, z = sub(P, spent_inertia(lane, ws, rows, length, at_g, n)), sub(z, spent_bias(lane, ws, rows, length, at_g, n))
@@ -161,7 +111,7 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
 
 def modal_reduce(lane, plan, pars, ws, row, P, z, r):
     """hinge_reduce and the shift to the inner body, of the kinds MODAL and NODE."""
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         return gather_node(lane, plan, pars, ws, row, P, z, r)
     P, z = reduce_modes(lane, plan, pars, ws, row, P, z)
     return shift_inertia(r, P), shift_wrench(r, z)
@@ -172,12 +122,12 @@ only_if_bending(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
 
 def load_modes(lane, plan, ws):
     """Of a state at rest, z_f = g.A: what the bodies' accelerations alone demand of the modes, without elastic forces [B 18]."""
-    for k in range(1, read(plan, N_HINGES) + 1):
+    for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
-        if read(plan, row + KIND) == MODAL:
+        if read(plan, row + f.KIND) == MODAL:
             flex, n = flex_of(plan, row)
             rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-            A = load_spatial(lane, ws, read(plan, row + RECORD) + ACCELERATION)
+            A = load_spatial(lane, ws, read(plan, row + f.RECORD) + f.ACCELERATION)
             A_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), A)
             for j in range(n):
                 mode = rows + length*j
@@ -192,15 +142,15 @@ def modal_accelerate(lane, plan, ws, row, A):
     """hinge_accelerate of the kinds MODAL, eta'' = -D^-1 (z_f + g.A), and NODE [JR 63]."""
     flex, n = flex_of(plan, row)
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-    vdot = read(plan, modal_row(plan, flex) + VDOT)
-    if read(plan, row + KIND) == MODAL:
+    vdot = read(plan, modal_row(plan, flex) + f.VDOT)
+    if read(plan, row + f.KIND) == MODAL:
         A_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), A)
         for j in range(n - 1, -1, -1):
             mode = rows + length*j
-            f = load(lane, ws, mode + at_z) + spatial_dot(load_spatial(lane, ws, mode + at_g), A_b)
+            force = load(lane, ws, mode + at_z) + spatial_dot(load_spatial(lane, ws, mode + at_g), A_b)
             for i in range(n - 1, j, -1):                       # the newest last: the others do not wait for it
-                f = f + load(lane, ws, mode + i)*load(lane, ws, vdot + i)
-            store(lane, ws, vdot + j, -f*load(lane, ws, mode + j))
+                force = force + load(lane, ws, mode + i)*load(lane, ws, vdot + i)
+            store(lane, ws, vdot + j, -force*load(lane, ws, mode + j))
     return modal_add(lane, plan, ws, row, A, vdot)
 
 
@@ -208,28 +158,28 @@ only_if_bending(modal_accelerate, lambda lane, plan, ws, row, A: A)
 
 
 # ---- inward: wrenches ------------------------------------------------------------------------------------------------------
-def modal_project(lane, plan, ws, row, f):
+def modal_project(lane, plan, ws, row, wrench):
     """hinge_project of the kinds MODAL and NODE: modal forces, where vdot was; gives the wrench with the body's own share [B 3]."""
     flex, n = flex_of(plan, row)
     rows, length, _, at_z = mode_rows(lane, plan, flex, n)
     C = body_attitude(lane, plan, ws, flex)
-    if read(plan, row + KIND) == NODE:
-        f_b, shapes = unrotate_spatial(C, f), node_shapes(plan, row)[0]
+    if read(plan, row + f.KIND) == NODE:
+        f_b, shapes = unrotate_spatial(C, wrench), node_shapes(plan, row)[0]
         for j in range(n):
             accumulate(lane, ws, rows + length*j + at_z, spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b))
-        return f
-    f = add(f, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + FLEX_WS) + MODAL_WRENCH)))
-    f_b, vdot = unrotate_spatial(C, f), read(plan, row + VDOT)
-    moves, shapes = read(plan, flex + INBOARD_MOVES), inboard_shapes(lane, plan, flex)
+        return wrench
+    wrench = add(wrench, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH)))
+    f_b, vdot = unrotate_spatial(C, wrench), read(plan, row + f.VDOT)
+    moves, shapes = read(plan, flex + f.INBOARD_MOVES), inboard_shapes(lane, plan, flex)
     for j in range(n):
         force = load(lane, ws, rows + length*j + at_z)
         if moves:
             force = force - spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b)
         store(lane, ws, vdot + j, force)
-    return f
+    return wrench
 
 
-only_if_bending(modal_project, lambda lane, plan, ws, row, f: f)
+only_if_bending(modal_project, lambda lane, plan, ws, row, wrench: wrench)
 
 
 # ---- inward: composite inertia ---------------------------------------------------------------------------------------------
@@ -237,7 +187,7 @@ def modal_composite(lane, plan, pars, ws, row, R, r):
     """Composite inertia of the kinds MODAL and NODE, about their origin and in inertial axes; a node hands its share to the
     modes."""
     flex, _ = flex_of(plan, row)
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         J, h, m = R
         gather_node(lane, plan, pars, ws, row, (J, skew(h), isotropic(m)), (ZERO, ZERO), r)
         return R

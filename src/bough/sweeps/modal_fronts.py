@@ -10,24 +10,7 @@ from bough.kernels.hinges import MODAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, add, load, load_spatial, only_if_both, read, scale, zero
 from bough.sweeps.closures import load_wrench, store_wrench
-from bough.sweeps.fields import (
-    FRONT,
-    FRONT_AT,
-    FRONT_BIAS,
-    FRONT_END,
-    FRONT_FIRST,
-    FRONT_K,
-    FRONT_RUNS,
-    FRONT_WIDTH,
-    INBOARD_MOVES,
-    KIND,
-    N_RUNS,
-    RUN,
-    RUN_FROM,
-    RUN_LENGTH,
-    RUN_TO,
-    SOURCE_ROW,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
 
 
@@ -36,13 +19,13 @@ def node_columns(lane, plan, ws, row, front):
     """A node hands its front to the modes: X - Pi^T K."""
     flex, n = flex_of(plan, row)
     X, length = mode_columns(lane, plan, flex, n)
-    C, shapes, source = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)[0], read(plan, front + FRONT_RUNS)
-    at, width = read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH)
-    for p in range(read(plan, source + N_RUNS)):
-        run = source + SOURCE_ROW + RUN*p
-        begin, to = read(plan, run + RUN_FROM), read(plan, run + RUN_TO)
-        for j in range(read(plan, run + RUN_LENGTH)):
-            K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + FRONT_K) + begin + j, width))
+    C, shapes, source = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)[0], read(plan, front + f.FRONT_RUNS)
+    at, width = read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH)
+    for p in range(read(plan, source + f.N_RUNS)):
+        run = source + f.SOURCE_ROW + f.RUN*p
+        begin, to = read(plan, run + f.RUN_FROM), read(plan, run + f.RUN_TO)
+        for j in range(read(plan, run + f.RUN_LENGTH)):
+            K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + f.FRONT_K) + begin + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
                 accumulate(lane, ws, X + length*i + to + j, -share)
@@ -51,13 +34,13 @@ def node_columns(lane, plan, ws, row, front):
 def inboard_columns(lane, plan, ws, row):
     """Modes that move the inboard node move the body under it: X + Pi^T K, before the modes are eliminated."""
     flex, n = flex_of(plan, row)
-    front = read(plan, row + FRONT)
-    if front and read(plan, row + KIND) == MODAL and read(plan, flex + INBOARD_MOVES):
+    front = read(plan, row + f.FRONT)
+    if front and read(plan, row + f.KIND) == MODAL and read(plan, flex + f.INBOARD_MOVES):
         X, length = mode_columns(lane, plan, flex, n)
         C, shapes = body_attitude(lane, plan, ws, flex), inboard_shapes(lane, plan, flex)
-        at, width = read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH)
-        for j in range(read(plan, front + FRONT_FIRST), read(plan, front + FRONT_END)):
-            K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + FRONT_K) + j, width))
+        at, width = read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH)
+        for j in range(read(plan, front + f.FRONT_FIRST), read(plan, front + f.FRONT_END)):
+            K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + f.FRONT_K) + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
                 accumulate(lane, ws, X + length*i + j, share)
@@ -71,10 +54,10 @@ def modal_columns(lane, plan, ws, row, front):
     """The eliminated modes' share of the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X."""
     flex, n = flex_of(plan, row)
     (rows, length, at_g, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
-    C, at, width, end = (body_attitude(lane, plan, ws, flex), read(plan, front + FRONT_AT), read(plan, front + FRONT_WIDTH),
-                         read(plan, front + FRONT_END))
-    K, bias = at + width*(width + FRONT_K), at + width*(width + FRONT_BIAS)
-    for j in range(read(plan, front + FRONT_FIRST), end):
+    C, at, width, end = (body_attitude(lane, plan, ws, flex), read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH),
+                         read(plan, front + f.FRONT_END))
+    K, bias = at + width*(width + f.FRONT_K), at + width*(width + f.FRONT_BIAS)
+    for j in range(read(plan, front + f.FRONT_FIRST), end):
         o = (zero(lane), zero(lane), zero(lane))
         added, more = (o, o), zero(lane)
         for i in range(n):
@@ -90,7 +73,7 @@ def modal_columns(lane, plan, ws, row, front):
 
 def modal_pass(lane, plan, ws, row, front):
     """A front through a NODE, or through the MODAL hinge whose modes have been eliminated."""
-    if read(plan, row + KIND) == MODAL:
+    if read(plan, row + f.KIND) == MODAL:
         modal_columns(lane, plan, ws, row, front)
     else:
         node_columns(lane, plan, ws, row, front)
@@ -101,7 +84,7 @@ only_if_both(modal_pass, lambda lane, plan, ws, row, front: None)
 
 def modal_feel(lane, plan, ws, row, multipliers, first, end):
     """z_f + X lambda: what the multipliers add to the modes."""
-    if read(plan, row + KIND) == MODAL:
+    if read(plan, row + f.KIND) == MODAL:
         flex, n = flex_of(plan, row)
         (rows, length, _, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
         for i in range(n):

@@ -13,95 +13,55 @@ eta, and the node turns by exp(theta), with omega = J theta' [B 13].
 from bough.kernels.algebra import ZERO, compose, cross, rotate, rotate_spatial, transpose
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    add,
-    load,
-    load3,
-    load9,
-    load_spatial,
-    only_if_bending,
-    read,
-    read3,
-    read_spatial,
-    scale,
-    store,
-    sub,
-    zero,
-)
+from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_bending, read, read3, read_spatial, scale, store,
+                                 sub, zero)
 from bough.kernels.turns import rate_bias, turn_and_rates
 from bough.sweeps.blocks import aligned, combine_both, padded
-from bough.sweeps.fields import (
-    ATTITUDE,
-    CARRIED,
-    DIAGONAL,
-    FLEX,
-    FLEX_COLUMNS,
-    FLEX_HINGE,
-    FLEX_PAR,
-    FLEX_ROOM,
-    FLEX_WS,
-    HAS_CURVES,
-    HAS_PAIRS,
-    HAS_TURNS,
-    HINGE_ROW,
-    HINGES,
-    INBOARD_MOVES,
-    KIND,
-    MODAL_BIAS,
-    MODAL_ROWS,
-    MODES,
-    NODE_BIAS,
-    NODE_PAR,
-    NODE_SHAPES,
-    NODE_WS,
-    RECORD,
-    Q,
-    V,
-)
+from bough.sweeps import fields as f
 
 
 # ---- where things are ---------------------------------------------------------------------------------------------
 @leaf
 def flex_of(plan, row):
     """The flexible body's row, and its number of modes."""
-    flex = read(plan, row + FLEX)
-    return flex, read(plan, flex + MODES)
+    flex = read(plan, row + f.FLEX)
+    return flex, read(plan, flex + f.MODES)
 
 
 @leaf
 def modal_row(plan, flex):
     """The row of the body's MODAL hinge, which has the modal coordinates."""
-    return read(plan, HINGES) + read(plan, flex + FLEX_HINGE)*HINGE_ROW
+    return read(plan, f.HINGES) + read(plan, flex + f.FLEX_HINGE)*f.HINGE_ROW
 
 
 @leaf
 def mode_rows(lane, plan, flex, n):
     """Where the rows of the modes start, how long one is, and where g and z_f are in it; columns of fronts are its end."""
     at_g = aligned(lane, n)
-    return read(plan, flex + FLEX_WS) + MODAL_ROWS, aligned(lane, at_g + 7) + read(plan, flex + FLEX_COLUMNS), at_g, at_g + 6
+    return read(plan, flex + f.FLEX_WS) + f.MODAL_ROWS, aligned(lane, at_g + 7) + read(plan, flex + f.FLEX_COLUMNS), at_g, at_g + 6
 
 
 @leaf
 def mode_columns(lane, plan, flex, n):
     """Where the columns of a front start in the row of the first mode, and how far those of the next are."""
     rows, length, _, _ = mode_rows(lane, plan, flex, n)
-    return rows + length - read(plan, flex + FLEX_COLUMNS), length
+    return rows + length - read(plan, flex + f.FLEX_COLUMNS), length
 
 
 @leaf
 def counts(plan, flex):
     """Modes, and with them the fields that they carry along."""
-    n = read(plan, flex + MODES)
-    return n, n + read(plan, flex + CARRIED)
+    n = read(plan, flex + f.MODES)
+    return n, n + read(plan, flex + f.CARRIED)
 
 
 @leaf
 def rates_length(plan, flex, size):
     """How much of the block W, h' the rates change."""
     length = 0
-    if read(plan, flex + HAS_TURNS):
+    if read(plan, flex + f.HAS_TURNS):
         length = 2*padded(3*size)
-    elif read(plan, flex + HAS_PAIRS):
+    elif read(plan, flex + f.HAS_PAIRS):
         length = padded(3*size)
     return length
 
@@ -109,7 +69,7 @@ def rates_length(plan, flex, size):
 @leaf
 def deformed_blocks(plan, flex):
     """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
-    (n, size), E = counts(plan, flex), read(plan, flex + FLEX_ROOM)
+    (n, size), E = counts(plan, flex), read(plan, flex + f.FLEX_ROOM)
     W = E + padded(9*size)
     x = W + 2*padded(3*size)
     slopes = x + 2*padded(size)
@@ -121,17 +81,17 @@ def constant_parameters(plan, flex):
     """In pars, behind the modal mass: place and shapes of the inboard node, forces at eta = 0 with stiffness and
     damping, E and t at eta = 0."""
     n, size = counts(plan, flex)
-    inboard = read(plan, flex + FLEX_PAR) + padded(n)*size
+    inboard = read(plan, flex + f.FLEX_PAR) + padded(n)*size
     elastic = inboard + padded(4 + 6*n)
     forces = n + 2*n*n
-    if read(plan, flex + DIAGONAL):
+    if read(plan, flex + f.DIAGONAL):
         forces = 3*n
     return inboard, elastic, elastic + padded(forces)
 
 
 @leaf
 def body_attitude(lane, plan, ws, flex):
-    return load9(lane, ws, read(plan, modal_row(plan, flex) + RECORD) + ATTITUDE)
+    return load9(lane, ws, read(plan, modal_row(plan, flex) + f.RECORD) + f.ATTITUDE)
 
 
 @leaf
@@ -145,7 +105,7 @@ def inboard_shapes(lane, plan, flex):
 @leaf
 def node_shapes(plan, row):
     """In ws: Pi of a node, and the room of a visit."""
-    return read(plan, row + NODE_WS) + NODE_SHAPES, read(plan, read(plan, row + FLEX) + FLEX_ROOM)
+    return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.FLEX_ROOM)
 
 
 # ---- outward: motion ----------------------------------------------------------------------------------------------
@@ -154,7 +114,7 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     """From the inboard node's frame F at r to the body frame: C = F exp(-theta), and back by l_d [JR 11], [B 13]."""
     flex, n = flex_of(plan, row)
     given, to = constant_parameters(plan, flex)[0], inboard_shapes(lane, plan, flex)
-    q, v = read(plan, row + Q), read(plan, row + V)
+    q, v = read(plan, row + f.Q), read(plan, row + f.V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate = (o, o), (o, o)
     for j in range(n):
@@ -162,7 +122,7 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
         place = add(place, scale(load(lane, ws, q + j), shape))
         rate = add(rate, scale(load(lane, ws, v + j), shape))
     theta, u = place
-    if read(plan, flex + HAS_PAIRS) == 0:
+    if read(plan, flex + f.HAS_PAIRS) == 0:
         u = o                                                   # ruthlessly linearised: undeformed places
     l_d = add(u, read3(pars, given))
     turn, J = turn_and_rates(theta)
@@ -173,7 +133,7 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     C = compose(F, transpose(turn))
     back, s = rotate(C, scale(-1.0, l_d)), rotate(C, scale(-1.0, rate[1]))
     sigma, bias = rotate(C, scale(-1.0, rotate(J, rate[0]))), rotate(C, scale(-1.0, rate_bias(theta, rate[0])))
-    store(lane, ws, read(plan, flex + FLEX_WS) + MODAL_BIAS, bias)
+    store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_BIAS, bias)
     outer = add(omega, sigma)                                   # the slide is outboard of the turn
     a = add(cross(add(cross(omega, sigma), bias), back), cross(outer, add(cross(outer, back), scale(2.0, s))))
     return C, add(r, back), sigma, add(a, cross(omega, cross(omega, r)))
@@ -183,17 +143,17 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
 def bend_shapes(lane, plan, pars, ws, row):
     """Pi(eta) = Pi + G eta of a node that moves along a curve, and the rate of it [B 10]."""
     flex, n = flex_of(plan, row)
-    body, given = modal_row(plan, flex), read(plan, row + NODE_PAR) + 4
+    body, given = modal_row(plan, flex), read(plan, row + f.NODE_PAR) + 4
     shapes, bends = node_shapes(plan, row)
-    combine_both(lane, ws, shapes, bends, read(plan, body + Q), read(plan, body + V), n, pars, given, given + padded(6*n), 6*n)
+    combine_both(lane, ws, shapes, bends, read(plan, body + f.Q), read(plan, body + f.V), n, pars, given, given + padded(6*n), 6*n)
 
 
 @leaf
 def node_move(lane, plan, pars, ws, row, C, omega):
     """From the body frame C to a node's: moved by u, turned by exp(theta); keeps its shapes, psi as J psi [B 13]."""
     flex, n = flex_of(plan, row)
-    body, given, curved = modal_row(plan, flex), read(plan, row + NODE_PAR), read(plan, flex + HAS_CURVES)
-    (shapes, bends), q, v = node_shapes(plan, row), read(plan, body + Q), read(plan, body + V)
+    body, given, curved = modal_row(plan, flex), read(plan, row + f.NODE_PAR), read(plan, flex + f.HAS_CURVES)
+    (shapes, bends), q, v = node_shapes(plan, row), read(plan, body + f.Q), read(plan, body + f.V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate, curve = (o, o), (o, o), (o, o)
     if curved:
@@ -206,7 +166,7 @@ def node_move(lane, plan, pars, ws, row, C, omega):
             curve = add(curve, scale(speed, load_spatial(lane, ws, bends + 6*j)))
         place, rate = add(place, scale(0.5*eta, add(shape, shape_0))), add(rate, scale(speed, shape))
     theta, u = place
-    if read(plan, flex + HAS_PAIRS) == 0:
+    if read(plan, flex + f.HAS_PAIRS) == 0:
         u = o                                                   # ruthlessly linearised: undeformed places
     turn, J = turn_and_rates(theta)
     for j in range(n):
@@ -216,7 +176,7 @@ def node_move(lane, plan, pars, ws, row, C, omega):
             psi, phi = read_spatial(pars, given + 4 + 6*j)
             store(lane, ws, shapes + 6*j, (rotate(J, psi), phi))
     bias = add(rate_bias(theta, rate[0]), rotate(J, curve[0]))
-    store(lane, ws, read(plan, row + NODE_WS) + NODE_BIAS, rotate(C, bias))
+    store(lane, ws, read(plan, row + f.NODE_WS) + f.NODE_BIAS, rotate(C, bias))
     r, s = rotate(C, add(u, read3(pars, given))), rotate(C, rate[1])
     a = add(cross(omega, add(cross(omega, r), scale(2.0, s))), rotate(C, curve[1]))
     return compose(C, turn), r, rotate(C, rotate(J, rate[0])), a
@@ -224,11 +184,11 @@ def node_move(lane, plan, pars, ws, row, C, omega):
 
 def modal_move(lane, plan, pars, ws, row, F, r, omega):
     """hinge_move of the kinds MODAL and NODE; the angular acceleration that J' makes waits in their record."""
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         return node_move(lane, plan, pars, ws, row, F, omega)
-    if read(plan, read(plan, row + FLEX) + INBOARD_MOVES):
+    if read(plan, read(plan, row + f.FLEX) + f.INBOARD_MOVES):
         return inboard_move(lane, plan, pars, ws, row, F, r, omega)
-    store(lane, ws, read(plan, read(plan, row + FLEX) + FLEX_WS) + MODAL_BIAS, ZERO)
+    store(lane, ws, read(plan, read(plan, row + f.FLEX) + f.FLEX_WS) + f.MODAL_BIAS, ZERO)
     return F, r, ZERO, cross(omega, cross(omega, r))
 
 
@@ -241,11 +201,11 @@ def modal_add(lane, plan, ws, row, A, eta):
     C = body_attitude(lane, plan, ws, flex)
     o = (zero(lane), zero(lane), zero(lane))
     share = (o, o)
-    if read(plan, row + KIND) == NODE:
+    if read(plan, row + f.KIND) == NODE:
         shapes = node_shapes(plan, row)[0]
         for j in range(n):
             share = add(share, scale(load(lane, ws, eta + j), load_spatial(lane, ws, shapes + 6*j)))
-    elif read(plan, flex + INBOARD_MOVES):
+    elif read(plan, flex + f.INBOARD_MOVES):
         shapes = inboard_shapes(lane, plan, flex)
         for j in range(n):
             share = sub(share, scale(load(lane, ws, eta + j), load_spatial(lane, ws, shapes + 6*j)))
@@ -257,7 +217,7 @@ only_if_bending(modal_add, lambda lane, plan, ws, row, A, eta: A)
 
 def modal_speeds(lane, plan, row):
     """Where the modal speeds of a MODAL hinge's or a node's body are."""
-    return read(plan, modal_row(plan, read(plan, row + FLEX)) + V)
+    return read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.V)
 
 
 only_if_bending(modal_speeds, lambda lane, plan, row: 0)
@@ -265,8 +225,8 @@ only_if_bending(modal_speeds, lambda lane, plan, row: 0)
 
 def modal_rates(lane, plan, ws, row, qdot):
     """hinge_rates of the kind MODAL."""
-    if read(plan, row + KIND) == MODAL:
-        v = read(plan, row + V)
+    if read(plan, row + f.KIND) == MODAL:
+        v = read(plan, row + f.V)
         for j in range(flex_of(plan, row)[1]):
             store(lane, ws, qdot + j, load(lane, ws, v + j))
 

@@ -8,69 +8,14 @@ Accelerations are those of material points and start from minus gravity, so line
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
+from bough.kernels.asides import aside
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (
-    add,
-    load,
-    load3,
-    load9,
-    load_spatial,
-    only_if_held,
-    only_if_looped,
-    quads_of,
-    read,
-    read3,
-    read6,
-    read9,
-    scale,
-    sincos,
-    store,
-    zero,
-)
+from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_held, only_if_looped, quads_of, read, read3, read6,
+                                 read9, scale, sincos, stand_aside, store, zero)
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.deform import modal_accelerated
-from bough.sweeps.fields import (
-    ACCELERATION,
-    ANGLE_END,
-    ANGLE_FIRST,
-    ANGLE_ROW,
-    ANGLES,
-    ATTITUDE,
-    BRANCH,
-    BRANCH_STORE,
-    CLOSURE_ACCELERATION,
-    GAIN,
-    GATHERED,
-    GIVEN,
-    GRAVITY,
-    HINGE_PARS,
-    HINGE_ROW,
-    HINGES,
-    INERTIA,
-    INNER,
-    KIND,
-    MASS,
-    MASSIVE,
-    MOMENT,
-    N_ANGLES,
-    N_HINGES,
-    OFFSET,
-    PLACE_C,
-    PLACE_R,
-    RATE,
-    RECORD,
-    SLOT,
-    SOLVED,
-    VDOT,
-    WS_CLOSURE,
-    WS_COSINES,
-    WS_SINES,
-    WS_X,
-    WS_XDOT,
-    Q,
-    V,
-)
+from bough.sweeps import fields as f
 from bough.sweeps.modes import modal_move, modal_rates
 
 MOTION, WRENCHES, LEAN = range(3)                  # what scatter_motion is for
@@ -78,44 +23,44 @@ MOTION, WRENCHES, LEAN = range(3)                  # what scatter_motion is for
 
 @leaf
 def hinge_row(plan, k):
-    return read(plan, HINGES) + k*HINGE_ROW
+    return read(plan, f.HINGES) + k*f.HINGE_ROW
 
 
 @leaf
 def record_of(plan, k):
-    return read(plan, hinge_row(plan, k) + RECORD)
+    return read(plan, hinge_row(plan, k) + f.RECORD)
 
 
 @leaf
 def hinge_attitude(pars, k):
     """F of a hinge on the ground, where it is constant (only FREE hinges need F after the first sweep)."""
-    return read9(pars, k*HINGE_PARS + PLACE_C)
+    return read9(pars, k*f.HINGE_PARS + f.PLACE_C)
 
 
 @leaf
 def load_motion(lane, ws, record):
-    return load9(lane, ws, record + ATTITUDE), load3(lane, ws, record + RATE), load_spatial(lane, ws, record + ACCELERATION)
+    return load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.RATE), load_spatial(lane, ws, record + f.ACCELERATION)
 
 
 @leaf
 def body_wrench(pars, b, C, omega, A):
     """The wrench that a body's acceleration A and rate omega demand [S 52]; its angular part worked out in body axes."""
     alpha, a = A
-    alpha_b, omega_b, J = unrotate(C, alpha), unrotate(C, omega), read6(pars, b + INERTIA)
-    m, h = read(pars, b + MASS), rotate(C, read3(pars, b + MOMENT))
+    alpha_b, omega_b, J = unrotate(C, alpha), unrotate(C, omega), read6(pars, b + f.INERTIA)
+    m, h = read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT))
     n = rotate(C, add(sym_times(J, alpha_b), cross(omega_b, sym_times(J, omega_b))))
-    f = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
-    return add(n, cross(h, a)), f
+    force = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
+    return add(n, cross(h, a)), force
 
 
 @leaf
 def take_sines(lane, plan, ws):
     """Sines and cosines of all angles, four at a time: four states', or four neighbours' of one state."""
-    quads, x = quads_of(ws), pack_of(lane, read(plan, WS_X))
-    sines, cosines = pack_of(lane, read(plan, WS_SINES)), pack_of(lane, read(plan, WS_COSINES))
-    for run in range(read(plan, N_ANGLES)):
-        row = read(plan, ANGLES) + run*ANGLE_ROW
-        for i in range(pack_of(lane, read(plan, row + ANGLE_FIRST)), packs_until(lane, read(plan, row + ANGLE_END))):
+    quads, x = quads_of(ws), pack_of(lane, read(plan, f.WS_X))
+    sines, cosines = pack_of(lane, read(plan, f.WS_SINES)), pack_of(lane, read(plan, f.WS_COSINES))
+    for run in range(read(plan, f.N_ANGLES)):
+        row = read(plan, f.ANGLES) + run*f.ANGLE_ROW
+        for i in range(pack_of(lane, read(plan, row + f.ANGLE_FIRST)), packs_until(lane, read(plan, row + f.ANGLE_END))):
             s, c = sincos(load(quads, ws, x + i))
             store(quads, ws, sines + i, s)
             store(quads, ws, cosines + i, c)
@@ -123,17 +68,17 @@ def take_sines(lane, plan, ws):
 
 def base_acceleration(lane, plan, pars, ws):
     """Of the ground: minus gravity; nothing where loops are corrected and no dynamics is asked for."""
-    return scale(-load(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION), read3(pars, GRAVITY))
+    return scale(-load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION), read3(pars, f.GRAVITY))
 
 
-only_if_looped(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, GRAVITY)))
+only_if_looped(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
 
 
 def add_given(lane, plan, ws, row, F, C, A):
     """A with the given acceleration of a hinge that is held [B 17]."""
-    kind = read(plan, row + KIND)
-    if read(plan, row + SOLVED) != kind:
-        A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + GIVEN))
+    kind = read(plan, row + f.KIND)
+    if read(plan, row + f.SOLVED) != kind:
+        A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.GIVEN))
     return A
 
 
@@ -147,60 +92,89 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     The purpose says what the next sweep will want: WRENCHES puts what each body's motion demands in its record; LEAN does so
     too, and keeps attitudes, rates and accelerations only where another body or a load asks for them, else the hinge's axis.
     Both are constants where this is called: what they exclude is not compiled."""
-    store(lane, ws, record_of(plan, 0) + ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
+    store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
     take_sines(lane, plan, ws)
-    sines = read(plan, WS_SINES) - read(plan, WS_X), read(plan, WS_COSINES) - read(plan, WS_X)
-    for k in range(1, read(plan, N_HINGES) + 1):
-        row, place = hinge_row(plan, k), k*HINGE_PARS
-        i, kind = read(plan, row + INNER), read(plan, row + KIND)
-        record, branch = read(plan, row + RECORD), read(plan, row + BRANCH)
+    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        i, kind = read(plan, row + f.INNER), read(plan, row + f.KIND)
+        record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         if i != k - 1:
             C, omega, A = load_motion(lane, ws, record_of(plan, i))
         C_i, omega_i = C, omega
 
-        F, r = compose(C_i, read9(pars, place + PLACE_C)), rotate(C_i, read3(pars, place + PLACE_R))
+        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
         if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + Q), read(plan, row + V), sines)
+            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
         else:
             C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
         omega = add(omega_i, sigma)                                                        # [S 44]
         A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                            # [S 46-47]
 
-        store(lane, ws, record + OFFSET, r)
+        store(lane, ws, record + f.OFFSET, r)
         if kind >= MODAL:
-            store(lane, ws, record + ATTITUDE, C)
+            store(lane, ws, record + f.ATTITUDE, C)
             A = modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot)
         elif with_vdot:
-            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + VDOT))
+            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
         else:
             A = add_given(lane, plan, ws, row, F, C, A)
-        if purpose != MOTION and read(plan, row + MASSIVE):
-            store(lane, ws, record + GAIN, body_wrench(pars, place, C, omega, A))
-        if purpose != LEAN or branch or read(plan, row + SLOT):
-            store(lane, ws, record + ATTITUDE, (C, omega, A))
+        if purpose != MOTION and read(plan, row + f.MASSIVE):
+            store(lane, ws, record + f.GAIN, body_wrench(pars, place, C, omega, A))
+        if purpose != LEAN or branch or read(plan, row + f.SLOT):
+            store(lane, ws, record + f.ATTITUDE, (C, omega, A))
         elif kind > PRISMATIC:
-            store(lane, ws, record + ATTITUDE, C)
+            store(lane, ws, record + f.ATTITUDE, C)
         else:
-            store_axis(lane, ws, record + ATTITUDE, C)
+            store_axis(lane, ws, record + f.ATTITUDE, C)
         if branch:
             clear_store(lane, ws, branch)
 
 
+@aside
+def remainder_motion(lane, plan, pars, ws):
+    """scatter_motion without vdot."""
+    stand_aside()
+    scatter_motion(lane, plan, pars, ws, False, MOTION)
+
+
+@aside
+def remainder_wrenches(lane, plan, pars, ws):
+    """The same, and what it demands of each body."""
+    stand_aside()
+    scatter_motion(lane, plan, pars, ws, False, WRENCHES)
+
+
+@aside
+def full_motion(lane, plan, pars, ws):
+    """scatter_motion with vdot."""
+    stand_aside()
+    scatter_motion(lane, plan, pars, ws, True, MOTION)
+
+
+@aside
+def lean_motion(lane, plan, pars, ws):
+    """The same, for inverse dynamics."""
+    stand_aside()
+    scatter_motion(lane, plan, pars, ws, True, LEAN)
+
+
 @leaf
 def clear_store(lane, ws, branch):
-    for i in range(GATHERED, BRANCH_STORE):
+    for i in range(f.GATHERED, f.BRANCH_STORE):
         store(lane, ws, branch + i, zero(lane))
 
 
-@leaf
+@aside
 def scatter_rates(lane, plan, ws):
     """q' of every hinge from its speeds."""
-    to_rate = read(plan, WS_XDOT) - read(plan, WS_X)
-    for k in range(1, read(plan, N_HINGES) + 1):
+    stand_aside()
+    to_rate = read(plan, f.WS_XDOT) - read(plan, f.WS_X)
+    for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
-        q = read(plan, row + Q)
-        kind, v = read(plan, row + KIND), read(plan, row + V)
+        q = read(plan, row + f.Q)
+        kind, v = read(plan, row + f.KIND), read(plan, row + f.V)
         if kind < MODAL:
             hinge_rates(lane, kind, ws, q, v, q + to_rate)
         else:

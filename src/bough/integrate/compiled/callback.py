@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from bough.errors import StateError
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import get_lane, put_lane, read, width_of
-from bough.sweeps.fields import N_WHEELS, N_X, NQ, NV, WS_TIME, WS_X
+from bough.sweeps import fields as f
 
 _POINTER = types.CPointer(types.float64)
 _SIGNATURE = types.void(types.float64, types.int64, types.int64, types.int64, _POINTER, _POINTER)
@@ -78,13 +78,13 @@ def call_address(typingctx, address, t, nq, nv, nw, ws, x, u):
 @leaf
 def take_controls(lane, plan, address, scratch, ws, controls):
     """Controls of the compiled law at the time and state in ws, lane by lane."""
-    nq, nv, nw = read(plan, NQ), read(plan, NV), read(plan, N_WHEELS)
-    x, u = read(plan, WS_X), read(plan, N_X)
+    nq, nv, nw = read(plan, f.NQ), read(plan, f.NV), read(plan, f.N_WHEELS)
+    x, u = read(plan, f.WS_X), read(plan, f.N_X)
     for i in range(width_of(lane)):
         for j in range(nq + nv + nw):
             scratch[j] = get_lane(lane, ws, x + j, i)
         for j in range(nv + nw):
             scratch[u + j] = 0.0
-        call_address(address, get_lane(lane, ws, read(plan, WS_TIME), i), nq, nv, nw, scratch, 0, u)
+        call_address(address, get_lane(lane, ws, read(plan, f.WS_TIME), i), nq, nv, nw, scratch, 0, u)
         for j in range(nv + nw):
             put_lane(lane, ws, controls + j, i, scratch[u + j])

@@ -7,7 +7,7 @@ Each is the dynamics of the system at rest without loads, so the sweeps that fin
 """
 from bough.integrate.compiled.tableaus import CORRECTIONS
 from bough.kernels.lanes import accumulate, get_lane, load, only_if_looped, read, store, width_of, zero
-from bough.sweeps.fields import CLOSURE_ACCELERATION, CLOSURE_GAP, N_U, N_X, NQ, NV, WS_CLOSURE, WS_U, WS_X, WS_XDOT
+from bough.sweeps import fields as f
 from bough.sweeps.motion import scatter_rates
 
 CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its square, over the size of the loop
@@ -23,13 +23,13 @@ only_if_looped(corrections_of, lambda lane, tableau: 0)
 
 def begin_correction(lane, plan, ws, saved, speeds):
     """The state aside, at rest and without controls; gives how far behind it its speeds are."""
-    x, weights = read(plan, WS_X), read(plan, WS_CLOSURE) + CLOSURE_ACCELERATION
-    for i in range(read(plan, N_X)):
+    x, weights = read(plan, f.WS_X), read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION
+    for i in range(read(plan, f.N_X)):
         store(lane, ws, saved + i, load(lane, ws, x + i))
-    for i in range(read(plan, NV)):
-        store(lane, ws, x + read(plan, NQ) + i, zero(lane))
-    for i in range(read(plan, N_U)):
-        store(lane, ws, read(plan, WS_U) + i, zero(lane))
+    for i in range(read(plan, f.NV)):
+        store(lane, ws, x + read(plan, f.NQ) + i, zero(lane))
+    for i in range(read(plan, f.N_U)):
+        store(lane, ws, read(plan, f.WS_U) + i, zero(lane))
     if speeds:
         store(lane, ws, weights, (0.0, 1.0, 0.0))
     else:
@@ -42,21 +42,21 @@ only_if_looped(begin_correction, lambda lane, plan, ws, saved, speeds: 0)
 
 def end_correction(lane, plan, ws, saved, speeds):
     """Add the change to the state; whether it leaves the loops closed."""
-    nq, x, change = read(plan, NQ), read(plan, WS_X), read(plan, WS_XDOT) + read(plan, NQ)
-    for i in range(read(plan, NV)):
+    nq, x, change = read(plan, f.NQ), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
+    for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, change + i))
     if speeds:
-        for i in range(read(plan, NV)):
+        for i in range(read(plan, f.NV)):
             accumulate(lane, ws, x + nq + i, load(lane, ws, saved + nq + i))
     else:
         scatter_rates(lane, plan, ws)
         for i in range(nq):
-            accumulate(lane, ws, x + i, load(lane, ws, read(plan, WS_XDOT) + i))
-        for i in range(nq, read(plan, N_X)):
+            accumulate(lane, ws, x + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
+        for i in range(nq, read(plan, f.N_X)):
             store(lane, ws, x + i, load(lane, ws, saved + i))
     closed = True
     for i in range(width_of(lane)):
-        closed = closed and -get_lane(lane, ws, read(plan, WS_CLOSURE) + CLOSURE_GAP, i) < CLOSE_ENOUGH
+        closed = closed and -get_lane(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, i) < CLOSE_ENOUGH
     return closed
 
 

@@ -1,6 +1,7 @@
 """The loops over steps, compiled: fixed steps in lanes, adaptive steps one state at a time.
 
-    model      plan, pars, tables of the compiled model
+    model      addresses of what stands aside for its kind, plan, pars, tables of the compiled model
+    method     of the dynamics
     stepper    tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
     rows       x       (batch, nx)           state, in and out
                u       (batch, nu)           controls held through the call (where no compiled law sets them)
@@ -10,26 +11,17 @@
                watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
                passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
 """
+from functools import partial
+
 import numpy as np
 
-from bough.integrate.compiled.stepping import (
-    INSIDE,
-    combine,
-    controls_at,
-    copy,
-    first_not_finite,
-    normalise,
-    saved_at,
-    set_time,
-    stages_of,
-    take_law,
-    take_step,
-)
+from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, copy, first_not_finite, normalise, saved_at, set_time,
+                                               stages_of, take_law, take_step)
 from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, row_of, start_of, width_of
+from bough.sweeps import fields as f
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
-from bough.sweeps.fields import N_U, N_X, WS_X
 from bough.sweeps.held import give_motion
 from bough.sweeps.rows import give, groups_of, take
 
@@ -47,18 +39,18 @@ STOP_TIME, MOST_STEPS, RTOL, ATOL = range(4)
 @leaf
 def take_rows(lane, plan, stepper, rows, group, ws):
     x, u = rows[0], rows[1]
-    take(lane, x, group, ws, read(plan, WS_X), read(plan, N_X))
-    take(lane, u, group, ws, controls_at(plan, stepper), read(plan, N_U))
+    take(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
+    take(lane, u, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
 
 
 @leaf
 def record(lane, plan, stepper, rows, group, sample, t, ws):
     """Put down the state, and the controls in force, as a sample."""
     out, u_out = rows[2], rows[3]
-    nx, nu = read(plan, N_X), read(plan, N_U)
+    nx, nu = read(plan, f.N_X), read(plan, f.N_U)
     set_time(lane, plan, ws, t, t)
     take_law(lane, plan, stepper, ws)
-    give(lane, out, group, sample*nx, ws, read(plan, WS_X), nx)
+    give(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
     give(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
 
 
@@ -74,12 +66,12 @@ def watched(lane, watch, i, x, ws):
 def passes(lane, plan, stepper, rows, t, h, ws):
     """Whether any watcher passes zero in the step that leads from work to x; if so, back to its start."""
     watch, passed = rows[5], rows[6]
-    x, work = read(plan, WS_X), stepper[3]
+    x, work = read(plan, f.WS_X), stepper[3]
     for i in range(watch.shape[0]):
         before, after, direction = watched(lane, watch, i, work, ws), watched(lane, watch, i, x, ws), watch[i, DIRECTION]
         if (direction >= 0.0 and before < 0.0 <= after) or (direction <= 0.0 and before > 0.0 >= after):
             passed[0], passed[1] = t, h
-            copy(lane, ws, x, work, read(plan, N_X))
+            copy(lane, ws, x, work, read(plan, f.N_X))
             return True
     return False
 
@@ -100,20 +92,22 @@ def note_failures(lane, plan, ws, t, group, failed):
     return running
 
 
-@leaf
-def fixed_steps(model, stepper, grid, rows, ws, method):
-    plan, pars, tables = model
-    lane = lanes_of(ws, plan)
+@kernel
+def fixed_steps(method, model, stepper, grid, rows, ws):
+    """Fixed steps over the segments of the grid."""
+    align_stack()
+    units, plan, pars, tables = model
+    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
     x, failed = rows[0], rows[4]
     for group in range(groups_of(lane, x)):
-        one = plan, pars[min(group, pars.shape[0] - 1)], tables
+        one = plan, row_of(pars, min(group, pars.shape[0] - 1)), tables
         take_rows(lane, plan, stepper, rows, group, ws)
         running = 1
         for segment in range(grid.shape[0]):
             start, n, sample = grid[segment, START], int(grid[segment, STEPS]), int(grid[segment, SAMPLE])
             h = (grid[segment, END] - start)/n
             for i in range(int(grid[segment, BEGIN]), int(grid[segment, STOP])):
-                copy(lane, ws, stepper[3], read(plan, WS_X), read(plan, N_X))
+                copy(lane, ws, stepper[3], read(plan, f.WS_X), read(plan, f.N_X))
                 take_step(lane, one, stepper, ws, start + i*h, h, 0, method)
                 if passes(lane, plan, stepper, rows, start + i*h, h, ws):
                     running = 0
@@ -125,28 +119,7 @@ def fixed_steps(model, stepper, grid, rows, ws, method):
                 break
             if sample >= 0:
                 record(lane, plan, stepper, rows, group, sample, grid[segment, END], ws)
-        give(lane, x, group, 0, ws, read(plan, WS_X), read(plan, N_X))
-
-
-@kernel
-def fixed_order_n(model, stepper, grid, rows, ws):
-    """Fixed steps over the segments of the grid, by the three sweeps."""
-    align_stack()
-    fixed_steps(model, stepper, grid, rows, ws, ORDER_N)
-
-
-@kernel
-def fixed_dense(model, stepper, grid, rows, ws):
-    """The same by the dense method."""
-    align_stack()
-    fixed_steps(model, stepper, grid, rows, ws, DENSE)
-
-
-@kernel
-def fixed_cloud(model, stepper, grid, rows, ws):
-    """The same by the equations of the momentum cloud."""
-    align_stack()
-    fixed_steps(model, stepper, grid, rows, ws, CLOUD)
+        give(lane, x, group, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
 
 
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
@@ -154,7 +127,7 @@ def fixed_cloud(model, stepper, grid, rows, ws):
 def error_norm(lane, plan, stepper, ws, h, limits):
     """Root mean square of the error estimate over atol + rtol |x| [B 8]; x holds the end of the step, work its start."""
     tableau, _, _, work = stepper
-    s, nx, x = stages_of(tableau), read(plan, N_X), read(plan, WS_X)
+    s, nx, x = stages_of(tableau), read(plan, f.N_X), read(plan, f.WS_X)
     weights, total = HEADER + 2*s + s*s, 0.0
     for i in range(nx):
         error = 0.0
@@ -184,7 +157,7 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
 def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws):
     """Record the samples inside the step, then make its end the start of the next one."""
     tableau, _, _, work = stepper
-    nx, x, saved = read(plan, N_X), read(plan, WS_X), saved_at(plan, stepper)
+    nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
     copy(lane, ws, saved, x, nx)
     while carry[row, NEXT] < samples.shape[0] and samples[int(carry[row, NEXT])] <= t_new:
         sample = int(carry[row, NEXT])
@@ -197,19 +170,20 @@ def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, 
     carry[row, TAKEN] += 1
 
 
-@leaf
-def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
-    """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken."""
-    plan, pars, tables = model
-    lane = lanes_of(ws, plan)
-    stop, nx = limits[STOP_TIME], read(plan, N_X)
+@kernel
+def adaptive_steps(method, model, stepper, samples, limits, carry, rows, ws):
+    """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken; ws must hold one."""
+    align_stack()
+    units, plan, pars, tables = model
+    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    stop, nx = limits[STOP_TIME], read(plan, f.N_X)
     x, failed = rows[0], rows[4]
     for row in range(x.shape[0]):
         if not np.isnan(failed[row, 0]):
             continue
-        one = plan, pars[min(row, pars.shape[0] - 1)], tables
+        one = plan, row_of(pars, min(row, pars.shape[0] - 1)), tables
         take_rows(lane, plan, stepper, rows, row, ws)
-        copy(lane, ws, stepper[3], read(plan, WS_X), nx)
+        copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
         t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
         enough = carry[row, TAKEN] + limits[MOST_STEPS]
         while t < stop and carry[row, TAKEN] < enough:
@@ -233,32 +207,12 @@ def adaptive_steps(model, stepper, samples, limits, carry, rows, ws, method):
                 most = 1.0
                 if not step > 1e-14*max(abs(t), 1e-3):
                     failed[row, 0], failed[row, 1] = t, -1.0
-                    copy(lane, ws, read(plan, WS_X), stepper[3], nx)
+                    copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
                     break
         carry[row, TIME], carry[row, STEP] = t, step
-        give(lane, x, row, 0, ws, read(plan, WS_X), nx)
+        give(lane, x, row, 0, ws, read(plan, f.WS_X), nx)
 
 
-@kernel
-def adaptive_order_n(model, stepper, samples, limits, carry, rows, ws):
-    """Adaptive steps by the three sweeps; ws must hold one state."""
-    align_stack()
-    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, ORDER_N)
-
-
-@kernel
-def adaptive_dense(model, stepper, samples, limits, carry, rows, ws):
-    """The same by the dense method."""
-    align_stack()
-    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, DENSE)
-
-
-@kernel
-def adaptive_cloud(model, stepper, samples, limits, carry, rows, ws):
-    """The same by the equations of the momentum cloud."""
-    align_stack()
-    adaptive_steps(model, stepper, samples, limits, carry, rows, ws, CLOUD)
-
-
-FIXED = {"order-n": fixed_order_n, "dense": fixed_dense, "cloud": fixed_cloud}
-ADAPTIVE = {"order-n": adaptive_order_n, "dense": adaptive_dense, "cloud": adaptive_cloud}
+METHODS = {"order-n": ORDER_N, "dense": DENSE, "cloud": CLOUD}
+FIXED = {name: partial(fixed_steps, method) for name, method in METHODS.items()}
+ADAPTIVE = {name: partial(adaptive_steps, method) for name, method in METHODS.items()}

@@ -9,22 +9,8 @@ from bough.integrate.compiled.tableaus import CROMER, HEADER, SPEEDS, STAGES
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, put_lane, read, scale, sqrt, store, width_of
+from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
-from bough.sweeps.fields import (
-    IN_ORBIT,
-    KIND,
-    N_HINGES,
-    N_U,
-    N_WHEELS,
-    N_X,
-    NQ,
-    NV,
-    WS_TIME,
-    WS_U,
-    WS_X,
-    WS_XDOT,
-    Q,
-)
 from bough.sweeps.held import give_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
 
@@ -39,13 +25,13 @@ def stages_of(tableau):
 @leaf
 def controls_at(plan, stepper):
     """Where the controls are: behind x and the stages."""
-    return stepper[3] + (stages_of(stepper[0]) + 1)*read(plan, N_X)
+    return stepper[3] + (stages_of(stepper[0]) + 1)*read(plan, f.N_X)
 
 
 @leaf
 def saved_at(plan, stepper):
     """Where a state can be put aside."""
-    return controls_at(plan, stepper) + read(plan, N_U)
+    return controls_at(plan, stepper) + read(plan, f.N_U)
 
 
 @leaf
@@ -57,7 +43,7 @@ def copy(lane, ws, to, source, n):
 @leaf
 def combine(lane, plan, stepper, ws, weights, first, h, s):
     """x = x0 + h sum_j w_j k_j over the first s stages, w_j = weights[first + j]."""
-    nx, x, work = read(plan, N_X), read(plan, WS_X), stepper[3]
+    nx, x, work = read(plan, f.N_X), read(plan, f.WS_X), stepper[3]
     copy(lane, ws, x, work, nx)
     for j in range(s):
         w = h*weights[first + j]
@@ -70,8 +56,8 @@ def combine(lane, plan, stepper, ws, weights, first, h, s):
 @leaf
 def set_time(lane, plan, ws, t, inside):
     for i in range(width_of(lane)):
-        put_lane(lane, ws, read(plan, WS_TIME), i, t)
-        put_lane(lane, ws, read(plan, WS_TIME) + 1, i, inside)
+        put_lane(lane, ws, read(plan, f.WS_TIME), i, t)
+        put_lane(lane, ws, read(plan, f.WS_TIME) + 1, i, inside)
 
 
 @leaf
@@ -90,7 +76,7 @@ def begin_stage(lane, plan, stepper, ws, t, h, stage):
     combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
     set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
     take_law(lane, plan, stepper, ws)
-    copy(lane, ws, read(plan, WS_U), controls_at(plan, stepper), read(plan, N_U))
+    copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
 
 
 @leaf
@@ -100,7 +86,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
     Stages and corrections take turns at one derivative: it is compiled once."""
     plan, pars, tables = model
     tableau, _, _, work = stepper
-    s, nx, saved, corrections = stages_of(tableau), read(plan, N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
+    s, nx, saved, corrections = stages_of(tableau), read(plan, f.N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
     closed = False
     for stage in range(first, s + corrections):
         speeds, shift = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
@@ -115,7 +101,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
             closed = end_correction(lane, plan, ws, saved, speeds)
             normalise(lane, plan, ws)
             continue
-        copy(lane, ws, work + (stage + 1)*nx, read(plan, WS_XDOT), nx)
+        copy(lane, ws, work + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
         if stage == s - 1:
             finish_step(lane, plan, stepper, tables, ws, t, h)
 
@@ -136,13 +122,13 @@ def finish_step(lane, plan, stepper, tables, ws, t, h):
 @leaf
 def move_with_new_speeds(lane, plan, ws, work, h):
     """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]."""
-    nq, x = read(plan, NQ), read(plan, WS_X)
+    nq, x = read(plan, f.NQ), read(plan, f.WS_X)
     copy(lane, ws, x, work, nq)
     scatter_rates(lane, plan, ws)
     for i in range(nq):
-        accumulate(lane, ws, x + i, scale(h, load(lane, ws, read(plan, WS_XDOT) + i)))
-    if read(plan, IN_ORBIT):
-        R = nq + read(plan, NV) + read(plan, N_WHEELS)
+        accumulate(lane, ws, x + i, scale(h, load(lane, ws, read(plan, f.WS_XDOT) + i)))
+    if read(plan, f.IN_ORBIT):
+        R = nq + read(plan, f.NV) + read(plan, f.N_WHEELS)
         for i in range(3):
             store(lane, ws, x + R + i, load(lane, ws, work + R + i) + scale(h, load(lane, ws, x + R + 3 + i)))
 
@@ -150,11 +136,11 @@ def move_with_new_speeds(lane, plan, ws, work, h):
 @leaf
 def normalise(lane, plan, ws):
     """Unit quaternions."""
-    for k in range(1, read(plan, N_HINGES) + 1):
+    for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
-        kind = read(plan, row + KIND)
+        kind = read(plan, row + f.KIND)
         if kind == SPHERICAL or kind == FREE:
-            q = read(plan, row + Q) + (3 if kind == FREE else 0)
+            q = read(plan, row + f.Q) + (3 if kind == FREE else 0)
             x, y, z, w = load4(lane, ws, q)
             store(lane, ws, q, scale(1.0/sqrt(x*x + y*y + z*z + w*w), (x, y, z, w)))
 
@@ -162,8 +148,8 @@ def normalise(lane, plan, ws):
 @leaf
 def first_not_finite(lane, plan, ws, i):
     """The first entry of x that is not finite in lane i, or -1."""
-    for j in range(read(plan, N_X)):
-        value = get_lane(lane, ws, read(plan, WS_X) + j, i)
+    for j in range(read(plan, f.N_X)):
+        value = get_lane(lane, ws, read(plan, f.WS_X) + j, i)
         if value - value != 0.0:                                 # infinite or NaN
             return j
     return -1
