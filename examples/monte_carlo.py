@@ -14,7 +14,7 @@ system.simulation(until=60.0, dt=5e-3, rate=5)
 
 
 def spread(runs: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:
-    """Parameters of each run: masses to 3 %, the boom's mass centre to 2 cm."""
+    """Parameters of each run: masses to 3 %, the boom's mass center to 2 cm."""
     random = np.random.default_rng(seed)
     return {
         "boom.mass": 12 * (1 + 0.03 * random.standard_normal(runs)),

@@ -40,10 +40,10 @@ def channels(result: bough.Result) -> xarray.Dataset:
     return xarray.Dataset({name: ("time", values, {"units": unit}) for name, (values, unit) in found.items()}, time)
 
 
-def linearised(system: bough.System) -> bough.System:
+def linearized(system: bough.System) -> bough.System:
     """The turbine with 6x6 matrices instead of its lines and buoyancies: the force and moment at the zero position, and how they
     change with the place and the angles of the platform. Each matrix is for the point where it has the least to do with roll and
-    pitch, the middle of the fairleads and the metacentre: a stiffness against these has no potential once the platform yaws."""
+    pitch, the middle of the fairleads and the metacenter: a stiffness against these has no potential once the platform yaws."""
     if not system.lines or not system.buoyancies:
         raise typer.BadParameter(f"system '{system.name}' lacks lines or buoyancies that matrices replace; leave --matrix out")
     model, plain = system.compile(), system.copy()
@@ -51,9 +51,9 @@ def linearised(system: bough.System) -> bough.System:
     plain.lines.clear()
     plain.buoyancies.clear()
     lift, tilting = matrix(model, system.buoyancies, np.zeros(3))
-    metacentre = np.array([0.0, 0.0, tilting[4, 4] / lift[2]])
+    metacenter = np.array([0.0, 0.0, tilting[4, 4] / lift[2]])
     fairleads = np.mean([line.b.at for line in system.lines.values()], axis=0)
-    for name, elements, at in (("mooring", system.lines, fairleads), ("water", system.buoyancies, metacentre)):
+    for name, elements, at in (("mooring", system.lines, fairleads), ("water", system.buoyancies, metacenter)):
         rest, stiffness = matrix(model, elements, at)
         plain.restoring(name, body="platform", at=at, force=rest[:3], moment=rest[3:], stiffness=stiffness)
     return plain
@@ -149,7 +149,7 @@ def main(
 ) -> None:
     """Simulate a turbine, plot its motions and tower-top loads, write them as a table."""
     turbine = read_system(file) if file else system
-    result = bough.simulate(linearised(turbine) if matrix else turbine, progress=True)
+    result = bough.simulate(linearized(turbine) if matrix else turbine, progress=True)
     print(result)
     for path in write(result, out):
         print(f"wrote {path}")

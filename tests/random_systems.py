@@ -46,7 +46,7 @@ def random_joint(rng, kind):
 
 
 def random_inertia(rng, mass):
-    """Mass centre and central inertia of a body of this mass, a few decimetres in size."""
+    """Mass center and central inertia of a body of this mass, a few decimeters in size."""
     square = rng.uniform(0.01, 0.05, 3)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     return rng.uniform(-0.2, 0.2, 3), mass*(turn*(square.sum() - square)) @ turn.T

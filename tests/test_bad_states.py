@@ -219,7 +219,7 @@ IMPOSSIBLE = [
                                                                "give it joint Free"]),
     (system(solid("base", None), solid("bus", bough.Free(), parent="base"), gravity=CENTRAL),
      ["body 'base'", "weld", "Free"]),
-    (system({"name": "bus", "joint": bough.Free(), "inertia": (1, 1, 1), "idealised": True}, gravity=CENTRAL),
+    (system({"name": "bus", "joint": bough.Free(), "inertia": (1, 1, 1), "idealized": True}, gravity=CENTRAL),
      ["body 'bus'", "no mass", "give it a mass"]),
     (system({"name": "bus", "joint": bough.Free()}, gravity=CENTRAL), ["'arm'", "no mass"]),
 ]

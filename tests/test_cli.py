@@ -112,7 +112,7 @@ def test_a_script_is_as_good_as_a_file(call):
 def test_check_prints_the_tree_and_the_totals(call):
     code, out, _ = call("check", Path(__file__).parents[1] / "examples" / "spacecraft.yaml")
     assert code == 0
-    for part in ("10 bodies, 15 degrees of freedom", "left_hand   revolute: rx", "490.4 kg", "mass centre", "rw_bias in bus",
+    for part in ("10 bodies, 15 degrees of freedom", "left_hand   revolute: rx", "490.4 kg", "mass center", "rw_bias in bus",
                  "springs: left_upper", "until=60.0"):  # fmt: skip
         assert part in out
 
@@ -124,13 +124,13 @@ def test_check_tells_of_meshes_that_are_not_there(call):
     assert f"meshes        part: there is no file {Path('part.stl').absolute()}; it will not be drawn" in out
 
 
-def test_check_gives_mass_centre_and_inertia_about_it(call):
+def test_check_gives_mass_center_and_inertia_about_it(call):
     Path("dumbbell.yaml").write_text(
         "bodies:\n- {name: a, joint: free, mass: 1, inertia: [1, 1, 1]}\n- {name: b, parent: a, at: [2, 0, 0], mass: 3}\n"
     )
     lines = {line[:14].strip(): line[14:].split() for line in call("check", "dumbbell.yaml")[1].splitlines() if line}
     assert lines["mass"][0] == "4"
-    assert [float(x) for x in lines["mass centre"][:3]] == [1.5, 0, 0]
+    assert [float(x) for x in lines["mass center"][:3]] == [1.5, 0, 0]
     assert float(lines["inertia"][0]) == 1.0
     assert float(lines["about it"][1]) == 1.0 + 1 * 1.5**2 + 3 * 0.5**2       # parallel axes
     assert lines["dynamics"][0] == "order-n:"                   # a free base: never dense

@@ -346,7 +346,7 @@ def loaded_systems():
 
 
 def flexible_system():
-    """Cantilever and free-free modes, linearised and not, with loads at nodes."""
+    """Cantilever and free-free modes, linearized and not, with loads at nodes."""
     import bough
     rod = {"E": 7e9, "G": 3e9, "area": 4e-4, "Iy": 2e-8, "Iz": 3e-8, "J": 4e-8, "density": 2700.0, "elements": 4, "modes": 5}
     clamped, loose = bough.beam(1.0, **rod), bough.beam(1.0, boundary="free-free", damping=0.01, **rod)

@@ -145,7 +145,7 @@ def test_described_wrenches(body, frame):
 
 
 def test_a_force_by_its_power():
-    """A wrench's generalised force is J^T f at the point where it acts."""
+    """A wrench's generalized force is J^T f at the point where it acts."""
     force, moment, at = np.array([4.0, 5, -6]), np.array([1.0, -2, 3]), np.array([0.3, -0.2, 0.7])
     model = chain(wrenches=[{"body": "plate", "force": force, "moment": moment, "at": at, "frame": "world"}])
     q, v = random_state(model, np.random.default_rng(6))

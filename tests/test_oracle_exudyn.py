@@ -31,7 +31,7 @@ def chain(links, axes, flexible, gravity=(0.0, 0.0, -9.81)):
 
 
 def rod(modes=3, EI=(4.0, 4e6), **described):
-    """A metre of half a kilogram that bends in the plane xz, so much that its integrals of second order count."""
+    """A meter of half a kilogram that bends in the plane xz, so much that its integrals of second order count."""
     return beam(1.0, EI=EI, mass_per_length=0.5, modes=modes, geometric_stiffness=False, elements=16, **described)
 
 
@@ -42,7 +42,7 @@ def block(**options):
 
 
 def random_state(model, rng, *, inner_bent=1.0):
-    """Angles of a radian, each mode a tenth or two of a metre, times a factor for all links but the last; rates likewise."""
+    """Angles of a radian, each mode a tenth or two of a meter, times a factor for all links but the last; rates likewise."""
     q, v = rng.normal(size=model.nq), rng.normal(size=model.nv)
     for k, (name, (at_q, at_v)) in enumerate(model.places.items()):
         flexible = model.system.bodies[name].flexible

@@ -1,6 +1,6 @@
 """Random trees against MuJoCo, where it can express them: every body that moves has mass.
 
-MuJoCo shares no code and few conventions with Pinocchio: it works at the mass centre of each tree, in world axes, and
+MuJoCo shares no code and few conventions with Pinocchio: it works at the mass center of each tree, in world axes, and
 its joints of several motions are one body's. What both agree on with us is unlikely to be a common misunderstanding.
 """
 from functools import lru_cache

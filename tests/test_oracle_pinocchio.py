@@ -110,20 +110,20 @@ def test_reactions(seed):
 
 
 @pytest.mark.parametrize("seed", TREES)
-def test_energy_momentum_and_mass_centre(seed):
+def test_energy_momentum_and_mass_center(seed):
     """What all bodies together have."""
     case, model = tree(seed), tree(seed).model
     kinetic = one_and_all(case, lambda where, q, v: model.kinetic_energy(q, v))
     potential = one_and_all(case, lambda where, q, v: model.potential_energy(q))
     momentum = one_and_all(case, lambda where, q, v: model.momentum(q, v))
-    centre = one_and_all(case, lambda where, q, v: model.center_of_mass(q))
+    center = one_and_all(case, lambda where, q, v: model.center_of_mass(q))
     weight = sum(body.mass for body in case.system.bodies.values())*np.linalg.norm(case.system.gravity)
     for i, q, v, _ in rows(case):
         for k in range(2):
             assert_same(kinetic[k][i], case.oracle.energies(q, v)[0])
             assert_same(potential[k][i], case.oracle.energies(q, v)[1], scale=weight)
             assert_same(momentum[k][i], case.oracle.momentum(q, v))
-            assert_same(centre[k][i], case.oracle.center_of_mass(q))
+            assert_same(center[k][i], case.oracle.center_of_mass(q))
 
 
 @pytest.mark.parametrize("seed", TREES)

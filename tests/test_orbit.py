@@ -1,9 +1,9 @@
 """Central gravity against its potential, differentiated numerically with 60 digits.
 
-    U = -mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3)        a body of mass m with its mass centre at d, J about it
+    U = -mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3)        a body of mass m with its mass center at d, J about it
 
 Forces on the bodies differ by parts in 1e7 and less in a low orbit, which is what moves the tree: doubles would lose
-it. The witness is the same tree without gravity, under these forces less what accelerates the mass centre, as wrenches.
+it. The witness is the same tree without gravity, under these forces less what accelerates the mass center, as wrenches.
 """
 from decimal import Decimal, localcontext
 
@@ -43,7 +43,7 @@ def turned(J, axis, angle):
 
 
 def gravity_of(mu, m, d, J):
-    """Force and torque about the mass centre: minus the slopes of U along and about the axes; d is decimal already."""
+    """Force and torque about the mass center: minus the slopes of U along and about the axes; d is decimal already."""
     mu, m, J = Decimal(mu), Decimal(m), exact(J)
     unit = exact(np.eye(3))
     force = [-slope(lambda h, i=i: potential(mu, m, d + h*unit[i], J)) for i in range(3)]
@@ -52,7 +52,7 @@ def gravity_of(mu, m, d, J):
 
 
 def witness_loads(system, model, q, R, thrust=0):
-    """World-axes wrenches on the bodies' origins in the frame of the mass centre, and that frame's acceleration."""
+    """World-axes wrenches on the bodies' origins in the frame of the mass center, and that frame's acceleration."""
     with localcontext() as context:
         context.prec = DIGITS
         forces, torques, arms = {}, {}, {}
@@ -73,7 +73,7 @@ def witness_loads(system, model, q, R, thrust=0):
 
 
 def floating_tree(seed, mu, R, *, kinds, wheels=0, n=None):
-    """A floating tree in orbit and in nothing, and a state with the mass centre in the frame's origin."""
+    """A floating tree in orbit and in nothing, and a state with the mass center in the frame's origin."""
     rng = np.random.default_rng(seed)
     drawn = random_system(rng, n or 2 + seed % 5, root="free", kinds=kinds, massless=0.2)
     both = bough.System("orbiter", gravity=bough.CentralGravity(mu, R, (1.0, 2.0, 3.0))), bough.System("nowhere")
@@ -124,7 +124,7 @@ def test_accelerations(seed, mu, R):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_welded_bodies(seed):
-    """Welded bodies are one body: its moments of third order about the common mass centre are left out."""
+    """Welded bodies are one body: its moments of third order about the common mass center are left out."""
     kinds = ("weld", "revolute", "spherical")
     system, model, nowhere, q, v, _ = floating_tree(seed, EARTH, LOW_ORBIT, kinds=kinds, n=6)
     wrenches, _ = witness_loads(system, model, q, LOW_ORBIT)
@@ -134,7 +134,7 @@ def test_welded_bodies(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_external_forces_move_the_orbit(seed):
-    """A thruster's force and a force on the root's joint accelerate the mass centre; the tree turns about it."""
+    """A thruster's force and a force on the root's joint accelerate the mass center; the tree turns about it."""
     system, model, nowhere, q, v, rng = floating_tree(seed, PEBBLES, NEAR, kinds=WITHOUT_WELDS)
     name, thrust, tau = list(system.bodies)[-1], rng.normal(size=6), rng.normal(size=model.nv)
     wrenches, a = witness_loads(system, model, q, NEAR, thrust[3:] + tau[:3])
@@ -153,17 +153,17 @@ def test_driven_wheels_in_orbit(seed):
 
 
 def test_a_body_of_inertia_alone_is_refused():
-    """It has no mass centre for gravity to pull at."""
+    """It has no mass center for gravity to pull at."""
     s = bough.System("rotor", gravity=bough.CentralGravity(EARTH, LOW_ORBIT, (0, 7500, 0)))
     s.body("bus", joint=bough.Free(), mass=100.0, inertia=(20, 30, 40))
-    s.body("disc", parent="bus", joint=bough.Revolute("z"), inertia=(0.1, 0.1, 0.2), idealised=True)
+    s.body("disc", parent="bus", joint=bough.Revolute("z"), inertia=(0.1, 0.1, 0.2), idealized=True)
     with pytest.raises(bough.ModelError, match="'disc' has inertia but no mass"):
         s.compile()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_mass_centre_stays(seed):
-    """In the tree's frame the mass centre has no acceleration, whatever pulls: m a of all bodies sum to zero."""
+def test_mass_center_stays(seed):
+    """In the tree's frame the mass center has no acceleration, whatever pulls: m a of all bodies sum to zero."""
     system, model, _, q, v, rng = floating_tree(seed, EARTH, LOW_ORBIT, kinds=WITHOUT_WELDS)
     tau = rng.normal(size=model.nv)
     wrenches = {name: rng.normal(size=6) for name in list(system.bodies)[:2]}

@@ -255,7 +255,7 @@ def test_a_lane_is_the_single_evaluation(tree, n):
 @few
 @given(trees(massless=0.0), st.integers(2, 9))
 def test_each_lane_may_have_its_own_parameters(tree, n):
-    """Masses, mass centres, inertias and places that differ from state to state: each as in a model of its own."""
+    """Masses, mass centers, inertias and places that differ from state to state: each as in a model of its own."""
     system, model, _, _, rng = tree
     q, v = random_state(model, rng, n)
     name = str(rng.choice(list(system.bodies)))

@@ -1,6 +1,6 @@
 """Embedded wheels against an independent witness: each wheel as a real body on a revolute joint.
 
-A wheel is balanced and axisymmetric, so its angle does not matter. A body's mass, mass centre and inertia include the
+A wheel is balanced and axisymmetric, so its angle does not matter. A body's mass, mass center and inertia include the
 wheel, locked: the carrying body of the witness is what is left when the rotor is taken out. A driven wheel is a rotor
 under its motor's torque; a wheel whose speed is held is a rotor whose joint acceleration is zero.
 """
@@ -22,14 +22,14 @@ def point_inertia(mass, r):
 
 
 def without_rotors(body, rotors):
-    """Mass, mass centre and central inertia of a body less its rotors [(place, inertia)]."""
+    """Mass, mass center and central inertia of a body less its rotors [(place, inertia)]."""
     com, about_origin = np.array(body.com), np.array(body.inertia) + point_inertia(body.mass, np.array(body.com))
     mass, moment = body.mass, body.mass*com
     for place, inertia in rotors:
         mass, moment = mass - ROTOR_MASS, moment - ROTOR_MASS*place
         about_origin = about_origin - inertia - point_inertia(ROTOR_MASS, place)
     inertia = about_origin - point_inertia(mass, moment/mass)
-    return {"mass": mass, "com": moment/mass, "inertia": (inertia + inertia.T)/2, "idealised": True}
+    return {"mass": mass, "com": moment/mass, "inertia": (inertia + inertia.T)/2, "idealized": True}
 
 
 def with_real_rotors(system, rng):

@@ -85,11 +85,11 @@ def picture(folder, tuned, untuned):
     figure = plt.figure(figsize=(10, 5))
     figure.suptitle("Slew of a flexible satellite: timing alone leaves the arrays at rest", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1, 1.35))
-    for row, ((push, result), name, colour) in enumerate(((tuned, "3 periods", "C0"), (untuned, "3½ periods", "C1"))):
+    for row, ((push, result), name, color) in enumerate(((tuned, "3 periods", "C0"), (untuned, "3½ periods", "C1"))):
         plan = figure.add_subplot(grid[row, 0])
         for moment, alpha in zip((0, 0.4 * push, push, 1.5 * push, 2 * push + 2.4), (0.2, 0.35, 0.5, 0.7, 1), strict=True):
             for line in shapes(result.data, moment):
-                plan.plot(*line.T, color=colour, alpha=alpha, lw=2)
+                plan.plot(*line.T, color=color, alpha=alpha, lw=2)
         plan.plot(0, 0, "s", color="0.3", ms=11)
         plan.set(aspect="equal", xlim=(-9, 9), ylim=(-5.2, 5.2), title=f"pushes of {name}, bending enlarged six times")
         plan.axis("off")
@@ -97,7 +97,7 @@ def picture(folder, tuned, untuned):
         tip = 1e3 * result.data.node_deflection.sel(node="right.tip", axis="y")
         curve.axvspan(0, push, color="C2", alpha=0.1, lw=0)
         curve.axvspan(push, 2 * push, color="C6", alpha=0.1, lw=0)
-        curve.plot(result.time, tip, color=colour)
+        curve.plot(result.time, tip, color=color)
         curve.text(push / 2, 330, "ahead", ha="center", color="C2")
         curve.text(3 * push / 2, 330, "astern", ha="center", color="C6")
         curve.set(ylim=(-400, 400), xlim=(0, result.time[-1]), ylabel="[mm]", title="deflection of a tip")

@@ -79,24 +79,24 @@ def main(folder="out/gallery"):
     return picture(Path(folder), before, result)
 
 
-def draw(axes, now, colour, alpha):
+def draw(axes, now, color, alpha):
     """Bus, arms and target at one moment, in the plane."""
     def place(body, *points):
         _, _, z, w = now.attitude.sel(body=body).values
         turn = np.array([[1 - 2 * z * z, -2 * z * w], [2 * z * w, 1 - 2 * z * z]])
         return np.array(points) @ turn.T + now.position.sel(body=body).values[:2]
 
-    axes.add_patch(plt.Polygon(place("bus", (-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)), color=colour, alpha=0.5 * alpha))
+    axes.add_patch(plt.Polygon(place("bus", (-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)), color=color, alpha=0.5 * alpha))
     grip, shell = (-0.4, 0), [(-0.3, -0.6), (0.5, -0.6), (0.5, 0.6), (-0.3, 0.6)]
-    axes.add_patch(plt.Polygon(place("target", *shell), facecolor="none", edgecolor=colour, alpha=alpha, lw=1.5))
-    axes.plot(*place("target", (grip[0], -HANDLE), grip, (-0.3, 0), grip, (grip[0], HANDLE)).T, color=colour, alpha=alpha, lw=1.2)
+    axes.add_patch(plt.Polygon(place("target", *shell), facecolor="none", edgecolor=color, alpha=alpha, lw=1.5))
+    axes.plot(*place("target", (grip[0], -HANDLE), grip, (-0.3, 0), grip, (grip[0], HANDLE)).T, color=color, alpha=alpha, lw=1.2)
     for side in SIDES:
         line = np.concatenate([place(f"{side} upper", (0, 0)), place(f"{side} fore", (0, 0), (REACH, 0))])
-        axes.plot(*line.T, "-o", color=colour, alpha=alpha, lw=2.5, ms=3.5)
+        axes.plot(*line.T, "-o", color=color, alpha=alpha, lw=2.5, ms=3.5)
 
 
 def spins(data):
-    """Angular momentum about the common mass centre: of the target, of all."""
+    """Angular momentum about the common mass center: of the target, of all."""
     target = data.sel(body="target")
     arm, velocity = (target.position - data.center_of_mass).values, (target.velocity - data.linear_momentum / MASS).values
     own = 15 * target.angular_velocity.values + 90 * np.cross(arm, velocity)
@@ -117,10 +117,10 @@ def picture(folder, before, after):
     momentum, energy = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     for data, start in ((before.data, 0.0), (after.data, CATCH)):
         target, total = spins(data)
-        for values, colour, name in ((total, "0.2", "all"), (target, "C1", "target"), (total - target, "C0", "servicer")):
-            momentum.plot(data.time + start, values, color=colour, label=name if start == 0 else None)
+        for values, color, name in ((total, "0.2", "all"), (target, "C1", "target"), (total - target, "C0", "servicer")):
+            momentum.plot(data.time + start, values, color=color, label=name if start == 0 else None)
         energy.plot(data.time + start, data.kinetic_energy, color="C2")
-    momentum.set(ylabel="[N m s]", title="angular momentum about the common mass centre", xlim=(0, 24))
+    momentum.set(ylabel="[N m s]", title="angular momentum about the common mass center", xlim=(0, 24))
     momentum.legend(loc="upper right", ncols=3)
     energy.set(ylabel="[J]", xlabel="time [s]", title="kinetic energy", xlim=(0, 24), ylim=(0, None))
     for axes in (momentum, energy):

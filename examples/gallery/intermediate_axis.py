@@ -54,9 +54,9 @@ def picture(folder, t, spin, attitude, reversals):
     bar, leg = np.array([[0, -1, 0], [0, 1, 0]]), np.array([[0, 0, 0], [1.25, 0, 0]])
     for i, moment in enumerate(moments):
         turn = Rotation.from_quat(attitude[np.searchsorted(t, moment)])
-        for line, colour in ((bar, "C0"), (leg, "C1")):
+        for line, color in ((bar, "C0"), (leg, "C1")):
             x, y, depth = turn.apply(line).T
-            strip.plot(2.9 * i + x, y, color=colour, lw=4 + depth.mean(), zorder=depth.mean() + 3)
+            strip.plot(2.9 * i + x, y, color=color, lw=4 + depth.mean(), zorder=depth.mean() + 3)
         strip.plot(2.9 * i + turn.apply(bar[1])[0], turn.apply(bar[1])[1], "o", color="C6", ms=7, zorder=9)
         strip.text(2.9 * i, -1.75, f"{moment:.2f} s", ha="center", color="0.45", fontsize=8)
     strip.set(aspect="equal", xlim=(-2, 2.9 * len(moments) - 1), ylim=(-2, 1.6))

@@ -41,7 +41,7 @@ def main(folder="out/gallery"):
     return picture(Path(folder), result, latch.time)
 
 
-def draw(axes, now, colour, alpha):
+def draw(axes, now, color, alpha):
     """Bus, links and antenna at one moment, seen along y: x to the right, z up."""
     def place(body, *points):
         _, y, _, w = now.attitude.sel(body=body).values
@@ -49,13 +49,13 @@ def draw(axes, now, colour, alpha):
         return np.array(points) @ turn.T + now.position.sel(body=body).values[[0, 2]]
 
     bus = place("bus", (-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
-    axes.add_patch(plt.Polygon(bus, color=colour, alpha=0.25 * alpha, lw=0))
+    axes.add_patch(plt.Polygon(bus, color=color, alpha=0.25 * alpha, lw=0))
     for name in ("crank", "rocker"):
-        axes.plot(*place(name, (0, 0), (0, 0.6)).T, "-o", color=colour, alpha=alpha, lw=2, ms=3.5)
-    axes.plot(*place("antenna", (0, 0), (0.4, 0), (0.2, 0.22), (0, 0)).T, color=colour, alpha=alpha, lw=1.5)
+        axes.plot(*place(name, (0, 0), (0, 0.6)).T, "-o", color=color, alpha=alpha, lw=2, ms=3.5)
+    axes.plot(*place("antenna", (0, 0), (0.4, 0), (0.2, 0.22), (0, 0)).T, color=color, alpha=alpha, lw=1.5)
     arc = np.linspace(-1.0, 1.0, 20)
     dish = np.column_stack([0.2 + 0.75 * np.sin(arc), 0.75 - 0.53 * np.cos(arc)])
-    axes.plot(*place("antenna", *dish).T, color=colour, alpha=alpha, lw=3)
+    axes.plot(*place("antenna", *dish).T, color=color, alpha=alpha, lw=3)
 
 
 @plt.style.context("bough.gallery")
@@ -64,13 +64,13 @@ def picture(folder, result, latch):
     figure.suptitle("Deployment on a four-bar linkage: when the latch catches, the satellite stops dead", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.1, 1))
     plane = figure.add_subplot(grid[:, 0])
-    for moment, colour, alpha in ((0, "C0", 0.9), (0.45, "C7", 0.35), (0.75, "C7", 0.5), (2.0, "C1", 1.0)):
-        draw(plane, result.data.sel(time=moment, method="nearest"), colour, alpha)
-    plane.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="stowed (blue), on the way (grey), latched (orange)")
+    for moment, color, alpha in ((0, "C0", 0.9), (0.45, "C7", 0.35), (0.75, "C7", 0.5), (2.0, "C1", 1.0)):
+        draw(plane, result.data.sel(time=moment, method="nearest"), color, alpha)
+    plane.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="stowed (blue), on the way (gray), latched (orange)")
     rates, angle = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     t = result.time
-    for name, title, colour in (("crank.ry", "crank", "C1"), ("rocker.ry", "rocker", "C2"), ("bus.wy", "bus", "C0")):
-        rates.plot(t, result.data.v.sel(v_name=name), color=colour, label=title)
+    for name, title, color in (("crank.ry", "crank", "C1"), ("rocker.ry", "rocker", "C2"), ("bus.wy", "bus", "C0")):
+        rates.plot(t, result.data.v.sel(v_name=name), color=color, label=title)
     rates.set(ylabel="[rad/s]", title="rates: of the bus, and of the links against it", xlim=(0, 3))
     rates.legend(loc="upper right")
     turned = np.degrees(2 * np.arctan2(*result.data.attitude.sel(body="bus").values[:, [1, 3]].T))

@@ -67,19 +67,19 @@ def main(folder="out/gallery"):
 def picture(folder, stiffened, linear):
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1, 1.25))
     figure.suptitle("Spin-up: tension keeps the boom together", x=0.02, ha="left")
-    colours = plt.cm.ScalarMappable(plt.Normalize(0, 17), "viridis")
+    colors = plt.cm.ScalarMappable(plt.Normalize(0, 17), "viridis")
     for moment in np.arange(0.0, 15.1, 1.0):
         now = stiffened.data.sel(time=moment, method="nearest")
         angle = now.q.sel(q_name="hub.rz").item()
         turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
         x, y = turn @ now.outline.values[:, :2].T                                # seen from the hub
-        left.plot(x, y, color=colours.cmap(moment / 17), lw=1.6)
+        left.plot(x, y, color=colors.cmap(moment / 17), lw=1.6)
     left.plot(0, 0, "o", color="0.3", ms=9)
     left.set(xlim=(-0.4, 10.4), xlabel="along x [m]", ylabel="across [m]", title="the boom every second, seen from the hub")
-    figure.colorbar(colours, ax=left, label="time [s]", boundaries=np.arange(-0.5, 16), ticks=[0, 5, 10, 15], aspect=30)
-    for result, name, colour in ((stiffened, "with geometric stiffness", "C0"), (linear, "without: linear modes", "C1")):
+    figure.colorbar(colors, ax=left, label="time [s]", boundaries=np.arange(-0.5, 16), ticks=[0, 5, 10, 15], aspect=30)
+    for result, name, color in ((stiffened, "with geometric stiffness", "C0"), (linear, "without: linear modes", "C1")):
         tip = result.data.node_deflection.sel(node="boom.tip", axis="y")
-        right.plot(tip.time, tip, color=colour, label=name)
+        right.plot(tip.time, tip, color=color, label=name)
     speed = right.twinx()
     speed.plot(stiffened.time, stiffened.data.v.sel(v_name="hub.rz"), ":", color="C7", label="spin (right axis)")
     speed.axhline(FIRST, color="C7", lw=0.7)

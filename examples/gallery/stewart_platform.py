@@ -95,12 +95,12 @@ def picture(folder, t, force, work, gained):
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1))
     space = figure.add_subplot(grid[:, 0], projection="3d", computed_zorder=False)
     space.add_collection3d(Poly3DCollection([FEET], facecolor="0.9", edgecolor="0.5"))
-    for moment, colour, alpha in ((0.0, "C0", 0.45), (2.1, "C1", 0.45), (3.6, "C2", 0.45)):
+    for moment, color, alpha in ((0.0, "C0", 0.45), (2.1, "C1", 0.45), (3.6, "C2", 0.45)):
         at, turn = wanted(moment)
         balls = at + turn.apply(BALLS)
-        space.add_collection3d(Poly3DCollection([balls], facecolor=colour, edgecolor=colour, alpha=alpha, lw=1.5))
+        space.add_collection3d(Poly3DCollection([balls], facecolor=color, edgecolor=color, alpha=alpha, lw=1.5))
         for foot, ball in zip(FEET, balls, strict=True):
-            space.plot(*np.stack([foot, ball]).T, color=colour, lw=1.6, alpha=0.8)
+            space.plot(*np.stack([foot, ball]).T, color=color, lw=1.6, alpha=0.8)
     space.plot(*wanted(t)[0].T, color="C6", lw=1.6)
     space.set(title="0 s (blue), 2.1 s (orange), 3.6 s (green), path (red)", xlim=(-0.9, 0.9), ylim=(-0.9, 0.9), zlim=(0, 1.5))
     space.set_box_aspect((1.8, 1.8, 1.5), zoom=1.25)

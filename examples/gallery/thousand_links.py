@@ -65,7 +65,7 @@ def picture(folder, t, chain, fall, speed, theory):
         left.plot(1.1 * i + x[-1], z[-1], "o", color="C1", ms=5)
         left.plot(1.1 * i + 0.45, chain[0, -1, 1] - GRAVITY * moment**2 / 2, "o", color="0.5", ms=5)
         left.text(1.1 * i + 0.1, 0.35, f"{moment:g} s", ha="center", fontsize=8, color="0.35")
-    left.set(xlim=(-0.5, 8.6), ylim=(-10.3, 0.8), xticks=[], ylabel="z [m]", title="chain, free end (orange), stone (grey)")
+    left.set(xlim=(-0.5, 8.6), ylim=(-10.3, 0.8), xticks=[], ylabel="z [m]", title="chain, free end (orange), stone (gray)")
     left.grid(axis="x", visible=False)
     right.plot(fall, speed, color="C1", lw=2.5, label="free end")
     inside = fall < 0.985 * LENGTH

@@ -58,7 +58,7 @@ def main(folder="out/gallery"):
     return picture(Path(folder), spun, still)
 
 
-def draw(axes, now, colour, alpha):
+def draw(axes, now, color, alpha):
     """Spar, tower and rotor from the side: x downwind, z up."""
     def place(body, *points):
         turn = Rotation.from_quat(now.attitude.sel(body=body).values)
@@ -66,11 +66,11 @@ def draw(axes, now, colour, alpha):
 
     for low, high, wide, slim in SECTIONS:
         corners = [(-wide / 2, 0, low), (-slim / 2, 0, high), (slim / 2, 0, high), (wide / 2, 0, low)]
-        axes.add_patch(plt.Polygon(place("platform", *corners).T, color=colour, alpha=alpha, lw=0))
-    axes.plot(*place("platform", (0, 0, 10), (0, 0, TOP)), color=colour, alpha=alpha, lw=2.5)
-    axes.plot(*place("nacelle", (-5, 0, 2.4), (9, 0, 2.4)), color=colour, alpha=alpha, lw=5)
+        axes.add_patch(plt.Polygon(place("platform", *corners).T, color=color, alpha=alpha, lw=0))
+    axes.plot(*place("platform", (0, 0, 10), (0, 0, TOP)), color=color, alpha=alpha, lw=2.5)
+    axes.plot(*place("nacelle", (-5, 0, 2.4), (9, 0, 2.4)), color=color, alpha=alpha, lw=5)
     disc = [(0, 61.5 * np.cos(a), 61.5 * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 60)]
-    axes.plot(*place("rotor", *disc), color=colour, alpha=alpha, lw=1.5)
+    axes.plot(*place("rotor", *disc), color=color, alpha=alpha, lw=1.5)
 
 
 @plt.style.context("bough.gallery")
@@ -81,19 +81,19 @@ def picture(folder, spun, still):
     side = figure.add_subplot(grid[:, 0])
     side.axhspan(-130, 0, color="C5", alpha=0.12, lw=0)
     side.axhline(0, color="C5", lw=1)
-    for moment, colour, alpha in ((0, "C0", 0.9), (8, "C7", 0.35), (16, "C1", 0.9)):
-        draw(side, spun.data.sel(time=moment, method="nearest"), colour, alpha)
+    for moment, color, alpha in ((0, "C0", 0.9), (8, "C7", 0.35), (16, "C1", 0.9)):
+        draw(side, spun.data.sel(time=moment, method="nearest"), color, alpha)
     side.set(aspect="equal", xlim=(-80, 80), ylim=(-100, 165), xlabel="x [m]", ylabel="z [m]")
-    side.set_title("at 0 s (blue), 8 s (grey), 16 s (orange)")
+    side.set_title("at 0 s (blue), 8 s (gray), 16 s (orange)")
     angles, path = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     roll, pitch, yaw = Rotation.from_quat(spun.data.attitude.sel(body="platform").values).as_euler("XYZ", degrees=True).T
-    for values, name, colour in ((pitch, "pitch", "C0"), (roll, "roll", "C1"), (yaw, "yaw", "C2")):
-        angles.plot(spun.time, values, color=colour, label=name)
+    for values, name, color in ((pitch, "pitch", "C0"), (roll, "roll", "C1"), (yaw, "yaw", "C2")):
+        angles.plot(spun.time, values, color=color, label=name)
     angles.set(xlabel="time [s]", ylabel="[deg]", title=f"platform, rotor at {SPEED * 30 / np.pi:.1f} rpm", xlim=(0, spun.time[-1]))
     angles.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    for result, name, colour in ((spun, "spinning", "C1"), (still, "at rest", "C0")):
+    for result, name, color in ((spun, "spinning", "C1"), (still, "at rest", "C0")):
         top = result.data.position.sel(body="nacelle")
-        path.plot(top.sel(axis="x"), top.sel(axis="y"), color=colour, lw=1.2 if name == "spinning" else 2.2, label=f"rotor\n{name}")
+        path.plot(top.sel(axis="x"), top.sel(axis="y"), color=color, lw=1.2 if name == "spinning" else 2.2, label=f"rotor\n{name}")
     path.set(xlabel="x [m]", ylabel="y [m]", title="path of the tower top, seen from above", aspect="equal")
     path.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     folder.mkdir(parents=True, exist_ok=True)

@@ -64,12 +64,12 @@ def picture(folder, t, attitude, rate, speed):
     figure.suptitle("A slew on reaction wheels: what the wheels take up, the bus gives", x=0.02, ha="left")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.1, 1))
     space = figure.add_subplot(grid[:, 0], projection="3d")
-    for moment, colour, alpha in ((0, "C0", 0.55), (LAST / 2, "0.7", 0.15), (LAST, "C1", 0.6)):
+    for moment, color, alpha in ((0, "C0", 0.55), (LAST / 2, "0.7", 0.15), (LAST, "C1", 0.6)):
         faces = craft(attitude[np.searchsorted(t, moment)])
-        space.add_collection3d(Poly3DCollection(faces, facecolor=colour, edgecolor=colour, alpha=alpha, lw=1.2))
+        space.add_collection3d(Poly3DCollection(faces, facecolor=color, edgecolor=color, alpha=alpha, lw=1.2))
     space.plot(*np.outer([-2.6, 2.6], AXIS).T, "-.", color="C6", lw=1.4)
     space.text(*(2.8 * AXIS), "axis", color="C6")
-    space.set(title="start (blue), half way (grey), end (orange)", xlim=(-2, 2), ylim=(-2, 2), zlim=(-2, 2))
+    space.set(title="start (blue), half way (gray), end (orange)", xlim=(-2, 2), ylim=(-2, 2), zlim=(-2, 2))
     space.set_box_aspect((1, 1, 1), zoom=1.25)
     space.view_init(18, -20)
     space.axis("off")

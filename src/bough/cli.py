@@ -141,7 +141,7 @@ def check(file: File) -> None:
     q, _ = model.assemble(hold=(settings and settings.hold) or ())
     total = summary.mass_properties(model, q)
     typer.echo(f"\nmass          {total.mass:g} kg")
-    typer.echo(f"mass centre   {_vector(total.center)} m")
+    typer.echo(f"mass center   {_vector(total.center)} m")
     for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
         typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
     for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model)),

@@ -14,7 +14,7 @@ from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.records import chosen
 
-SETTINGS = ("until", "dt", "method", "rate", "record", "rtol", "atol", "stabilise", "hold")
+SETTINGS = ("until", "dt", "method", "rate", "record", "rtol", "atol", "stabilize", "hold")
 
 
 def simulate(
@@ -35,7 +35,7 @@ def simulate(
     control: Any = None,
     control_period: float | None = None,
     parameters: Mapping[str, Any] | None = None,
-    stabilise: str | float | None = None,
+    stabilize: str | float | None = None,
     hold: Sequence[str] | None = None,
     progress: bool | Callable[[float, float], None] = True,
 ) -> Result:
@@ -55,7 +55,7 @@ def simulate(
     control        a function control(t, q, v, wheels) that returns joint torques or {name: torque}, asked once a step or
                    every control_period seconds; or a compiled one, made by bough.controller
     parameters     {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body
-    stabilise      what keeps loops closed: "projection" after each step (the default but with stiff methods), "baumgarte", or its
+    stabilize      what keeps loops closed: "projection" after each step (the default but with stiff methods), "baumgarte", or its
                    frequency [rad/s]
     hold           coordinates or joints that keep their initial values when the start is made to close the loops
     progress       True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that
@@ -73,7 +73,7 @@ def simulate(
     """
     compiled = model.compile() if isinstance(model, System) else model
     given = {"until": until, "dt": dt, "method": method, "rate": rate, "record": record, "rtol": rtol, "atol": atol,
-             "stabilise": stabilise, "hold": hold}  # fmt: skip
+             "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = settle(given, compiled.system.settings)
     names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
     telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)

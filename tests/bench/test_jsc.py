@@ -41,7 +41,7 @@ def test_limbs_have_the_papers_order_of_axes():
 
 @pytest.mark.parametrize("number", [9, 12])
 def test_loops_are_closed_where_the_joints_are_zero_and_none_is_redundant(number):
-    """Positions of some metres come out of a dozen turns: rounding is a hundred units of the last place at the most."""
+    """Positions of some meters come out of a dozen turns: rounding is a hundred units of the last place at the most."""
     model = jsc_case(number).compile()
     gaps = model.loop_gaps(np.eye(1, model.nq, 6)[0])
     assert max(np.abs(gap).max() for gap in gaps.values()) < 100 * 10 * np.finfo(float).eps

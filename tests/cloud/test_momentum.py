@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.model.momentum import centre_accelerations, momentum_terms, relative_motion, times
+from bough.model.momentum import center_accelerations, momentum_terms, relative_motion, times
 from tests.cloud.given import given_system, states
 from tests.compare import assert_same
 from tests.random_systems import JOINTS
@@ -39,7 +39,7 @@ def test_six_equations_of_the_paper(seed):
     a = model.forward_dynamics(q, v, wrenches={"b0": wrench}, frame="world", t=t, method="cloud")
     assert_same(a[3:6], w_dot, 1e-11)
     found = model.bodies(q, v, a, t=t)
-    a_G = np.einsum("k,bki->i", found.mass, centre_accelerations(found))/mass
+    a_G = np.einsum("k,bki->i", found.mass, center_accelerations(found))/mass
     assert_same(a_G, wrench[3:]/mass + np.asarray(model.system.gravity), 1e-11)
 
 

@@ -219,7 +219,7 @@ def test_almost_flat():
 
 
 def test_a_loop_that_falls_freely_carries_nothing():
-    """All generalised forces cancel: what rounding leaves of them is no missing torque."""
+    """All generalized forces cancel: what rounding leaves of them is no missing torque."""
     s = bough.System("falling", gravity=(3, 2, -G))
     s.body("frame", joint=bough.Free(q0=(0, 0, 0, 0.1, 0.2, 0.3, 0.9)), mass=3.7, com=(0.1, 0.2, 0.3), inertia=(1, 2, 2.5))
     s.body("arm", parent="frame", joint=bough.Revolute("y"), mass=1.3, com=(0.5, 0, 0.1), inertia=(0.1, 0.2, 0.2))

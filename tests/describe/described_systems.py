@@ -122,7 +122,7 @@ def orientations(draw):
 @st.composite
 def shapes(draw):
     look = {"at": draw(vectors), "orient": draw(orientations())}
-    look["colour"] = draw(st.none() | st.sampled_from(["tomato", "#4682b4"]) | st.tuples(*[st.floats(0, 1)] * 3))
+    look["color"] = draw(st.none() | st.sampled_from(["tomato", "#4682b4"]) | st.tuples(*[st.floats(0, 1)] * 3))
     size = st.tuples(*[magnitudes] * 3)
     kinds = [(Box, size), (Cylinder, magnitudes, magnitudes), (Sphere, magnitudes), (Mesh, st.just("part.stl"), size | magnitudes)]
     kind, *sizes = draw(st.sampled_from(kinds))

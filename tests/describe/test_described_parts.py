@@ -23,7 +23,7 @@ def test_defaults():
     body = Body("b", parent="world")
     assert (body.parent, body.joint.kind, body.mass, body.orient) == (None, "weld", 0.0, (0, 0, 0, 1))
     assert Body("b", mass=1, inertia=ROD).inertia == ((0, 0, 0), (0, 1, 0), (0, 0, 1))
-    assert Body("b", inertia=(0, 0, 5), idealised=True).inertia[2][2] == 5
+    assert Body("b", inertia=(0, 0, 5), idealized=True).inertia[2][2] == 5
 
 
 def test_descriptions_are_values():
@@ -48,12 +48,12 @@ def test_descriptions_are_values():
         ({"at": (1, 2)}, "has 2 entries; give 3"),
         ({"mass": 1, "inertia": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "with 0.1 kg m^2 at [0][1] but 0.0 at"),
         ({"mass": 1, "inertia": [1, -1, 1]}, "no moment may be negative"),
-        ({"mass": 1, "inertia": [1, -1, 1], "idealised": True}, "no moment may be negative"),
+        ({"mass": 1, "inertia": [1, -1, 1], "idealized": True}, "no moment may be negative"),
         ({"mass": 1, "inertia": [1, 1, 3]}, "principal moments 1, 1, 3 kg m^2"),
-        ({"inertia": [1, 1, 1]}, "mass is 0.0 kg; give a mass, or idealised=True"),
+        ({"inertia": [1, 1, 1]}, "mass is 0.0 kg; give a mass, or idealized=True"),
         ({"mass": 1, "inertia": [1, 1, 1, 0, 0, 0]}, "3x3 matrix"),
         ({"mass": 1, "inertia": 2.0}, "3x3 matrix"),
-        ({"idealised": 1}, "true or false"),
+        ({"idealized": 1}, "true or false"),
         ({"parent": "boom"}, "the body itself"),
         ({"joint": 3}, "joint is 3; give a joint"),
         ({"joint": {"type": "revolute", "axis": "q"}}, "revolute joint: axis is 'q'"),
@@ -112,7 +112,7 @@ def test_bad_tables(arguments, words):
         (lambda: Wrench("w", "b", frame="inertial"), "wrench 'w': frame is 'inertial'; give body or world"),
         (lambda: Wrench("w", "b", force=Table([0], [1])), "force is a table of 1 column; give one of 3"),
         (lambda: CentralGravity(-1, (1, 0, 0), (0, 0, 0)), "mu is -1.0 m^3/s^2"),
-        (lambda: CentralGravity(1, (0, 0, 0), (0, 0, 0)), "attracting centre itself"),
+        (lambda: CentralGravity(1, (0, 0, 0), (0, 0, 0)), "attracting center itself"),
         (lambda: System("s", gravity=9.81), "system 's': gravity is 9.81; give 3 finite numbers"),
         (lambda: System("s", gravity={"mu": 1}), "position is missing"),
         (lambda: Simulation(0, 1), "until is 0.0 s"),

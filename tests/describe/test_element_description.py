@@ -103,9 +103,9 @@ def test_elements_are_told_apart_by_name():
         s.restoring("x", body="spar", stiffness=[1] * 6)
 
 
-def test_places_of_linearised_bodies_do_not_move():
+def test_places_of_linearized_bodies_do_not_move():
     s = System("s")
     s.body("boom", joint="spherical", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2, variant="zeroth_order"))
     s.line("stay", a="world", b=Frame("boom", node="tip"), stiffness=1, length=1)
-    with pytest.raises(bough.ModelError, match="line 'stay' goes through flexible body 'boom', which is linearised"):
+    with pytest.raises(bough.ModelError, match="line 'stay' goes through flexible body 'boom', which is linearized"):
         s.compile()

@@ -28,7 +28,7 @@ def closed(shape):
 
 @pytest.fixture
 def stl(tmp_path):
-    """Two boxes, whose mass centre is not where its bounding box has its centre."""
+    """Two boxes, whose mass center is not where its bounding box has its center."""
     parts = [trimesh.creation.box((2, 1, 1)), trimesh.creation.box((1, 1, 2)).apply_translation((0.5, 0, 1.6))]
     path = tmp_path / "pair.stl"
     trimesh.util.concatenate(parts).export(path)
@@ -84,7 +84,7 @@ def test_shapes_add_up():
     """Two halves of a box are the box; a hollow look without density weighs nothing."""
     halves = [bough.Box((1, 1, 1), at=(x, 0, 0), density=100) for x in (-0.5, 0.5)]
     whole = bough.Body("whole", shapes=bough.Box((2, 1, 1), density=100))
-    split = bough.Body("split", shapes=[*halves, bough.Sphere(3, colour="tomato")])
+    split = bough.Body("split", shapes=[*halves, bough.Sphere(3, color="tomato")])
     assert split.mass == whole.mass == 200
     np.testing.assert_allclose(split.com, whole.com, atol=1e-15)
     np.testing.assert_allclose(split.inertia, whole.inertia, rtol=1e-15)
@@ -109,10 +109,10 @@ def test_a_model_falls_with_the_mass_of_its_shapes():
 def system(stl):
     s = bough.System("shaped")
     s.body("plate", joint="free", shapes=[
-        bough.Box((1, 2, 0.1), colour=(0.1, 0.2, 0.3), density=2700),
-        bough.Cylinder(0.1, 2, at=(0, 0, 1), orient=TILT, colour="steelblue"),
+        bough.Box((1, 2, 0.1), color=(0.1, 0.2, 0.3), density=2700),
+        bough.Cylinder(0.1, 2, at=(0, 0, 1), orient=TILT, color="steelblue"),
     ])  # fmt: skip
-    s.body("part", parent="plate", mass=3, shapes=[bough.Sphere(0.2, colour=(1, 0, 0, 0.5)), bough.Mesh(stl, scale=(1, 2, 3))])
+    s.body("part", parent="plate", mass=3, shapes=[bough.Sphere(0.2, color=(1, 0, 0, 0.5)), bough.Mesh(stl, scale=(1, 2, 3))])
     s.body("boom", parent="part", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2), shapes=bough.Sphere(0.1))
     return s
 
@@ -138,14 +138,14 @@ bodies:
 - name: b
   shapes:
   - {cylinder: {radius: 0.1, length: 2}, at: [0, 0, 1], density: 1000}
-  - {sphere: 0.5, colour: tomato}
+  - {sphere: 0.5, color: tomato}
   - {mesh: sub/part.stl, scale: 0.001}
 """
     s = bough.System.from_yaml(text)
     assert s.bodies["a"].shapes == (bough.Box((1, 2, 3)),)
     cylinder, sphere, mesh = s.bodies["b"].shapes
     assert (cylinder.radius, cylinder.length, cylinder.at) == (0.1, 2.0, (0.0, 0.0, 1.0))
-    assert sphere == bough.Sphere(0.5, colour="tomato")
+    assert sphere == bough.Sphere(0.5, color="tomato")
     assert mesh == bough.Mesh(Path("sub/part.stl"), scale=(0.001,) * 3)
 
 
@@ -201,7 +201,7 @@ def inside_out(path):
         ([{"cube": 1}], {}, "body 'a': shape 1: is {'cube': 1}; give a mapping with one of the keys box, cylinder, sphere, mesh"),
         (3, {}, "body 'a': shapes is 3; give a shape, such as Box((1, 2, 3)) (in YAML: {box: [1, 2, 3]}), or a list of them"),
         ([{"sphere": 1, "density": -2}], {}, "body 'a': shape 1 (sphere): density is -2.0 kg/m^3; give a number > 0"),
-        ([{"sphere": 1, "colour": "blurple"}], {}, "body 'a': shape 1 (sphere): colour is 'blurple'; give the name of a colour, "
+        ([{"sphere": 1, "color": "blurple"}], {}, "body 'a': shape 1 (sphere): color is 'blurple'; give the name of a color, "
          "such as 'steelblue' or '#4682b4', or 3 numbers from 0 to 1: red, green, blue"),
         ([{"mesh": "a.stl", "scale": 0}], {}, "body 'a': shape 1 (mesh): scale is 0; give a number that is not 0, or 3 of them"),
         ([{"sphere": 1, "density": 2}], {"mass": 3, "inertia": (1, 1, 1)}, "body 'a': mass and inertia given, but shape 1 (sphere) "

@@ -47,7 +47,7 @@ def restoring(model, q, v, described, rest):
 
 
 def cut_disc(r, x, s):
-    """Area and first moment (towards its lowest point) of the wet part of a disc, its centre x deep, tilted by the sine s."""
+    """Area and first moment (toward its lowest point) of the wet part of a disc, its center x deep, tilted by the sine s."""
     if x >= r*s:
         return np.pi*r*r, 0.0
     if x <= -r*s:

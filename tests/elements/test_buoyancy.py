@@ -71,7 +71,7 @@ def test_cylinders_cut_anyhow(place, x, y):
 
 
 def test_potential_of_the_displaced_water():
-    """Under water: weight times depth of the centroid; a cylinder upright at the surface: its column times half its draught."""
+    """Under water: weight times depth of the centroid; a cylinder upright at the surface: its column times half its draft."""
     model = floating([(-3, 2, 1.0, 1.0), (2, 4, 1.0, 0.4)])
     cylinder, cone = np.pi*0.25*5, np.pi*2/12*(1 + 0.4 + 0.16)
     middle = 2 + 2/4*(1 + 0.8 + 0.48)/(1 + 0.4 + 0.16)                  # centroid of the cone
@@ -88,9 +88,9 @@ def test_cones_under_water_are_exact():
     for below, above in ((2.0, 1.0), (0.0, 1.5), (1.0, 1.0)):
         model = floating([(1, 4, below, above)])
         squares = below**2 + below*above + above**2
-        volume, centre = np.pi*3/12*squares, 1 + 3/4*(below**2 + 2*below*above + 3*above**2)/squares
+        volume, center = np.pi*3/12*squares, 1 + 3/4*(below**2 + 2*below*above + 3*above**2)/squares
         q = at((0, 0, -30), x=40, y=100)
-        arm, force = Rotation.from_quat(q[3:]).apply([0, 0, centre]), np.array([0, 0, WEIGHT*volume])
+        arm, force = Rotation.from_quat(q[3:]).apply([0, 0, center]), np.array([0, 0, WEIGHT*volume])
         # depths over the cosine of the tilt are squared before they cancel
         rounding = 10*EPS*(30/(3*Rotation.from_quat(q[3:]).as_matrix()[2, 2]))**2
         assert_same(model.element_forces(q)["hull"], np.concatenate([np.cross(arm, force), force]), rounding)
@@ -105,7 +105,7 @@ def test_lying_flat_is_finite():
 
 
 def test_heave_and_pitch_of_a_spar():
-    """Small motions: heave at sqrt(rho g A/m), pitch by the metacentre: rho g V (z_B + I/V) - m g z_G."""
+    """Small motions: heave at sqrt(rho g A/m), pitch by the metacenter: rho g V (z_B + I/V) - m g z_G."""
     model = spar().compile()
     eye, h = np.eye(6), 1e-4
     z = (model.element_forces(at())["hull"][5] - MASS*GRAVITY)/(WEIGHT*np.pi*3.25**2)      # where it floats
@@ -118,8 +118,8 @@ def test_heave_and_pitch_of_a_spar():
     areas = [(low, min(high, -z), below, above) for low, high, below, above in SPAR]
     squares = [b*b + b*a + a*a for _, _, b, a in areas]
     volumes = [np.pi/12*(high - low)*s for (low, high, _, _), s in zip(areas, squares, strict=True)]
-    centres = [low + (high - low)/4*(b*b + 2*b*a + 3*a*a)/s for (low, high, b, a), s in zip(areas, squares, strict=True)]
-    righting = WEIGHT*(np.dot(volumes, centres) + np.pi*3.25**4/4) + MASS*GRAVITY*78
+    centers = [low + (high - low)/4*(b*b + 2*b*a + 3*a*a)/s for (low, high, b, a), s in zip(areas, squares, strict=True)]
+    righting = WEIGHT*(np.dot(volumes, centers) + np.pi*3.25**4/4) + MASS*GRAVITY*78
     # the origin, about which it turns, stays z above the water
     assert_same(pitch, -righting, 1e-6)
 

@@ -82,7 +82,7 @@ def test_pinocchio_under_the_same_wrenches():
         np.testing.assert_allclose(model.forward_dynamics(q, v), theirs, rtol=0, atol=10*acceleration_bound(BARE, q, by))
 
 
-def generalised(model, bare, q, v):
+def generalized(model, bare, q, v):
     """What elements do along each speed."""
     return bare.bias(q, v) - model.bias(q, v)
 
@@ -110,7 +110,7 @@ def test_forces_are_the_gradient_of_the_potential(seed):
     """Along every speed: also of floats that are cut through an end, or capsized."""
     model = chain(conservative).compile()
     q, _ = random_state(model, np.random.default_rng(seed))
-    Q, still = generalised(model, BARE, q, np.zeros(model.nv)), np.abs(BARE.bias(q, np.zeros(model.nv))).max()
+    Q, still = generalized(model, BARE, q, np.zeros(model.nv)), np.abs(BARE.bias(q, np.zeros(model.nv))).max()
     # central differences: h^2/6 of a third derivative of a few thousand N/m^2, and rounding of a few thousand J over h
     np.testing.assert_allclose(Q, -gradient(model, BARE, q), rtol=0, atol=1e-6*max(np.abs(Q).max(), still))
 
@@ -125,7 +125,7 @@ def test_dampers_take_what_the_energy_loses():
         q, v = random_state(model, np.random.default_rng(seed))
         before, after = (laws.line(BARE, moved(BARE, q, side*h*v), v, line)[0] for side in (-1, 1))
         rate = (after - before)/(2*h*line.stiffness)
-        power, lost = generalised(model, BARE, q, v) @ v, -gradient(model, BARE, q) @ v
+        power, lost = generalized(model, BARE, q, v) @ v, -gradient(model, BARE, q) @ v
         np.testing.assert_allclose(power, lost - 7.0*rate**2, rtol=1e-6, atol=1e-6*np.abs(lost))
 
 
@@ -155,7 +155,7 @@ def test_a_loaded_node_of_a_beam():
         theirs, bound = bare.forward_dynamics(q, v, wrenches=by, frame="world"), acceleration_bound(bare, q, by)
         for method in ("order-n", "dense"):
             np.testing.assert_allclose(model.forward_dynamics(q, v, method=method), theirs, rtol=0, atol=bound)
-        Q = generalised(model, bare, q, np.zeros(model.nv))
+        Q = generalized(model, bare, q, np.zeros(model.nv))
         np.testing.assert_allclose(Q, -gradient(model, bare, q), rtol=0, atol=1e-6*np.abs(Q).max())
 
 
@@ -200,7 +200,7 @@ def test_batches_of_parameters():
 
 
 def test_in_orbit_a_line_between_bodies_keeps_momentum():
-    """Central gravity: as wrenches on the bare model; what the line does inside moves no mass centre."""
+    """Central gravity: as wrenches on the bare model; what the line does inside moves no mass center."""
     def pair(elements):
         s = bough.System("pair", gravity=bough.CentralGravity(3.986e14, (7e6, 0, 0), (0, 7.5e3, 0)))
         for i, name in enumerate(("one", "two")):

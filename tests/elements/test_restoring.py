@@ -57,7 +57,7 @@ def test_yaw_moment_of_a_moored_spar():
 
 
 def test_forces_keep_energy_and_moments_are_named():
-    """A spring at a point far from the mass centre: the error of rk4's energy falls with the step's fourth power or faster."""
+    """A spring at a point far from the mass center: the error of rk4's energy falls with the step's fourth power or faster."""
     K = np.zeros((6, 6))
     K[:3, :3] = [[50, 5, 3], [5, 60, 4], [3, 4, 70]]
     model = platform(stiffness=K, moment=(0, 0, 0))

@@ -80,7 +80,7 @@ class TreeBody:
     D: np.ndarray | None = None
     rest: np.ndarray | float = 0.0  # modal coordinates without stress
     point_bends: np.ndarray | None = None  # (N, 3, n, n): the points move by phi eta + eta^T bends eta/2
-    linearised: bool = False  # ruthlessly: mass matrix and bias of the undeformed body, places of undeformed nodes
+    linearized: bool = False  # ruthlessly: mass matrix and bias of the undeformed body, places of undeformed nodes
 
     @property
     def n_modes(self):
@@ -138,7 +138,7 @@ class NodalOracle:
         return total
 
     def forces(self, tau=None, wrenches=None, node_loads=None, world_loads=None):
-        """Applied generalised forces less what velocities ask for."""
+        """Applied generalized forces less what velocities ask for."""
         total = np.zeros(self.nv) if tau is None else np.array(tau, float)
         for mass, inertia, point in self._points():
             couple = inertia @ point.aw + np.cross(point.w, inertia @ point.w)
@@ -162,7 +162,7 @@ class NodalOracle:
         return self.v @ self.mass_matrix() @ self.v / 2
 
     def point_motion(self, index):
-        """Of the points' mass centres: places, velocities, accelerations at constant speeds (N, 3), Jacobians (N, 3, nv)."""
+        """Of the points' mass centers: places, velocities, accelerations at constant speeds (N, 3), Jacobians (N, 3, nv)."""
         found = [(p.r, p.v, p.av, p.Jv) for _, _, p in self._points_of(index)]
         return tuple(np.array(each) for each in zip(*found, strict=True))
 
@@ -188,7 +188,7 @@ class NodalOracle:
         theta, u, psi, phi = node.at(eta)
         bent_turn, bent = node.curve(rate)
         bias = frame.R @ (rate_map_rate(theta, psi @ rate) + rate_map(theta) @ bent_turn)
-        if self.bodies[index].linearised:
+        if self.bodies[index].linearized:
             u = np.zeros(3)
         arm, phi, psi = frame.R @ (node.position + u), frame.R @ phi, frame.R @ rate_map(theta) @ psi
         moved = carried(frame, arm)
@@ -242,7 +242,7 @@ class NodalOracle:
         inboard = body.inboard
         theta = inboard.psi @ eta
         R = joint.R @ turn(theta).T
-        u = np.zeros(3) if body.linearised else inboard.phi @ eta
+        u = np.zeros(3) if body.linearized else inboard.phi @ eta
         phi, psi, arm = R @ inboard.phi, R @ rate_map(theta) @ inboard.psi, R @ (inboard.position + u)
         w, aw, Jw = node.w - psi @ rate, node.aw.copy(), node.Jw.copy()
         aw = aw - np.cross(w, psi @ rate) - R @ rate_map_rate(theta, inboard.psi @ rate)
@@ -261,10 +261,10 @@ class NodalOracle:
         body = self.bodies[index]
         points, n = body.points, body.n_modes
         for k, mass in enumerate(points.mass):
-            shape = points.phi[k] + np.cross(points.psi[k], points.offset[k][:, None], axis=0)  # of its mass centre
+            shape = points.phi[k] + np.cross(points.psi[k], points.offset[k][:, None], axis=0)  # of its mass center
             bends = None if body.point_bends is None else np.concatenate([np.zeros((3, n, n)), body.point_bends[k]])
             node = Node(points.position[k] + points.offset[k], shape, points.psi[k], bends)
-            place = self._at_rest(index, node) if body.linearised else self._at_node(index, node)
+            place = self._at_rest(index, node) if body.linearized else self._at_node(index, node)
             yield mass, place.R @ points.inertia[k] @ place.R.T, place
 
     def _at_rest(self, index, node):

@@ -31,9 +31,9 @@ def required_forces(points, eta, etadot, etaddot, omega, omegadot, vdot):
         spin = omega + relative
         bias = rate_map_rate(psi @ eta, psi @ etadot)
         spin_rate = omegadot + map_ @ psi @ etaddot + bias + np.cross(omega, relative)
-        at_centre = vdot + np.cross(omegadot, place) + shape @ etaddot
-        at_centre = at_centre + np.cross(omega, np.cross(omega, place)) + 2 * np.cross(omega, shape @ etadot)
-        force = m * at_centre
+        at_center = vdot + np.cross(omegadot, place) + shape @ etaddot
+        at_center = at_center + np.cross(omega, np.cross(omega, place)) + 2 * np.cross(omega, shape @ etadot)
+        force = m * at_center
         couple = inertia @ spin_rate + np.cross(spin, inertia @ spin)
         modal = shape.T @ force + (map_ @ psi).T @ couple
         total += np.concatenate([modal, couple + np.cross(place, force), force])

@@ -60,7 +60,7 @@ def test_mass_matrix_is_symmetric_and_positive():
     assert np.linalg.eigvalsh(matrix)[0] > 0
 
 
-def test_ruthless_linearisation_differs_by_first_order():
+def test_ruthless_linearization_differs_by_first_order():
     """Halving (eta, eta') halves what the variant leaves out."""
     rng = np.random.default_rng(5)
     integrals = ModalIntegrals.from_points(random_points(rng))

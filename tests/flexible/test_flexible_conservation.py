@@ -30,7 +30,7 @@ def floating(boundary, stiffening, wheels):
 
 
 def start(model):
-    """Spin of the hub, hinges in motion, and modes that swing with nodes some centimetres away: equal strain energies."""
+    """Spin of the hub, hinges in motion, and modes that swing with nodes some centimeters away: equal strain energies."""
     rng = np.random.default_rng(7)
     q, v = model.q0.copy(), rng.uniform(-0.5, 0.5, model.nv)
     stiffness = np.ones(model.nv)
@@ -47,7 +47,7 @@ def start(model):
 
 
 def drifts(model, dt, until=1.0):
-    """Of energy, angular and linear momentum over a run, each relative to its size; and how far the tip of the arm went, metres."""
+    """Of energy, angular and linear momentum over a run, each relative to its size; and how far the tip of the arm went, meters."""
     q, v = start(model)
     x = integrate(model, q0=q, v0=v, until=until, dt=dt, rate=20).x[0]
     q, v, wheels = x[:, : model.nq], x[:, model.nq : model.nq + model.nv], x[:, model.nq + model.nv :]
@@ -69,7 +69,7 @@ def test_drift_falls_at_the_order_of_rk4(boundary, stiffening, wheels):
     for the order to show."""
     model, dt = floating(boundary, stiffening, wheels), {"cantilever": 5e-4, "free-free": 1e-3}[boundary]
     (coarse, bent), (fine, _) = drifts(model, dt), drifts(model, dt / 2)
-    assert bent > 0.02  # metres: the deformation is one to be noticed
+    assert bent > 0.02  # meters: the deformation is one to be noticed
     assert (np.log2(coarse / fine) > 3.8).all(), (coarse, fine)
     assert (fine < 1e-5).all()
 
@@ -86,11 +86,11 @@ def test_held_wheels_keep_the_momenta():
     assert coarse[0] > 1e-3  # the energy is another
 
 
-def test_the_ruthless_linearisation_keeps_none_of_it():
+def test_the_ruthless_linearization_keeps_none_of_it():
     """Which is what shows that these tests see something: without terms of the deformation energy and momenta drift, at any
     step."""
     full = floating("cantilever", False, False)
-    s = bough.System("linearised")
+    s = bough.System("linearized")
     for body in full.system.bodies.values():
         words = {key: getattr(body, key) for key in ("parent", "joint", "at", "orient", "node")}
         if body.flexible is None:

@@ -28,7 +28,7 @@ from tests.flexible.trees import (
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds, sizes = st.integers(0, 10**6), st.integers(1, 6)
 METHODS = ("order-n", "dense")
-SMALL, MODERATE, LARGE = 0.003, 0.1, 0.3  # metres or radians that each mode moves some node by
+SMALL, MODERATE, LARGE = 0.003, 0.1, 0.3  # meters or radians that each mode moves some node by
 
 
 @st.composite

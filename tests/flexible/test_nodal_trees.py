@@ -50,7 +50,7 @@ def case(seed, kind="lumped"):
     chosen = {
         "lumped": lumped_bodies,
         "bent nodes": lambda: {name: bent_nodes(body) for name, body in bodies().items()},
-        "linearised": lambda: {name: replace(body, variant="zeroth_order") for name, body in bodies().items()},
+        "linearized": lambda: {name: replace(body, variant="zeroth_order") for name, body in bodies().items()},
     }[kind]()
     twin = random_twin(rng, 1 + seed % 6, chosen=chosen)
     model = twin.system.compile()
@@ -108,13 +108,13 @@ def test_dynamics_with_nodes_that_move_to_second_order(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_dynamics_ruthlessly_linearised(seed):
+def test_dynamics_ruthlessly_linearized(seed):
     """Variant zeroth_order: mass matrix and bias of the undeformed body, undeformed places; exact with inertia of points too."""
-    check_dynamics(seed, "linearised")
+    check_dynamics(seed, "linearized")
 
 
 # ---- kinematics ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", ["lumped", "bent nodes", "linearised"])
+@pytest.mark.parametrize("kind", ["lumped", "bent nodes", "linearized"])
 @pytest.mark.parametrize("seed", range(4, 12))
 def test_kinematics(seed, kind):
     """Frames of joints, of mass and of nodes: places, attitudes, velocities; accelerations of joints' frames."""
@@ -144,13 +144,13 @@ def test_energy_and_momenta(seed):
     for i, oracle in oracles.items():
         parts = [(mass, place.r, mass * place.v, inertia @ place.w) for mass, inertia, place in oracle._points()]
         mass, r, linear, spin = (np.array(each) for each in zip(*parts, strict=True))
-        centre = mass @ r / mass.sum()
-        angular = (spin + np.cross(r - centre, linear)).sum(axis=0)
+        center = mass @ r / mass.sum()
+        angular = (spin + np.cross(r - center, linear)).sum(axis=0)
         strain = sum(
             (x - body.rest) @ body.K @ (x - body.rest) / 2
             for body, x in ((body, oracle._modal(k)[0]) for k, body in enumerate(oracle.bodies) if body.n_modes)
         )
-        assert_same(model.center_of_mass(q)[i], centre, 1e-13, 1.0)
+        assert_same(model.center_of_mass(q)[i], center, 1e-13, 1.0)
         assert_same(model.momentum(q, v)[i], np.concatenate([angular, linear.sum(axis=0)]), 1e-12, np.abs(linear).sum())
         assert_same(model.kinetic_energy(q, v)[i], oracle.kinetic_energy(), 1e-12)
         assert_same(model.potential_energy(q)[i], strain - mass @ r @ gravity, 1e-12, strain)

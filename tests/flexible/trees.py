@@ -144,7 +144,7 @@ class Twin:
         else:
             points, inboard = flexible.points, self.node(name, flexible.inboard)
             words |= {"K": flexible.K, "D": flexible.D, "rest": np.zeros(flexible.n_modes) if rest is None else np.array(rest)}
-            words |= {"linearised": flexible.variant == "zeroth_order", "inboard": inboard}
+            words |= {"linearized": flexible.variant == "zeroth_order", "inboard": inboard}
             words |= {} if inboard is None else {"hold": -inboard.position}
         self.bodies.append(TreeBody(points, -1 if parent is None else self.names.index(parent), **words))
         return described
@@ -160,7 +160,7 @@ class Twin:
 
 
 def substance(rng):
-    """Mass, mass centre and inertia of a rigid body."""
+    """Mass, mass center and inertia of a rigid body."""
     mass = rng.uniform(0.5, 3.0)
     com, inertia = random_inertia(rng, mass)
     return {"mass": mass, "com": com, "inertia": (inertia + inertia.T) / 2}
@@ -187,13 +187,13 @@ def random_twin(rng, n=5, *, chosen=None, share=0.6, root=None, gravity=5.0, res
 
 
 def amplitudes(body, size=0.2):
-    """Modal coordinates that each move or turn some node by `size` metres or radians."""
+    """Modal coordinates that each move or turn some node by `size` meters or radians."""
     nodes = np.concatenate([body.nodes.phi, body.nodes.psi], axis=1).reshape(-1, body.n_modes)
     return size / np.abs(nodes).max(axis=0, initial=1e-6)
 
 
 def random_states(model, rng, n=None, *, size=0.3, joints=1.0, rates=1.0):
-    """States (n of them, or one): joints anywhere, each mode by `size` metres or radians at some node, and rates of the same
+    """States (n of them, or one): joints anywhere, each mode by `size` meters or radians at some node, and rates of the same
     kind."""
     q, v = np.empty((n or 1, model.nq)), np.empty((n or 1, model.nv))
     for row in range(n or 1):

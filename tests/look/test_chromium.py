@@ -91,7 +91,7 @@ def test_bodies_are_where_the_model_has_them(shown):
         places = antenna().pose(run.array("q")[rows], name)[0]
         for t, place in zip(run.time[rows], places, strict=True):
             shown.ask(f"replay.seek({float(t)!r})")
-            assert np.abs(np.array(shown.ask(f"replay.position('{name}')")) - place).max() < 1e-6      # some metres, in floats
+            assert np.abs(np.array(shown.ask(f"replay.position('{name}')")) - place).max() < 1e-6      # some meters, in floats
         shown.ask(f"replay.seek({float(run.time[10:12].mean())!r})")           # a line between frames
         assert np.abs(np.array(shown.ask(f"replay.position('{name}')")) - places[1:3].mean(axis=0)).max() < 1e-6
 
@@ -184,15 +184,15 @@ def test_modes_swing(shown):
     assert shown.ask("[...replay.world.flexible[2].shown]") == before
 
 
-def test_colours_have_a_legend(shown):
+def test_colors_have_a_legend(shown):
     shown.page.locator("summary:has-text('Deformation')").scroll_into_view_if_needed()
-    shown.page.select_option("label.knob:has-text('colour') select", "displacement")
+    shown.page.select_option("label.knob:has-text('color') select", "displacement")
     assert "displacement [m]" in shown.page.inner_text("#legend")
     plain = shown.picture()
-    shown.page.select_option("label.knob:has-text('colour') select", "curvature")
+    shown.page.select_option("label.knob:has-text('color') select", "curvature")
     assert "bending curvature of beams [1/m]" in shown.page.inner_text("#legend")
     assert np.abs(shown.picture() - plain).max() > 40
-    shown.page.select_option("label.knob:has-text('colour') select", "none")
+    shown.page.select_option("label.knob:has-text('color') select", "none")
     assert shown.page.locator("#legend").is_hidden()
 
 
@@ -238,7 +238,7 @@ def test_a_craft_far_away_stays_in_the_picture(browser, tmp_path):
         assert abs(x - box["x"] - box["width"] / 2) < box["width"] / 4
         assert abs(y - box["y"] - box["height"] / 2) < box["height"] / 4
         assert shown.picture().std(axis=(0, 1)).max() > 8
-    assert shown.ask("document.getElementById('follow').value") == "centre"
+    assert shown.ask("document.getElementById('follow').value") == "center"
     assert shown.complaints == []
 
 

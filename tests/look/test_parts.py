@@ -13,7 +13,7 @@ from tests.look.pages import unpacked
 
 
 def inertia_of(part, mass):
-    """Of a homogeneous solid, about its own centre, in the body frame."""
+    """Of a homogeneous solid, about its own center, in the body frame."""
     if part["kind"] == "box":
         a, b, c = np.square(part["size"])
         own = np.array([b + c, a + c, a + b]) * mass / 12
@@ -71,14 +71,14 @@ def test_rods_reach_from_joint_to_joint():
 
 def test_given_shapes_are_drawn_as_they_are():
     s = bough.System("box")
-    box = bough.Box((1, 2, 3), at=(0.5, 0, 0), orient={"axis": "z", "degrees": 30}, colour="tomato")
+    box = bough.Box((1, 2, 3), at=(0.5, 0, 0), orient={"axis": "z", "degrees": 30}, color="tomato")
     s.body("b", mass=1.0, shapes=[box])
     buffers = Buffers()
     part, = parts_of(s, s.bodies["b"], 1.0, 1.0, buffers)
     vertices, faces = (unpacked(buffers.texts[part[name]["buffer"]], part[name]) for name in ("vertices", "faces"))
     assert np.array_equal(vertices, box.triangles()[0].astype(np.float32))
     assert np.array_equal(faces, box.triangles()[1])
-    assert (part["colour"], part["opacity"]) == ("#ff6347", 1.0)
+    assert (part["color"], part["opacity"]) == ("#ff6347", 1.0)
 
 
 def test_shapes_stay_when_parameters_change():

@@ -7,7 +7,7 @@ import pytest
 
 import bough
 from bough.errors import StateError
-from bough.look.buffers import KINDS, STEPS, Buffers, quantised
+from bough.look.buffers import KINDS, STEPS, Buffers, quantized
 from bough.look.motion import chosen
 from tests.look.pages import scene_of, unpacked
 from tests.results.runs import antenna_run, craft, craft_run, pendulum_batch
@@ -140,7 +140,7 @@ def test_arrays_come_back(shape, kind):
 
 def test_sixteen_bits_of_a_range_and_gaps():
     series = np.array([[1.0, 5.0, np.nan], [2.0, 5.0, 1e300], [-3.0, 5.0, np.inf]])
-    numbers, low, step = quantised(series)
+    numbers, low, step = quantized(series)
     back = np.where(numbers == 65535, np.nan, low + step * numbers)
     assert np.abs(back[:, 0] - series[:, 0]).max() <= 0.5 * 5 / STEPS * (1 + 1e-9)
     assert np.array_equal(back[:, 1], series[:, 1])

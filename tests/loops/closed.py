@@ -85,7 +85,7 @@ def copied(system, name="copy", gravity=None, joint=lambda joint: joint, body=la
     new = bough.System(name, gravity=system.gravity if gravity is None else gravity)
     for each in system.bodies.values():
         given = {"parent": each.parent, "joint": joint(each.joint), "at": each.at, "orient": each.orient, "mass": each.mass,
-                 "com": each.com, "inertia": each.inertia, "idealised": each.idealised}
+                 "com": each.com, "inertia": each.inertia, "idealized": each.idealized}
         new.body(each.name, **{**given, **body(each)})
     for wheel in system.wheels.values():
         new.wheel(wheel.name, body=wheel.body, axis=wheel.axis, inertia=wheel.inertia, speed=wheel.speed, torque=wheel.torque)

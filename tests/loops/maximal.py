@@ -282,8 +282,8 @@ def spring_on_b(constraint, stands):
 
 
 # ---- what bodies and joints need and exert --------------------------------------------------------------------------------------
-def to_mass_centre(c):
-    """[omega', a] of the origin -> of the mass centre at c from it (less omega x (omega x c))."""
+def to_mass_center(c):
+    """[omega', a] of the origin -> of the mass center at c from it (less omega x (omega x c))."""
     return np.block([[np.eye(3), np.zeros((3, 3))], [-skew(c), np.eye(3)]])
 
 
@@ -300,7 +300,7 @@ def newton_euler(system, body, stands, wheels=None, wrench=None):
             h = h + wheel.inertia*(wheels or {}).get(wheel.name, wheel.speed)*axis
             if wheel.torque is not None:                        # I_w (Omega' + axis.omega') = torque
                 spin, motors = spin - wheel.inertia*np.outer(axis, axis), motors + wheel.torque*axis
-    G = to_mass_centre(c)
+    G = to_mass_center(c)
     M = np.zeros((6, 6))
     M[:3, :3], M[3:, 3:] = spin, body.mass*np.eye(3)
     euler = -np.cross(w, J @ w + h) - motors                    # I omega' + omega x (I omega + h) = n - motors
@@ -394,7 +394,7 @@ def exerted(constraint, stands, tau=None):
 
 
 def motors(system, stands, order, tau):
-    """Generalised forces of all motors, springs and dampers, of the tree's joints and of the loops', on the bodies' origins."""
+    """Generalized forces of all motors, springs and dampers, of the tree's joints and of the loops', on the bodies' origins."""
     f, at = np.zeros(6*len(order)), 0
     parts = [pair for c in loop_constraints(system) for pair in exerted(c, stands)]
     for constraint in tree_constraints(system):
@@ -465,7 +465,7 @@ def joint_accelerations(system, q, v, accelerations):
 
 def loop_forces(system, q, v, a, tau=None, **loads):
     """{loop: [moment, force] on b at frame b, in its axes} of least norm that explain the tree's accelerations a; and how much of
-    the generalised forces they leave unexplained, relative."""
+    the generalized forces they leave unexplained, relative."""
     M, f, J, _ = tree_equations(system, q, v, tau, **loads)
     missing = M @ a - f
     multipliers = least_norm(J.T, missing)

@@ -24,14 +24,14 @@ class Looped(NamedTuple):
 
 
 def rod(length, mass, axis="x", thickness=0.05):
-    """Mass, mass centre and inertia of a slender bar that starts at the body's origin."""
+    """Mass, mass center and inertia of a slender bar that starts at the body's origin."""
     along = np.eye(3)["xyz".index(axis)]
     across, spin = mass*(length**2/12 + thickness**2/16), mass*thickness**2/8
     return {"mass": mass, "com": along*length/2, "inertia": across*np.eye(3) + (spin - across)*np.outer(along, along)}
 
 
 def lump(rng, mass=None, size=0.3):
-    """Mass, mass centre and inertia of an uneven body."""
+    """Mass, mass center and inertia of an uneven body."""
     mass, square = mass or rng.uniform(0.5, 2.0), rng.uniform(0.1, 1.0, 3)*size**2
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     inertia = mass*(turn*(square.sum() - square)) @ turn.T
@@ -433,11 +433,11 @@ def reframed(frames, frame):
 
 
 def seen_from(frame, body):
-    """A body's mass, mass centre and inertia in another frame."""
+    """A body's mass, mass center and inertia in another frame."""
     C = Rotation.from_quat(frame[1]).as_matrix()
     inertia = C.T @ np.array(body.inertia) @ C
     return {"mass": body.mass, "com": C.T @ (np.array(body.com) - frame[0]), "inertia": (inertia + inertia.T)/2,
-            "idealised": body.idealised}
+            "idealized": body.idealized}
 
 
 def reversed_joint(joint):

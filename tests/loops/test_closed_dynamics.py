@@ -174,7 +174,7 @@ def test_the_cut_does_not_matter(name):
             new = there.forward_dynamics(new_q, new_v, method=method)
             want = other.carry(*maximal.motion(s, q, v, a))[2]
             got = maximal.motion(other.system, new_q, new_v, new)[2]
-            assert apart(got, want) < 1e-10                         # states are carried over to 1e-14 of metres, and multiplied
+            assert apart(got, want) < 1e-10                         # states are carried over to 1e-14 of meters, and multiplied
 
 
 # ---- another engine -----------------------------------------------------------------------------------------------------------

@@ -42,12 +42,12 @@ def spread(values):
 
 
 # ---- benchmarks and closed forms ----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("stabilise", WAYS)
-def test_two_four_bars(stabilise):
+@pytest.mark.parametrize("stabilize", WAYS)
+def test_two_four_bars(stabilize):
     """The benchmark of the IFToMM library: where B0 is after 10 s, having passed the singular position several times."""
     case = n_four_bar(2)
     model = case.system.compile()
-    _, q, v = run(model, case.q, case.v, 10.0, stabilise=stabilise)
+    _, q, v = run(model, case.q, case.v, 10.0, stabilize=stabilize)
     position, attitude = model.pose(q[-1], "v0")
     np.testing.assert_allclose((position + attitude @ [0, 1, 0])[:2], [0.3284581, 0.9445185], rtol=0, atol=1e-6)
     assert np.ptp(np.sign(np.cos(q[:, 0]))) == 2
@@ -125,16 +125,16 @@ class Bennett:
         return np.abs([np.sin(t/2)*np.sin(other/2) - ratio*np.cos(t/2)*np.cos(other/2), t + third]).max()
 
 
-@pytest.mark.parametrize("stabilise", WAYS)
+@pytest.mark.parametrize("stabilize", WAYS)
 @pytest.mark.parametrize("dt", [1e-2, 1e-3])
-def test_bennett(stabilise, dt):
+def test_bennett(stabilize, dt):
     """Three of five directions are redundant on the loop and only there: off it, as stages of a step are, the five contradict each
     other. The swing of 2 s passes the flat position. Energy is kept as a four-bar at like speeds keeps it: to fourth order with
     projection, to first order with Baumgarte, whose gaps are h^2 k/240 and open at rates of first order (see below)."""
     case = bennett()
     model = case.system.compile()
-    _, q, v = run(model, *model.assemble(case.q, case.v), 2.0, dt, stabilise=stabilise)
-    projected = stabilise == "projection"
+    _, q, v = run(model, *model.assemble(case.q, case.v), 2.0, dt, stabilize=stabilize)
+    projected = stabilize == "projection"
     form = Bennett()
     assert form.off(q) < (1e-12 if projected else dt**2*form.ratio*np.abs(v).max()**2/240)
     assert spread(energy(model, q, v)) < (1e4*dt**4 if projected else 1e-2*dt)*model.kinetic_energy(q, v).max()
@@ -172,16 +172,16 @@ def door(hinges):
     return s.compile(), q, np.array([0.1, 0.2, 0.3, 1.0, -2.0, 1.5, 0, 0, 0, 1.0, -2.0, 3.5])
 
 
-@pytest.mark.parametrize("stabilise", WAYS)
+@pytest.mark.parametrize("stabilize", WAYS)
 @pytest.mark.parametrize("dt", [1e-2, 1e-3])
-def test_a_door_on_two_hinges(stabilise, dt):
+def test_a_door_on_two_hinges(stabilize, dt):
     """It swings as on one. The second hinge is redundant where the hinges are in line, which stages of a step are not quite."""
     found = []
     for hinges in (1, 2):
         model, q, v = door(hinges)
         q, v = model.assemble(q, v)
         assert model.freedom(q).degrees == 7
-        _, q, v = run(model, q, v, 3.0, dt, stabilise=stabilise)
+        _, q, v = run(model, q, v, 3.0, dt, stabilize=stabilize)
         assert spread(energy(model, q, v)) < 1e-6*model.kinetic_energy(q, v).max()
         found.append(q)
     np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-2*dt**2)
@@ -221,9 +221,9 @@ def unsprung(joint):
     return bough.Joint(translations=joint.translations, rotations=joint.rotations)
 
 
-@pytest.mark.parametrize("stabilise", WAYS)
-def test_floating_loop_conserves(stabilise):
-    """Momentum about the mass centre, its straight path, and energy, with a wheel that spins freely: to fourth order with
+@pytest.mark.parametrize("stabilize", WAYS)
+def test_floating_loop_conserves(stabilize):
+    """Momentum about the mass center, its straight path, and energy, with a wheel that spins freely: to fourth order with
     projection; Baumgarte's forces, which close gaps of second order (see below), leave errors of second order."""
     case = floating_loop(bough.Cylindrical((0, 1, 1)))
     s = copied(case.system)
@@ -232,25 +232,25 @@ def test_floating_loop_conserves(stabilise):
     model, errors = s.compile(), []
     q0, v0 = model.assemble(case.q, case.v)
     for dt in (4e-3, 2e-3):
-        time, q, v, wheels = run(model, q0, v0, 5.0, dt, wheels=True, stabilise=stabilise)
+        time, q, v, wheels = run(model, q0, v0, 5.0, dt, wheels=True, stabilize=stabilize)
         momentum, kinetic = model.momentum(q, v, wheels=wheels), model.kinetic_energy(q, v, wheels=wheels)
         mass = sum(body.mass for body in s.bodies.values())
         path = model.center_of_mass(q) - np.outer(time, momentum[0, 3:]/mass)
         errors.append([spread(momentum)/np.abs(momentum).max(), spread(kinetic)/kinetic.max(), spread(path)])
-    assert np.max(errors[-1]) < (1e-9 if stabilise == "projection" else 1e-6)
+    assert np.max(errors[-1]) < (1e-9 if stabilize == "projection" else 1e-6)
     orders = np.log2(np.array(errors[0])/errors[1])
-    assert (orders > (3.5 if stabilise == "projection" else 1.5)).all()
+    assert (orders > (3.5 if stabilize == "projection" else 1.5)).all()
 
 
-@pytest.mark.parametrize("stabilise", WAYS)
-def test_floating_loop_in_orbit(stabilise):
-    """The tree moves about its mass centre, which stays where it is, and the loop stays closed."""
+@pytest.mark.parametrize("stabilize", WAYS)
+def test_floating_loop_in_orbit(stabilize):
+    """The tree moves about its mass center, which stays where it is, and the loop stays closed."""
     case = floating_loop()
     s = copied(case.system, gravity=bough.CentralGravity(mu=3.986e14, position=(7e6, 0, 0), velocity=(0, 7546.0, 0)))
     s.wheels.clear()
     model = s.compile()
-    _, q, v = run(model, *model.assemble(case.q, 0.1*case.v), 100.0, 1e-2, rate=0.2, stabilise=stabilise)
-    small = 1e-12 if stabilise == "projection" else 1e-8
+    _, q, v = run(model, *model.assemble(case.q, 0.1*case.v), 100.0, 1e-2, rate=0.2, stabilize=stabilize)
+    small = 1e-12 if stabilize == "projection" else 1e-8
     assert np.abs(gaps(model, q)).max() < small
     assert np.abs(gaps(model, q, v)).max() < small
     np.testing.assert_allclose(model.center_of_mass(q), 0.0, atol=1e-9)
@@ -292,7 +292,7 @@ def test_projection_keeps_loops_closed(name):
 def test_projection_keeps_loops_closed_between_steps(name):
     """dopri5 interpolates: samples that lie within a step are closed like the others."""
     _, model, q, v, _ = closed(name)
-    _, late, speeds = run(model, q[0], v[0], 0.5, None, rate=50, method="dopri5", stabilise="projection")
+    _, late, speeds = run(model, q[0], v[0], 0.5, None, rate=50, method="dopri5", stabilize="projection")
     assert np.abs(gaps(model, late)).max() < 1e-12*loop_size(model)
     assert np.abs(gaps(model, late, speeds)).max() < 1e-12*loop_size(model)*max(1.0, np.abs(speeds).max())
 
@@ -306,7 +306,7 @@ def test_baumgarte_keeps_loops_nearly_closed(name):
     case, model, q, v, _ = closed(name)
     found = []
     for h in (1e-3, 5e-4):
-        _, late, speeds = run(model, q[0], v[0], 1.0, h, rate=50, stabilise="baumgarte")
+        _, late, speeds = run(model, q[0], v[0], 1.0, h, rate=50, stabilize="baumgarte")
         opening = max(np.abs(loop.residual(maximal.places(case.system, *state)).second).max()
                       for state in zip(late[::5], speeds[::5], strict=True) for loop in maximal.loop_constraints(case.system))
         found.append([np.abs(gaps(model, late)).max(), np.abs(gaps(model, late, speeds)).max()])
@@ -319,7 +319,7 @@ def test_baumgarte_keeps_loops_nearly_closed(name):
 def test_baumgarte_frequency():
     """Given, it does not depend on the step, and rk4 keeps its fourth order."""
     _, model, q, v, _ = closed("four-bar, revolute")
-    opened = [np.abs(gaps(model, run(model, q[0], v[0], 1.0, h, stabilise=20.0)[1])).max() for h in (4e-3, 2e-3)]
+    opened = [np.abs(gaps(model, run(model, q[0], v[0], 1.0, h, stabilize=20.0)[1])).max() for h in (4e-3, 2e-3)]
     assert 3.5 < np.log2(opened[0]/opened[1]) < 5.5
 
 
@@ -354,7 +354,7 @@ def test_turned_in_space(seed):
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3, 1e5])
 @pytest.mark.parametrize("dt", [1e-2, 1e-3])
 def test_sizes(size, dt):
-    """k times as large, everything takes sqrt(k) times as long: a micrometre and a hundred kilometres close alike."""
+    """k times as large, everything takes sqrt(k) times as long: a micrometer and a hundred kilometers close alike."""
     case = four_bar()
     (_, here, _), (_, there, speeds) = (run(model, *model.assemble(case.q, case.v/k**0.5), 2.0*k**0.5, dt*k**0.5, rate=10/k**0.5)
                                         for k, model in ((k, scaled(case.system, k).compile()) for k in (1.0, size)))
@@ -366,13 +366,13 @@ def test_sizes(size, dt):
 
 # ---- methods ------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["four-bar, revolute", "RSSR", "floating loop by weld", "stewart"])
-@pytest.mark.parametrize(("method", "stabilise"), [("dopri5", "projection"), ("dopri5", "baumgarte"), ("radau", "baumgarte"),
+@pytest.mark.parametrize(("method", "stabilize"), [("dopri5", "projection"), ("dopri5", "baumgarte"), ("radau", "baumgarte"),
                                                    ("bdf", None), ("lsoda", None)])
-def test_adaptive_methods(name, method, stabilise):
+def test_adaptive_methods(name, method, stabilize):
     """Against rk4 with small steps; tolerances of 1e-9 a step leave some 1e-6 after a second of stiff methods."""
     _, model, q, v, _ = closed(name)
     want = run(model, q[0], v[0], 1.0, 1e-4)[1]
-    got = run(model, q[0], v[0], 1.0, None, method=method, stabilise=stabilise)[1]
+    got = run(model, q[0], v[0], 1.0, None, method=method, stabilize=stabilize)[1]
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-6 if method == "dopri5" else 1e-5)
 
 
@@ -407,12 +407,12 @@ def test_controller():
 
 
 # ---- batches ------------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("method", "stabilise"), [("rk4", "projection"), ("rk4", "baumgarte"), ("dopri5", "projection")])
+@pytest.mark.parametrize(("method", "stabilize"), [("rk4", "projection"), ("rk4", "baumgarte"), ("dopri5", "projection")])
 @pytest.mark.parametrize("name", ["four-bar, revolute", "RSSR", "floating loop by cylindrical"])
-def test_batches_of_states(name, method, stabilise):
+def test_batches_of_states(name, method, stabilize):
     """Five runs side by side, each as it is alone. Lanes round otherwise, and corrections wait for the slowest."""
     _, model, q, v, _ = closed(name)
-    options = {"dt": 1e-3 if method == "rk4" else None, "method": method, "stabilise": stabilise}
+    options = {"dt": 1e-3 if method == "rk4" else None, "method": method, "stabilize": stabilize}
     _, many, speeds = run(model, q, v, 1.0, **options)
     assert many.shape[0] == 5
     for i in range(5):
@@ -464,7 +464,7 @@ def test_assembly_changes_least():
 
 
 def test_assembly_of_speeds_by_least_squares():
-    """The same by an optimiser: it knows speeds and loops only."""
+    """The same by an optimizer: it knows speeds and loops only."""
     case = four_bar("line")
     model = case.system.compile()
     q, v = model.assemble(case.q, case.v)
@@ -551,21 +551,21 @@ def test_names_that_do_not_exist():
     case, model = four_bar(), four_bar().system.compile()
     with pytest.raises(bough.StateError, match="hold: there is no coordinate or joint 'krank', did you mean 'crank'"):
         model.assemble(case.q, case.v, hold=["krank"])
-    with pytest.raises(bough.StateError, match="stabilise is 'projektion', did you mean 'projection'"):
-        run(model, case.q, case.v, 0.1, stabilise="projektion")
+    with pytest.raises(bough.StateError, match="stabilize is 'projektion', did you mean 'projection'"):
+        run(model, case.q, case.v, 0.1, stabilize="projektion")
     for wrong in (-1.0, np.nan, np.inf):
-        with pytest.raises(bough.StateError, match=r"stabilise is .*a frequency in rad/s"):
-            run(model, case.q, case.v, 0.1, stabilise=wrong)
+        with pytest.raises(bough.StateError, match=r"stabilize is .*a frequency in rad/s"):
+            run(model, case.q, case.v, 0.1, stabilize=wrong)
 
 
 @pytest.mark.parametrize("method", ["radau", "bdf", "lsoda"])
 def test_stiff_methods_refuse_projection(method):
     case, model = four_bar(), four_bar().system.compile()
-    with pytest.raises(bough.StateError, match=f"stabilise is 'projection', but the method '{method}' keeps its own past steps"):
-        run(model, case.q, case.v, 0.1, None, method=method, stabilise="projection")
+    with pytest.raises(bough.StateError, match=f"stabilize is 'projection', but the method '{method}' keeps its own past steps"):
+        run(model, case.q, case.v, 0.1, None, method=method, stabilize="projection")
 
 
-@pytest.mark.parametrize("given", [{"stabilise": "projection"}, {"stabilise": 10.0}, {"hold": ["bob"]}])
+@pytest.mark.parametrize("given", [{"stabilize": "projection"}, {"stabilize": 10.0}, {"hold": ["bob"]}])
 def test_systems_without_loops_refuse(given):
     s = bough.System("pendulum", gravity=(0, 0, -g))
     s.body("bob", joint=bough.Revolute("y"), mass=1.0, com=(0, 0, -1))

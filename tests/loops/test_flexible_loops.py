@@ -97,7 +97,7 @@ def test_a_stiff_coupler_is_a_rigid_one():
 @pytest.mark.parametrize("way", ["projection", "baumgarte"])
 def test_a_flexible_four_bar_keeps_its_energy_and_stays_closed(way):
     model = four_bar(beam(1.0, EI=50.0, mass_per_length=1.0, modes=4)).compile()
-    result = bough.simulate(model, until=2.0, dt=2e-4, rate=50, stabilise=way)
+    result = bough.simulate(model, until=2.0, dt=2e-4, rate=50, stabilize=way)
     energy = (result.data.kinetic_energy + result.data.potential_energy).values
     assert np.ptp(energy) < (1e-8 if way == "projection" else 1e-6)*abs(energy).max()
     gaps = model.loop_gaps(result.data.q.values)["pin"]

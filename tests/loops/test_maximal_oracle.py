@@ -56,7 +56,7 @@ def test_double_pendulum():
 
 
 def test_free_gyrostat():
-    """I omega' = -omega x (I omega + h) in body axes, and the mass centre falls."""
+    """I omega' = -omega x (I omega + h) in body axes, and the mass center falls."""
     s, rng = bough.System("gyrostat", gravity=DOWN), np.random.default_rng(0)
     body = s.body("bus", joint=bough.Free(), **lump(rng))
     s.wheel("rw", body="bus", axis=(1, 2, 2), inertia=0.03, speed=200.0)

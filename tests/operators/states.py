@@ -11,7 +11,7 @@ from tests.random_systems import random_state, random_system
 RELATIVE = 1e-11                        # what the identities are held to
 
 
-def linearised(body):
+def linearized(body):
     from dataclasses import replace
     return replace(body, variant="zeroth_order", geometric=None)
 
@@ -26,7 +26,7 @@ def states():
         found[f"rigid {seed}"] = model, *random_state(model, rng)
     for seed in range(6):
         rng = np.random.default_rng(100 + seed)
-        chosen = {name: linearised(body) for name, body in trees.bodies().items()} if seed == 5 else trees.bodies()
+        chosen = {name: linearized(body) for name, body in trees.bodies().items()} if seed == 5 else trees.bodies()
         model = trees.random_twin(rng, n=6, chosen=chosen).system.compile()
         found[f"flexible {seed}"] = model, *trees.random_states(model, rng)
     for seed in range(2):

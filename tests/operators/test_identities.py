@@ -26,7 +26,7 @@ def test_there_is_something_to_show():
     assert any(link.kind == MODAL and link.H[:, -6:].any() for link in links)           # some inboard node moves
 
 
-def test_newton_euler_factorisation(case):
+def test_newton_euler_factorization(case):
     model, q, _, ops, _ = case
     assert_same((ops.H @ ops.Phi @ ops.M @ ops.Phi.T @ ops.H.T).dense(), model.mass_matrix(q), RELATIVE)
     assert_same(ops.mass_matrix.dense(), model.mass_matrix(q), RELATIVE)
@@ -71,7 +71,7 @@ def test_riccati_recursion_and_its_operator_form(case):
     assert_same(ops.E_Psi.dense(), E @ passing, RELATIVE)
 
 
-def test_innovations_factorisation(case):
+def test_innovations_factorization(case):
     *_, ops, M = case
     factor, n = ops.factor.dense(), len(M)
     assert_same(factor @ ops.D.dense() @ factor.T, M, RELATIVE)

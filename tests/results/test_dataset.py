@@ -1,4 +1,4 @@
-"""The labelled data of a run: names, units, coordinates, and agreement with the model."""
+"""The labeled data of a run: names, units, coordinates, and agreement with the model."""
 
 import numpy as np
 import pytest

@@ -107,7 +107,7 @@ def test_strain_is_part_of_the_potential_energy_and_the_total_is_kept():
 
 
 def test_shapes_can_be_drawn_from_the_data_alone():
-    """Lines join neighbours of one beam: together they are as long as the beam, but for what bending takes."""
+    """Lines join neighbors of one beam: together they are as long as the beam, but for what bending takes."""
     data = antenna_run().data
     assert data.outline.dims == ("time", "point", "axis")
     assert data.lines.dims == ("line", "end")
@@ -288,7 +288,7 @@ def test_the_outermost_node_is_one_that_moves():
     assert outermost(bough.beam(2, EI=50, mass_per_length=1, modes=2, boundary="pinned")) is None
 
 
-def test_modal_damping_and_linearised_bodies_keep_no_energy():
+def test_modal_damping_and_linearized_bodies_keep_no_energy():
     def system(**options):
         s = bough.System("s")
         s.body("a", joint=bough.Free(), flexible=bough.beam(1, EI=100, mass_per_length=1, modes=2, **options))
@@ -297,8 +297,8 @@ def test_modal_damping_and_linearised_bodies_keep_no_energy():
     assert energy_spoilers(system(), controlled=False) == []
     assert energy_spoilers(system(damping=0.01), controlled=False) == ["modal damping"]
     assert momentum_spoilers(system(damping=0.01), base_pushed=False) == []
-    assert energy_spoilers(system(variant="zeroth_order"), controlled=False) == ["linearised flexible bodies"]
-    assert momentum_spoilers(system(variant="zeroth_order"), base_pushed=False) == ["linearised flexible bodies"]
+    assert energy_spoilers(system(variant="zeroth_order"), controlled=False) == ["linearized flexible bodies"]
+    assert momentum_spoilers(system(variant="zeroth_order"), base_pushed=False) == ["linearized flexible bodies"]
 
 
 def test_a_run_that_diverges_keeps_its_samples(tmp_path):

@@ -52,7 +52,7 @@ def push(t, q, v, wheels):
 
 @cache
 def craft_run():
-    return bough.simulate(craft(), until=0.5, dt=1e-3, rate=100, control=push, stabilise=100.0,
+    return bough.simulate(craft(), until=0.5, dt=1e-3, rate=100, control=push, stabilize=100.0,
                           record=["state", "loops", "reactions", "acceleration", "torque", "wheels"])  # fmt: skip
 
 

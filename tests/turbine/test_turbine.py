@@ -67,7 +67,7 @@ def test_oc3_has_the_public_totals():
 
 
 def test_the_compliant_turbine_has_the_papers_numbers():
-    """Inertias, mass centre, mooring; the paper's three digits."""
+    """Inertias, mass center, mooring; the paper's three digits."""
     system = turbine("floating_turbine")
     platform, nacelle = system.bodies["platform"], system.bodies["nacelle"]
     assert platform.com == (0, 0, -58.67)
@@ -83,7 +83,7 @@ def test_the_compliant_turbine_has_the_papers_numbers():
 
 
 def test_the_flexible_turbine_is_the_rigid_one_made_flexible():
-    """Mass and mass centre of the whole; its inertia, but for the blades' approximate sections; public first frequencies."""
+    """Mass and mass center of the whole; its inertia, but for the blades' approximate sections; public first frequencies."""
     rigid, flexible = (turbine(name).compile() for name in TURBINES[:2])
     masses = [model.mass_matrix(model.q0)[PLATFORM, PLATFORM] for model in (rigid, flexible)]
     assert_same(masses[1][:3, :3], masses[0][:3, :3], 20*EPS)
@@ -98,7 +98,7 @@ def test_the_flexible_turbine_is_the_rigid_one_made_flexible():
 
 @pytest.mark.parametrize("name", TURBINES)
 def test_weight_and_water_are_in_balance(name):
-    """Upright and still, all forces cancel to rounding; what is left is the moment of the mass centre, which is not on the axis."""
+    """Upright and still, all forces cancel to rounding; what is left is the moment of the mass center, which is not on the axis."""
     model = turbine(name).compile()
     weight = GRAVITY*sum(body.mass for body in model.system.bodies.values())
     held = at_rest(model)
@@ -108,7 +108,7 @@ def test_weight_and_water_are_in_balance(name):
 
 
 def test_without_offset_the_turbine_stays_where_it_is():
-    """Joints locked, the nacelle moved until the mass centre is on the axis: nothing moves."""
+    """Joints locked, the nacelle moved until the mass center is on the axis: nothing moves."""
     told = turbine("floating_turbine").to_dict()
     offset = turbine("floating_turbine").compile()
     moment = offset.center_of_mass(offset.q0)[0]*sum(body.mass for body in offset.system.bodies.values())
@@ -196,10 +196,10 @@ def test_at_75_s_pitch_and_surge_cross_zero_and_roll_and_sway_peak():
 
 
 def test_matrices_for_small_motions():
-    """The error of the restoring forces is of second order: halved motions, a quarter of it. In the manoeuvre, whose motions change
+    """The error of the restoring forces is of second order: halved motions, a quarter of it. In the maneuver, whose motions change
     the lines' directions by 1.2 m in 564 and tilt by 0.017, half a percent."""
     system = turbine("floating_turbine")
-    plain = SCRIPT["linearised"](system)
+    plain = SCRIPT["linearized"](system)
     models, still = [system.compile(), plain.compile()], np.zeros(11)
     push = np.concatenate([[0.5, -0.3, 0.2, 0.002, 0.01, -0.008], np.zeros(5)])
 
@@ -252,7 +252,7 @@ def test_what_the_script_writes(tmp_path):
 
 
 def test_flexible_tower_and_blades_follow_the_rigid_platform_at_first():
-    """Over 20 s the platform moves as the rigid one but for the tower's softness, some percent, and the blades swing by metres."""
+    """Over 20 s the platform moves as the rigid one but for the tower's softness, some percent, and the blades swing by meters."""
     rigid = run("floating_turbine").data.sel(time=slice(0, 20))
     bent = bough.simulate(turbine("floating_turbine_flexible"), until=20.0, record=["state", "nodes"]).data
     assert_same(bent.q.sel(q_name="platform.ry").values, rigid.q.sel(q_name="platform.ry").values, 0.1)

@@ -18,7 +18,7 @@ def cost(*, quick: bool = False, plot: Path | None = None) -> dict[str, Any]:
     modes = (0, 2, 5) if quick else MODES
     counted: dict[str, Any] = {str(n): of_chain(flexible_arm(BODIES, n, "zeroth_order"), n) for n in modes}
     return {"unit": "operations of one evaluation of the accelerations",
-            "chain": f"{BODIES} links on revolute joints, ruthlessly linearised", "modes": counted,
+            "chain": f"{BODIES} links on revolute joints, ruthlessly linearized", "modes": counted,
             "counting": "operations of the running sweeps with numbers of the state, the model and the workspace, those on padding "
                         "included; the paper counts those of its equations",
             "figure": None if plot is None else str(draw(counted, plot))}

@@ -28,10 +28,10 @@ def flexible(*, quick: bool = False) -> dict[str, Any]:
     growth = {links: compare(arm, ("order-n",), rounds)["order-n"]/links for links, arm in counted("growth", arms.items())}
     return {"unit": "microseconds per evaluation of the accelerations (growth: per evaluation and link), minima",
             "chain": f"{LINKS} links on revolute joints; growth: links with {GROWTH_MODES} modes, full",
-            "kinds": {"full": "second order in the deformation", "zeroth_order": "ruthlessly linearised",
+            "kinds": {"full": "second order in the deformation", "zeroth_order": "ruthlessly linearized",
                       "stiffening": "beams, second order, geometric stiffening"},
             "exudyn": "explicit right-hand side with joints as springs, its fastest build, rotations and linear solver; implicit: "
-                      "a step of its generalised-alpha method of 1 ms with joints as constraints",
+                      "a step of its generalized-alpha method of 1 ms with joints as constraints",
             "versions": versions(), "modes": measured, "growth": {str(links): time for links, time in growth.items()}}
 
 

@@ -1,4 +1,4 @@
-"""The test system of the JSC paper, from one parametrised description: sixteen cases.
+"""The test system of the JSC paper, from one parametrized description: sixteen cases.
 
 A base plate floats freely; three legs carry a top plate, from which, in configuration 4, two arms reach out to hold a test object.
 Legs and arms are one limb: cylindrical rods on revolute joints, two of which are booms. What the paper does not give, or what
@@ -158,8 +158,8 @@ def _limb(system: System, plate: str, name: str, mount: Pose, configuration: Con
 
 def _add_object(system: System, arm: Limb) -> None:
     """What the arms hold, on a joint at the first one's tip: the 42nd degree of freedom. Its axes are those of the tip."""
-    centre = Pose(np.array([0.0, 0.0, arm.tip.at[2] + OBJECT[1]/2]), Rotation.identity())
-    com = arm.tip.seen(centre)["at"]
+    center = Pose(np.array([0.0, 0.0, arm.tip.at[2] + OBJECT[1]/2]), Rotation.identity())
+    com = arm.tip.seen(center)["at"]
     inertia = _cylinder(*OBJECT, turn=arm.tip.turn.inv())
     system.body("object", parent=arm.last, joint=Revolute("y", damping=FRICTION), at=(LINK[0], 0.0, 0.0), com=com, **inertia)
     system.wrench("on object", body="object", force=_switched(OBJECT_FORCE), moment=_switched(OBJECT_MOMENT), at=com)

@@ -23,7 +23,7 @@ class Tally:
     def _of(self, label: str) -> list[int]:
         return self.by_part.setdefault(label, [0]*KINDS)
 
-    def labelled(self, label: str, function: Any) -> Any:
+    def labeled(self, label: str, function: Any) -> Any:
         """The function, whose operations will stand under the label."""
         def counting(*args: Any) -> Any:
             if self.label is not None:

@@ -1,4 +1,4 @@
-"""Jain and Rodriguez' formulas for a serial chain of equal flexible bodies, ruthlessly linearised; see docs/theory/cost.md."""
+"""Jain and Rodriguez' formulas for a serial chain of equal flexible bodies, ruthlessly linearized; see docs/theory/cost.md."""
 from bough.counting.counts import Operations
 
 MOST_INVERTED = 7               # modes up to which the paper inverts D as it is

@@ -27,7 +27,7 @@ def main() -> None:
     given = np.load(io.BytesIO(sys.stdin.buffer.read()))
     for module, parts in PARTS.items():
         for name, label in parts.items():
-            setattr(module, name, TALLY.labelled(label, getattr(module, name)))
+            setattr(module, name, TALLY.labeled(label, getattr(module, name)))
     arrays = {name: Memory.of(given[name]) for name in ("pars", "tables", "t", "x", "u", "out", "ws")}
     getattr(calls, str(given["kernel"]))(*bound(given["plan"], *arrays.values()))
     found = {"parts": TALLY.by_part, "out": [float(value) for value in arrays["out"].ravel()]}

@@ -49,8 +49,8 @@ def _parent(value: Any) -> str | None:
 
 class Body(Description):
     """A body, rigid or flexible. Its joint sits in the body frame of its parent (None: the inertial frame) at the place `at` with the
-    orientation `orient`; at zero coordinates the body frame coincides with the joint frame. `com` is the mass centre in the body
-    frame and `inertia` is about it, in body axes. `idealised=True` allows an inertia that no real body has.
+    orientation `orient`; at zero coordinates the body frame coincides with the joint frame. `com` is the mass center in the body
+    frame and `inertia` is about it, in body axes. `idealized=True` allows an inertia that no real body has.
 
     On a flexible parent, `at` and `orient` are relative to the frame of one of its nodes: `node`, or its inboard one. A `flexible`
     body (see bough.beam, bough.solid, bough.from_matrices) has its mass, com and inertia from its finite elements. `eta0` and
@@ -85,7 +85,7 @@ class Body(Description):
     mass: Annotated[float, at_least_zero("kg"), AT_LEAST_ZERO] = 0.0
     com: Vector = (0.0, 0.0, 0.0)
     inertia: Inertia = ZERO
-    idealised: Annotated[bool, BeforeValidator(truth)] = False
+    idealized: Annotated[bool, BeforeValidator(truth)] = False
     eta0: PerMode = None
     etadot0: PerMode = None
     rest: PerMode = None
@@ -101,7 +101,7 @@ class Body(Description):
         mass: float | None = None,
         com: VectorLike | None = None,
         inertia: Any = None,
-        idealised: bool = False,
+        idealized: bool = False,
         flexible: Any = None,
         node: str | None = None,
         eta0: Any = None,
@@ -111,7 +111,7 @@ class Body(Description):
     ) -> None:
         substance = {"mass": mass, "com": com, "inertia": inertia}
         super().__init__(
-            name=name, parent=parent, joint=joint, at=at, orient=orient, idealised=idealised, flexible=flexible, node=node,
+            name=name, parent=parent, joint=joint, at=at, orient=orient, idealized=idealized, flexible=flexible, node=node,
             eta0=eta0, etadot0=etadot0, rest=rest, shapes=shapes,
             **{key: value for key, value in substance.items() if value is not None},
         )  # fmt: skip
@@ -135,7 +135,7 @@ class Body(Description):
             self._weigh()
         if self.flexible is not None:
             self._take_mass(self.flexible)
-        elif found := defect(self.mass, self.inertia, self.idealised):
+        elif found := defect(self.mass, self.inertia, self.idealized):
             raise Fault("inertia", found)
         if self.parent == self.name:
             raise Fault("parent", f"parent is {self.name!r}, the body itself; give another body, or world")

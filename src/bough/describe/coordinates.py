@@ -16,7 +16,7 @@ def coordinate_names(body: Body) -> tuple[str, ...]:
     >>> coordinate_names(Body("boom", joint={"type": "universal", "name": "root"}))
     ('root.rx', 'root.ry')
     """
-    return (*_labelled(body, body.joint.q_labels), *_modes(body))
+    return (*_labeled(body, body.joint.q_labels), *_modes(body))
 
 
 def speed_names(body: Body) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def speed_names(body: Body) -> tuple[str, ...]:
     >>> speed_names(Body("ball", joint="spherical"))
     ('ball.wx', 'ball.wy', 'ball.wz')
     """
-    return (*_labelled(body, body.joint.dofs), *_modes(body))
+    return (*_labeled(body, body.joint.dofs), *_modes(body))
 
 
 class Target(NamedTuple):
@@ -56,7 +56,7 @@ def targets(system: System, name: str) -> list[Target]:
     """
     found = []
     for body in system.bodies.values():
-        own = _labelled(body, body.joint.dofs)
+        own = _labeled(body, body.joint.dofs)
         if name in (body.name, body.joint.name):
             found.append(Target(body, tuple(range(len(own)))))
         elif name in own:
@@ -66,10 +66,10 @@ def targets(system: System, name: str) -> list[Target]:
 
 def spherical_names(body: Body) -> tuple[str, ...]:
     """The names of the three speeds of a body's spherical rotation, if it has one."""
-    return _labelled(body, body.joint.dofs[-3:]) if body.joint.spherical else ()
+    return _labeled(body, body.joint.dofs[-3:]) if body.joint.spherical else ()
 
 
-def _labelled(body: Body, labels: tuple[str, ...]) -> tuple[str, ...]:
+def _labeled(body: Body, labels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{body.joint.name or body.name}.{label}" for label in labels)
 
 

@@ -1,4 +1,4 @@
-"""Mass, mass centre and inertia of a flexible body: those of its finite elements, and the check of what was given beside."""
+"""Mass, mass center and inertia of a flexible body: those of its finite elements, and the check of what was given beside."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAME = 1e-6
 
 
 def mass_properties(flexible: FlexibleBody) -> dict[str, Any]:
-    """Mass, mass centre and the inertia about it as a description holds them: plain floats in tuples."""
+    """Mass, mass center and the inertia about it as a description holds them: plain floats in tuples."""
     inertia = (flexible.inertia + flexible.inertia.T) / 2
     return {"mass": flexible.mass, "com": tuple(flexible.com.tolist()), "inertia": tuple(map(tuple, inertia.tolist()))}
 

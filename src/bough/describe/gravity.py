@@ -1,4 +1,4 @@
-"""Gravity: uniform, or that of a centre about which the system orbits."""
+"""Gravity: uniform, or that of a center about which the system orbits."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bough.describe.numeric import ABOVE_ZERO, VECTOR, Vector, VectorLike, above
 def _apart(value: Any) -> tuple[float, float, float]:
     position = vector(value)
     if not any(position):
-        raise ValueError("is the attracting centre itself; give the system's mass centre relative to it")
+        raise ValueError("is the attracting center itself; give the system's mass center relative to it")
     return position
 
 
 class CentralGravity(Description):
     """The gravity of a point mass with the gravitational parameter `mu` [m^3/s^2]. `position` [m] and `velocity` [m/s]
-    are those of the system's mass centre relative to the attracting centre at the start, in inertial axes.
+    are those of the system's mass center relative to the attracting center at the start, in inertial axes.
 
     >>> CentralGravity(mu=3.986004418e14, position=(7e6, 0, 0), velocity=(0, 7546, 0)).velocity
     (0.0, 7546.0, 0.0)

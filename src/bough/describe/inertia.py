@@ -1,4 +1,4 @@
-"""The inertia of a body about its mass centre: read, and checked to be that of a possible body."""
+"""The inertia of a body about its mass center: read, and checked to be that of a possible body."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def moments(tensor: Tensor) -> tuple[float, ...]:
     return tuple(np.linalg.eigvalsh(np.array(tensor)).tolist())
 
 
-def defect(mass: float, tensor: Tensor, idealised: bool) -> str:
+def defect(mass: float, tensor: Tensor, idealized: bool) -> str:
     """What keeps this from being the inertia of a body of that mass, and the remedy; or nothing."""
     smallest, middle, largest = moments(tensor)
     texts = f"inertia has the principal moments {smallest:.6g}, {middle:.6g}, {largest:.6g} kg m^2"
     if smallest < -_SYMMETRY * max(largest, -smallest):
-        return f"{texts}; no moment may be negative: give the inertia about the mass centre, in body axes"
-    if idealised:
+        return f"{texts}; no moment may be negative: give the inertia about the mass center, in body axes"
+    if idealized:
         return ""
     if mass == 0.0 and largest > 0.0:
-        return f"{texts} but mass is 0.0 kg; give a mass, or idealised=True if this is meant"
+        return f"{texts} but mass is 0.0 kg; give a mass, or idealized=True if this is meant"
     if smallest + middle < largest * (1.0 - _TRIANGLE):
         return (
-            f"{texts}, and no body has one larger than the sum of the others; give the inertia about the mass centre, "
-            "or idealised=True if this is meant"
+            f"{texts}, and no body has one larger than the sum of the others; give the inertia about the mass center, "
+            "or idealized=True if this is meant"
         )
     return ""
 

@@ -38,7 +38,7 @@ def _rotations(value: Any) -> Rotations:
         raise ValueError(f"is {shown(value)}; give at most 3 axes, or 'spherical'")
     if any(parallel(a, b) for a, b in pairwise(given)):
         given_axes = shown([axis_algebra.written(direction) for direction in given])
-        raise ValueError(f"is {given_axes}, where neighbours are parallel; give neighbours different directions")
+        raise ValueError(f"is {given_axes}, where neighbors are parallel; give neighbors different directions")
     return given
 
 

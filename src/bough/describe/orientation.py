@@ -104,7 +104,7 @@ def from_euler(sequence: Any, angles: tuple[float, ...]) -> Quaternion:
     plain = 1 <= len(letters) <= 3 and set(letters) <= set("xyz") and sequence in (letters, letters.upper())
     if not plain or any(a == b for a, b in pairwise(letters)):
         raise ValueError(f"has the sequence {shown(sequence)}; give 1 to 3 letters such as xyz (fixed axes) or ZYX "
-                         "(body axes), neighbours different")  # fmt: skip
+                         "(body axes), neighbors different")  # fmt: skip
     if len(angles) != len(letters):
         raise ValueError(f"has {len(angles)} angles for the sequence {sequence!r}; give {len(letters)}")
     result = IDENTITY

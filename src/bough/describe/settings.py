@@ -30,7 +30,7 @@ def _record(value: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(word(entry, get_args(Quantity)) for entry in given))
 
 
-def _stabilise(value: Any) -> Any:
+def _stabilize(value: Any) -> Any:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")):
         return value if value is None else float(value)
     if isinstance(value, str):
@@ -50,7 +50,7 @@ def _hold(value: Any) -> tuple[str, ...] | None:
 class Simulation(Description):
     """The settings of a run: its end `until` and the step `dt` [s] (the fixed-step methods need it), the `method`, how
     many samples per second to record (`rate`) and which quantities (`record`), and the tolerances of the adaptive
-    methods. Closed loops are kept closed as `stabilise` says: by "projection" after each step, or by "baumgarte" (a number is
+    methods. Closed loops are kept closed as `stabilize` says: by "projection" after each step, or by "baumgarte" (a number is
     its frequency [rad/s]); the coordinates or joints in `hold` keep their initial values when the start is made to close them.
 
     >>> Simulation(until=10, dt=1e-3)
@@ -73,9 +73,9 @@ class Simulation(Description):
     rtol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
     atol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
 
-    stabilise: Annotated[
+    stabilize: Annotated[
         Literal["projection", "baumgarte"] | float | None,
-        BeforeValidator(_stabilise),
+        BeforeValidator(_stabilize),
         WithJsonSchema({"anyOf": [{"enum": ["projection", "baumgarte"]}, {"type": "number", "exclusiveMinimum": 0}]}),
     ] = None
     hold: Annotated[
@@ -91,11 +91,11 @@ class Simulation(Description):
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
-        stabilise: Any = None,
+        stabilize: Any = None,
         hold: Any = None,
     ) -> None:
         super().__init__(
-            until=until, dt=dt, method=method, rate=rate, record=record, rtol=rtol, atol=atol, stabilise=stabilise, hold=hold
+            until=until, dt=dt, method=method, rate=rate, record=record, rtol=rtol, atol=atol, stabilize=stabilize, hold=hold
         )
 
     @model_validator(mode="after")

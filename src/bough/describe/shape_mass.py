@@ -1,4 +1,4 @@
-"""Mass, mass centre and inertia of bodies whose shapes have densities."""
+"""Mass, mass center and inertia of bodies whose shapes have densities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bough.errors import DescriptionError
 
 
 class Solid(NamedTuple):
-    """Mass, mass centre, and the inertia about it."""
+    """Mass, mass center, and the inertia about it."""
 
     mass: float
     com: np.ndarray

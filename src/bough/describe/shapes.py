@@ -16,16 +16,16 @@ from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.describe.tessellation import Triangles
 
 ORIGIN = (0.0, 0.0, 0.0)
-Colour = str | tuple[float, ...]
-_COLOUR = {"anyOf": [{"type": "null"}, {"type": "string"}, NUMBERS | {"minItems": 3, "maxItems": 4}]}
+Color = str | tuple[float, ...]
+_COLOR = {"anyOf": [{"type": "null"}, {"type": "string"}, NUMBERS | {"minItems": 3, "maxItems": 4}]}
 _SCALE = {"anyOf": [{"type": "number"}, VECTOR]}
 
 
-def _colour(value: Any) -> Colour | None:
+def _color(value: Any) -> Color | None:
     """A name that matplotlib knows, or 3 or 4 numbers from 0 to 1: red, green, blue, opacity."""
     if value is None:
         return None
-    remedy = "give the name of a colour, such as 'steelblue' or '#4682b4', or 3 numbers from 0 to 1: red, green, blue"
+    remedy = "give the name of a color, such as 'steelblue' or '#4682b4', or 3 numbers from 0 to 1: red, green, blue"
     if isinstance(value, str):
         from matplotlib.colors import is_color_like
 
@@ -64,7 +64,7 @@ def _packed(value: Any) -> str | None:
 
 
 class Shape(Description):
-    """A shape fixed in the frame of a body, at `at` with the orientation `orient`. Its `colour` is one that matplotlib names, or
+    """A shape fixed in the frame of a body, at `at` with the orientation `orient`. Its `color` is one that matplotlib names, or
     red, green, blue (and opacity) from 0 to 1. With a `density` [kg/m^3], it gives the body mass.
 
     >>> isinstance(Box((1, 1, 1)), Shape)
@@ -73,7 +73,7 @@ class Shape(Description):
 
     at: Vector = ORIGIN
     orient: Orientation = IDENTITY
-    colour: Annotated[Colour | None, BeforeValidator(_colour), WithJsonSchema(_COLOUR)] = None
+    color: Annotated[Color | None, BeforeValidator(_color), WithJsonSchema(_COLOR)] = None
     density: Annotated[float, above_zero("kg/m^3"), ABOVE_ZERO] | None = None
 
     def __init__(self, **fields: Any) -> None:
@@ -95,7 +95,7 @@ class Shape(Description):
 
 
 class Box(Shape):
-    """A box, centred in its frame, of the `size` (x, y, z).
+    """A box, centered in its frame, of the `size` (x, y, z).
 
     >>> Box((1, 2, 0.5), density=2700)
     Box(density=2700.0, size=(1.0, 2.0, 0.5))
@@ -108,9 +108,9 @@ class Box(Shape):
     size: Annotated[tuple[float, float, float], BeforeValidator(_size), WithJsonSchema(VECTOR)]
 
     def __init__(
-        self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, colour: Any = None, density: float | None = None
+        self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
     ) -> None:
-        super().__init__(size=size, at=at, orient=orient, colour=colour, density=density)
+        super().__init__(size=size, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
         """Twelve."""
@@ -118,7 +118,7 @@ class Box(Shape):
 
 
 class Cylinder(Shape):
-    """A cylinder about the z axis of its frame, centred in it.
+    """A cylinder about the z axis of its frame, centered in it.
 
     >>> Cylinder(radius=0.1, length=2, orient={"axis": "y", "degrees": 90}).triangles()[0].max(axis=0).round(3)
     array([1. , 0.1, 0.1])
@@ -134,10 +134,10 @@ class Cylinder(Shape):
         length: float,
         at: VectorLike = ORIGIN,
         orient: Any = None,
-        colour: Any = None,
+        color: Any = None,
         density: float | None = None,
     ) -> None:
-        super().__init__(radius=radius, length=length, at=at, orient=orient, colour=colour, density=density)
+        super().__init__(radius=radius, length=length, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
         """A prism of many sides, with its lids."""
@@ -147,17 +147,17 @@ class Cylinder(Shape):
 class Sphere(Shape):
     """A sphere at the origin of its frame.
 
-    >>> Sphere(0.1, at=(0, 0, 1), colour="tomato")
-    Sphere(at=(0.0, 0.0, 1.0), colour='tomato', radius=0.1)
+    >>> Sphere(0.1, at=(0, 0, 1), color="tomato")
+    Sphere(at=(0.0, 0.0, 1.0), color='tomato', radius=0.1)
     """
 
     noun: ClassVar[str] = "sphere"
     radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
 
     def __init__(
-        self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, colour: Any = None, density: float | None = None
+        self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
     ) -> None:
-        super().__init__(radius=radius, at=at, orient=orient, colour=colour, density=density)
+        super().__init__(radius=radius, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
         """Rings of latitude."""
@@ -183,11 +183,11 @@ class Mesh(Shape):
         scale: float | VectorLike = 1.0,
         at: VectorLike = ORIGIN,
         orient: Any = None,
-        colour: Any = None,
+        color: Any = None,
         density: float | None = None,
         npz: str | None = None,
     ) -> None:
-        super().__init__(path=path, scale=scale, at=at, orient=orient, colour=colour, density=density, npz=npz)
+        super().__init__(path=path, scale=scale, at=at, orient=orient, color=color, density=density, npz=npz)
 
     def own_triangles(self) -> Triangles:
         """Those of the file, scaled; a mirrored mesh keeps its outside."""

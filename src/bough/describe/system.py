@@ -102,7 +102,7 @@ class System:
         mass: float | None = None,
         com: VectorLike | None = None,
         inertia: Any = None,
-        idealised: bool = False,
+        idealized: bool = False,
         flexible: Any = None,
         node: str | None = None,
         eta0: Any = None,
@@ -112,7 +112,7 @@ class System:
     ) -> Body:
         """Add a body; see Body for what the arguments mean. Without a joint it is welded to its parent."""
         rest_of = {"eta0": eta0, "etadot0": etadot0, "rest": rest, "shapes": shapes}
-        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealised, flexible, node, **rest_of))
+        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealized, flexible, node, **rest_of))
 
     def loop(self, name: str, *, joint: Any, a: Any, b: Any) -> Loop:
         """Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop."""
@@ -218,11 +218,11 @@ class System:
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
-        stabilise: Any = None,
+        stabilize: Any = None,
         hold: Any = None,
     ) -> Simulation:
         """Say how the system is to be simulated; see Simulation. The last word counts."""
-        self.settings = Simulation(until, dt, method, rate, record, rtol, atol, stabilise, hold)
+        self.settings = Simulation(until, dt, method, rate, record, rtol, atol, stabilize, hold)
         return self.settings
 
     def compile(self) -> Any:

@@ -17,7 +17,7 @@ _FAN = np.column_stack([_I, _J, np.full(SIDES, SIDES)])  # a ring to the vertex 
 
 
 def box(size: tuple[float, float, float]) -> Triangles:
-    """A box centred at the origin."""
+    """A box centered at the origin."""
     square = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]]) / 2.0                 # the face +x
     sides = [np.roll(square, axis, axis=1) * sign for axis in range(3) for sign in (1, -1)]
     corners = [0, 1, 2], [0, 2, 3]
@@ -27,7 +27,7 @@ def box(size: tuple[float, float, float]) -> Triangles:
 
 
 def cylinder(radius: float, length: float) -> Triangles:
-    """A cylinder about z, centred at the origin: its side, then its two lids."""
+    """A cylinder about z, centered at the origin: its side, then its two lids."""
     low, high = _rim(radius, -length / 2), _rim(radius, length / 2)
     middle = np.array([[0, 0, length / 2]])
     top, bottom = _FAN + 2 * SIDES, _FAN[:, ::-1] + 3 * SIDES + 1

@@ -54,9 +54,9 @@ def _averaged(name: str, nodes: tuple[int, ...], position: Array, dofs_per_node:
     """The rigid motion nearest to that of the nodes, in the sense of least squares."""
     from scipy.sparse import csr_array
 
-    centre = position[list(nodes)].mean(axis=0)
-    rigid = np.vstack([np.hstack([np.eye(3), -tilde(position[node] - centre)]) for node in nodes])  # (3k, 6)
-    size = max(float(np.abs(position[list(nodes)] - centre).max()), 1e-300)
+    center = position[list(nodes)].mean(axis=0)
+    rigid = np.vstack([np.hstack([np.eye(3), -tilde(position[node] - center)]) for node in nodes])  # (3k, 6)
+    size = max(float(np.abs(position[list(nodes)] - center).max()), 1e-300)
     rank = np.linalg.matrix_rank(rigid / np.array([1.0, 1, 1, size, size, size]), tol=1e-9)
     fit = (
         np.linalg.pinv(rigid)
@@ -67,7 +67,7 @@ def _averaged(name: str, nodes: tuple[int, ...], position: Array, dofs_per_node:
     rows = np.repeat(np.arange(6), len(columns))
     shape = (6, dofs_per_node * len(position))
     gather = csr_array((fit.ravel(), (rows, np.tile(columns, 6))), shape=shape)
-    return Attachment(name, centre, nodes, gather, bool(rank == 6))
+    return Attachment(name, center, nodes, gather, bool(rank == 6))
 
 
 def rigid_motion(position: Array, dofs_per_node: int, about: Sequence[float] | Array = (0.0, 0.0, 0.0)) -> Array:

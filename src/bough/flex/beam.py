@@ -89,7 +89,7 @@ def beam_model(
     Each section property is a number, a table from end to end, or a function of the place x. EI may be the pair (EIy, EIz); y and z
     follow the axis cyclically (for axis "z": x and y). Without EA or E*area the beam keeps its length, without GJ or G*J it
     does not twist. Rotary inertia of the sections is kept for Timoshenko beams unless said otherwise; that about the axis always.
-    `nodes` names places along the axis beside "root" and "tip". `tip_com` and `tip_inertia` (about that mass centre) are
+    `nodes` names places along the axis beside "root" and "tip". `tip_com` and `tip_inertia` (about that mass center) are
     in body axes.
 
     >>> beam_model(3.0, EI=(10.0, 20.0), mass_per_length=0.5, nodes={"middle": 1.5}).nodes(np.zeros((198, 0))).names

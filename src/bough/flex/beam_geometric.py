@@ -24,16 +24,16 @@ def beam_geometric(
 ) -> GeometricStiffness:
     """The matrices of a beam, with dofs `shapes` in the beam's own axes, seen from node `start` of the grid.
 
-    `mass` (E, 4) is at the Gauss points; `extra` lists (node, mass, mass centre) of masses at nodes; `places` are the nodes of the
+    `mass` (E, 4) is at the Gauss points; `extra` lists (node, mass, mass center) of masses at nodes; `places` are the nodes of the
     grid whose forces count; `axes` turns the beam's axes into the body's.
     """
     at_points, at_nodes, turning = second_order_displacements(grid, shapes, start)
     along = np.einsum("eq,eqirs->irs", mass, at_points)
     first = np.zeros((3, 3, *along.shape[1:]))
     first[:, 0] = np.einsum("eq,eq,eqirs->irs", mass, grid.x, at_points)
-    for node, weight, centre in extra:
+    for node, weight, center in extra:
         along = along + weight * at_nodes[node]
-        first = first + weight * np.einsum("irs,m->imrs", at_nodes[node], centre)
+        first = first + weight * np.einsum("irs,m->imrs", at_nodes[node], center)
     along[1:] = first[1:] = 0.0
     return GeometricStiffness(
         acceleration=np.einsum("ia,ars->irs", axes, along),

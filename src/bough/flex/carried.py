@@ -34,7 +34,7 @@ class Carried:
 
 
 def carried_fields(body: FlexibleBody) -> Carried:
-    """The fields of a body that stiffens geometrically; none of one that does not, or is linearised."""
+    """The fields of a body that stiffens geometrically; none of one that does not, or is linearized."""
     i, n = body.integrals, body.n_modes
     own_E, own_slope = moments(i.I1 / 2, i.h), moments(i.I2, i.k)
     if body.geometric is None or body.variant != "full":
@@ -66,8 +66,8 @@ def _mass_moments(body: FlexibleBody) -> tuple[Array, Array]:
     if body.points is None:
         return np.trace(i.I0) / 2 * np.eye(3) - i.I0, moments(i.I1 / 2, i.h)
     p = body.points
-    centre, phi = p.position + p.offset, p.phi + np.cross(p.psi, p.offset[:, :, None], axis=1)
-    return np.einsum("N,Ni,Nj->ij", p.mass, centre, centre), np.einsum("N,Nir,Nj->rij", p.mass, phi, centre)
+    center, phi = p.position + p.offset, p.phi + np.cross(p.psi, p.offset[:, :, None], axis=1)
+    return np.einsum("N,Ni,Nj->ij", p.mass, center, center), np.einsum("N,Nir,Nj->rij", p.mass, phi, center)
 
 
 def _fields(body: FlexibleBody, square: Array) -> tuple[Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""Natural modes of pairs of stiffness and mass matrices: the lowest ones, mass-normalised, with a fixed sign."""
+"""Natural modes of pairs of stiffness and mass matrices: the lowest ones, mass-normalized, with a fixed sign."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class PointRule:
     position: Array  # (N, 3)
     mass: Array  # (N,)
     offset: Array  # (N, 3)
-    inertia: Array  # (N, 3, 3) about the own mass centre
+    inertia: Array  # (N, 3, 3) about the own mass center
     translation: Any  # sparse (3N, dofs)
     rotation: Any  # sparse (3N, dofs)
 
@@ -35,8 +35,8 @@ class PointRule:
         """The mass matrix (sparse) that these points make: sum of m gam^T gam + psi^T Jc psi."""
         from scipy.sparse import block_diag, diags_array
 
-        centre = self.centre_motion()
-        matrix = centre.T @ diags_array(np.repeat(self.mass, 3)) @ centre
+        center = self.center_motion()
+        matrix = center.T @ diags_array(np.repeat(self.mass, 3)) @ center
         turning = np.flatnonzero(self.inertia.any(axis=(1, 2)))
         if len(turning):
             rows = (3 * turning[:, None] + np.arange(3)).ravel()
@@ -44,8 +44,8 @@ class PointRule:
             matrix = matrix + rotation.T @ block_diag(list(self.inertia[turning])) @ rotation
         return matrix.tocsr()
 
-    def centre_motion(self) -> Any:
-        """The motion of the points' mass centres: translation + rotation x p, sparse (3N, dofs)."""
+    def center_motion(self) -> Any:
+        """The motion of the points' mass centers: translation + rotation x p, sparse (3N, dofs)."""
         from scipy.sparse import block_diag
 
         if not self.offset.any():
@@ -131,7 +131,7 @@ class FiniteElements:
             place = self.rule.position + self.rule.offset
             field_ = np.zeros((len(place), 3))
             field_[:, direction] = 1.0 if factor is None else place @ factor
-            return np.asarray(-self.rule.centre_motion().T @ (self.rule.mass[:, None] * field_).ravel())
+            return np.asarray(-self.rule.center_motion().T @ (self.rule.mass[:, None] * field_).ravel())
         motion = np.zeros((len(self.position), self.dofs_per_node))
         motion[:, direction] = 1.0 if factor is None else self.position @ factor
         return np.asarray(-self.mass @ motion.ravel())

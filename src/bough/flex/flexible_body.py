@@ -60,12 +60,12 @@ class FlexibleBody:
 
     @property
     def com(self) -> Array:
-        """The mass centre of the undeformed body (3,)."""
+        """The mass center of the undeformed body (3,)."""
         return np.asarray(self.integrals.s0 / self.integrals.m)
 
     @property
     def inertia(self) -> Array:
-        """The inertia of the undeformed body about its mass centre (3, 3)."""
+        """The inertia of the undeformed body about its mass center (3, 3)."""
         return np.asarray(self.integrals.I0 - self.mass * inertia_of(np.outer(self.com, self.com)))
 
     @property
@@ -158,7 +158,7 @@ class FlexibleBody:
 
 
 def damping_matrix(damping: Any, angular_frequencies: Array) -> Array:
-    """D (n, n) of mass-normalised modes out of a ratio, one ratio per mode, or the matrix itself. [B 11]
+    """D (n, n) of mass-normalized modes out of a ratio, one ratio per mode, or the matrix itself. [B 11]
 
     >>> damping_matrix(0.01, np.array([2.0, 5.0]))
     array([[0.04, 0.  ],

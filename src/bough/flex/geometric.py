@@ -28,7 +28,7 @@ class GeometricStiffness:
     acceleration: Array  # (3, n, n) K^(i), per m/s^2 of a_i; a includes -g
     gradient: Array  # (3, 3, n, n) K^(im), per 1/s^2 of B_im
     force: Array  # (nodes, 3, n, n) G^i, per newton at a node
-    moment: Array  # (nodes, 3, n, n) H^i, per newton metre at a node; for beams not symmetric: [r, s] multiplies eta_s
+    moment: Array  # (nodes, 3, n, n) H^i, per newton meter at a node; for beams not symmetric: [r, s] multiplies eta_s
 
     def matrix(self, acceleration: Any, alpha: Any, omega: Any, forces: Any = None, moments: Any = None) -> Array:
         """K_geo (n, n) for the motion of the body frame and the loads (nodes, 3) at the nodes, all in body axes.

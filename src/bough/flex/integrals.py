@@ -1,7 +1,7 @@
 """The modal integrals: sums over the mass of a flexible body, after which no point of it is touched again. [B 9]
 
 Indices r, s number modes; an array with the indices r, s first has shape (n, n, ...). In the comments c is a point's mass
-centre, phi_r the shape of its motion, and N(a, b) = m [(a.b) I - b a^T]. A point that has an inertia Jc of its own turns by
+center, phi_r the shape of its motion, and N(a, b) = m [(a.b) I - b a^T]. A point that has an inertia Jc of its own turns by
 exp(theta), theta = psi eta.
 """
 

@@ -61,7 +61,7 @@ def _node_blocks(mass: Any, count: int, per_node: int) -> Array | None:
 
 
 def _block_parts(blocks: Array) -> tuple[Array, Array, Array]:
-    """Mass, offset and inertia about the own mass centre of each node, from [[m I, -m p~], [m p~, J]]."""
+    """Mass, offset and inertia about the own mass center of each node, from [[m I, -m p~], [m p~, J]]."""
     weight = np.trace(blocks[:, :3, :3], axis1=1, axis2=2) / 3
     offset, inertia = np.zeros((len(blocks), 3)), np.zeros((len(blocks), 3, 3))
     rebuilt = np.zeros_like(blocks)

@@ -78,7 +78,7 @@ def reduce(
 
 
 def mode_shapes(model: FiniteElements, reduction: str, *, modes: Any = 6, interfaces: Sequence[str] = ()) -> tuple[Array, Array]:
-    """The squares of the angular frequencies (n,) and the mass-normalised shapes (dofs, n) of a reduction."""
+    """The squares of the angular frequencies (n,) and the mass-normalized shapes (dofs, n) of a reduction."""
     check_symmetric(model.stiffness, "stiffness")
     check_symmetric(model.mass, "mass")
     if np.ndim(modes) == 2:
@@ -170,7 +170,7 @@ def _given(model: FiniteElements, shapes: Array) -> tuple[Array, Array]:
 
 
 def _orthogonal(model: FiniteElements, shapes: Array, drop: int = 0) -> tuple[Array, Array]:
-    """The same space, spanned by mass-normalised modes that do not couple; `drop` of its dimensions are known to be empty."""
+    """The same space, spanned by mass-normalized modes that do not couple; `drop` of its dimensions are known to be empty."""
     from scipy.linalg import eigh
 
     mass = shapes.T @ (model.mass @ shapes)

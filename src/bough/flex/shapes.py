@@ -20,8 +20,8 @@ class MassPoints:
 
     position: Array  # (N, 3) undeformed [m]
     mass: Array  # (N,) [kg]
-    offset: Array  # (N, 3) from the point to its mass centre [m]
-    inertia: Array  # (N, 3, 3) about its own mass centre [kg m^2]
+    offset: Array  # (N, 3) from the point to its mass center [m]
+    inertia: Array  # (N, 3, 3) about its own mass center [kg m^2]
     phi: Array  # (N, 3, n) translation per modal coordinate
     psi: Array  # (N, 3, n) rotation per modal coordinate [rad]
 

@@ -82,10 +82,10 @@ class SolidGrid:
         """(F, 3): the surface as triangles of vertices, counter-clockwise from outside."""
         outer = self.mesh.boundary_facets()
         corners, inside = self.mesh.facets[:, outer].T, self.mesh.t[:, self.mesh.f2t[0, outer]].T
-        place, centre = self.mesh.p.T[corners], self.mesh.p.T[inside].mean(axis=1)
+        place, center = self.mesh.p.T[corners], self.mesh.p.T[inside].mean(axis=1)
         middle = place.mean(axis=1)
         normal = np.cross(place[:, 1] - place[:, 0], place[:, 2] - place[:, 0])
-        normal *= np.sign(np.einsum("fi,fi->f", normal, middle - centre))[:, None]
+        normal *= np.sign(np.einsum("fi,fi->f", normal, middle - center))[:, None]
         first = place[:, 0] - middle
         second = np.cross(normal / np.linalg.norm(normal, axis=1)[:, None], first)
         angle = np.arctan2(*(np.einsum("fki,fi->fk", place - middle[:, None], axis) for axis in (second, first)))

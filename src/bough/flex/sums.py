@@ -15,7 +15,7 @@ Product = Callable[[Array, Array], Array]  # fields a (N, ...), b (N, ...) -> su
 
 
 def sum_points(points: MassPoints) -> ModalIntegrals:
-    """The integrals of a body whose mass sits in points; a point with an offset p moves at its mass centre, by phi + psi x p."""
+    """The integrals of a body whose mass sits in points; a point with an offset p moves at its mass center, by phi + psi x p."""
     mass, psi = points.mass, np.swapaxes(points.psi, 1, 2)  # (N, n, 3)
     phi = np.swapaxes(points.phi, 1, 2) + np.cross(psi, points.offset[:, None, :])
 
@@ -41,18 +41,18 @@ def sum_pairs(mass: Any, position: Array, phi: Array) -> ModalIntegrals:
     return ModalIntegrals(**_translations(product, position, np.swapaxes(phi, 1, 2)))
 
 
-def _translations(product: Product, centre: Array, phi: Array) -> dict[str, Array]:
+def _translations(product: Product, center: Array, phi: Array) -> dict[str, Array]:
     """What the points' masses contribute to [B 9]."""
-    one = np.ones((len(centre), 1))
-    centre_phi, phi_phi = np.swapaxes(product(centre, phi), 0, 1), np.swapaxes(product(phi, phi), 1, 2)  # (n, 3, 3), (n, n, 3, 3)
+    one = np.ones((len(center), 1))
+    center_phi, phi_phi = np.swapaxes(product(center, phi), 0, 1), np.swapaxes(product(phi, phi), 1, 2)  # (n, 3, 3), (n, n, 3, 3)
     return {
         "m": product(one, one)[0, 0],
-        "s0": product(one, centre)[0],
+        "s0": product(one, center)[0],
         "t": product(one, phi)[0],
-        "I0": inertia_of(product(centre, centre)),
-        "I1": 2.0 * _symmetric(inertia_of(centre_phi)),
+        "I0": inertia_of(product(center, center)),
+        "I1": 2.0 * _symmetric(inertia_of(center_phi)),
         "I2": _symmetric(inertia_of(phi_phi)),
-        "h": axial(centre_phi),
+        "h": axial(center_phi),
         "k": axial(phi_phi),
         "Mff": np.einsum("rsii->rs", phi_phi),
     }

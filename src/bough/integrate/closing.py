@@ -22,35 +22,35 @@ STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which an open loop clo
 USUAL_STEP = 1e-3                   # s: where the method chooses its own
 
 
-def closing_way(model: Model, method: str, stabilise: Any, hold: Sequence[str]) -> str | float | None:
+def closing_way(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
     """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
     if not model.system.loops:
-        if stabilise is not None or len(hold):
-            given = "stabilise" if stabilise is not None else "hold"
+        if stabilize is not None or len(hold):
+            given = "stabilize" if stabilize is not None else "hold"
             raise StateError(f"{given} is given, but system '{model.system.name}' has no loops; leave it out")
         return None
-    if stabilise is None:
+    if stabilize is None:
         return "baumgarte" if method in STIFF else "projection"
-    if isinstance(stabilise, str):
-        if stabilise not in WAYS:
-            raise StateError(f"stabilise is '{stabilise}'{nearest(stabilise, WAYS)}; one of {', '.join(WAYS)}, or a frequency "
+    if isinstance(stabilize, str):
+        if stabilize not in WAYS:
+            raise StateError(f"stabilize is '{stabilize}'{nearest(stabilize, WAYS)}; one of {', '.join(WAYS)}, or a frequency "
                              "in rad/s")
-        if stabilise == "projection" and method in STIFF:
-            raise StateError(f"stabilise is 'projection', but the method '{method}' keeps its own past steps; use 'baumgarte', or "
+        if stabilize == "projection" and method in STIFF:
+            raise StateError(f"stabilize is 'projection', but the method '{method}' keeps its own past steps; use 'baumgarte', or "
                              "rk4 or dopri5")
-        return stabilise
-    positive("stabilise", stabilise, "a frequency in rad/s, or 'projection'")
-    return float(stabilise)
+        return stabilize
+    positive("stabilize", stabilize, "a frequency in rad/s, or 'projection'")
+    return float(stabilize)
 
 
-def stabilised(pars: np.ndarray, way: str | float | None, method: str, step: float | None) -> np.ndarray:
-    """Parameters with the frequency of Baumgarte's stabilisation, where there is any; `step` is that of the method, if it has one.
+def stabilized(pars: np.ndarray, way: str | float | None, method: str, step: float | None) -> np.ndarray:
+    """Parameters with the frequency of Baumgarte's stabilization, where there is any; `step` is that of the method, if it has one.
 
     Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step) the next step takes out what they are off."""
     if way is None or (way == "projection" and method != "euler-cromer"):
         return pars
     pars = pars.copy()
-    pars[:, f.STABILISATION] = (1.0/(2.0*(step or USUAL_STEP)) if way == "projection"
+    pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if way == "projection"
                                 else 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if way == "baumgarte" else way)
     return pars
 

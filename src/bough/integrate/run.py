@@ -8,7 +8,7 @@ import numpy as np
 
 from bough.errors import StateError, nearest
 from bough.integrate.adaptive import run_adaptive
-from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilised
+from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED, STAGES
@@ -150,13 +150,13 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
               dt: float | None = None, method: str = "rk4", rate: float | None = None, rtol: float | None = None,
               atol: float | None = None,
               dynamics: str = "auto", control: Any = None, control_period: float | None = None,
-              parameters: Mapping[str, Any] | None = None, stabilise: Any = None, hold: Sequence[str] = (),
+              parameters: Mapping[str, Any] | None = None, stabilize: Any = None, hold: Sequence[str] = (),
               progress: Progress | None = None) -> Trajectory:
     """Integrate from t = 0 to `until`; see `bough.simulate`."""
     check_options(method, dt, dynamics, rtol, atol)
     fixed = method in FIXED
     pars = model.tables.pars if parameters is None else model.parameter_tables(parameters)
-    way = closing_way(model, method, stabilise, hold)
+    way = closing_way(model, method, stabilize, hold)
     x, batched = starting_rows(model, q0, v0, wheels0, orbit0, parameters)
     assembled = close_start(model, x, hold, parameters)
     compiled = isinstance(control, Controller)
@@ -170,7 +170,7 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
     breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, motion_breaks(model, until))
     grid = build_grid(until, rate, dt if fixed else None, breaks, control_period)
-    pars = stabilised(pars, way, method, dt if fixed else None)
+    pars = stabilized(pars, way, method, dt if fixed else None)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics,
               control.address if compiled else 0, python, progress)
     if isinstance(progress, Bar):

@@ -25,10 +25,10 @@ def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
     unit_quaternions(model, x)
     check_prescribed(model, x)
     if model.in_orbit and members is None:
-        centre(model, x)
+        center(model, x)
     elif model.in_orbit:
         for i in range(batch.n):
-            centre(model.with_parameters({name: value[i] for name, value in (parameters or {}).items()}), x[i:i + 1])
+            center(model.with_parameters({name: value[i] for name, value in (parameters or {}).items()}), x[i:i + 1])
     return x, not batch.single
 
 
@@ -49,8 +49,8 @@ def unit_quaternions(model: Model, x: np.ndarray) -> None:
         x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4], axis=1, keepdims=True)
 
 
-def centre(model: Model, x: np.ndarray) -> None:
-    """In orbit the tree moves about its mass centre: shift the free roots so that it rests in the origin."""
+def center(model: Model, x: np.ndarray) -> None:
+    """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
     q, v = x[:, :model.nq], x[:, model.nq:model.nq + model.nv]
     seen = model.bodies(q, v)
     position, velocity = seen.center_of_mass, seen.momentum[:, 3:]/seen.mass.sum()

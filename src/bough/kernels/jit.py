@@ -79,9 +79,9 @@ kernel = cached(njit, **OPTIONS)
 @contextmanager
 def compiling(whole, width):
     """While a kernel or a sweep is compiled: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed already; and
-    leaves are neither optimised nor made machine code of each by itself, but where they have been inlined."""
+    leaves are neither optimized nor made machine code of each by itself, but where they have been inlined."""
     previous, config.SLP_VECTORIZE = config.SLP_VECTORIZE, int(width == 1)
-    optimise, finish = CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
+    optimize, finish = CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
     execute = CPUContext.get_executable
 
     def finish_leaf(library):
@@ -94,12 +94,12 @@ def compiling(whole, width):
     def unless_leaf(method, otherwise):
         return lambda self, *args: (method if (args[0] if args else self).name == whole.__name__ else otherwise)(self, *args)
 
-    CPUCodeLibrary._optimize_final_module = unless_leaf(optimise, lambda library: None)
+    CPUCodeLibrary._optimize_final_module = unless_leaf(optimize, lambda library: None)
     CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
     CPUContext.get_executable = unless_leaf(execute, execute_leaf)
     try:
         yield
     finally:
         config.SLP_VECTORIZE = previous
-        CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimise, finish
+        CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimize, finish
         CPUContext.get_executable = execute

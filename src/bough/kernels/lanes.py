@@ -2,7 +2,7 @@
 
 A kernel is written once, on *numbers*.  Functions inside it take a tag whose Numba type carries the lane
 width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, units)``, so the ordinary
-dispatcher compiles one specialisation per width and Python passes nothing but arrays.  The tag's value is where the addresses of
+dispatcher compiles one specialization per width and Python passes nothing but arrays.  The tag's value is where the addresses of
 what stands aside are, see ``asides``:
 
     ONE    a number is a float64                      arrays are 1-D, x[k]
@@ -234,7 +234,7 @@ def only_if_single(full, several):
 
 @intrinsic
 def quads_of(typingctx, array):
-    """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbours'."""
+    """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbors'."""
     return LanesType(4)(array), lambda context, builder, sig, args: context.get_dummy_value()
 
 
@@ -349,7 +349,7 @@ read_spatial = _make_read((3, 3))
 
 @intrinsic
 def read_pack(typingctx, lanes, table, index):
-    """Pack `index` of a model table: for one state four neighbours, for four states one entry, as `read` has it."""
+    """Pack `index` of a model table: for one state four neighbors, for four states one entry, as `read` has it."""
     number = NumberType(4) if lanes.width == 1 or table.ndim == 2 else table.dtype
 
     def codegen(context, builder, sig, args):

@@ -37,14 +37,14 @@ class Buffers:
 
     def add_fine(self, array: np.ndarray) -> dict[str, Any]:
         """Series (frames, columns) to 16 bits: a value is its column's `low` plus a number times its `step`."""
-        numbers, low, step = quantised(array)
+        numbers, low, step = quantized(array)
         return self.add(numbers, "fine") | {"low": low.tolist(), "step": step.tolist()}
 
 
-def quantised(array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def quantized(array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers (frames, columns), and of each column its least value and its step; what is not finite is STEPS + 1.
 
-    >>> numbers, low, step = quantised(np.array([[2.0], [3.0], [np.nan]]))
+    >>> numbers, low, step = quantized(np.array([[2.0], [3.0], [np.nan]]))
     >>> numbers.tolist(), low.tolist(), bool(step[0] == 1 / STEPS)
     ([[0], [65534], [65535]], [2.0], True)
     """

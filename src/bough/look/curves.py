@@ -11,7 +11,7 @@ import numpy as np
 from bough.look.buffers import Buffers
 from bough.look.motion import Motion
 from bough.results.dataset import UNITS_OF
-from bough.results.labelled import Labelled, Variable
+from bough.results.labeled import Labeled, Variable
 
 if TYPE_CHECKING:
     from bough.results.report import Report
@@ -38,7 +38,7 @@ def columns_of(report: Report) -> int:
     return sum(int(np.prod(shape)) for shape in shapes)
 
 
-def _by_unit(whole: Labelled, name: str, variable: Variable) -> Iterator[tuple[str, list[int], list[str]]]:
+def _by_unit(whole: Labeled, name: str, variable: Variable) -> Iterator[tuple[str, list[int], list[str]]]:
     """Units with the columns that have them, and their labels."""
     dims = [dim for dim in variable.dims if dim not in ("run", "time")]
     sizes = variable.values.shape[len(variable.dims) - len(dims) :]
@@ -50,11 +50,11 @@ def _by_unit(whole: Labelled, name: str, variable: Variable) -> Iterator[tuple[s
         yield unit, columns, [labels[k] for k in columns]
 
 
-def _names(whole: Labelled, dim: str, size: int) -> list[str]:
+def _names(whole: Labeled, dim: str, size: int) -> list[str]:
     return [str(each) for each in whole.coords[dim].values] if dim in whole.coords else [str(k) for k in range(size)]
 
 
-def _units(whole: Labelled, name: str, variable: Variable, dims: list[str], entries: list[list[str]]) -> list[str]:
+def _units(whole: Labeled, name: str, variable: Variable, dims: list[str], entries: list[list[str]]) -> list[str]:
     """One for each column."""
     if name in _OWN_UNITS:
         return [str(unit) for unit in whole.coords[_OWN_UNITS[name][0]].values]

@@ -72,13 +72,13 @@ def chain(outline: Outline) -> list[int] | None:
     ends = np.bincount(lines.ravel(), minlength=len(outline.position))
     if ends.max() > 2 or (ends == 1).sum() != 2:
         return None
-    neighbours: dict[int, list[int]] = {}
+    neighbors: dict[int, list[int]] = {}
     for a, b in lines.tolist():
-        neighbours.setdefault(a, []).append(b)
-        neighbours.setdefault(b, []).append(a)
+        neighbors.setdefault(a, []).append(b)
+        neighbors.setdefault(b, []).append(a)
     path, before = [int(np.flatnonzero(ends == 1)[0])], -1
     while len(path) < len(outline.position):
-        onward = [each for each in neighbours[path[-1]] if each != before]
+        onward = [each for each in neighbors[path[-1]] if each != before]
         if not onward:
             return None
         before = path[-1]

@@ -1,4 +1,4 @@
-"""three.js, the 3-D library of the page: trimesh ships it, in one piece with its licence, inside the page of its own viewer."""
+"""three.js, the 3-D library of the page: trimesh ships it, in one piece with its license, inside the page of its own viewer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bough.errors import StateError
 
 _ARCHIVE, _PAGE = "resources/templates/viewer.zip", "viewer.html.template"
 _LIBRARY = re.compile(
-    r"/\*\*(?:(?!\*/).)*@license(?:(?!\*/).)*Three\.js Authors(?:(?!\*/).)*\*/\s*"      # the licence
+    r"/\*\*(?:(?!\*/).)*@license(?:(?!\*/).)*Three\.js Authors(?:(?!\*/).)*\*/\s*"      # the license
     r'![^\n]*"__esModule",\{value:!0\}\)\}\)+;',                                        # one line: it leaves the global THREE
     re.DOTALL,
 )
@@ -20,7 +20,7 @@ _REMEDY = "install trimesh 5 (pip install 'trimesh>=5,<6')"
 
 @cache
 def three_js() -> str:
-    """The source of three.js, its licence first.
+    """The source of three.js, its license first.
 
     >>> three_js().startswith("/**"), "SPDX-License-Identifier: MIT" in three_js()[:200]
     (True, True)

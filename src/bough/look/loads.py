@@ -83,4 +83,4 @@ def _known(report: Report, motion: Motion, record: str, variable: str) -> np.nda
     """A variable at the frames; a fresh result finds what was not recorded, a saved one has not got it."""
     if record not in report.facts.record and not isinstance(report, Result):
         return None
-    return motion.pick(report.labelled(record).variables[variable].values, report.facts.batched)
+    return motion.pick(report.labeled(record).variables[variable].values, report.facts.batched)

@@ -37,7 +37,7 @@ class Motion:
     of_samples: int         # how many samples there are
     time: np.ndarray        # (frames,)
     q: np.ndarray           # (frames, nq)
-    origin: np.ndarray      # (frames, 3) the system's mass centre
+    origin: np.ndarray      # (frames, 3) the system's mass center
     position: np.ndarray    # (frames, bodies, 3)
     attitude: np.ndarray    # (frames, bodies, 4)
 
@@ -64,7 +64,7 @@ def motion(report: Report, run: int, frames: int | None, columns: int, progress:
     if not isinstance(report, Result) and "state" not in report.facts.record:
         recorded = ", ".join(report.facts.record)
         raise StateError(f"a replay is made from states, but the result holds only {recorded}; run it again with 'state' in record")
-    states = report.labelled("state").variables["q"].values
+    states = report.labeled("state").variables["q"].values
     q = states[run] if report.facts.batched else states
     model = _model(report, run)
     reached = np.flatnonzero((np.abs(q) < _FARTHEST).all(axis=1))       # without the end of a run that diverged
@@ -99,20 +99,20 @@ def _model(report: Report, run: int) -> Model:
     model = report.trajectory.model if isinstance(report, Result) else report.system.compile()
     own: dict[str, Any] = {}
     if report.facts.batched:
-        coords = report.labelled("state").coords
+        coords = report.labeled("state").coords
         own = {each.long_name: each.values[run] for name, each in coords.items() if each.dims[:1] == ("run",) and name != "run"}
     return model.with_parameters(own) if own else model
 
 
 def _observed(model: Model, q: np.ndarray, progress: Progress) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass centre (frames, 3), positions (frames, bodies, 3) and attitudes (frames, bodies, 4)."""
+    """Mass center (frames, 3), positions (frames, bodies, 3) and attitudes (frames, bodies, 4)."""
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     filled = np.concatenate([q, *[q[-1:]] * max(0, _LEAST - len(q))])
     chunks = np.array_split(filled, -(-len(filled) // max(2 * _LEAST, _CHUNK // len(model.names.bodies))))
     for done, states in enumerate(chunks, start=1):
         seen = model.bodies(states)
-        centre = seen.center_of_mass if seen.mass.any() else seen.position.mean(axis=1)
-        parts.append((centre, seen.position.copy(), quaternions(seen.attitude)))
+        center = seen.center_of_mass if seen.mass.any() else seen.position.mean(axis=1)
+        parts.append((center, seen.position.copy(), quaternions(seen.attitude)))
         progress(done / len(chunks))
     origin, position, attitude = (np.concatenate(arrays)[: len(q)] for arrays in zip(*parts, strict=True))
     return origin, position, attitude

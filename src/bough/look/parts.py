@@ -38,7 +38,7 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
 
 
 def reach_of(system: System, body: Body) -> float:
-    """How far a rigid body reaches from its origin, by its mass centre, the joints on it and its inertia [m]; 0: a point."""
+    """How far a rigid body reaches from its origin, by its mass center, the joints on it and its inertia [m]; 0: a point."""
     corners = np.concatenate([shape.triangles()[0] for shape in body.shapes]) if body.shapes else np.zeros((0, 3))
     if len(corners):
         return float(np.linalg.norm(np.ptp(corners, axis=0)))
@@ -49,7 +49,7 @@ def reach_of(system: System, body: Body) -> float:
 
 def inertia_part(mass: float, com: Any, inertia: Any, reach: float, least: float) -> Part:
     """The homogeneous solid with this mass and inertia: a cylinder if two principal moments are equal, a box else, at the mass
-    centre along the principal axes; thin ones have the `least` thickness, a point mass is a ball.
+    center along the principal axes; thin ones have the `least` thickness, a point mass is a ball.
 
     >>> part = inertia_part(12.0, (0, 0, 1), np.diag([26.0, 25.0, 5.0]), 1.0, 0.01)
     >>> [round(side, 3) for side in part["size"]]
@@ -95,8 +95,8 @@ def _mesh(shape: Shape, buffers: Buffers) -> Part:
 
     vertices, faces = shape.triangles()
     part: Part = {"kind": "mesh", "vertices": buffers.add(vertices), "faces": buffers.add(faces, "index")}
-    colour: Any = shape.colour
-    return part if colour is None else part | {"colour": to_hex(colour), "opacity": to_rgba(colour)[3]}
+    color: Any = shape.color
+    return part if color is None else part | {"color": to_hex(color), "opacity": to_rgba(color)[3]}
 
 
 def _turn(axes: np.ndarray) -> list[float]:

@@ -154,7 +154,7 @@ def _wheels(report: Report, motion: Motion, buffers: Buffers) -> list[dict[str, 
         return []
     speeds = np.tile([wheel.speed for wheel in system.wheels.values()], (len(motion.time), 1))
     if "wheels" in report.facts.record:
-        speeds = motion.pick(report.labelled("wheels").variables["wheel_speed"].values, report.facts.batched)
+        speeds = motion.pick(report.labeled("wheels").variables["wheel_speed"].values, report.facts.batched)
     steps = np.diff(motion.time)[:, None] * (speeds[1:] + speeds[:-1]) / 2
     angles = np.concatenate([np.zeros((1, speeds.shape[1])), np.cumsum(steps, axis=0)])
     slowed = max(1, int(np.ceil(np.abs(speeds).max() / _FASTEST)))

@@ -109,7 +109,7 @@ def motor_rows(model: "Model", motors: Any, n: int) -> np.ndarray:
 
 
 def orbit_rows(model: "Model", orbit: Any, n: int) -> np.ndarray:
-    """Position and velocity of the mass centre, with central gravity only."""
+    """Position and velocity of the mass center, with central gravity only."""
     gravity = model.system.gravity
     if not isinstance(gravity, CentralGravity):
         if orbit is not None:

@@ -36,8 +36,8 @@ def check_loops(model: Model) -> None:
         ends = [frame.body for frame in (loop.a, loop.b)]
         if isinstance(system.gravity, CentralGravity) and "world" in ends:
             raise ModelError(f"loop '{loop.name}' holds a body to the world; with central gravity the tree moves about its mass "
-                             "centre: hold it to another body")
-        refuse_linearised(system, f"loop '{loop.name}'", ends)
+                             "center: hold it to another body")
+        refuse_linearized(system, f"loop '{loop.name}'", ends)
     for idle in idle_loops(model) if system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
@@ -51,8 +51,8 @@ def check_elements(system: System) -> None:
         ends = [element.a.body, element.b.body] if isinstance(element, Line) else [element.body]
         if central and (not isinstance(element, Line) or "world" in ends):
             raise ModelError(f"{subject} acts between a body and the world; with central gravity the tree moves about its mass "
-                             "centre: give the system uniform gravity")
-        refuse_linearised(system, subject, ends)
+                             "center: give the system uniform gravity")
+        refuse_linearized(system, subject, ends)
         if isinstance(element, Buoyancy):
             x, y, z = np.asarray(system.gravity, float)
             if x or y or z >= 0.0:
@@ -63,12 +63,12 @@ def check_elements(system: System) -> None:
                                  "bodies with sections to its nodes")
 
 
-def refuse_linearised(system: System, subject: str, ends: Sequence[str]) -> None:
+def refuse_linearized(system: System, subject: str, ends: Sequence[str]) -> None:
     """Bodies inboard of the places of a loop or an element must move them as they deform."""
     for name in dict.fromkeys(body for end in ends if end != "world" for body in line_of(system, end)):
         flexible = system.bodies[name].flexible
         if flexible is not None and flexible.variant != "full":
-            raise ModelError(f"{subject} goes through flexible body '{name}', which is linearised: its places do not follow its "
+            raise ModelError(f"{subject} goes through flexible body '{name}', which is linearized: its places do not follow its "
                              "deformation; give it the variant 'full'")
 
 
@@ -121,12 +121,12 @@ def check_orbit(system: System) -> None:
         for body in system.bodies.values():
             if body.parent is None and body.joint.kind != "free":
                 raise ModelError(f"body '{body.name}': its joint to the world is a {body.joint.kind}; with central gravity the "
-                                 "tree moves about its mass centre: give it joint Free()")
+                                 "tree moves about its mass center: give it joint Free()")
             if body.mass == 0.0 and np.any(body.inertia):
                 raise ModelError(f"body '{body.name}' has inertia but no mass; with central gravity give it a mass too")
         for coordinate in holdable(system).values():
             if system.bodies[coordinate.body].parent is None:
                 raise ModelError(f"coordinate '{coordinate.name}' is held, and its joint leads to the world; with central gravity "
-                                 "the tree moves about its mass centre: hold joints between bodies only")
+                                 "the tree moves about its mass center: hold joints between bodies only")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

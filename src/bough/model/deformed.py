@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Deformed:
     """About the origin of each body's mass frame, in its axes."""
-    moment: np.ndarray          # (batch, bodies, 3)     mass times mass centre
+    moment: np.ndarray          # (batch, bodies, 3)     mass times mass center
     inertia: np.ndarray         # (batch, bodies, 3, 3)
     slide: np.ndarray           # (batch, bodies, 3)     linear momentum of the deformation alone
     spin: np.ndarray            # (batch, bodies, 3)     its angular momentum

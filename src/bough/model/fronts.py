@@ -219,7 +219,7 @@ def answer_length(junction: Junction) -> int:
 
 
 def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> list[list[int]]:
-    """Columns of a front that joins, which are neighbours both there and here: where they start there, here, how many they are."""
+    """Columns of a front that joins, which are neighbors both there and here: where they start there, here, how many they are."""
     runs: list[list[int]] = []
     for loop in source.open:
         begin, to = source.columns[loop], junction.columns[loop]

@@ -82,8 +82,8 @@ def tell(model: "Model", q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.nd
 
 def holding_forces(model: "Model", q: np.ndarray, needed: np.ndarray, size: np.ndarray,
                    driven: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(batch, rows): forces of the loops that, with what drives some joints, give the generalised forces needed; and
-    (batch, rows, n): those that give none. `size` (batch,) is that of all generalised forces, before they cancel."""
+    """(batch, rows): forces of the loops that, with what drives some joints, give the generalized forces needed; and
+    (batch, rows, n): those that give none. `size` (batch,) is that of all generalized forces, before they cancel."""
     J = loops.holding_rows(model, q)
     motors = np.broadcast_to(np.eye(model.nv)[driven], (len(J), driven.sum(), model.nv))
     columns = np.concatenate([J, motors], axis=1)

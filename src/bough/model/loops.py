@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bough.model.model import Model
 
 POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_terms
-CLOSED = 1e-12              # of the size of a loop (at least of a metre): a gap that counts as closed
+CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
 STEPS = 60                  # that assembly may take
 STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
 BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
@@ -50,7 +50,7 @@ def row_names(closures: Sequence[Closure]) -> list[str]:
 
 def loop_terms(model: "Model", batch: "Batch", weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(batch, rows) of gaps, rates of them, or accelerations at v' = 0, as the weights say; and (batch, rows, nv), their Jacobian.
-    All rows count in metres."""
+    All rows count in meters."""
     closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
     out = np.empty((batch.n, n*(1 + model.nv)))
     model._call(calls.loop_terms, batch, weights, out, ws=workspace(batch.tables, batch.lanes, n*model.nv))
@@ -317,14 +317,14 @@ def loop_wrenches(model: "Model", seen: Bodies, closures: Sequence[Closure], for
 
 
 def holding_rows(model: "Model", q: np.ndarray) -> np.ndarray:
-    """(batch, rows, nv): the generalised forces of a unit force or moment in each row of the loops, SI units."""
+    """(batch, rows, nv): the generalized forces of a unit force or moment in each row of the loops, SI units."""
     batch = model.batch(q, np.zeros(model.nv))
     return loop_terms(model, batch, POSITION)[1]/row_sizes(batch.tables.fronts.closures)[:, None]
 
 
 def balancing_forces(model: "Model", q: Any, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(batch, rows): the least forces of the loops that give the generalised forces needed where no coordinate is held, for drives
-    give the rest; and (batch, rows, nv), the generalised forces of units of them."""
+    """(batch, rows): the least forces of the loops that give the generalized forces needed where no coordinate is held, for drives
+    give the rest; and (batch, rows, nv), the generalized forces of units of them."""
     J = holding_rows(model, q)
     return Split.of(J[:, :, model.free]).least(np.atleast_2d(needed)[:, model.free]), J
 

@@ -160,7 +160,7 @@ class Model:
             p = parameters[body.name]
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
             looks = [shape.model_copy(update={"density": None}) for shape in body.shapes]       # the mass is given now
-            system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised, at=p.at[0],
+            system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized, at=p.at[0],
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=looks,
                         **substance)
         for shelf in ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops"):
@@ -445,7 +445,7 @@ class Model:
         return self.names.bodies.index(body)
 
     def kinetic_energy(self, q: Any, v: Any, *, wheels: Any = None, orbit: Any = None) -> Any:
-        """Kinetic energy, J, wheels included; in orbit, with that of the mass centre."""
+        """Kinetic energy, J, wheels included; in orbit, with that of the mass center."""
         return _value(self.bodies(q, v, wheels=wheels, orbit=orbit), "kinetic_energy")
 
     def potential_energy(self, q: Any, *, orbit: Any = None) -> Any:
@@ -453,11 +453,11 @@ class Model:
         return _value(self.bodies(q, orbit=orbit), "potential_energy")
 
     def momentum(self, q: Any, v: Any, *, wheels: Any = None) -> np.ndarray:
-        """[angular about the system's mass centre, linear], world axes, wheels included."""
+        """[angular about the system's mass center, linear], world axes, wheels included."""
         return _value(self.bodies(q, v, wheels=wheels), "momentum")
 
     def center_of_mass(self, q: Any) -> np.ndarray:
-        """Mass centre of the whole system, world axes."""
+        """Mass center of the whole system, world axes."""
         return _value(self.bodies(q), "center_of_mass")
 
     # ---- plumbing --------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Momentum of a part of a system and its rate, analytic; and the load through a joint that follows from it [MC 24-25].
 
-In the axes of the base, all relative to it:  R, Om  attitude and angular rate of a body,  y  its mass centre;  J = R I R^T.
+In the axes of the base, all relative to it:  R, Om  attitude and angular rate of a body,  y  its mass center;  J = R I R^T.
 """
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", A, x)
 
 
-def centre_accelerations(seen: Bodies) -> np.ndarray:
-    """Of the bodies' mass centres, world axes."""
+def center_accelerations(seen: Bodies) -> np.ndarray:
+    """Of the bodies' mass centers, world axes."""
     arm = seen.com - seen.position
     return seen.acceleration[..., 3:] + np.cross(seen.acceleration[..., :3], arm) + np.cross(seen.rate, np.cross(seen.rate, arm))
 
@@ -38,7 +38,7 @@ def centre_accelerations(seen: Bodies) -> np.ndarray:
 class Relative:
     """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates as seen from the base."""
     mass: np.ndarray            # (bodies,)
-    J: np.ndarray               # about the mass centre
+    J: np.ndarray               # about the mass center
     Om: np.ndarray
     Om_dot: np.ndarray
     y: np.ndarray
@@ -51,7 +51,7 @@ def relative_motion(seen: Bodies, base: int = 0) -> Relative:
     C, w = seen.attitude[:, base, None], seen.rate[:, base, None]
     alpha, arm = seen.acceleration[..., :3], seen.com - seen.position
     velocity = seen.velocity + np.cross(seen.rate, arm)
-    acceleration = centre_accelerations(seen)
+    acceleration = center_accelerations(seen)
 
     def in_base(x: np.ndarray) -> np.ndarray:
         return np.einsum("bkji,bkj->bki", C, x - x[:, base, None])
@@ -69,12 +69,12 @@ def relative_motion(seen: Bodies, base: int = 0) -> Relative:
 
 @dataclass(frozen=True)
 class Terms:
-    """H = P w + Q about the mass centre of some bodies, in the base's axes, w the base's rate [MC 13]; and rates of P and Q."""
+    """H = P w + Q about the mass center of some bodies, in the base's axes, w the base's rate [MC 13]; and rates of P and Q."""
     P: np.ndarray
     P_dot: np.ndarray
     Q: np.ndarray
     Q_dot: np.ndarray
-    y: np.ndarray               # their mass centre
+    y: np.ndarray               # their mass center
 
     def rate(self, w: np.ndarray, w_dot: np.ndarray) -> np.ndarray:
         """H' in the world, in the base's axes [MC 4], [MC 16]."""
@@ -86,15 +86,15 @@ def momentum_terms(of: Relative, part: np.ndarray) -> Terms:
     """P, Q [MC 14] and their rates [MC 17] of some bodies: sums over bodies with their whole rates Om."""
     m, J, Om, Om_dot = of.mass[part], of.J[:, part], of.Om[:, part], of.Om_dot[:, part]
     total = max(m.sum(), np.finfo(float).tiny)
-    centre, centre_dot, centre_ddot = (np.einsum("k,bki->bi", m, y[:, part])/total for y in (of.y, of.y_dot, of.y_ddot))
-    rho, rho_dot, rho_ddot = of.y[:, part] - centre[:, None], of.y_dot[:, part] - centre_dot[:, None], \
-        of.y_ddot[:, part] - centre_ddot[:, None]
+    center, center_dot, center_ddot = (np.einsum("k,bki->bi", m, y[:, part])/total for y in (of.y, of.y_dot, of.y_ddot))
+    rho, rho_dot, rho_ddot = of.y[:, part] - center[:, None], of.y_dot[:, part] - center_dot[:, None], \
+        of.y_ddot[:, part] - center_ddot[:, None]
     r, r_dot, W = crosses(rho), crosses(rho_dot), crosses(Om)
     P = (J - m[:, None, None]*(r @ r)).sum(axis=1)                                                          # [MC 15]
     P_dot = (W @ J - J @ W - m[:, None, None]*(r_dot @ r + r @ r_dot)).sum(axis=1)                          # [MC 18-19]
     Q = (times(J, Om) + m[:, None]*np.cross(rho, rho_dot)).sum(axis=1)
     Q_dot = (times(J, Om_dot) + np.cross(Om, times(J, Om)) + m[:, None]*np.cross(rho, rho_ddot)).sum(axis=1)
-    return Terms(P, P_dot, Q, Q_dot, centre)
+    return Terms(P, P_dot, Q, Q_dot, center)
 
 
 def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords: Mapping[str, Any]) -> np.ndarray:
@@ -112,10 +112,10 @@ def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords:
     C, k = seen.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (seen.rate, seen.acceleration[..., :3]))
     terms, mass = momentum_terms(relative_motion(seen), part), seen.mass[part]
-    felt = centre_accelerations(seen)[:, part] - np.asarray(model.system.gravity, float)
+    felt = center_accelerations(seen)[:, part] - np.asarray(model.system.gravity, float)
     force = np.einsum("k,bki->bi", mass, felt)                                                              # [MC 24]
-    centre = seen.com[:, 0] + times(C, terms.y)
-    moment = times(C, terms.rate(w, w_dot)) + np.cross(centre - seen.position[:, k], force)                 # [MC 25]
+    center = seen.com[:, 0] + times(C, terms.y)
+    moment = times(C, terms.rate(w, w_dot)) + np.cross(center - seen.position[:, k], force)                 # [MC 25]
     for at, (n, f) in applied(model, seen, keywords):
         if at in part:
             force = force - f

@@ -1,4 +1,4 @@
-"""Where bodies are and how they move, and what follows from it: energies, momenta, the mass centre."""
+"""Where bodies are and how they move, and what follows from it: energies, momenta, the mass center."""
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -76,7 +76,7 @@ class Bodies:
 
     @cached_property
     def com(self) -> np.ndarray:
-        """Mass centre of each body; the place of a massless one."""
+        """Mass center of each body; the place of a massless one."""
         arm = np.einsum("bkij,bkj->bki", self.frames.attitude, self._deformed.moment)
         return self.frames.position + arm/np.where(self.mass > 0, self.mass, 1.0)[:, None]
 
@@ -139,7 +139,7 @@ class Bodies:
 
     @cached_property
     def momentum(self) -> np.ndarray:
-        """[angular about the mass centre, linear]."""
+        """[angular about the mass center, linear]."""
         linear, angular = self._momenta
         arm = self.frames.position - self.center_of_mass[:, None]
         total = (angular + np.cross(arm, linear)).sum(axis=1)
@@ -171,7 +171,7 @@ class Bodies:
         return energy + spring_energy(self.model, self)
 
     def _central(self, gravity: CentralGravity) -> np.ndarray:
-        """-mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3), d from the attracting centre to each body's mass centre."""
+        """-mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3), d from the attracting center to each body's mass center."""
         R = self.batch.x[:, -6:-3]
         d = R[:, None] + self.com
         length = np.linalg.norm(d, axis=2)

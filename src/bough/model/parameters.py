@@ -19,7 +19,7 @@ SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
 class BodyParameters:
     mass: np.ndarray        # (batch,)       kg
     com: np.ndarray         # (batch, 3)     m, body axes
-    inertia: np.ndarray     # (batch, 3, 3)  kg m^2, about the mass centre, body axes
+    inertia: np.ndarray     # (batch, 3, 3)  kg m^2, about the mass center, body axes
     at: np.ndarray          # (batch, 3)     m, place of the joint in the parent
 
 
@@ -87,7 +87,7 @@ def _check(system: System, values: Mapping[str, Mapping[str, np.ndarray]], bodie
             body = system.bodies[name]
             try:
                 if body.flexible is None:
-                    Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealised=body.idealised,
+                    Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized,
                          mass=float(fields["mass"]), com=tuple(fields["com"]), at=tuple(fields["at"]),
                          inertia=fields["inertia"].tolist())
                 elif not np.isfinite(fields["at"]).all():

@@ -35,7 +35,7 @@ class Hinge:
     q: int                              # where its coordinates start in q
     v: int
     mass: np.ndarray = field(default_factory=lambda: np.zeros(1))
-    moment: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass centre
+    moment: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
     locked: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
     flexible: Any = None                # of a MODAL hinge: the flexible body; of a NODE: its body's
@@ -43,7 +43,7 @@ class Hinge:
     rest: np.ndarray = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
 
     def add_body(self, mass: np.ndarray, com: np.ndarray, central: np.ndarray) -> None:
-        """Take up a body: central inertia and mass centre in this hinge's axes."""
+        """Take up a body: central inertia and mass center in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
         square = np.einsum("bi,bi->b", com, com)[:, None, None]*np.eye(3)

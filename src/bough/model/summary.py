@@ -26,7 +26,7 @@ def tree_text(model: Model) -> str:
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass [kg], mass centre [m] and inertia about it [kg m^2] of the whole system, world axes."""
+    """Mass [kg], mass center [m] and inertia about it [kg m^2] of the whole system, world axes."""
 
     mass: float
     center: np.ndarray

@@ -119,7 +119,7 @@ class Operators:
 
     @cached_property
     def mass_matrix(self) -> Operator:
-        """Newton-Euler factorisation, H Phi M Phi* H*: of all speeds, free and held [JR 45]."""
+        """Newton-Euler factorization, H Phi M Phi* H*: of all speeds, free and held [JR 45]."""
         return self.H @ self.Phi @ self.M @ self.Phi.T @ self.H.T
 
     def _on_links(self, name: str, blocks: Sequence[np.ndarray], how: str) -> Operator:
@@ -189,7 +189,7 @@ class Operators:
     def _articulated_steps(self) -> list[np.ndarray]:
         return [link.Phi @ passing for link, passing in zip(self._each, self._passing, strict=True)]
 
-    # ---- innovations factorisation -------------------------------------------------------------------------------------
+    # ---- innovations factorization -------------------------------------------------------------------------------------
     @cached_property
     def factor(self) -> Operator:
         """I + H Phi K: with D, the mass matrix of the free speeds is factor D factor* [JR 54]."""
@@ -243,7 +243,7 @@ class Operators:
         return found - self._with_the_orbit(given) if self.model.in_orbit else found
 
     def _with_the_orbit(self, tau: np.ndarray) -> np.ndarray:
-        """The acceleration of the mass centre by forces along free joints: it belongs to the orbit, and q counts from there."""
+        """The acceleration of the mass center by forces along free joints: it belongs to the orbit, and q counts from there."""
         shared, tables = np.zeros(self.model.nv), self.model.tables
         for hinge in tables.parts.hinges:
             if hinge.kind == FREE:

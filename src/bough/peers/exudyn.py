@@ -8,7 +8,7 @@ joints are constraints with multipliers. A reduced body is a mesh of points that
     nodes       MarkerSuperElementRigid fits a rigid motion to some points of the mesh, as our attachments do. A node of ours
                 becomes three massless points that move with it, by phi + psi x p: the fit gives its phi and psi back
     gravity     Exudyn's own load (LoadMassProportional) pulls at the modes, but turns the body as if it were undeformed.
-                "exact" is one force at the deformed mass centre: a marker on all points, weighted by their masses
+                "exact" is one force at the deformed mass center: a marker on all points, weighted by their masses
     stiffening  Exudyn has none: give bodies with geometric_stiffness=False
 
 A node turns by exp(theta~), theta = psi eta, and so by T(-theta) psi eta' in the axes of F, which is what we have. To the forces of
@@ -93,7 +93,7 @@ class Exudyn:
         return result
 
     def add_weight(self, body, mass, g):
-        """Gravity as a force at the deformed mass centre."""
+        """Gravity as a force at the deformed mass center."""
         heavy = np.flatnonzero(mass)
         marker = self.mbs.AddMarker(items.MarkerSuperElementPosition(
             bodyNumber=body, meshNodeNumbers=heavy.tolist(), weightingFactors=list(mass[heavy]/mass.sum())))
@@ -336,7 +336,7 @@ class ExudynArm:
         return min(self.time_per_step(self.explicit, METHOD.RK44, solver, 1e-8, rounds)/4 for solver in self.SOLVERS)
 
     def time_per_implicit_step(self, dt=1e-3, rounds=7):
-        """Of the generalised-alpha method with joints as constraints, modified Newton, everything else as Exudyn has it."""
+        """Of the generalized-alpha method with joints as constraints, modified Newton, everything else as Exudyn has it."""
         return min(self.time_per_step(self.implicit, METHOD.GeneralizedAlpha, solver, dt, rounds) for solver in self.SOLVERS)
 
     @staticmethod

@@ -84,7 +84,7 @@ class Mujoco:
 
     @staticmethod
     def add_loop(spec, name, loop):
-        """An equality of two sites, as hard as MuJoCo allows and without stabilisation: it holds accelerations only."""
+        """An equality of two sites, as hard as MuJoCo allows and without stabilization: it holds accelerations only."""
         if loop.joint.kind not in EQUALITIES:
             raise NotImplementedError(f"loop '{name}': MuJoCo closes loops by {' and '.join(EQUALITIES)} joints, not by a "
                                       f"{loop.joint.kind} one")

@@ -1,4 +1,4 @@
-"""From a trajectory to labelled data, files, plots and a summary."""
+"""From a trajectory to labeled data, files, plots and a summary."""
 
 from bough.results.result import Result, SavedResult, open_result
 

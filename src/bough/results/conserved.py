@@ -15,7 +15,7 @@ def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     found = {
         "dampers": any(any(joint.damping or ()) for joint in joints) or any(line.damping for line in system.lines.values()),
         "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
-        "linearised flexible bodies": _linearised(system),
+        "linearized flexible bodies": _linearized(system),
         "joint torques": any(_driven(joint) for joint in joints),
         "wheel motors": bool(held or moved),
         "external wrenches": bool(system.wrenches),
@@ -44,12 +44,12 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
         "restoring forces": bool(system.restorings),
         "water": bool(system.buoyancies),
         "a controller": base_pushed,
-        "linearised flexible bodies": _linearised(system),
+        "linearized flexible bodies": _linearized(system),
     }
     return [cause for cause, present in found.items() if present]
 
 
-def _linearised(system: System) -> bool:
+def _linearized(system: System) -> bool:
     """Whether a body's deformation is left out of its inertia: neither energy nor momentum is then quite conserved."""
     return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
 

@@ -11,7 +11,7 @@ from bough.model.coordinates import holdable
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
 from bough.results.elements import wrench_elements
-from bough.results.labelled import Labelled, Variable
+from bough.results.labeled import Labeled, Variable
 from bough.results.records import RECORDS
 from bough.results.singular import passages, to_attrs
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
 
 
-def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
+def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     """The variables of these records with their coordinates; with loops, also where they are singular."""
     names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
     values = _recorded(trajectory, names) | derive(trajectory, names)
@@ -37,7 +37,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labelled:
             array = values[name] if trajectory.batched else values[name][0]
             variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
     attrs = to_attrs(passages(trajectory)) if "loops" in names else {}
-    return Labelled(coordinates(trajectory, variables), variables, attrs)
+    return Labeled(coordinates(trajectory, variables), variables, attrs)
 
 
 def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarray]:
@@ -121,7 +121,7 @@ _FORCES = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}
 
 
 def joint_units(system: System) -> dict[str, list[str]]:
-    """The unit of each entry of q, v, their accelerations and torques; modes are mass-normalised."""
+    """The unit of each entry of q, v, their accelerations and torques; modes are mass-normalized."""
     q, v = list[str](), list[str]()
     for body in system.bodies.values():
         moves, joint = len(body.joint.translations), body.joint

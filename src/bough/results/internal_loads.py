@@ -9,7 +9,7 @@ import numpy as np
 from bough.model.cuts import read_cut
 from bough.results.dataset import coordinates, texts
 from bough.results.derive import Answers, answers
-from bough.results.labelled import Labelled, Variable
+from bough.results.labeled import Labeled, Variable
 
 if TYPE_CHECKING:
     import xarray
@@ -36,6 +36,6 @@ def internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -> xarr
         "connection": texts("connection", chosen.names, "joint or loop"),
         "on": texts("connection", chosen.on, "body that the load acts on"),
     }
-    array = Labelled(coords, {"internal_load": variable}).to_xarray()["internal_load"]
+    array = Labeled(coords, {"internal_load": variable}).to_xarray()["internal_load"]
     array.attrs["not_determined"] = "; ".join(not_determined)
     return array.isel(connection=0) if isinstance(cut, str) else array

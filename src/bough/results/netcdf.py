@@ -1,4 +1,4 @@
-"""Labelled arrays in a NetCDF 4 file, and back."""
+"""Labeled arrays in a NetCDF 4 file, and back."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from bough.errors import StateError
-from bough.results.labelled import Labelled, Variable
+from bough.results.labeled import Labeled, Variable
 
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
 
 
-def write(path: Path, labelled: Labelled) -> None:
+def write(path: Path, labeled: Labeled) -> None:
     """Write a file; it appears when it is complete."""
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _write(part, labelled)
+            _write(part, labeled)
             os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
@@ -31,18 +31,18 @@ def write(path: Path, labelled: Labelled) -> None:
         raise StateError(f"{path}: cannot be written ({reason}); give another path") from None
 
 
-def _write(path: Path, labelled: Labelled) -> None:
+def _write(path: Path, labeled: Labeled) -> None:
     import h5netcdf
 
     with h5netcdf.File(path, "w") as file:
-        file.dimensions = _sizes(labelled)
-        for name, variable in (labelled.coords | labelled.variables).items():
+        file.dimensions = _sizes(labeled)
+        for name, variable in (labeled.coords | labeled.variables).items():
             _write_variable(file, name, variable)
-        auxiliary = [name for name, variable in labelled.coords.items() if variable.dims != (name,)]
-        file.attrs.update(labelled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
+        auxiliary = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
+        file.attrs.update(labeled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
 
 
-def read(path: Path) -> Labelled:
+def read(path: Path) -> Labeled:
     """What a file that bough wrote holds."""
     import h5netcdf
 
@@ -59,11 +59,11 @@ def read(path: Path) -> Labelled:
     auxiliary = attrs.pop("coordinates", "").split()
     attrs.pop("Conventions", None)
     coords = {name: v for name, v in variables.items() if v.dims == (name,) or name in auxiliary}
-    return Labelled(coords, {name: v for name, v in variables.items() if name not in coords}, attrs)
+    return Labeled(coords, {name: v for name, v in variables.items() if name not in coords}, attrs)
 
 
-def _sizes(labelled: Labelled) -> Mapping[str, int]:
-    variables = [*labelled.coords.values(), *labelled.variables.values()]
+def _sizes(labeled: Labeled) -> Mapping[str, int]:
+    variables = [*labeled.coords.values(), *labeled.variables.values()]
     return {dim: size for v in variables for dim, size in zip(v.dims, v.values.shape, strict=True)}
 
 

@@ -19,7 +19,7 @@ SECOND_LINE = 0.16  # of a title
 MOST_ROWS = 12
 LONGEST_LABEL = 18
 MOST_SAMPLES = 4000  # of a curve that is drawn as it is: several for each dot of a panel
-COLOURS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
+COLORS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelRow:
-    """Panels side by side (None: an empty place) whose curves share their colours and one legend."""
+    """Panels side by side (None: an empty place) whose curves share their colors and one legend."""
 
     panels: Sequence[Panel | None]
     labels: Sequence[str]
@@ -72,13 +72,13 @@ def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, la
     _dress(axes, panel.title, " ".join(part for part in (f"1e{power}" if power else "", panel.unit) if part), last)
     values = panel.values / 10.0**power
     for i in range(values.shape[-1]):
-        curve, colour = values[..., i], COLOURS[i % len(COLOURS)]
+        curve, color = values[..., i], COLORS[i % len(COLORS)]
         style = "--" if i in panel.dashed else "-"
         if batched:
             times, low = thinned(time, np.nanmin(curve, axis=0))
-            axes.fill_between(times, low, thinned(time, np.nanmax(curve, axis=0))[1], color=colour, alpha=0.18, lw=0)
+            axes.fill_between(times, low, thinned(time, np.nanmax(curve, axis=0))[1], color=color, alpha=0.18, lw=0)
             curve = np.nanmedian(curve, axis=0)
-        axes.plot(*thinned(time, curve), style, color=colour, linewidth=1.1)
+        axes.plot(*thinned(time, curve), style, color=color, linewidth=1.1)
     if panel.log and (values > 0).any():
         _by_decades(axes, values[values > 0])
     else:

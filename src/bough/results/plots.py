@@ -39,7 +39,7 @@ def plot(report: Report, what: str = "joints", path: str | PathLike[str] | None 
     record, rows_of, missing = FIGURES[what][0], FIGURES[what][1], lacks(report.system, what)
     if missing:
         raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {missing}")
-    variables = report.labelled(record).variables
+    variables = report.labeled(record).variables
     rows = rows_of(report, lambda name: variables[name].values)
     with working(f"drawing {what}"):
         return _drawn(report, what, rows, path)
@@ -116,7 +116,7 @@ def _momentum(report: Report, get: Get) -> list[PanelRow]:
     kept = not momentum_spoilers(report.system, base_pushed=report.facts.base_pushed)
     rows = []
     for kind, title, unit in (
-        ("angular", "angular momentum about the mass centre", "N m s"),
+        ("angular", "angular momentum about the mass center", "N m s"),
         ("linear", "linear momentum", "N s"),
     ):
         series = get(f"{kind}_momentum")
@@ -151,7 +151,7 @@ def _nodes(report: Report, get: Get) -> list[PanelRow]:
 
 
 def _in_thousandths(title: str, unit: str, values: np.ndarray) -> Panel:
-    """Millimetres or milliradians, where a metre or a radian is much."""
+    """Millimeters or milliradians, where a meter or a radian is much."""
     small = np.nanmax(np.abs(values), initial=0.0) < 0.5
     return Panel(title, f"m{unit}", 1e3 * values) if small else Panel(title, unit, values)
 

@@ -46,9 +46,9 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "total_energy": Meaning((), "J", "total energy"),
     },
     "momentum": {
-        "angular_momentum": Meaning(AXIS, "N m s", "angular momentum about the mass centre, world axes"),
+        "angular_momentum": Meaning(AXIS, "N m s", "angular momentum about the mass center, world axes"),
         "linear_momentum": Meaning(AXIS, "N s", "linear momentum, world axes"),
-        "center_of_mass": Meaning(AXIS, "m", "mass centre, world axes"),
+        "center_of_mass": Meaning(AXIS, "m", "mass center, world axes"),
     },
     "nodes": {
         "node_position": Meaning(NODE, "m", "position of nodes of flexible bodies, world axes"),
@@ -72,8 +72,8 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
     },
     "orbit": {
-        "orbit_position": Meaning(AXIS, "m", "mass centre relative to the attracting centre, inertial axes"),
-        "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass centre, inertial axes"),
+        "orbit_position": Meaning(AXIS, "m", "mass center relative to the attracting center, inertial axes"),
+        "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass center, inertial axes"),
     },
     "loops": {
         "constraint_force": Meaning(
@@ -123,7 +123,7 @@ def chosen(record: str | Iterable[str] | None, system: System, *, controlled: bo
             raise StateError(f"record: there is no {name!r}{remedy}")
     in_orbit = isinstance(system.gravity, CentralGravity)
     if "orbit" in named and not in_orbit:
-        raise StateError("record: 'orbit' needs central gravity; the mass centre of this system is in 'momentum'")
+        raise StateError("record: 'orbit' needs central gravity; the mass center of this system is in 'momentum'")
     for name, parts, noun in (
         ("wheels", system.wheels, "wheels"), ("loops", system.loops, "loops"), ("elements", system.elements, "force elements"),
         ("drives", holdable(system), "held coordinates"),

@@ -17,7 +17,7 @@ from bough.integrate.occurrence import Occurrence
 from bough.progress import working
 from bough.results import meshes, netcdf, summary
 from bough.results.facts import Facts
-from bough.results.labelled import Labelled
+from bough.results.labeled import Labeled
 
 if TYPE_CHECKING:
     import xarray
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class Report(ABC):
-    """The common ground of Result and SavedResult: `facts`, `system`, and labelled arrays by record."""
+    """The common ground of Result and SavedResult: `facts`, `system`, and labeled arrays by record."""
 
     facts: Facts
 
     @abstractmethod
-    def labelled(self, record: str) -> Labelled:
+    def labeled(self, record: str) -> Labeled:
         """The variables of one record."""
 
     @property
@@ -42,11 +42,11 @@ class Report(ABC):
         """The description of what was simulated."""
 
     @cached_property
-    def arrays(self) -> Labelled:
+    def arrays(self) -> Labeled:
         """All that was recorded, with names, units and coordinates."""
-        whole = Labelled(attrs=self.facts.to_attrs())
+        whole = Labeled(attrs=self.facts.to_attrs())
         for record in self.facts.record:
-            part = self.labelled(record)
+            part = self.labeled(record)
             whole.coords |= part.coords
             whole.variables |= part.variables
             whole.attrs |= part.attrs

@@ -17,7 +17,7 @@ from bough.results import meshes, netcdf
 from bough.results.dataset import label
 from bough.results.facts import Facts
 from bough.results.internal_loads import internal_loads
-from bough.results.labelled import Labelled
+from bough.results.labeled import Labeled
 from bough.results.records import RECORDS, chosen
 from bough.results.report import Report
 from bough.results.singular import ATTRS
@@ -39,14 +39,14 @@ class Result(Report):
         self.trajectory = _reached(trajectory)
         names = chosen(record, trajectory.model.system, controlled=bool(trajectory.u.any()))
         self.facts = Facts.of(trajectory, names)
-        self._cache: dict[str, Labelled] = {}
+        self._cache: dict[str, Labeled] = {}
 
     @property
     def system(self) -> System:
         """The description of what was simulated."""
         return self.trajectory.model.system
 
-    def labelled(self, record: str) -> Labelled:
+    def labeled(self, record: str) -> Labeled:
         """The variables of one record, derived from the states if need be."""
         if record not in self._cache:
             recorded = record in self.facts.record
@@ -54,7 +54,7 @@ class Result(Report):
             whole = label(self.trajectory, wanted)              # all that is recorded at once: one pass over the states
             for name in wanted:
                 variables = {key: whole.variables[key] for key in RECORDS[name] if key in whole.variables}
-                self._cache[name] = Labelled(whole.coords, variables, whole.attrs)
+                self._cache[name] = Labeled(whole.coords, variables, whole.attrs)
         return self._cache[record]
 
 
@@ -88,13 +88,13 @@ class SavedResult(Report):
         """The description of what was simulated: `system.compile()` gives the model."""
         return meshes.read_system(self.facts.system, self.facts.meshes)
 
-    def labelled(self, record: str) -> Labelled:
+    def labeled(self, record: str) -> Labeled:
         """The variables of one record."""
         if record not in self.facts.record:
             raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}; "
                              "name it in 'record' and simulate again")
         variables = {key: self._file.variables[key] for key in RECORDS[record] if key in self._file.variables}
-        return Labelled(self._file.coords, variables, {key: self._file.attrs[key] for key in ATTRS if key in self._file.attrs})
+        return Labeled(self._file.coords, variables, {key: self._file.attrs[key] for key in ATTRS if key in self._file.attrs})
 
 
 def open_result(path: str | PathLike[str]) -> SavedResult:

@@ -1,4 +1,4 @@
-"""Blocks of numbers in the workspace, taken in packs: four neighbours of one state, or one number of four states.
+"""Blocks of numbers in the workspace, taken in packs: four neighbors of one state, or one number of four states.
 
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """

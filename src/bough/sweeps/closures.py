@@ -6,7 +6,7 @@ A loop holds a frame of body b to one of body a.  Row j of its equations says [B
 
 and its force is the wrench K_b lambda_j on b, K_a lambda_j on a.  Where only some translations are held the ends are apart: the
 point of a is then the one that coincides with b's end.  Rotations are multiplied by a length of the loop, so that all rows
-count in metres and newtons.
+count in meters and newtons.
 """
 from bough.kernels.algebra import ZERO, cross, dot, rotate
 from bough.kernels.asides import aside
@@ -47,7 +47,7 @@ def point_acceleration(A, omega, arm):
 
 @leaf
 def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
-    """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilises it."""
+    """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilizes it."""
     at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
             + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
@@ -133,7 +133,7 @@ def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
 @leaf
 def close_loop(lane, plan, pars, ws, loop, shift):
     """The rows of one loop; positions and rates are in the records.  Leaves the square of its gap over its size in the place of its
-    first multiplier, for the judgement of pivots."""
+    first multiplier, for the judgment of pivots."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
     multiplier, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
     store(lane, ws, multiplier, zero(lane))

@@ -345,7 +345,7 @@ def whole_sums(lane, plan, ws, c):
 
 @aside
 def solve_cloud(lane, plan, pars, ws):
-    """vdot of what is not given: six equations, about the mass centre G [MC 23], and one for each unknown hinge."""
+    """vdot of what is not given: six equations, about the mass center G [MC 23], and one for each unknown hinge."""
     stand_aside()
     gather_clouds(lane, plan, pars, ws)
     load_clouds(lane, plan, pars, ws)
@@ -376,7 +376,7 @@ def solve_cloud(lane, plan, pars, ws):
 
 @leaf
 def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
-    """vdot of the unknown hinges, the base's accelerations eliminated.  X is about G, U of the mass centre, from here on."""
+    """vdot of the unknown hinges, the base's accelerations eliminated.  X is about G, U of the mass center, from here on."""
     n = read(plan, f.N_CLOUDS)
     M = cloud_store(plan, n + 1)
     b = M + n*n

@@ -108,7 +108,7 @@ def apply_restoring(lane, plan, pars, ws, row):
 
 @leaf
 def wet_disc(lane, ws, room, x, r, s):
-    """Of the disc of radius r, its centre x under water and its lowest point r s lower: the integrals over its wet part of the
+    """Of the disc of radius r, its center x under water and its lowest point r s lower: the integrals over its wet part of the
     depth y, of xi y/s and of y^2, where y = x + s xi [B 22]."""
     reach = r*s
     if any_negative(larger(x, -x) - reach):                                 # the water plane cuts the disc, in some lane

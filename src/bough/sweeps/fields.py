@@ -24,7 +24,7 @@ def fours(n):
 
 # ---- plan: the header ---------------------------------------------------------------------------------------
 (N_HINGES, NQ, NV, N_WHEELS, N_X, N_U,          # sizes; x = q | v | wheel speeds | orbit,  u = tau | motors | wrenches
- IN_ORBIT,                                      # 1: central gravity, x ends with position and velocity of the mass centre
+ IN_ORBIT,                                      # 1: central gravity, x ends with position and velocity of the mass center
  HAS_LOADS,                                     # 1: some body has a wrench slot
  SPRINGS, N_SPRINGS, WHEELS, WRENCHES, N_WRENCHES, TABLES, N_TABLES,     # where rows start in plan, and how many
  PAR_INPUTS, N_CONSTANTS, PAR_SPRINGS, PAR_WHEELS, PAR_WRENCHES,         # where they start in pars; N_U, or 0 if all are zero
@@ -52,7 +52,7 @@ def fours(n):
 CLOUD, GIVEN = NODE_PAR, NODE_WS
 # flexible body, where FLEX of its MODAL hinge and of its nodes points: its MODAL hinge, how many modes, where its integrals
 # start in pars, its modal record in ws, there room that all flexible bodies share; 1 if it has terms of two modes (0: ruthlessly
-# linearised), if these are unequal for two rates (points that turn), if its nodes move along curves (geometric stiffening), if its
+# linearized), if these are unequal for two rates (points that turn), if its nodes move along curves (geometric stiffening), if its
 # inboard node moves, if its stiffness and damping are diagonal; how many fields its modes carry along; how many columns of a front
 # its mode rows hold
 (FLEX_HINGE, MODES, FLEX_PAR, FLEX_WS, FLEX_ROOM, HAS_PAIRS, HAS_TURNS, HAS_CURVES, INBOARD_MOVES, DIAGONAL, CARRIED,
@@ -104,8 +104,8 @@ CLOUD_HINGE, CLOUD_INNER, CLOUD_ROW = range(3)
 TABLE_AT, TABLE_PIECES, TABLE_TARGET, TABLE_ROW = range(4)
 
 # ---- pars ---------------------------------------------------------------------------------------------------
-# ground: gravity, gravitational parameter, total mass, frequency of Baumgarte's stabilisation
-GRAVITY, MU, TOTAL_MASS, STABILISATION, _ = offsets(3, 1, 1, 1)
+# ground: gravity, gravitational parameter, total mass, frequency of Baumgarte's stabilization
+GRAVITY, MU, TOTAL_MASS, STABILIZATION, _ = offsets(3, 1, 1, 1)
 # hinge: its attitude and place in the inner body; mass, first moment and inertia of its body about its origin
 PLACE_C, PLACE_R, MASS, MOMENT, INERTIA, HINGE_PARS = offsets(9, 3, 1, 3, 6)
 STIFFNESS, REST, DAMPING, SPRING_PARS = offsets(1, 1, 1)

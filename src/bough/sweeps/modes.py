@@ -123,7 +123,7 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
         rate = add(rate, scale(load(lane, ws, v + j), shape))
     theta, u = place
     if read(plan, flex + f.HAS_PAIRS) == 0:
-        u = o                                                   # ruthlessly linearised: undeformed places
+        u = o                                                   # ruthlessly linearized: undeformed places
     l_d = add(u, read3(pars, given))
     turn, J = turn_and_rates(theta)
     for j in range(n):
@@ -167,7 +167,7 @@ def node_move(lane, plan, pars, ws, row, C, omega):
         place, rate = add(place, scale(0.5*eta, add(shape, shape_0))), add(rate, scale(speed, shape))
     theta, u = place
     if read(plan, flex + f.HAS_PAIRS) == 0:
-        u = o                                                   # ruthlessly linearised: undeformed places
+        u = o                                                   # ruthlessly linearized: undeformed places
     turn, J = turn_and_rates(theta)
     for j in range(n):
         if curved:

@@ -55,7 +55,7 @@ def body_wrench(pars, b, C, omega, A):
 
 @leaf
 def take_sines(lane, plan, ws):
-    """Sines and cosines of all angles, four at a time: four states', or four neighbours' of one state."""
+    """Sines and cosines of all angles, four at a time: four states', or four neighbors' of one state."""
     quads, x = quads_of(ws), pack_of(lane, read(plan, f.WS_X))
     sines, cosines = pack_of(lane, read(plan, f.WS_SINES)), pack_of(lane, read(plan, f.WS_COSINES))
     for run in range(read(plan, f.N_ANGLES)):

@@ -1,12 +1,12 @@
-"""Central gravity: the tree moves relative to its mass centre, whose orbit is integrated beside it [B 4].
+"""Central gravity: the tree moves relative to its mass center, whose orbit is integrated beside it [B 4].
 
-The tree's inertial frame travels with the mass centre, at R from the attracting centre.  A body whose mass centre is
+The tree's inertial frame travels with the mass center, at R from the attracting center.  A body whose mass center is
 at rho in it feels the difference of gravity there and at R, the torque of the gravity gradient, and the force that the
 gradient of that torque's potential makes, so that energy and angular momentum are kept:
 
-    U = -mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3),     d = R + rho,  J about the body's mass centre
+    U = -mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3),     d = R + rho,  J about the body's mass center
 
-The part of all external forces that accelerates the mass centre goes to the orbit; the tree gets the rest.
+The part of all external forces that accelerates the mass center goes to the orbit; the tree gets the rest.
 """
 from bough.kernels.algebra import ZERO, cross, dot, rotate, sym_times, unrotate
 from bough.kernels.asides import aside
@@ -38,7 +38,7 @@ def body_gravity(pars, k, locked, C, p, R):
     difference, d, d2 = gravity_difference(mu, R, add(p, rotate(C, c)))
     e = unrotate(C, d)                                             # d in body axes
     xx, xy, xz, yy, yz, zz = J
-    Je = sub(sym_times(J, e), scale(m, sub(scale(dot(c, c), e), scale(dot(c, e), c))))      # about the mass centre
+    Je = sub(sym_times(J, e), scale(m, sub(scale(dot(c, c), e), scale(dot(c, e), c))))      # about the mass center
     trace = xx + yy + zz - 2.0*m*dot(c, c)
     k5 = 3.0*mu/(d2*d2*sqrt(d2))                                   # 3 mu / d^5
     stretch = scale(k5*(2.5*dot(e, Je)/d2 - 0.5*trace), e)
@@ -49,7 +49,7 @@ def body_gravity(pars, k, locked, C, p, R):
 
 @aside
 def apply_orbit(lane, plan, pars, ws):
-    """Add gravity to the slots, less what moves the mass centre; derivative of the orbit."""
+    """Add gravity to the slots, less what moves the mass center; derivative of the orbit."""
     stand_aside()
     at_R, at_rate = read(plan, f.WS_X) + read(plan, f.N_X) - 6, read(plan, f.WS_XDOT) + read(plan, f.N_X) - 6
     positions, locked, R = read(plan, f.WS_POSITIONS), read(plan, f.PAR_LOCKED), load3(lane, ws, at_R)

@@ -7,7 +7,7 @@ from bough.kernels.lanes import get_lane, put_lane, width_of
 def take(lane, rows, group, ws, at, n):
     """Rows of the states of a group -> numbers; missing states of the last group repeat its last one."""
     width, last = width_of(lane), rows.shape[0] - 1
-    for j in range(n):                                          # lanes inside: they are neighbours
+    for j in range(n):                                          # lanes inside: they are neighbors
         for i in range(width):
             put_lane(lane, ws, at + j, i, rows[min(group*width + i, last), j])
 

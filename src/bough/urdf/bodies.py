@@ -20,22 +20,22 @@ _SOLIDS: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "s
 
 
 def substance(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
-    """Mass, mass centre and inertia in the link's axes; nothing for a link that is but a frame. Moments that no real body has are
+    """Mass, mass center and inertia in the link's axes; nothing for a link that is but a frame. Moments that no real body has are
     taken as they are, but negative ones: these are refused, or raised to 0 if they are to be repaired.
     """
     if link.inertial is None:
         return {}
     mass, tensor = link.inertial.mass, _in_link_axes(link.inertial)
-    if found := defect(mass, inertia(tensor), idealised=True):
+    if found := defect(mass, inertia(tensor), idealized=True):
         if inertias == "refuse":
             text = f"<{found.partition(';')[0]}; correct what is negative, or give inertias='repair', which raises it to 0"
             raise DescriptionError([Problem(text.replace("<inertia", "<inertia>"), f"link {link.name!r}")])
         robot.leave("negative moment of inertia", f"{link.name} {moments(inertia(tensor))[0]:.3g}")
         tensor = _raised(tensor)
-    odd = bool(defect(mass, inertia(tensor), idealised=False))
+    odd = bool(defect(mass, inertia(tensor), idealized=False))
     if odd:
         robot.leave("inertia that no real body has", link.name)
-    return {"mass": mass, "com": link.inertial.origin.xyz, "inertia": tensor, "idealised": odd}
+    return {"mass": mass, "com": link.inertial.origin.xyz, "inertia": tensor, "idealized": odd}
 
 
 def _in_link_axes(inertial: Inertial) -> np.ndarray:
@@ -68,8 +68,8 @@ def shapes(robot: Robot, link: Link, file: Path, package_dirs: Iterable[Path]) -
 
 
 def _shape(robot: Robot, link: Link, visual: Visual, file: Path, package_dirs: Iterable[Path]) -> Shape | None:
-    colour = visual.colour or robot.colours.get(visual.material)
-    look: dict[str, Any] = {**visual.origin.place, "colour": colour}
+    color = visual.color or robot.colors.get(visual.material)
+    look: dict[str, Any] = {**visual.origin.place, "color": color}
     if visual.kind in _SOLIDS:
         return _SOLIDS[visual.kind](**visual.sizes, **look)
     path = find_mesh(visual.file, file, package_dirs)

@@ -82,24 +82,24 @@ def _visual(robot: Robot, element: Element, link: str) -> Visual | None:
     [shape, *_], origin = shapes, _origin(element)
     material = element.find("material")
     name = "" if material is None else material.get("name", "")
-    colour = None if material is None else _colour(robot, material, link)
+    color = None if material is None else _color(robot, material, link)
     if shape.tag == "mesh":
         scale = _numbers(shape, "scale", 3, (1.0, 1.0, 1.0))
-        return Visual(origin, "mesh", {"scale": scale}, _text(shape, "filename"), colour, name)
+        return Visual(origin, "mesh", {"scale": scale}, _text(shape, "filename"), color, name)
     sizes = {key: _numbers(shape, key, 3) if key == "size" else _number(shape, key) for key in SIZES[shape.tag]}
-    return Visual(origin, shape.tag, sizes, "", colour, name)
+    return Visual(origin, shape.tag, sizes, "", color, name)
 
 
 def _read_material(robot: Robot, element: Element) -> None:
-    if (colour := _colour(robot, element, element.get("name", ""))) is not None:
-        robot.colours[element.get("name", "")] = colour
+    if (color := _color(robot, element, element.get("name", ""))) is not None:
+        robot.colors[element.get("name", "")] = color
 
 
-def _colour(robot: Robot, element: Element, owner: str) -> Vector | None:
+def _color(robot: Robot, element: Element, owner: str) -> Vector | None:
     if element.find("texture") is not None:
         robot.leave("texture", owner)
-    colour = element.find("color")
-    return None if colour is None else tuple(min(max(entry, 0.0), 1.0) for entry in _numbers(colour, "rgba", 4))
+    color = element.find("color")
+    return None if color is None else tuple(min(max(entry, 0.0), 1.0) for entry in _numbers(color, "rgba", 4))
 
 
 def _read_joint(robot: Robot, element: Element) -> None:

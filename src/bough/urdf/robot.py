@@ -23,7 +23,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Inertial:
-    """Mass, and the inertia about the mass centre in the axes of its origin."""
+    """Mass, and the inertia about the mass center in the axes of its origin."""
 
     origin: Origin
     mass: float
@@ -38,7 +38,7 @@ class Visual:
     kind: str
     sizes: dict[str, Any]
     file: str = ""
-    colour: Vector | None = None
+    color: Vector | None = None
     material: str = ""
 
 
@@ -93,7 +93,7 @@ class Robot:
     name: str
     links: dict[str, Link] = field(default_factory=dict)
     joints: dict[str, RobotJoint] = field(default_factory=dict)
-    colours: dict[str, Vector] = field(default_factory=dict)
+    colors: dict[str, Vector] = field(default_factory=dict)
     unused: dict[str, list[str]] = field(default_factory=dict)
 
     def leave(self, kind: str, owner: str) -> None:

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, copy, first_not_finite, normalise, saved_at, set_time,
+from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, copy, first_not_finite, normalize, saved_at, set_time,
                                                stages_of, take_law, take_step)
 from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
@@ -148,7 +148,7 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
         row = HEADER + 3*s + s*s + 4*j
         weights[j] = z*(tableau[row] + z*(tableau[row + 1] + z*(tableau[row + 2] + z*tableau[row + 3])))
     combine(lane, plan, stepper, ws, weights, 0, h, s)
-    normalise(lane, plan, ws)
+    normalize(lane, plan, ws)
     set_time(lane, plan, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
     give_motion(lane, plan, tables, ws, True)
 

@@ -99,7 +99,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
         derivative(lane, plan, pars, tables, ws, method, shift)
         if stage >= s:
             closed = end_correction(lane, plan, ws, saved, speeds)
-            normalise(lane, plan, ws)
+            normalize(lane, plan, ws)
             continue
         copy(lane, ws, work + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
         if stage == s - 1:
@@ -114,7 +114,7 @@ def finish_step(lane, plan, stepper, tables, ws, t, h):
     combine(lane, plan, stepper, ws, tableau, HEADER + s + s*s, h, s)
     if tableau[CROMER]:
         move_with_new_speeds(lane, plan, ws, work, h)
-    normalise(lane, plan, ws)
+    normalize(lane, plan, ws)
     set_time(lane, plan, ws, t + h, t + (1.0 - INSIDE)*h)
     give_motion(lane, plan, tables, ws, True)
 
@@ -134,7 +134,7 @@ def move_with_new_speeds(lane, plan, ws, work, h):
 
 
 @leaf
-def normalise(lane, plan, ws):
+def normalize(lane, plan, ws):
     """Unit quaternions."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)

@@ -3,12 +3,12 @@
 const EDGES = new THREE.LineBasicMaterial({ color: "#10141a", transparent: true, opacity: 0.34 });
 const BRIGHT = new THREE.LineBasicMaterial({ color: MARKS.picked });
 
-function bodyMesh(body, number, colour, edged) {
+function bodyMesh(body, number, color, edged) {
   const group = new THREE.Group();
   for (const opacity of new Set(body.parts.map((part) => part.opacity ?? 1))) {
     const pieces = body.parts.filter((part) => (part.opacity ?? 1) === opacity).map((part) => {
-      const own = part.colour ? new THREE.Color(part.colour) : colour.clone();
-      return { geometry: partGeometry(part), colour: part.role === "rod" ? own.offsetHSL(0, 0, -0.09) : own };
+      const own = part.color ? new THREE.Color(part.color) : color.clone();
+      return { geometry: partGeometry(part), color: part.role === "rod" ? own.offsetHSL(0, 0, -0.09) : own };
     });
     const geometry = merged(pieces);
     const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.62, metalness: 0.08 }));
@@ -25,7 +25,7 @@ function seeThrough(mesh, opacity) {
   mesh.material.needsUpdate = true;
 }
 
-// A body that is picked glows, and its edges are bright; colours that mean something stay as they are.
+// A body that is picked glows, and its edges are bright; colors that mean something stay as they are.
 function highlight(object, on) {
   object.traverse((each) => {
     if (each.isMesh && each.material.emissive) each.material.emissive.set(on && !each.userData.measured ? "#1c3d57" : "#000000");

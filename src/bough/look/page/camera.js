@@ -53,8 +53,8 @@ class Eye {
   }
 
   pan(dx, dy) {
-    const metres = 2 * this.distance * Math.tan(this.stage.camera.fov * Math.PI / 360) / this.stage.size[1];
-    const shift = new THREE.Vector3(-dx, dy, 0).multiplyScalar(metres).applyQuaternion(this.stage.camera.quaternion);
+    const meters = 2 * this.distance * Math.tan(this.stage.camera.fov * Math.PI / 360) / this.stage.size[1];
+    const shift = new THREE.Vector3(-dx, dy, 0).multiplyScalar(meters).applyQuaternion(this.stage.camera.quaternion);
     if (this.turning) shift.applyQuaternion(this.basis.clone().conjugate());
     shift.toArray().forEach((value, k) => { this.point[k] += value; });
     this.stage.stale = true;

@@ -81,8 +81,8 @@ class Controls {
     const { world } = this, box = this.section("Deformation", true);
     const kinds = new Set(world.flexible.filter(Boolean).map((each) => each.measure).filter(Boolean));
     this.knob(box, "scale", -1, 3, 0, (value) => { world.scale = Math.abs(value - 1) < 0.02 ? 1 : value; });
-    const options = [["none", "colour of the limb"], ...["displacement", ...kinds].map((key) => [key, MEASURES[key].title])];
-    this.colour = this.choice(box, "colour", options, (value) => this.measure(value));
+    const options = [["none", "color of the limb"], ...["displacement", ...kinds].map((key) => [key, MEASURES[key].title])];
+    this.color = this.choice(box, "color", options, (value) => this.measure(value));
   }
 
   measure(what) {

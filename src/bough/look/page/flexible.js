@@ -8,8 +8,8 @@ const MEASURES = {
 };
 
 class Flexible {
-  constructor(told, number, colour, motion) {
-    Object.assign(this, { told, number, motion, n: told.modes, inboard: told.inboard, colour });
+  constructor(told, number, color, motion) {
+    Object.assign(this, { told, number, motion, n: told.modes, inboard: told.inboard, color });
     this.points = byRows(told.points);
     this.phi = byRows(told.phi);
     this.lines = byRows(told.lines);
@@ -30,7 +30,7 @@ class Flexible {
   build() {
     const group = new THREE.Group();
     this.material = new THREE.MeshStandardMaterial({
-      color: this.colour, roughness: 0.55, metalness: 0.05, side: THREE.DoubleSide, flatShading: !this.band });
+      color: this.color, roughness: 0.55, metalness: 0.05, side: THREE.DoubleSide, flatShading: !this.band });
     this.mesh = new THREE.Mesh(this.band ? this.band.geometry : this.surface(), this.material);
     if (!this.band) this.addLines(group);
     this.mesh.frustumCulled = false;                            // its points move
@@ -56,7 +56,7 @@ class Flexible {
     if (this.faces.length) return;
     const dots = new THREE.BufferGeometry();
     dots.setAttribute("position", position);
-    group.add(new THREE.Points(dots, new THREE.PointsMaterial({ color: this.colour, size: 4, sizeAttenuation: false })));
+    group.add(new THREE.Points(dots, new THREE.PointsMaterial({ color: this.color, size: 4, sizeAttenuation: false })));
   }
 
   // The modal coordinates at a time; what is shown of them is up to the caller.
@@ -95,7 +95,7 @@ class Flexible {
     return out;
   }
 
-  // What the colours mean: metres, curvature, or strain of element edges.
+  // What the colors mean: meters, curvature, or strain of element edges.
   values(what, eta) {
     const { measured, moved } = this;
     measured.fill(0);
@@ -121,20 +121,20 @@ class Flexible {
     }
   }
 
-  // Draws the displacements; with a measure and its largest value, in colours.
+  // Draws the displacements; with a measure and its largest value, in colors.
   draw(what, largest) {
-    const coloured = what !== "none" && (what === "displacement" || what === this.measure);
-    if (this.material.vertexColors !== coloured) {
-      this.material.vertexColors = this.mesh.userData.measured = coloured;
-      if (coloured) this.material.emissive.set("#000000");
-      this.material.color.set(coloured ? "#ffffff" : this.colour);
+    const colored = what !== "none" && (what === "displacement" || what === this.measure);
+    if (this.material.vertexColors !== colored) {
+      this.material.vertexColors = this.mesh.userData.measured = colored;
+      if (colored) this.material.emissive.set("#000000");
+      this.material.color.set(colored ? "#ffffff" : this.color);
       this.material.needsUpdate = true;
     }
-    if (coloured) this.values(what, this.shown);
-    if (this.band) return this.band.draw(coloured ? largest : 0);
+    if (colored) this.values(what, this.shown);
+    if (this.band) return this.band.draw(colored ? largest : 0);
     const { position, color } = this.mesh.geometry.attributes, tint = new THREE.Color();
     for (let k = 0; k < position.array.length; k++) position.array[k] = this.points[k] + this.moved[k];
-    if (coloured) for (let k = 0; k < this.count; k++) scaleColour(this.measured[k] / largest, tint).toArray(color.array, 3 * k);
+    if (colored) for (let k = 0; k < this.count; k++) scaleColor(this.measured[k] / largest, tint).toArray(color.array, 3 * k);
     position.needsUpdate = color.needsUpdate = true;
     this.mesh.geometry.computeBoundingSphere();
   }
@@ -218,17 +218,17 @@ class Band {
   draw(largest) {
     const { body, stations, profile: outline, geometry } = this, m = outline.length;
     const { position, normal, color } = geometry.attributes, tint = new THREE.Color();
-    const centre = this.rest.map((p, s) => new THREE.Vector3().fromArray(body.moved, 3 * this.path[s]).add(p));
+    const center = this.rest.map((p, s) => new THREE.Vector3().fromArray(body.moved, 3 * this.path[s]).add(p));
     const turn = new THREE.Quaternion(), roll = new THREE.Quaternion(), tangent = new THREE.Vector3(), v = new THREE.Vector3();
     const turned = (x, y) => v.copy(this.across).multiplyScalar(x).addScaledVector(this.thick, y).applyQuaternion(turn);
     const put = (at, s, k, straight) => {
       const { x, y, nx, ny } = outline[k];
-      turned(x, y).add(centre[s]).toArray(position.array, 3 * at);
+      turned(x, y).add(center[s]).toArray(position.array, 3 * at);
       (straight ? v.copy(tangent).multiplyScalar(straight) : turned(nx, ny)).toArray(normal.array, 3 * at);
-      if (largest) scaleColour(body.measured[this.path[s]] / largest, tint).toArray(color.array, 3 * at);
+      if (largest) scaleColor(body.measured[this.path[s]] / largest, tint).toArray(color.array, 3 * at);
     };
     for (let s = 0; s < stations; s++) {
-      tangent.copy(centre[Math.min(s + 1, stations - 1)]).sub(centre[Math.max(s - 1, 0)]).normalize();
+      tangent.copy(center[Math.min(s + 1, stations - 1)]).sub(center[Math.max(s - 1, 0)]).normalize();
       let angle = 0;
       for (let r = 0; r < body.n; r++) angle += this.twist[s * body.n + r] * body.shown[r];
       turn.setFromUnitVectors(this.axis, tangent).premultiply(roll.setFromAxisAngle(tangent, angle));

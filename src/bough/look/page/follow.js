@@ -1,27 +1,27 @@
-// What the camera goes along with: nothing, the mass centre, or a body; and how all comes into view.
+// What the camera goes along with: nothing, the mass center, or a body; and how all comes into view.
 
 class Follow {
   constructor(world, eye) {
     Object.assign(this, { world, eye, box: find("follow"), still: new Rigid() });
-    this.box.append(new Option("stands still", "world"), new Option("follows the mass centre", "centre"));
+    this.box.append(new Option("stands still", "world"), new Option("follows the mass center", "center"));
     world.bodies.forEach((body, k) => this.box.append(new Option(`follows ${body.name}`, k)));
     this.box.addEventListener("change", () => this.choose(this.box.value));
     find("turn").addEventListener("change", () => this.choose(this.box.value));
     find("turn-box").style.visibility = "hidden";
-    this.box.value = world.roams ? "centre" : "world";
+    this.box.value = world.roams ? "center" : "world";
     this.fit();
   }
 
   // A Rigid of the stage, or null for the world.
   get target() {
     const { value } = this.box;
-    return value === "world" ? null : value === "centre" ? this.still : this.world.shown[Number(value)];
+    return value === "world" ? null : value === "center" ? this.still : this.world.shown[Number(value)];
   }
 
   choose(value) {
     const { eye, world } = this;
     this.box.value = value;
-    const body = value === "world" || value === "centre" ? -1 : Number(value);
+    const body = value === "world" || value === "center" ? -1 : Number(value);
     find("turn-box").style.visibility = body >= 0 ? "visible" : "hidden";
     eye.turning = body >= 0 && find("turn").checked;
     if (body >= 0) eye.point = this.middleOf(body);
@@ -37,10 +37,10 @@ class Follow {
 
   fit() {
     const { eye, world } = this, still = this.box.value === "world";
-    const centre = still ? sizeOf(world.corners.world).centre : [0, 0, 0];
-    Object.assign(eye, { radius: world.radius, distance: world.radius, point: [...centre] });
+    const center = still ? sizeOf(world.corners.world).center : [0, 0, 0];
+    Object.assign(eye, { radius: world.radius, distance: world.radius, point: [...center] });
     this.place();                                               // the way it looks decides how far it must be
-    eye.distance = eye.distanceFor(world.corners[still ? "world" : "centre"].map((p) => p.map((x, k) => x - centre[k])));
+    eye.distance = eye.distanceFor(world.corners[still ? "world" : "center"].map((p) => p.map((x, k) => x - center[k])));
     this.place();
     eye.stage.stale = true;
   }

@@ -41,15 +41,15 @@ function creased(vertices, faces) {
   return geometry;
 }
 
-// One geometry of many, each with its colour.
+// One geometry of many, each with its color.
 function merged(pieces) {
   const count = pieces.reduce((sum, { geometry }) => sum + geometry.attributes.position.count, 0);
   const arrays = { position: new Float32Array(3 * count), normal: new Float32Array(3 * count), color: new Float32Array(3 * count) };
   let at = 0;
-  for (const { geometry, colour } of pieces) {
+  for (const { geometry, color } of pieces) {
     arrays.position.set(geometry.attributes.position.array, 3 * at);
     arrays.normal.set(geometry.attributes.normal.array, 3 * at);
-    for (let k = 0; k < geometry.attributes.position.count; k++) colour.toArray(arrays.color, 3 * (at + k));
+    for (let k = 0; k < geometry.attributes.position.count; k++) color.toArray(arrays.color, 3 * (at + k));
     at += geometry.attributes.position.count;
   }
   const whole = new THREE.BufferGeometry();
@@ -64,7 +64,7 @@ function arrowGeometry(heads, radius = 0.022, head = 0.22) {
   const cone = () => new THREE.ConeGeometry(3 * radius, head, 20).rotateX(Math.PI / 2);
   const pieces = [shaft, cone().translate(0, 0, 1 - head / 2)];
   if (heads > 1) pieces.push(cone().translate(0, 0, 1 - 1.25 * head));
-  return merged(pieces.map((geometry) => ({ geometry: geometry.toNonIndexed(), colour: white })));
+  return merged(pieces.map((geometry) => ({ geometry: geometry.toNonIndexed(), color: white })));
 }
 
 // 1, 2 or 5 times a power of ten, next to a number.

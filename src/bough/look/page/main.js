@@ -68,7 +68,7 @@ function published(replay) {
     pause: () => transport.pause(),
     seek: (t) => transport.seek(t),
     pick: (name) => replay.pick(number(name)),
-    follow: (name) => replay.follow.choose(name === "world" || name === "centre" ? name : String(number(name))),
+    follow: (name) => replay.follow.choose(name === "world" || name === "center" ? name : String(number(name))),
     trace: (name, on = true) => world.trace(number(name), on),
     position: (name) => world.actual[number(name)].p.toArray().map((x, k) => x + world.origin[k]),
     screen: (name) => replay.screen(number(name)),
@@ -83,9 +83,9 @@ function about(told, frames) {
 
 // A bar of a round length, at the distance that the camera turns about.
 function scaleBar(stage, eye) {
-  const metres = 2 * eye.distance * Math.tan(stage.camera.fov * Math.PI / 360) / stage.size[1], length = roundNumber(80 * metres);
+  const meters = 2 * eye.distance * Math.tan(stage.camera.fov * Math.PI / 360) / stage.size[1], length = roundNumber(80 * meters);
   const [bar, text] = find("scale").children, [size, unit] = length >= 1e4 ? [1e3, "km"] : length >= 1 ? [1, "m"] : [1e-3, "mm"];
-  bar.style.width = `${length / metres}px`;
+  bar.style.width = `${length / meters}px`;
   text.textContent = `${brief(length / size)} ${unit}`;
 }
 

@@ -1,7 +1,7 @@
 // What is drawn upon the bodies: joints with their axes, frames, loops, wheels, lines, springs, water and ground.
 
-const basic = (colour) => new THREE.MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.15 });
-const flat = (colour) => new THREE.MeshBasicMaterial({ color: colour });
+const basic = (color) => new THREE.MeshStandardMaterial({ color: color, roughness: 0.5, metalness: 0.15 });
+const flat = (color) => new THREE.MeshBasicMaterial({ color: color });
 const marker = (geometry, material) => new THREE.Mesh(geometry, material);
 
 const GLYPH = {
@@ -73,9 +73,9 @@ function footMark(size, up) {
 
 // A straight rod between two points.
 class RodMark {
-  constructor(colour, radius) {
+  constructor(color, radius) {
     this.radius = radius;
-    this.mesh = marker(GLYPH.rod, basic(colour));
+    this.mesh = marker(GLYPH.rod, basic(color));
   }
 
   place(a, b) {
@@ -116,7 +116,7 @@ class WheelMark {
     this.group = new THREE.Group();
     this.turn = alongZ(wheel.axis);
     this.offset = new THREE.Vector3(...wheel.axis).normalize().multiplyScalar(offset + 0.2 * radius);
-    this.centre = new THREE.Vector3(...wheel.centre);
+    this.center = new THREE.Vector3(...wheel.center);
     this.disc = marker(GLYPH.disc, basic(MARKS.wheel));
     for (let k = 0; k < 3; k++) {
       const spoke = marker(new THREE.BoxGeometry(0.72, 0.17, 0.32), basic(k ? "#6d7886" : MARKS.axis));
@@ -129,7 +129,7 @@ class WheelMark {
   }
 
   place(seat, angle) {
-    this.group.position.copy(this.centre).add(this.offset).applyQuaternion(seat.q).add(seat.p);
+    this.group.position.copy(this.center).add(this.offset).applyQuaternion(seat.q).add(seat.p);
     this.group.quaternion.copy(seat.q).multiply(this.turn);
     this.disc.rotation.z = angle;
   }

@@ -52,13 +52,13 @@ class Plot {
     this.group.labels.forEach((label, i) => {
       const entry = make("span", { className: "curve" + (this.on.has(i) ? " on" : "") });
       entry.append(make("i"), label);
-      if (this.on.has(i)) entry.firstChild.style.background = this.colour(i);
+      if (this.on.has(i)) entry.firstChild.style.background = this.color(i);
       entry.addEventListener("click", () => { if (!this.on.delete(i)) this.on.add(i); this.list(); this.draw(); });
       this.legend.append(entry);
     });
   }
 
-  colour(i) { return CURVES[[...this.on].sort((a, b) => a - b).indexOf(i) % CURVES.length]; }
+  color(i) { return CURVES[[...this.on].sort((a, b) => a - b).indexOf(i) % CURVES.length]; }
 
   // Poses are those of the picture; all else has values of its own.
   value(i, frame) {
@@ -124,7 +124,7 @@ class Plot {
 
   line(c, i, range) {
     const { top, bottom } = this.frame;
-    c.strokeStyle = this.colour(i);
+    c.strokeStyle = this.color(i);
     c.lineWidth = 1.5;
     c.lineJoin = "round";
     c.beginPath();

@@ -29,30 +29,30 @@ class World {
   addBodies() {
     const depths = [];
     for (const k of this.order) depths[k] = this.bodies[k].parent < 0 ? 0 : depths[this.bodies[k].parent] + 1;
-    this.colours = this.bodies.map((body, k) => bodyColour(body, depths[k]));
-    this.meshes = this.bodies.map((body, k) => bodyMesh(body, k, this.colours[k], this.bodies.length <= 150));
-    this.flexible = this.bodies.map((body, k) => body.flexible && new Flexible(body.flexible, k, this.colours[k], this.motion));
+    this.colors = this.bodies.map((body, k) => bodyColor(body, depths[k]));
+    this.meshes = this.bodies.map((body, k) => bodyMesh(body, k, this.colors[k], this.bodies.length <= 150));
+    this.flexible = this.bodies.map((body, k) => body.flexible && new Flexible(body.flexible, k, this.colors[k], this.motion));
     this.flexible.forEach((each, k) => { if (each) this.meshes[k].add(each.deformed = each.object); });
     this.layers.bodies.add(...this.meshes);
   }
 
-  // The corners of all bodies at some times: relative to the mass centre, and in the world.
+  // The corners of all bodies at some times: relative to the mass center, and in the world.
   measureExtent() {
     const rigid = new Rigid(), v = new THREE.Vector3(), boxes = this.meshes.map((mesh) => cornersOf(mesh));
     const times = Array.from({ length: 25 }, (_, s) => this.motion.start + this.motion.span * s / 24);
-    this.corners = { world: [], centre: [] };
+    this.corners = { world: [], center: [] };
     for (const t of times) {
       const origin = this.motion.origin(t);
       boxes.forEach((corners, k) => {
         this.motion.pose(k, t, rigid);
         for (const corner of corners) {
           const near = v.copy(corner).applyQuaternion(rigid.q).add(rigid.p).toArray();
-          this.corners.centre.push(near);
+          this.corners.center.push(near);
           this.corners.world.push(near.map((x, i) => x + origin[i]));
         }
       });
     }
-    const [near, far] = ["centre", "world"].map((name) => sizeOf(this.corners[name]));
+    const [near, far] = ["center", "world"].map((name) => sizeOf(this.corners[name]));
     this.roams = far.radius > 3 * near.radius;
     Object.assign(this, this.roams ? near : far);
     this.lowest = this.corners.world.reduce((a, p) => Math.min(a, this.up.dot(v.set(...p))), Infinity);
@@ -89,10 +89,10 @@ class World {
 
   wheelMark(wheel) {
     const body = this.bodies[wheel.place.body];
-    wheel.centre = wheel.place.node >= 0 || body.flexible ? [0, 0, 0] : body.com;
+    wheel.center = wheel.place.node >= 0 || body.flexible ? [0, 0, 0] : body.com;
     if (body.flexible || !body.parts.length) return new WheelMark(wheel, 0.13 * body.reach, 0);
     const axis = new THREE.Vector3(...wheel.axis).normalize(), far = 4 * body.reach;
-    const start = new THREE.Vector3(...wheel.centre).addScaledVector(axis, far);
+    const start = new THREE.Vector3(...wheel.center).addScaledVector(axis, far);
     const plain = new THREE.Mesh(partGeometry(body.parts[0]));
     const hit = new THREE.Raycaster(start, axis.clone().negate()).intersectObject(plain)[0];       // where the axis leaves the part
     plain.geometry.computeBoundingBox();
@@ -231,7 +231,7 @@ class World {
     this.arrows.place(t, (place, out) => this.seat(place, out));
   }
 
-  // Where a body's mass centre is drawn; of a flexible one, a point in its middle.
+  // Where a body's mass center is drawn; of a flexible one, a point in its middle.
   middle(k, out = new THREE.Vector3()) {
     const flexible = this.flexible[k], { p, q } = this.shown[k];
     if (!flexible) return out.set(...this.bodies[k].com).applyQuaternion(q).add(p);
@@ -249,7 +249,7 @@ class World {
 
   trace(k, on) {
     if (on === this.traces.has(k)) return;
-    if (on) this.traces.set(k, new Trace(this.motion, k, this.bodies[k].com, this.colours[k]));
+    if (on) this.traces.set(k, new Trace(this.motion, k, this.bodies[k].com, this.colors[k]));
     else { this.layers.traces.remove(this.traces.get(k).group); this.traces.delete(k); }
     if (on) this.layers.traces.add(this.traces.get(k).group);
     this.placeMarks(this.t);
@@ -275,8 +275,8 @@ function cornersOf(object) {
 function sizeOf(points) {
   const low = [0, 1, 2].map((i) => points.reduce((a, p) => Math.min(a, p[i]), Infinity));
   const high = [0, 1, 2].map((i) => points.reduce((a, p) => Math.max(a, p[i]), -Infinity));
-  const centre = high.map((x, i) => (x + low[i]) / 2);
-  return { centre, radius: points.reduce((a, p) => Math.max(a, Math.hypot(...p.map((x, i) => x - centre[i]))), 0) || 1 };
+  const center = high.map((x, i) => (x + low[i]) / 2);
+  return { center, radius: points.reduce((a, p) => Math.max(a, Math.hypot(...p.map((x, i) => x - center[i]))), 0) || 1 };
 }
 
 // Numbers of bodies, parents before children.

@@ -38,8 +38,8 @@ class Stage {
 }
 
 // Lines of a plane that fade away from its middle; z is up. `cell` is their distance.
-function gridPlane(cell, half, colour) {
-  const position = [], shade = [], tint = new THREE.Color(colour), pieces = 24;
+function gridPlane(cell, half, color) {
+  const position = [], shade = [], tint = new THREE.Color(color), pieces = 24;
   const alpha = (x, y) => Math.max(0, 1 - Math.hypot(x, y) / half) ** 1.3;
   const add = (x, y, strong) => {
     position.push(x, y, 0);

@@ -1,7 +1,7 @@
 // Paths of points over the whole run: what is past is bright, what is to come is faint.
 
 class Trace {
-  constructor(motion, body, point, colour) {
+  constructor(motion, body, point, color) {
     Object.assign(this, { motion, body });
     const rigid = new Rigid(), n = motion.frames;
     this.world = new Float64Array(3 * n);                       // in doubles: it may be far from the origin
@@ -13,7 +13,7 @@ class Trace {
     }
     this.geometry = new THREE.BufferGeometry();
     this.geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * n), 3));
-    const look = (opacity) => new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity });
+    const look = (opacity) => new THREE.LineBasicMaterial({ color: color, transparent: true, opacity });
     const line = (opacity) => new THREE.Line(this.geometry.clone(), look(opacity));
     [this.past, this.whole] = [line(1), line(0.28)];
     this.past.frustumCulled = this.whole.frustumCulled = false;

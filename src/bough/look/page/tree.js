@@ -24,12 +24,12 @@ class Tree {
     this.box.append(make("div", { className: "group", textContent: title }));
   }
 
-  addRow(name, about, colour, depth, act) {
+  addRow(name, about, color, depth, act) {
     const row = make("div", { className: "row" });
     row.style.marginLeft = Math.min(depth, 8) * 13 + "px";
     row.setAttribute("role", "treeitem");
     row.append(make("i"), name, make("small", { textContent: about }));
-    row.firstChild.style.background = colour;
+    row.firstChild.style.background = color;
     row.dataset.text = `${name} ${about}`.toLowerCase();
     row.addEventListener("click", act);
     this.box.append(row);
@@ -39,13 +39,13 @@ class Tree {
   addBody(k, depth) {
     const body = this.world.bodies[k], { joint } = body;
     const own = joint.name === body.name ? "" : `${joint.name}, `, dofs = joint.kind === "free" ? "" : ` ${joint.dofs.join(" ")}`;
-    const colour = "#" + this.world.colours[k].getHexString();
-    this.rows.set(k, this.addRow(body.name, own + joint.kind + dofs, colour, depth, () => this.picked(k)));
+    const color = "#" + this.world.colors[k].getHexString();
+    this.rows.set(k, this.addRow(body.name, own + joint.kind + dofs, color, depth, () => this.picked(k)));
   }
 
-  addPart(part, colour) {
+  addPart(part, color) {
     const on = part.place || part.b;
-    this.addRow(part.name, part.kind || "", colour, 0, () => { if (on.body >= 0) this.picked(on.body); });
+    this.addRow(part.name, part.kind || "", color, 0, () => { if (on.body >= 0) this.picked(on.body); });
   }
 
   find(text) {

@@ -31,7 +31,7 @@ class Variable:
 
 
 @dataclass
-class Labelled:
+class Labeled:
     """Variables, the coordinates of their axes, and what holds for all of them."""
 
     coords: dict[str, Variable] = field(default_factory=dict)
