@@ -19,7 +19,7 @@ _HOMES = {
                        "Restoring", "Buoyancy", "Table", "CentralGravity", "Simulation", "load", "json_schema",
                        "Constant", "Rate", "Polynomial", "Spline", "Harmonics", "Move", "Pieces",
                        "Event", "Lock", "Release", "Prescribe", "Latch", "Stop", "Box", "Cylinder", "Sphere", "Mesh"),
-    "bough.urdf": ("load_urdf",),
+    "bough.exchange.urdf": ("load_urdf",),
     "bough.flex": ("FlexibleBody", "beam", "box", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),

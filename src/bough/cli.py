@@ -132,8 +132,8 @@ def view(
 def check(file: File) -> None:
     """Compile FILE without running it: print the tree, total mass properties, wheels, loads, what loops leave free, and which
     method of dynamics is chosen."""
+    from bough.analyze import model_summary as summary
     from bough.files import read_system
-    from bough.model import summary
 
     model = read_system(file).compile()
     typer.echo(summary.tree_text(model))
@@ -167,8 +167,8 @@ def convert(
 ) -> None:
     """Write the system of FILE as YAML, and say what is lost."""
     from bough.errors import DescriptionError
+    from bough.exchange.urdf import load_urdf
     from bough.files import read_system
-    from bough.urdf import load_urdf
 
     given: dict[str, Any] = {"base": base, "limits": limits, "mimic": mimic, "inertias": inertias, "package_dirs": package_dir}
     options = {key: value for key, value in given.items() if value is not None}

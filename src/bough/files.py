@@ -9,7 +9,7 @@ from typing import Any
 
 from bough.describe import System, load
 from bough.errors import DescriptionError, nearest
-from bough.urdf import load_urdf
+from bough.exchange.urdf import load_urdf
 
 EXAMPLES = Path(__file__).parent / "examples"
 

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 import bough
+from bough.analyze import costs
+from bough.analyze import model_summary as summary
+from bough.analyze.cost_features import form, sizes
+from bough.analyze.costs import CostModel, Costs, complete, cost_model, keep, reference_model, weights_key
 from bough.bench.calibrate import fitted
 from bough.bench.mechanisms import Mechanism, flexible_arm, four_bar_chain, tree36
 from bough.bench.reference import FORMS, arms, rings
 from bough.kernels.lanes import FOUR, ONE
-from bough.model import costs, summary
-from bough.model.cost_features import form, sizes
-from bough.model.costs import CostModel, Costs, complete, cost_model, keep, reference_model, weights_key
 
 
 def limb(*kinds):

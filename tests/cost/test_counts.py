@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
+from bough.analyze.counting import Operations, count_operations, paper
+from bough.analyze.counting.number import TALLY, Counted, Memory
 from bough.bench.mechanisms import Mechanism
-from bough.counting import Operations, count_operations, paper
-from bough.counting.number import TALLY, Counted, Memory
 from bough.sweeps import fields as f
 
 

@@ -260,7 +260,7 @@ def test_yaml_errors_have_their_line(text, message):
 
 
 def test_models_with_other_parameters_keep_events_and_stops(monkeypatch):
-    monkeypatch.setattr("bough.model.compile.check_supported", lambda system: None, raising=False)
+    monkeypatch.setattr("bough.model.compiler.check_supported", lambda system: None, raising=False)
     system = System()
     system.body("boom", joint=Revolute("y"), mass=8, com=(1, 0, 0))
     system.latch("caught", coordinate="boom.ry", at=1)

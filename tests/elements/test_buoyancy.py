@@ -4,7 +4,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.model.loops import moved
+from bough.analyze.loop_constraints import moved
 from tests.compare import EPS, assert_same
 from tests.elements import laws
 from tests.elements.systems import GRAVITY, MASS, SPAR, WATER, spar

@@ -67,7 +67,7 @@ def test_limits_of_a_batch_are_told_by_run():
 
 def test_checked_in_words():
     """`bough check` lists them, and the model counts them."""
-    from bough.model.summary import loads
+    from bough.analyze.model_summary import loads
     model = chain(add_all).compile()
     told = "\n".join(loads(model))
     for part in ("line moored: world at (3, 1, -2) - plate at (0.1, 0.5, 0), 20 N/m from 1 m on", "restoring tether on plate",

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.model.loops import moved
+from bough.analyze.loop_constraints import moved
 from bough.peers.pinocchio import Pinocchio
 from tests.compare import EPS, assert_same
 from tests.elements import laws

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bough.flex.shapes import MassPoints
+from bough.flex.nodes import MassPoints
 from tests.flex.nodal_oracle import rate_map, rate_map_rate, turn
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bough.errors import DescriptionError
 from bough.flex.integrals import ModalIntegrals
-from bough.flex.shapes import MassPoints
+from bough.flex.nodes import MassPoints
 from tests.flex.point_oracle import random_points, required_forces
 
 ROUNDING = 1e-12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bough.flex.integrals import ModalIntegrals
-from bough.flex.shapes import MassPoints
+from bough.flex.nodes import MassPoints
 from tests.flex.nodal_oracle import NodalOracle, Node, TreeBody
 from tests.flex.point_oracle import random_points
 

@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
+from bough.analyze.impulse import speeds_after
 from bough.describe import Polynomial
-from bough.model.impulse import speeds_after
 from tests.compare import assert_same, solved_scale, solving
 from tests.flexible.trees import random_states, random_twin
 from tests.held.holding import given_accelerations, random_motions, solved, with_motions

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import bough
+from bough.analyze import loop_constraints as loops
 from bough.flex import beam
-from bough.model import loops
 from tests.flexible import trees
 
 CRANK = {"mass": 0.5, "com": (0.2, 0.0, 0.05), "inertia": (0.002, 0.01, 0.011)}

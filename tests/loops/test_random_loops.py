@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.model.loops import frame_pose
+from bough.analyze.loop_constraints import frame_pose
 from tests.flexible import trees
 from tests.random_systems import independent_axes, random_axis, random_rotation, random_state, random_system
 
@@ -115,7 +115,7 @@ def gap_row(model, q, v=None):
 
 def shifted(model, q, v, h):
     """q after h seconds at the constant speeds v."""
-    from bough.model.loops import moved
+    from bough.analyze.loop_constraints import moved
     return moved(model, q, h*v)
 
 

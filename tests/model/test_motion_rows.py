@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from bough.compile.motion_tables import breaks, motion_at, motion_rows
 from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
-from bough.model.motions import breaks, motion_at, motion_rows
 from tests.describe.described_systems import pieces
 
 EPS = np.finfo(float).eps

@@ -6,10 +6,8 @@ import pytest
 from scipy.sparse.linalg import cg
 
 import bough
-import bough.model.partition_table
-import bough.operators.operator
-import bough.operators.operators
-import bough.operators.split
+from bough.analyze import partition_table
+from bough.analyze.operators import operator, operators, split
 from tests.compare import EPS, assert_same, solved_scale, solving
 from tests.loops.mechanisms import four_bar
 from tests.operators.states import beam_tree, states
@@ -126,7 +124,7 @@ def test_a_singular_joint_is_named():
         ops.log_det()
 
 
-DOCUMENTED = (bough.operators.operator, bough.operators.operators, bough.operators.split, bough.model.partition_table)
+DOCUMENTED = (operator, operators, split, partition_table)
 
 
 @pytest.mark.parametrize("module", DOCUMENTED)

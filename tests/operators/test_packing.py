@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
+from bough.analyze.operators.articulated import articulate
+from bough.analyze.operators.packing import packed, packs, pairs, rows_of
 from bough.bench.mechanisms import chain
-from bough.operators.articulated import articulate
-from bough.operators.packing import packed, packs, pairs, rows_of
 from bough.sweeps import riccati as f
 from tests.compare import assert_same, solved_scale, solving
 from tests.operators.states import NAMES, RELATIVE, beam_tree, states

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.operators import Split
+from bough.analyze.operators import Split
 from tests.compare import assert_same
 from tests.operators.states import beam_tree
 

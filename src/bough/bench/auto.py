@@ -8,6 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from bough.analyze.cost_features import form
+from bough.analyze.costs import CostModel, cost_model, machine, reference_model
 from bough.bench.calibrate import LANES, Engine, calibrated, take_times
 from bough.bench.cost import saved
 from bough.bench.dynamics import versions
@@ -17,8 +19,6 @@ from bough.describe import System
 from bough.errors import BoughError
 from bough.kernels.lanes import Lanes
 from bough.model import Model
-from bough.model.cost_features import form
-from bough.model.costs import CostModel, cost_model, machine, reference_model
 
 PROCESSES = 3                           # that time the zoo
 LANE_NAMES = {1: "one state", 4: "four lanes"}

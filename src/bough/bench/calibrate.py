@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from bough.analyze.cost_features import sizes
+from bough.analyze.costs import METHODS, keep, weights_key
 from bough.bench.reference import FORMS
 from bough.bench.timing import interleaved
+from bough.compile.kernel_calls import call
 from bough.errors import BoughError
 from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.model.cost_features import sizes
-from bough.model.costs import METHODS, keep, weights_key
 from bough.model.model import KERNELS
-from bough.model.run import call
 from bough.sweeps import fields as f
 
 LANES = (ONE, FOUR)

@@ -4,8 +4,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from bough.analyze.counting import Operations, paper
 from bough.bench.mechanisms import flexible_arm
-from bough.counting import Operations, paper
 from bough.describe import System
 from bough.errors import BoughError
 

@@ -5,12 +5,12 @@ import numpy as np
 
 from bough.bench.mechanisms import MECHANISMS
 from bough.bench.timing import interleaved, with_ratios
+from bough.compile.kernel_calls import call, workspace
 from bough.errors import BoughError, nearest
 from bough.integrate import integrate
 from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.model.run import call, workspace
 from bough.peers import installed
 from bough.progress import counted
 from bough.sweeps import calls

@@ -6,10 +6,10 @@ import numpy as np
 from bough.bench.dynamics import versions
 from bough.bench.mechanisms import flexible_arm
 from bough.bench.timing import interleaved
+from bough.compile.kernel_calls import call, workspace
 from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.model.run import call, workspace
 from bough.peers import installed
 from bough.progress import counted
 from bough.sweeps import calls

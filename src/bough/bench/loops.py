@@ -3,12 +3,13 @@ from typing import Any
 
 import numpy as np
 
+from bough.analyze import loop_constraints as loops
 from bough.bench.dynamics import versions
 from bough.bench.flexible import ENGINES, kernel_call
 from bough.bench.mechanisms import four_bar_chain, four_bar_states, limbed_platform, limbed_platform_states
 from bough.bench.timing import interleaved
 from bough.describe import System
-from bough.model import Model, loops
+from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted
 

@@ -6,12 +6,12 @@ import numpy as np
 from bough.bench.dynamics import random_states, versions
 from bough.bench.mechanisms import Mechanism
 from bough.bench.timing import interleaved
+from bough.compile.kernel_calls import call, workspace
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
 from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.model import KERNELS
-from bough.model.run import call, workspace
 from bough.progress import counted
 
 BODIES = (10, 36, 100, 400, 1000)

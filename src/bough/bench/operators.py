@@ -4,18 +4,18 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from bough.analyze.impulse import at_rest
+from bough.analyze.operators import Operators
+from bough.analyze.operators.articulated import articulate
 from bough.bench.dynamics import random_states, versions
 from bough.bench.flexible import states as bent_states
 from bough.bench.mechanisms import chain, flexible_arm, tree36
 from bough.bench.timing import interleaved
+from bough.compile.kernel_calls import call, workspace
 from bough.describe import System
 from bough.kernels.asides import bound
 from bough.kernels.lanes import ONE
 from bough.model import Model
-from bough.model.impulse import at_rest
-from bough.model.run import call, workspace
-from bough.operators import Operators
-from bough.operators.articulated import articulate
 from bough.progress import counted
 from bough.sweeps import calls
 from bough.sweeps.link_solution import solve_links

@@ -21,13 +21,13 @@ from bough.describe.joint_kinds import (
 )
 from bough.describe.joints import Joint
 from bough.describe.loads import Wrench
-from bough.describe.loops import Distance, Frame, Loop
+from bough.describe.loop import Distance, Frame, Loop
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.settings import Simulation
 from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.stops import Stop
 from bough.describe.system import System, load
-from bough.describe.tables import Table
+from bough.describe.time_table import Table
 from bough.describe.wheels import Wheel
 
 __all__ = [

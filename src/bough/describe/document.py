@@ -15,7 +15,7 @@ from bough.describe.elements import Buoyancy, Line, Restoring
 from bough.describe.events import EVENT, Event
 from bough.describe.gravity import Gravity
 from bough.describe.loads import Wrench
-from bough.describe.loops import Loop
+from bough.describe.loop import Loop
 from bough.describe.numeric import Text, items, shown
 from bough.describe.settings import Simulation
 from bough.describe.stops import Stop

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_val
 from pydantic_core.core_schema import ValidationInfo
 
 from bough.describe.base import Description, Fault
-from bough.describe.loops import Frame, Place, read_frame
+from bough.describe.loop import Frame, Place, read_frame
 from bough.describe.numeric import (
     ABOVE_ZERO,
     AT_LEAST_ZERO,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bough.describe.actions import Action, Lock, Prescribe
-from bough.describe.coordinates import Target, coordinate_names, speed_names, spherical_names, targets
+from bough.describe.coordinate_names import Target, coordinate_names, speed_names, spherical_names, targets
 from bough.describe.events import Event
 from bough.describe.motion_mapping import LOCKED
 from bough.describe.motions import Constant

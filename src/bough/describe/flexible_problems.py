@@ -12,8 +12,8 @@ from bough.describe.body import Body
 from bough.describe.elements import Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.loads import Wrench
-from bough.describe.loops import Distance, Frame, Loop
-from bough.describe.tables import Table
+from bough.describe.loop import Distance, Frame, Loop
+from bough.describe.time_table import Table
 from bough.errors import Path, Problem, nearest
 from bough.flex import FlexibleBody
 

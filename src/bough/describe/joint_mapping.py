@@ -25,7 +25,7 @@ from bough.describe.joint_kinds import (
 from bough.describe.joints import Joint
 from bough.describe.motion_mapping import ENTRY
 from bough.describe.numeric import NUMBERS, shown
-from bough.describe.tables import SIGNAL
+from bough.describe.time_table import SIGNAL
 from bough.errors import DescriptionError, Problem, nearest
 
 TYPES: dict[str, tuple[Callable[..., Joint], tuple[str, ...]]] = {  # type -> how it is made, and the keys of its axes

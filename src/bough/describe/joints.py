@@ -15,7 +15,7 @@ from bough.describe.base import Description, Fault, read_each
 from bough.describe.motion_mapping import LOCKED, MotionEntry, read_entry
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
-from bough.describe.tables import Table, signal
+from bough.describe.time_table import Table, signal
 from bough.errors import DescriptionError
 
 Axes = tuple[UnitVector, ...]

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from bough.describe.base import Description
 from bough.describe.numeric import Text, Vector, VectorLike, shown
-from bough.describe.tables import VectorSignal
+from bough.describe.time_table import VectorSignal
 
 
 def _frame(value: Any) -> str:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from bough.describe.base import unknown_key
 from bough.describe.motions import Constant, Harmonics, Motion, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.numeric import shown
-from bough.describe.tables import TABLE, Table, table
+from bough.describe.time_table import TABLE, Table, table
 from bough.errors import DescriptionError, Problem
 
 LOCKED = "locked"

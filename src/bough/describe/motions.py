@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault
 from bough.describe.numeric import ABOVE_ZERO, NUMBERS, Floats, Number, above_zero, items, numbers, shown
-from bough.describe.tables import increasing
+from bough.describe.time_table import increasing
 
 COEFFICIENTS = 8  # of a polynomial, at most
 _WRITTEN = 1e-9  # of the largest term of a motion: what coefficients rounded to ten digits may leave open

@@ -7,7 +7,7 @@ from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from bough.describe.body import Body
-from bough.describe.loops import Distance, Frame, Loop
+from bough.describe.loop import Distance, Frame, Loop
 from bough.flex import FlexibleBody
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from bough.describe.body import WORLD, Body
 from bough.describe.elements import Line
 from bough.describe.event_problems import event_problems
 from bough.describe.flexible_problems import flexible_problems
-from bough.describe.loops import Loop
+from bough.describe.loop import Loop
 from bough.errors import Path, Problem, nearest
 
 if TYPE_CHECKING:

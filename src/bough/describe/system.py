@@ -18,7 +18,7 @@ from bough.describe.events import Event, Latch
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.loads import Wrench
-from bough.describe.loops import Loop
+from bough.describe.loop import Loop
 from bough.describe.numeric import VectorLike, text
 from bough.describe.references import reference_problems
 from bough.describe.settings import Simulation
@@ -227,7 +227,7 @@ class System:
 
     def compile(self) -> Any:
         """The model: flat arrays that answer questions and can be simulated."""
-        from bough.model.compile import compile_system
+        from bough.model.compiler import compile_system
 
         return compile_system(self)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from bough.describe.axes import Axis, AxisLike
 from bough.describe.base import Description
 from bough.describe.numeric import ABOVE_ZERO, Number, Text, above_zero
-from bough.describe.tables import Signal
+from bough.describe.time_table import Signal
 
 
 class Wheel(Description):

@@ -12,7 +12,7 @@ from bough.errors import DescriptionError
 from bough.flex.attachments import Attachment, rigid_motion
 from bough.flex.cross import Array, tilde
 from bough.flex.integrals import ModalIntegrals
-from bough.flex.shapes import MassPoints, Nodes, Outline, unknown_node
+from bough.flex.nodes import MassPoints, Nodes, Outline, unknown_node
 
 if TYPE_CHECKING:
     from bough.flex.convergence import ConvergenceReport

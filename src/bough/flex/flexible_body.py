@@ -13,7 +13,7 @@ from bough.errors import DescriptionError
 from bough.flex.cross import Array, inertia_of
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import ModalIntegrals, kept
-from bough.flex.shapes import MassPoints, Nodes, Outline
+from bough.flex.nodes import MassPoints, Nodes, Outline
 
 if TYPE_CHECKING:
     from bough.flex.carried import Carried

@@ -14,7 +14,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.cross import Array, tilde
-from bough.flex.shapes import MassPoints
+from bough.flex.nodes import MassPoints
 
 VARIANTS = ("full", "zeroth_order")
 

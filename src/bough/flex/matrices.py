@@ -187,7 +187,7 @@ def _origin(origin: Any, attach: Mapping[str, Any], inboard: str | None, positio
 
 
 def _known_inboard(inboard: str | None, attach: Mapping[str, Any]) -> Any:
-    from bough.flex.shapes import unknown_node
+    from bough.flex.nodes import unknown_node
 
     if inboard is not None and inboard not in attach:
         raise DescriptionError(unknown_node(inboard, tuple(attach)))

@@ -118,7 +118,7 @@ def solid_model(
 
 
 def _origin(grid: SolidGrid, chosen: dict[str, Array], inboard: str | None, origin: Any) -> Array:
-    from bough.flex.shapes import unknown_node
+    from bough.flex.nodes import unknown_node
 
     if inboard is not None and inboard not in chosen:
         raise DescriptionError(unknown_node(inboard, tuple(chosen)))

@@ -15,7 +15,7 @@ from bough.flex.cross import Array
 from bough.flex.flexible_body import FlexibleBody, field_names
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import ModalIntegrals
-from bough.flex.shapes import MassPoints, Nodes, Outline
+from bough.flex.nodes import MassPoints, Nodes, Outline
 
 _PARTS: dict[str, type] = {
     "integrals": ModalIntegrals,

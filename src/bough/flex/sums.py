@@ -9,7 +9,7 @@ import numpy as np
 
 from bough.flex.cross import Array, axial, inertia_of, tilde
 from bough.flex.integrals import ModalIntegrals
-from bough.flex.shapes import MassPoints
+from bough.flex.nodes import MassPoints
 
 Product = Callable[[Array, Array], Array]  # fields a (N, ...), b (N, ...) -> sum m a b, shape (... of a, ... of b)
 

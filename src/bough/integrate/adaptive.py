@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.compile.kernel_calls import call
 from bough.integrate.compiled import loops
 from bough.integrate.fixed import CHUNK_SECONDS, FIRST_CHUNK
 from bough.kernels.lanes import ONE
-from bough.model.run import call
 
 if TYPE_CHECKING:
     from bough.integrate.run import Plan, Run

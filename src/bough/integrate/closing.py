@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.compile.kernel_calls import call, group_parameters, lanes_for
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.tableaus import CORRECTIONS, SPEEDS, euler_cromer
 from bough.integrate.grid import positive
 from bough.integrate.stiff import STIFF
 from bough.model import Model
-from bough.model.run import call, group_parameters, lanes_for
 from bough.sweeps import fields as f
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.analyze.impulse import Jump, jump
+from bough.compile.coordinates import coordinate_place, targets_of
+from bough.compile.hold_tables import Hold, motion_breaks
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
 from bough.integrate.occurrence import Occurrence
 from bough.integrate.stiff import STIFF
 from bough.integrate.watchers import find_moment, passing, pushes, quantity_place, stop_watchers, watcher
 from bough.model import Model
-from bough.model.coordinates import coordinate_place, targets_of
-from bough.model.holds import Hold, motion_breaks
-from bough.model.impulse import Jump, jump
 
 if TYPE_CHECKING:
     from bough.integrate.run import Plan, Run

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.compile.kernel_calls import call, lanes_for
 from bough.integrate.compiled import loops
-from bough.model.run import call, lanes_for
 
 if TYPE_CHECKING:
     from bough.integrate.run import Plan, Run

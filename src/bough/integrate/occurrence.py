@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bough.model.impulse import Jump
+from bough.analyze.impulse import Jump
 
 
 @dataclass(frozen=True)

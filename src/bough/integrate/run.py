@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from bough.compile.coordinates import holdable
+from bough.compile.hold_tables import motion_breaks
+from bough.compile.kernel_calls import call, group_parameters
 from bough.errors import StateError, nearest
 from bough.integrate.adaptive import run_adaptive
 from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilized
@@ -21,9 +24,6 @@ from bough.integrate.stiff import STIFF, run_stiff
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
-from bough.model.coordinates import holdable
-from bough.model.holds import motion_breaks
-from bough.model.run import call, group_parameters
 from bough.progress import Bar
 from bough.sweeps import fields as f
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from bough.compile.hold_tables import impose
+from bough.compile.parameters import members as count_members
 from bough.errors import StateError
 from bough.model import Model
-from bough.model.holds import impose
-from bough.model.parameters import members as count_members
 
 
 def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.compile.hold_tables import impose
+from bough.compile.kernel_calls import call, workspace
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.watchers import crosses, find_moment
 from bough.kernels.lanes import ONE
 from bough.model import Model
-from bough.model.holds import impose
-from bough.model.run import call, workspace
 from bough.sweeps import calls
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bough.compile.coordinates import coordinate_place
 from bough.describe import Event, Stop
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
 from bough.model import Model
-from bough.model.coordinates import coordinate_place
 
 SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
 

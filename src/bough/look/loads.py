@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bough.compile.tables import described_inputs
 from bough.describe import Buoyancy, Restoring
 from bough.look.buffers import Buffers
 from bough.look.motion import Motion
 from bough.look.places import Place, frame_place, place
-from bough.model.tables import described_inputs
 from bough.results.elements import wrench_elements
 from bough.results.result import Result
 

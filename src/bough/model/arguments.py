@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.compile.kernel_calls import lanes_for
+from bough.compile.layout import InputWrench
+from bough.compile.tables import Tables
 from bough.describe import CentralGravity
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.lanes import Lanes
-from bough.model.layout import InputWrench
-from bough.model.run import lanes_for
-from bough.model.tables import Tables
 
 if TYPE_CHECKING:
     from bough.model.model import Model

@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.analyze import loop_constraints as loops
+from bough.analyze.body_motion import Bodies, observe
+from bough.analyze.costs import Costs, cost_model
+from bough.analyze.cut_loads import CutLoads
+from bough.analyze.internal_loads import internal_loads
+from bough.analyze.momentum import momentum_loads
+from bough.analyze.partition_table import PartitionTable, partition_table
+from bough.analyze.singular_inertia import check_finite
+from bough.compile.cloud_tables import chosen_cloud, cloud_problem
+from bough.compile.coordinates import coordinate_places
+from bough.compile.element_tables import forces_by_name
+from bough.compile.hold_tables import Hold, declared_holds, impose, prescribed_motion, switched
+from bough.compile.kernel_calls import call, group_parameters, workspace
+from bough.compile.layout import InputWrench
+from bough.compile.parameters import body_parameters, suspicious_members
+from bough.compile.tables import Tables, build_tables, described_inputs
 from bough.describe import CentralGravity, System
-from bough.describe.coordinates import coordinate_names, speed_names
+from bough.describe.coordinate_names import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.lanes import ONE, Lanes
-from bough.model import loops
 from bough.model.arguments import Batch, rows
-from bough.model.cloud import chosen_cloud, cloud_problem
-from bough.model.coordinates import coordinate_places
-from bough.model.costs import Costs, cost_model
-from bough.model.cut_loads import CutLoads
-from bough.model.elements import forces_by_name
-from bough.model.holds import Hold, declared_holds, impose, prescribed_motion, switched
-from bough.model.internal_loads import internal_loads
-from bough.model.layout import InputWrench
-from bough.model.momentum import momentum_loads
-from bough.model.observe import Bodies, observe
-from bough.model.parameters import body_parameters, suspicious_members
-from bough.model.partition_table import PartitionTable, partition_table
-from bough.model.run import call, group_parameters, workspace
-from bough.model.singular import check_finite
-from bough.model.tables import Tables, build_tables, described_inputs
 from bough.progress import counted
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
-    from bough.counting import OperationCounts
-    from bough.operators import Operators
+    from bough.analyze.counting import OperationCounts
+    from bough.analyze.operators import Operators
 
 KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
 METHODS = ("auto", *KERNELS)
@@ -378,7 +378,7 @@ class Model:
         >>> counts.parts["factors"].divisions, counts.parts["solution"].multiplications
         (1, 1)
         """
-        from bough.counting import OperationCounts, count_operations
+        from bough.analyze.counting import OperationCounts, count_operations
         way, (q0, v0) = self.dynamics(method), self.assemble()
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         tables = batch.tables
@@ -397,7 +397,7 @@ class Model:
 
         They are those of the tree: loops are left open.  They depend on q; accelerations() from them on the other arguments too.
         Without v, at rest."""
-        from bough.operators.operators import operators_of
+        from bough.analyze.operators.operators import operators_of
         return operators_of(self, q, v, whole, {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors,
                                                 "orbit": orbit})
 
@@ -470,7 +470,7 @@ class Model:
              workspace(tables, lanes) if ws is None else ws)
 
     def __repr__(self) -> str:
-        from bough.model.summary import tree_text
+        from bough.analyze.model_summary import tree_text
         return tree_text(self)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Joint, Lock, System
-from bough.model.coordinates import holdable
 
 
 def energy_spoilers(system: System, *, controlled: bool) -> list[str]:

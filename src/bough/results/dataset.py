@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.model.coordinates import holdable
+from bough.compile.coordinates import holdable
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
 from bough.results.elements import wrench_elements

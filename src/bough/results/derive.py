@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bough.model.coordinates import holdable
+from bough.compile.coordinates import holdable
 from bough.progress import working
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
 from bough.results.elements import limits, tensions, wrenches
@@ -19,10 +19,10 @@ from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
 if TYPE_CHECKING:
+    from bough.analyze.cut_loads import CutLoads
     from bough.flex import FlexibleBody
     from bough.integrate.trajectory import Trajectory
     from bough.model import Model
-    from bough.model.cut_loads import CutLoads
 
 CHUNK = 4_000_000  # floats that a chunk's kinematics may take
 _FLOATS_PER_BODY = 60

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bough.compile.element_tables import equal_cylinder, forces_by_name
 from bough.describe import Buoyancy, Restoring, System
 from bough.describe.elements import Element
-from bough.model.elements import equal_cylinder, forces_by_name
 
 if TYPE_CHECKING:
-    from bough.model.observe import Bodies
+    from bough.analyze.body_motion import Bodies
 
 TAPERED, ENDS, FLAT, PITCHED, YAWED = range(1, 6)
 LIMITS = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.model.cuts import read_cut
+from bough.analyze.cuts import read_cut
 from bough.results.dataset import coordinates, texts
 from bough.results.derive import Answers, answers
 from bough.results.labeled import Labeled, Variable

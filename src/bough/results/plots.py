@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity
 from bough.errors import StateError, nearest
-from bough.model.coordinates import holdable
 from bough.progress import working
 from bough.results.conserved import momentum_spoilers
 from bough.results.dataset import joint_units

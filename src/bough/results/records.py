@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
-from bough.model.coordinates import holdable
 
 
 class Meaning(NamedTuple):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bough.model.loops import POSITION, loop_terms
+from bough.analyze.loop_constraints import POSITION, loop_terms
 from bough.sweeps.fronts import REDUNDANT
 
 if TYPE_CHECKING:

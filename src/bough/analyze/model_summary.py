@@ -1,0 +1,176 @@
+"""A model in words: its tree, its mass properties, what acts on it, how freely its loops let it move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.analyze.loop_constraints import moved, row_sizes
+from bough.compile.cloud_tables import chosen_cloud
+from bough.describe import CentralGravity, Event, Joint, Mesh, outline
+from bough.errors import StateError
+from bough.kernels.lanes import FOUR, ONE
+
+if TYPE_CHECKING:
+    from bough.model.model import Model
+
+
+def tree_text(model: Model) -> str:
+    """The tree of bodies with joints, degrees of freedom and masses, under a line of totals."""
+    return "Model" + outline.of(model.system).removeprefix("System")
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass [kg], mass center [m] and inertia about it [kg m^2] of the whole system, world axes."""
+
+    mass: float
+    center: np.ndarray
+    inertia: np.ndarray
+
+
+def mass_properties(model: Model, q: Any = None) -> MassProperties:
+    """Those of the system in the position q, or in its initial one."""
+    states = np.repeat(np.atleast_2d(model.q0 if q is None else q), 4, axis=0)      # in lanes, as results ask for poses
+    seen = model.bodies(states)
+    arm, turn = (seen.com - seen.center_of_mass[:, None])[0], seen.attitude[0]
+    own = np.array([body.inertia for body in model.system.bodies.values()])
+    inertia = np.einsum("kij,kjl,kml->im", turn, own, turn)
+    inertia += np.einsum("k,kj,kj->", seen.mass, arm, arm) * np.eye(3) - np.einsum("k,ki,kj->ij", seen.mass, arm, arm)
+    return MassProperties(float(seen.mass.sum()), seen.center_of_mass[0], inertia)
+
+
+def loads(model: Model) -> list[str]:
+    """What acts on the system, one line each."""
+    system = model.system
+    joints = [(body.joint.name or name, body.joint) for name, body in system.bodies.items()]
+    joints += [(f"loop {name}", loop.joint) for name, loop in system.loops.items() if isinstance(loop.joint, Joint)]
+    springs = [name for name, joint in joints if any(joint.stiffness or ())]
+    dampers = [name for name, joint in joints if any(joint.damping or ())]
+    motors = [name for name, joint in joints if any(value != 0.0 for value in joint.torque or ())]
+    found = [_gravity(system.gravity)]
+    found += [f"{what}: {_listed(names)}" for what, names in
+              (("springs", springs), ("dampers", dampers), ("joint torques", motors)) if names]
+    found += [f"wrench {w.name} on {w.body}" for w in system.wrenches.values()]
+    found += [f"stop {stop.name}: {stop.coordinate} {'above' if stop.side > 0 else 'below'} {stop.limit:g}"
+              for stop in system.stops.values()]
+    found += [f"line {w.name}: {outline.place(w.a)} - {outline.place(w.b)}, {w.stiffness:g} N/m from {w.length:g} m on" for w in
+              system.lines.values()]
+    found += [f"restoring {w.name} on {w.body}" for w in system.restorings.values()]
+    found += [f"buoyancy {w.name} on {w.body}, water up to z = {w.level:g} m" for w in system.buoyancies.values()]
+    return found
+
+
+def held(model: Model) -> list[str]:
+    """Which coordinates are locked or prescribed at the start, and what events will do."""
+    locked = [name for name, hold in model.holds.items() if hold.motion is None]
+    moved = [name for name, hold in model.holds.items() if hold.motion is not None]
+    found = [f"{what}: {_listed(names)}" for what, names in (("locked", locked), ("prescribed", moved)) if names]
+    return found + [_event(event) for event in model.system.events.values()]
+
+
+def _event(event: Event) -> str:
+    moment = f"at {event.at:g} s" if event.at is not None else f"when {event.when} passes {event.crosses:g}"
+    return f"event {event.name} {moment}: " + ", ".join(f"{type(action).__name__.lower()} {action.target}" for action in event.do)
+
+
+def lost_meshes(model: Model) -> list[str]:
+    """Mesh files of shapes that are not where they should be."""
+    shapes = [(body.name, shape) for body in model.system.bodies.values() for shape in body.shapes]
+    return [f"{name}: there is no file {shape.path}; it will not be drawn" for name, shape in shapes
+            if isinstance(shape, Mesh) and shape.npz is None and not Path(shape.path).is_file()]
+
+
+def wheels(model: Model) -> list[str]:
+    """The wheels, one line each."""
+    return [
+        f"{w.name} in {w.body}: {w.inertia:g} kg m^2, {w.speed:g} rad/s, {'driven' if w.driven else 'speed held'}"
+        for w in model.system.wheels.values()
+    ]
+
+
+def dynamics(model: Model) -> list[tuple[str, str]]:
+    """Label and text: which method "auto" means, for one state and in lanes, and why."""
+    if chosen_cloud(model):
+        return [("dynamics", f"cloud: all but {_count(int(model.free.sum()), 'speed')} are given")]
+    found = []
+    for label, lanes, what in (("dynamics", ONE, "an evaluation"), ("in lanes", FOUR, "a state")):
+        costs = model.costs(lanes)
+        times = {"order-n": costs.order_n, "dense": costs.dense}
+        chosen = times.pop(costs.choice)
+        other, slower = times.popitem()
+        found.append((label, f"{costs.choice}: {chosen:.3g} us {what}, {slower:.3g} us by {other}"))
+    whose = "this machine" if model.costs().calibrated else "a reference machine; bough calibrate measures this one"
+    return [*found, ("predicted", f"for {whose}")]
+
+
+def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:
+    """Label and text: freedom at the position q that closes the loops, what is redundant, and what the description leaves open."""
+    if not model.system.loops:
+        return []
+    freedom, beside = model.freedom(q), _rank_beside(model, q)
+    found = [("freedom", f"{freedom.tree} before loops, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
+                         f"{_count(freedom.degrees, 'degree')} of freedom")]  # fmt: skip
+    if freedom.redundant:
+        found.append(("redundant", f"{_listed(list(freedom.redundant))}: the other equations imply them"))
+    if freedom.idle:
+        found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {_each(freedom.idle)}"))
+    if beside > freedom.rank:
+        found.append(("singular", f"the initial position is singular: {beside} equations are independent beside it, which leave "
+                                  f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))  # fmt: skip
+    return found + [("at the start", text) for text in _openings(model, q)]
+
+
+def _rank_beside(model: Model, q: np.ndarray) -> int:
+    """Independent equations at a position near q that closes the loops."""
+    change = _BESIDE * np.random.default_rng(0).standard_normal(model.nv)
+    try:
+        return model.freedom(model.assemble(moved(model, q, change), np.zeros(model.nv))[0]).rank
+    except StateError:                                          # nothing near it closes them
+        return 0
+
+
+def _openings(model: Model, q: np.ndarray) -> list[str]:
+    """By how much the initial state of the description misses the loops."""
+    found = []
+    if worst := _worst(model, model.loop_gaps(model.q0)):
+        found.append(f"loop '{worst[0]}' is open by {worst[1]}; a run will close it")
+    if worst := _worst(model, model.loop_gaps(q, model.v0)):
+        found.append(f"the speeds open loop '{worst[0]}' by {worst[1]}/s; a run will change them")
+    return found
+
+
+def _worst(model: Model, gaps: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
+    """The loop that is open most, and by how much; none, if all are closed."""
+    closures = model.tables.fronts.closures
+    units = [unit for c in closures for unit in ["m"] * (c.rows - c.rotations) + ["rad"] * c.rotations]
+    names = [c.name for c in closures for _ in c.labels]
+    given = np.abs(np.concatenate(list(gaps.values())))
+    i = int((given * row_sizes(closures)).argmax())
+    amount = f"{given[i] * 1e3:.3g} m{units[i]}" if given[i] < 0.1 else f"{given[i]:.3g} {units[i]}"
+    return (names[i], amount) if given[i] > _OPEN else None
+
+
+_BESIDE, _OPEN = 1e-3, 1e-9                 # rad or m
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _each(names: tuple[str, ...]) -> str:
+    return "it" if len(names) == 1 else "each of them"
+
+
+def _gravity(gravity: Any) -> str:
+    if isinstance(gravity, CentralGravity):
+        return f"central gravity: mu {gravity.mu:g} m^3/s^2, at {np.linalg.norm(gravity.position) / 1e3:g} km"
+    return f"gravity: {', '.join(f'{g:g}' for g in gravity)} m/s^2" if any(gravity) else "no gravity"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -1,0 +1,282 @@
+"""Where the fronts of closed loops are: which loops each holds, which hinges it passes, where fronts join [B 15].
+
+A loop is eliminated where the ways inward from its two ends meet; if that is the body frame of a flexible body, one hinge further
+in, when the modes are eliminated.  Columns of a front are in the order of elimination.
+"""
+from dataclasses import dataclass, field
+
+from bough.compile.loop_tables import Closure, way_inward
+from bough.compile.partition import Partition
+from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.sweeps import fields as f
+from bough.sweeps.fields import fours
+
+WIDE = 24                   # columns: junctions with more of them are taken apart
+
+
+class Junction:
+    """A front that starts at a body: columns of the loops that end here or come from outboard, in the order of elimination."""
+
+    def __init__(self, active: list[int], closed: list[int], closures: list[Closure], sources: "list[Junction]"):
+        self.closed = closed                                            # loops eliminated here, which come first
+        self.sources = sources                                          # fronts that join
+        self.host: Junction | None = None                               # whose columns this front uses, instead of its own
+        self.hinges: list[int] = []                                     # of one degree of freedom, which this front passes
+        self.answers = bool(closed or sources)                          # whether its L may hold anything when it joins the next
+        self.columns: dict[int, int] = {}                               # loop -> its first column
+        self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: in ws
+        for loop in [*closed, *(loop for loop in active if loop not in closed)]:
+            self.columns[loop] = self.width
+            self.end = self.width + closures[loop].rows
+            self.width += fours(closures[loop].rows)
+
+    @property
+    def open(self) -> list[int]:
+        return [loop for loop in self.columns if loop not in self.closed]
+
+    def take_in(self, closures: list[Closure], ends: set[int]) -> None:
+        """Let fronts that join use this one's columns from their start on: those that close nothing before, do not overlap, and
+        none of whose loops ends on this body, as that end would need the same column.  Such a front has nothing to be added."""
+        taken = set(ends)
+        order = list(self.columns)
+        for source in sorted(self.sources, key=lambda source: -len(source.columns)):
+            loops = list(source.columns)
+            if source.closed or taken & set(loops):
+                continue
+            first = order.index(loops[0])
+            if order[first:first + len(loops)] == loops:
+                taken |= set(loops)
+                source.host, source.width = self, self.width
+                source.columns = {loop: self.columns[loop] for loop in loops}
+                source.end = source.columns[loops[-1]] + closures[loops[-1]].rows
+
+
+@dataclass
+class Fronts:
+    """All fronts of a model, and where they are in the workspace."""
+    closures: list[Closure]
+    junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, as they follow each other
+    passing: dict[int, Junction] = field(default_factory=dict)          # by hinge: the junction whose front passes it
+    answers: dict[int, int] = field(default_factory=dict)               # by hinge: where U and 1/D, or W, are in ws
+    multipliers: list[int] = field(default_factory=list)                # by loop: where they are, from the first on
+    closure_at: int = 0
+    multipliers_at: int = 0
+    size: int = 0                                                       # of all multipliers
+    fronts_at: int = 0
+    fronts_end: int = 0
+    end: int = 0
+
+    def columns(self, k: int) -> int:
+        """How many columns of a front the rows of modes of a MODAL hinge have."""
+        return self.passing[k].width if k in self.passing else 0
+
+
+def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
+    """The fronts of all loops, in the workspace from `at` on."""
+    fronts = Fronts(closures)
+    eliminated = [parts.hinges[c.meet].inner if parts.hinges[c.meet].kind == MODAL else c.meet for c in closures]
+    order = sorted(range(len(closures)), key=lambda loop: -eliminated[loop])
+    rank = {loop: i for i, loop in enumerate(order)}
+    beyond: dict[int, set[int]] = {}                                    # by hinge: loops with an end on its body or beyond
+    ends: dict[int, set[int]] = {}                                      # by hinge: loops with an end on its body
+    for loop, closure in enumerate(closures):
+        for end in (closure.a, closure.b):
+            ends.setdefault(end, set()).add(loop)
+            for k in way_inward(parts, end):
+                beyond.setdefault(k, set()).add(loop)
+    outer: dict[int, list[int]] = {}                                    # by body: hinges on it that a front passes
+    for k in range(len(parts.hinges) - 1, -1, -1):
+        active = sorted((loop for loop in beyond.get(k, ()) if eliminated[loop] <= k), key=rank.__getitem__)
+        if not active:
+            continue
+        sources = [fronts.passing[c] for c in outer.get(k, ())]
+        closed = [loop for loop in active if eliminated[loop] == k]
+        if ends.get(k) or closed or len(sources) > 1 or parts.hinges[k].kind == MODAL:
+            if parts.hinges[k].kind == MODAL:                           # its modes have one numbering of columns
+                fronts.junctions[k] = [Junction(active, closed, closures, sources)]
+            else:
+                fronts.junctions[k] = take_apart(active, closed, closures, sources)
+            last = fronts.junctions[k][-1]
+        else:
+            last = sources[0]
+        if k and len(closed) < len(active):
+            fronts.passing[k] = last
+            if parts.hinges[k].kind in (REVOLUTE, PRISMATIC):
+                last.hinges.append(k)
+            elif parts.hinges[k].kind not in (WELD, NODE):
+                last.answers = True
+            outer.setdefault(parts.hinges[k].inner, []).append(k)
+    for k in sorted(fronts.junctions):                                  # inner ones first
+        if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
+            for junction in reversed(fronts.junctions[k]):
+                junction.take_in(closures, ends.get(k, set()))
+    place(fronts, parts, at)
+    return fronts
+
+
+def take_apart(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+    """The junctions of one body, one after the other: loops that no front brings together never share one."""
+    stages: list[Junction] = []
+    still: list[Junction] = []                                          # that have open columns
+    passes = False                                                      # whether loops start here or pass, without any that closes
+    for loops in connected(active, sources):
+        own = [source for source in sources if source.open[0] in loops]
+        done = [loop for loop in closed if loop in loops]
+        if not done:
+            passes = True
+            still += own
+            continue
+        stages += stages_of(loops, done, closures, own)
+        if stages[-1].open:
+            still.append(stages[-1])
+    if passes or len(still) > 1:                                        # what goes on inward goes on together
+        stages.append(Junction([loop for loop in active if loop not in closed], [], closures, still))
+    elif still:
+        stages.append(stages.pop(stages.index(still[0])))               # comes last
+    return stages
+
+
+def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
+    """Loops that fronts bring together, directly or through others."""
+    group = {loop: {loop} for loop in active}
+    for source in sources:
+        merged = set().union(*(group[loop] for loop in source.open))
+        for loop in merged:
+            group[loop] = merged
+    found: list[list[int]] = []
+    for loop in active:
+        if not any(loop in loops for loops in found):
+            found.append([other for other in active if other in group[loop]])
+    return found
+
+
+def stages_of(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+    """One junction, or where it would be wide several: each joins what the next loop needs to close."""
+    if len(closed) < 2 or sum(fours(closures[loop].rows) for loop in active) <= WIDE:
+        return [Junction(active, closed, closures, sources)]
+    stages: list[Junction] = []
+    holders: dict[int, set[int]] = {}                                   # by loop: sources that bring it
+    for i, source in enumerate(sources):
+        for loop in source.open:
+            holders.setdefault(loop, set()).add(i)
+    waiting, to_close, carried = set(range(len(sources))), set(closed), set[int]()
+    while to_close:
+        near = {loop for loop in carried if loop in to_close} or to_close
+        chosen = min(near, key=lambda loop: (len({other for i in holders.get(loop, set()) & waiting
+                                                  for other in sources[i].open} - carried), loop))
+        joining = holders.get(chosen, set()) & waiting
+        waiting -= joining
+        here = carried | {loop for i in joining for loop in sources[i].open} | {chosen}
+        done = [loop for loop in active if loop in here and loop in to_close and not holders.get(loop, set()) & waiting]
+        before = [stages[-1]] if carried else []
+        stages.append(Junction([loop for loop in active if loop in here], done, closures, before + [sources[i] for i in joining]))
+        to_close -= set(done)
+        carried = here - set(done)
+    left = [loop for loop in active if loop not in closed]
+    if waiting or set(left) - carried:                                  # fronts that only pass, loops that start here
+        before = [stages[-1]] if carried else []
+        stages.append(Junction(left, [], closures, before + [sources[i] for i in sorted(waiting)]))
+    return stages
+
+
+def first_open(junction: Junction) -> int:
+    """The first column behind those eliminated."""
+    return min((junction.columns[loop] for loop in junction.open), default=junction.width)
+
+
+def place(fronts: Fronts, parts: Partition, at: int) -> None:
+    """Places in ws: weights, multipliers, fronts, answers of hinges."""
+    fronts.closure_at = at = fours(at)
+    at += fours(f.CLOSURE_SIZE)
+    fronts.multipliers_at = at
+    for closure in fronts.closures:
+        fronts.multipliers.append(at)
+        at += fours(closure.rows)
+    fronts.size, fronts.fronts_at = at - fronts.multipliers_at, at
+    for k in sorted(fronts.junctions):
+        for junction in reversed(fronts.junctions[k]):
+            if junction.host is not None:                               # placed before
+                junction.at = junction.host.at
+            else:
+                junction.at = at
+                at += junction.width*(junction.width + f.FRONT_ROWS)
+    fronts.fronts_end = at
+    for junctions in fronts.junctions.values():
+        for junction in junctions:
+            for k in junction.hinges:                                   # one after the other: see `sweeps.fronts.add_path`
+                fronts.answers[k] = at
+                at += answer_length(junction)
+    for k, junction in fronts.passing.items():
+        if parts.hinges[k].kind in (SPHERICAL, FREE):
+            fronts.answers[k] = at
+            at += 6*(junction.width - first_open(junction))             # W: a motion
+    fronts.end = at
+
+
+def answer_length(junction: Junction) -> int:
+    """How many numbers a hinge of one degree of freedom keeps: U of all open columns, and 1/D."""
+    return junction.width - first_open(junction) + fours(1)
+
+
+def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> list[list[int]]:
+    """Columns of a front that joins, which are neighbors both there and here: where they start there, here, how many they are."""
+    runs: list[list[int]] = []
+    for loop in source.open:
+        begin, to = source.columns[loop], junction.columns[loop]
+        if runs and begin - runs[-1][0] == to - runs[-1][1] == fours(runs[-1][2]):
+            runs[-1][2] = fours(runs[-1][2]) + closures[loop].rows
+        else:
+            runs.append([begin, to, closures[loop].rows])
+    return runs
+
+
+def front_rows(fronts: Fronts, parts: Partition, hinge_rows: list[list[int]], at: int) -> list[list[int]]:
+    """Rows of plan for loops, junctions and fronts, the first at `at`; rows of hinges learn where theirs are."""
+    rows = [loop_row(fronts, loop) for loop in range(len(fronts.closures))]
+    at += sum(map(len, rows))
+    sources: dict[Junction, int] = {}                                   # where the SOURCE row of a front is
+    for k, junctions in fronts.junctions.items():
+        hinge_rows[k][f.JUNCTION] = at
+        written = [junction_row(fronts, junction) for junction in junctions]
+        starts = [at + sum(map(len, written[:i])) for i in range(len(written) + 1)]
+        written[0][f.LAST_JUNCTION] = starts[len(written) - 1]
+        for i, (row, junction) in enumerate(zip(written, junctions, strict=True)):
+            row[f.NEXT_JUNCTION] = starts[i + 1] if i + 1 < len(written) else 0
+            row[f.PREVIOUS_JUNCTION] = starts[i - 1] if i else 0
+            place_ = starts[i] + f.JUNCTION_ROW + f.CLOSED_ROW*len(junction.closed)
+            for source in junction.sources:
+                sources[source] = place_
+                place_ += f.SOURCE_ROW + f.RUN*len(runs_of(source, junction, fronts.closures))
+        rows += written
+        at = starts[-1]
+    for k, junction in fronts.passing.items():
+        hinge_rows[k][f.FRONT] = at
+        rows.append([junction.at, junction.width, first_open(junction), junction.end, fronts.answers.get(k, 0),
+                     sources.get(junction, 0)])
+        at += len(rows[-1])
+    return rows
+
+
+def loop_row(fronts: Fronts, loop: int) -> list[int]:
+    """A loop's rows are the columns of its fronts from the last to the first: rotations, against which light tips give way most,
+    are eliminated first, and seldom need sorting."""
+    closure = fronts.closures[loop]
+    row = [closure.a, closure.b, closure.meet, len(closure.translations), closure.held]
+    for end in (closure.a, closure.b):
+        junction = next(junction for junction in fronts.junctions[end] if loop in junction.columns) if end else None
+        first = (junction.at + junction.width*junction.width + junction.columns[loop] + closure.rows - 1) if junction else 0
+        row += [first, junction.width if junction else 0]
+    return [*row, closure.rows, fronts.multipliers[loop]]
+
+
+def junction_row(fronts: Fronts, junction: Junction) -> list[int]:
+    row = [junction.at, junction.width, junction.end, 0, 0, 0, len(junction.closed), len(junction.sources)]
+    for loop in junction.closed:
+        row += [junction.columns[loop], fronts.closures[loop].rows, fronts.multipliers[loop]]
+    for source in junction.sources:
+        runs, first = runs_of(source, junction, fronts.closures), first_open(source)
+        adds = f.IN_PLACE if source.host is junction else f.ALL_OF_IT if source.answers else f.WITHOUT_L
+        kept = fronts.answers[source.hinges[0]] - first if source.hinges else 0
+        row += [source.at, source.width, adds, kept, answer_length(source), len(source.hinges), len(runs)]
+        row += [number for run in runs for number in run]
+    return row

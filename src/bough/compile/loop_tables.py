@@ -1,0 +1,130 @@
+"""Closed loops as the numbers that `sweeps.closures` reads: which directions and rotations each holds, between which hinges."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.compile.partition import Partition, Seat
+from bough.describe import Distance, Frame, Joint, Loop, System
+from bough.describe.orientation import rotation_matrix
+from bough.kernels.hinges import NODE
+from bough.sweeps import fields as f
+
+AXES = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A loop between the bodies of two hinges."""
+    name: str
+    a: int                      # hinge of the end a; 0: the ground
+    b: int
+    meet: int                   # where their ways inward meet
+    translations: np.ndarray    # (n, 3) held directions in the axes of a's frame
+    held: int                   # which rotations, see sweeps.fields
+    labels: tuple[str, ...]     # what each row holds
+    parameters: np.ndarray      # (batch, LOOP_PARS)
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def rotations(self) -> int:
+        """How many of the rows, the last ones, hold a rotation."""
+        return 0 if self.held == f.DISTANCE else self.held
+
+    @property
+    def size(self) -> float:
+        """The length by which rows of rotations are multiplied."""
+        return float(self.parameters[0, f.LOOP_SIZE])
+
+
+def build_closures(system: System, parts: Partition) -> list[Closure]:
+    return [build_closure(loop, parts) for loop in system.loops.values()]
+
+
+def build_closure(loop: Loop, parts: Partition) -> Closure:
+    seat_a, seat_b = frame_seat(parts, loop.a), frame_seat(parts, loop.b)
+    meet = common_hinge(parts, seat_a.hinge, seat_b.hinge)
+    directions, held, frame_a, frame_b, value, labels = held_motion(loop.joint)
+    size = loop_size(parts, seat_a, seat_b, meet)
+    batch = max(len(seat_a.at), len(seat_b.at))
+    padded = np.zeros((3, 3))
+    padded[:len(directions)] = directions @ seat_a.turn.T
+    constants = [padded.ravel(), (frame_a @ seat_a.turn.T).ravel(), (frame_b @ seat_b.turn.T).ravel(), [value], [size]]
+    numbers = [np.broadcast_to(seat_a.at, (batch, 3)), np.broadcast_to(seat_b.at, (batch, 3)),
+               *(np.tile(np.asarray(part, float), (batch, 1)) for part in constants)]
+    return Closure(loop.name, seat_a.hinge, seat_b.hinge, meet, directions, held, labels, np.concatenate(numbers, axis=1))
+
+
+def frame_seat(parts: Partition, frame: Frame) -> Seat:
+    """Where a frame sits: fixed in the body of a hinge."""
+    body = None if frame.body == "world" else frame.body
+    seat = parts.seat(body, frame.node)
+    return Seat(seat.hinge, seat.turn @ rotation_matrix(frame.orient), seat.at + seat.turn @ np.asarray(frame.at))
+
+
+def held_motion(joint: Joint | Distance) -> tuple[np.ndarray, int, np.ndarray, np.ndarray, float, tuple[str, ...]]:
+    """What a joint does not let move: directions held, kind of rotations, axes in the frames a and b (an axis a row), a value to
+    hold, and a label a row [B 14]."""
+    if isinstance(joint, Distance):
+        return np.zeros((0, 3)), f.DISTANCE, AXES, AXES, joint.length, ("distance",)
+    directions = complement(np.array(joint.translations, float).reshape(-1, 3))
+    turns = np.zeros((3, 3)) if isinstance(joint.rotations, str) else np.array(joint.rotations, float).reshape(-1, 3)
+    labels = direction_labels(directions, "")
+    if len(turns) == 3:
+        return directions, f.NO_ROTATION, AXES, AXES, 0.0, labels
+    if len(turns) == 2:
+        frame_a, frame_b = np.stack([turns[0], *complement(turns[:1])]), np.stack([turns[1], *complement(turns[1:])])
+        return directions, f.SQUARE, frame_a, frame_b, float(turns[0] @ turns[1]), (*labels, "twist")
+    if len(turns) == 1:
+        frame = np.stack([*complement(turns), turns[0]])
+        return directions, f.AXIS, frame, frame, 0.0, (*labels, *direction_labels(frame[:2], "r"))
+    return directions, f.ALL_ROTATIONS, AXES, AXES, 0.0, (*labels, "rx", "ry", "rz")
+
+
+def complement(vectors: np.ndarray) -> np.ndarray:
+    """Orthonormal directions normal to all vectors; along the axes where these are."""
+    basis = list(np.linalg.qr(vectors.T)[0].T) if len(vectors) else []
+    found: list[np.ndarray] = []
+    free = [axis - sum((axis @ b)*b for b in basis) for axis in AXES]
+    for candidate in sorted(free, key=lambda c: -round(float(np.linalg.norm(c)), 9)):       # the least bent first
+        rest = candidate - sum((candidate @ b)*b for b in found)
+        if len(found) < 3 - len(basis) and np.linalg.norm(rest) > 1e-6:
+            found.append(rest/np.linalg.norm(rest))
+    return np.array(found).reshape(-1, 3)
+
+
+def direction_labels(directions: np.ndarray, prefix: str) -> tuple[str, ...]:
+    """x, y, z where a direction is an axis, else n1, n2."""
+    labels = []
+    for i, direction in enumerate(directions):
+        along = np.flatnonzero(np.abs(direction) > 1 - 1e-12)
+        labels.append(prefix + ("xyz"[along[0]] if len(along) else f"n{i + 1}"))
+    return tuple(labels)
+
+
+def way_inward(parts: Partition, k: int) -> list[int]:
+    """Hinges from k to the ground."""
+    way = [k]
+    while way[-1]:
+        way.append(parts.hinges[way[-1]].inner)
+    return way
+
+
+def common_hinge(parts: Partition, a: int, b: int) -> int:
+    inward = set(way_inward(parts, a))
+    return next(k for k in way_inward(parts, b) if k in inward)
+
+
+def loop_size(parts: Partition, a: Seat, b: Seat, meet: int) -> float:
+    """A length of the loop: the longest step along it."""
+    steps = [float(np.linalg.norm(a.at[0])), float(np.linalg.norm(b.at[0]))]
+    for seat in (a, b):
+        for k in way_inward(parts, seat.hinge):
+            if k == meet:
+                break
+            hinge = parts.hinges[k]
+            place = hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)] if hinge.kind == NODE else hinge.at[0]
+            steps.append(float(np.linalg.norm(place)))
+    return max(steps) or 1.0

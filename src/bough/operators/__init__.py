@@ -1,6 +1,0 @@
-"""Spatial operators of a state: velocities, forces and the mass matrix as operator expressions, each a recursion over links."""
-from bough.operators.operator import Operator, Space
-from bough.operators.operators import Operators
-from bough.operators.split import Split
-
-__all__ = ["Operator", "Operators", "Space", "Split"]
