@@ -9,7 +9,7 @@ from hypothesis import given
 
 from bough.describe import Body, CentralGravity, Simulation, System, Table, Wheel, Wrench
 from bough.errors import BoughError, DescriptionError, SimulationError, nearest
-from tests.describe.described_systems import inertias
+from tests.support.described_systems import inertias
 
 ROD = [0.0, 1.0, 1.0]
 

@@ -22,7 +22,7 @@ from bough.describe import (
 from bough.describe.axes import axis
 from bough.describe.joint_mapping import read_joint, write_joint
 from bough.errors import DescriptionError
-from tests.describe.described_systems import directions, joints
+from tests.support.described_systems import directions, joints
 
 
 @pytest.mark.parametrize(

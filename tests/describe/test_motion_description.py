@@ -29,8 +29,8 @@ from bough.describe import (
 from bough.describe.joint_mapping import read_joint, write_joint
 from bough.describe.motion_mapping import MOTION, read_motion, write_motion
 from bough.errors import DescriptionError
-from tests.describe.described_systems import motions
 from tests.describe.test_yaml_format import accepts
+from tests.support.described_systems import motions
 
 FORMS = [
     ({"constant": 0.3}, Constant(0.3)),

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from bough.describe import System, json_schema, load
 from bough.describe.yaml_io import read
 from bough.errors import DescriptionError
-from tests.describe.described_systems import systems
+from tests.support.described_systems import systems
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 

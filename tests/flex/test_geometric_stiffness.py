@@ -8,7 +8,7 @@ from bough.flex import beam
 from bough.flex.beam_element import beam_grid
 from bough.flex.beam_geometric import second_order_displacements
 from bough.flex.beam_sections import sections
-from tests.flex.rods import integrate_rod
+from tests.support.rods import integrate_rod
 
 FLAP = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}  # Wright et al. 1982, hub radius zero
 

@@ -6,7 +6,7 @@ import pytest
 from bough.errors import DescriptionError
 from bough.flex.integrals import ModalIntegrals
 from bough.flex.nodes import MassPoints
-from tests.flex.point_oracle import random_points, required_forces
+from tests.support.point_oracle import random_points, required_forces
 
 ROUNDING = 1e-12
 

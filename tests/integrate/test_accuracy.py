@@ -5,7 +5,7 @@ from scipy.special import ellipj, ellipk
 
 import bough
 from bough.integrate import integrate
-from tests.integrate.systems import energy, floating_arm, pendulum, split, start_of
+from tests.support.small_systems import energy, floating_arm, pendulum, split, start_of
 
 
 def test_pendulum_follows_the_elliptic_functions():

@@ -4,7 +4,7 @@ import pytest
 
 import bough
 from bough.integrate import integrate
-from tests.integrate.systems import floating_arm, pendulum, split, start_of
+from tests.support.small_systems import floating_arm, pendulum, split, start_of
 
 
 def test_batch_equals_single_runs():

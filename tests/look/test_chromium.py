@@ -11,7 +11,7 @@ import pytest
 import bough
 from bough.integrate.occurrence import Occurrence
 from bough.results.deflections import modal_coordinates
-from tests.results.runs import antenna, antenna_run, craft
+from tests.support.result_runs import antenna, antenna_run, craft
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium): "

@@ -8,7 +8,7 @@ import pytest
 import bough
 from bough.errors import StateError
 from bough.look import library
-from tests.results.runs import craft_run, pendulum_batch
+from tests.support.result_runs import craft_run, pendulum_batch
 
 
 def test_a_page_needs_nothing_from_outside(tmp_path):

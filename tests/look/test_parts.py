@@ -9,7 +9,7 @@ from bough.look.buffers import Buffers
 from bough.look.flexible import chain, drawn, section
 from bough.look.parts import inertia_part, parts_of
 from bough.look.scene import limb_numbers
-from tests.look.pages import unpacked
+from tests.support.replay_pages import unpacked
 
 
 def inertia_of(part, mass):

@@ -9,8 +9,8 @@ import bough
 from bough.errors import StateError
 from bough.look.buffers import KINDS, STEPS, Buffers, quantized
 from bough.look.motion import chosen
-from tests.look.pages import scene_of, unpacked
-from tests.results.runs import antenna_run, craft, craft_run, pendulum_batch
+from tests.support.replay_pages import scene_of, unpacked
+from tests.support.result_runs import antenna_run, craft, craft_run, pendulum_batch
 
 EPS = np.finfo(np.float32).eps / 2          # the relative error of a float
 

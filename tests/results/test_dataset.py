@@ -5,7 +5,7 @@ import pytest
 
 import bough
 from bough.results.records import RECORDS
-from tests.results.runs import craft, craft_run, pendulum_batch
+from tests.support.result_runs import craft, craft_run, pendulum_batch
 
 
 def test_every_variable_says_what_it_is_and_has_its_axes():

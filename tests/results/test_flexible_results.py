@@ -15,7 +15,7 @@ from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.deflections import displacements, outermost, rotations
 from bough.results.limbs import MOST_CURVES, groups
 from bough.results.records import RECORDS
-from tests.results.runs import antenna, antenna_run, pendulum
+from tests.support.result_runs import antenna, antenna_run, pendulum
 
 BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")
 

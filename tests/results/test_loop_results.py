@@ -15,7 +15,7 @@ from bough.results import singular
 from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.panels import MOST_ROWS
 from bough.results.records import RECORDS
-from tests.results.runs import pendulum
+from tests.support.result_runs import pendulum
 
 FORCES = RECORDS["loops"]
 

@@ -6,7 +6,7 @@ import pytest
 import bough
 from bough.results.limbs import groups
 from bough.results.panels import MOST_ROWS, MOST_SAMPLES, Panel, PanelRow, draw
-from tests.results.runs import craft_run, pendulum, pendulum_batch
+from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
 @pytest.mark.parametrize("what", ["joints", "energy", "momentum", "wheels", "reactions", "poses", "torque"])

@@ -5,7 +5,7 @@ import pytest
 import xarray
 
 import bough
-from tests.results.runs import craft_run, pendulum, pendulum_batch
+from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
 @pytest.fixture(params=["single", "batch"])

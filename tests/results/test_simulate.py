@@ -12,7 +12,7 @@ import bough.results.panels
 import bough.results.quaternions
 import bough.results.records
 import bough.simulation
-from tests.results.runs import craft_run, pendulum, pendulum_batch
+from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
 @pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.fixed, bough.results.panels,
