@@ -1,17 +1,30 @@
-# make run    install bough in .venv and run the main job: data, plots, and a replay for the browser
-# make test   install what the tests need, lint, test
-# make docs   build the docs as a site: site/index.html
+# make run         install bough in .venv and run the main job: data, plots, and a replay for the browser
+# make test        install what the tests need, lint, test everything
+# make test-fast   what one runs while working: no other engines, no browser, no site, nothing slow
+# make test-long   explore: Hypothesis draws new structures, many of them
+# make coverage    which lines of the sweeps the tests reach, measured in plain Python
+# make docs        build the docs as a site: site/index.html
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
+PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist worksteal
 
-.PHONY: run test lint bench docs clean
+.PHONY: run test test-fast test-long coverage lint bench docs clean
 
 run: $(VENV)/installed
 	$(VENV)/bin/bough run examples/spacecraft.yaml --replay
 
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
+	$(PYTEST)
+
+test-fast: $(VENV)/installed-for-tests
+	$(PYTEST) -m "not slow and not oracle and not browser and not docs"
+
+test-long: $(VENV)/installed-for-tests
+	HYPOTHESIS_PROFILE=long $(PYTEST) tests/physics tests/describe
+
+coverage: $(VENV)/installed-for-tests
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) tests/support/plain_coverage.py
 
 lint: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff check

@@ -11,7 +11,7 @@ Names are loaded when they are first used, so that importing the package takes n
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",

@@ -2,7 +2,6 @@
 
 import doctest
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -170,6 +169,7 @@ simulation: {until: 1e+6, dt: 1e-3, rate: 1, record: [state, energy]}
 def test_ctrl_c_in_a_shell_saves_and_plots_what_there_is(tmp_path):
     """A terminal sends SIGINT to all processes of the command; it has drawn a bar by then."""
     (tmp_path / "long.yaml").write_text(LONG)
+    pty = pytest.importorskip("pty")                       # not on Windows
     mine, theirs = pty.openpty()
     command = [sys.executable, "-c", "from bough.cli import main; main()", "run", "long.yaml"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True, start_new_session=True,

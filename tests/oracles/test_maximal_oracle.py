@@ -6,11 +6,10 @@ import pytest
 
 import bough
 from bough.bench.mechanisms import four_bar_chain, four_bar_states
-from bough.peers.mujoco import Mujoco
-from bough.peers.pinocchio import ClosedPinocchio, Pinocchio
 from tests.support import maximal
 from tests.support.mechanisms import CUTS, DOWN, JOINTS, MECHANISMS, any_state, cut_elsewhere, four_bar, lump, n_four_bar, rod
 from tests.support.mechanisms import two_bodies as joined
+from tests.support.peers import peer
 
 g = 9.81
 
@@ -179,7 +178,7 @@ def test_two_trees_and_a_loop_are_one_tree(kind, seed):
     assert not tree.system.loops
     tau = np.concatenate([rng.normal(size=6), np.zeros(6), rng.normal(size=1)])
     tree_q, tree_v = tree.state(case.system, q, v)
-    pinocchio = Pinocchio(tree.system)
+    pinocchio = peer("Pinocchio", tree.system)
     a = pinocchio.forward_dynamics(tree_q, tree_v, tree.torques(case.system, tau))
     poses, velocities, _ = maximal.motion(case.system, q, v)
     solution = maximal.solve(case.system, poses, velocities, tau)
@@ -232,7 +231,7 @@ def test_pinocchio_agrees(name, method, tolerance):
     """Accelerations and loop forces by its two ways; lcaba works with large numbers and loses digits. Asked twice: it must not
     remember."""
     s, q, v, tau, force, wrenches, a = engine_state(name)
-    pinocchio = ClosedPinocchio(s)
+    pinocchio = peer("ClosedPinocchio", s)
     for _ in range(2):
         got = pinocchio.closed_dynamics(q, v, force, wrenches, method)
         assert np.abs(got - a).max() < tolerance*max(1.0, np.abs(a).max())
@@ -248,8 +247,8 @@ def test_mujoco_agrees(name):
     s, q, v, _, force, wrenches, a = engine_state(name)
     turn = maximal.motion(s, q, v)[0]
     world = {body: np.append(turn[body][1] @ wrench[:3], np.zeros(3)) for body, wrench in wrenches.items()}
-    got, scale = Mujoco(s).closed_dynamics(q, v, force, world), max(1.0, np.abs(a).max())
-    soft = Mujoco(s).forward_dynamics(q, v, force, world)
+    got, scale = peer("Mujoco", s).closed_dynamics(q, v, force, world), max(1.0, np.abs(a).max())
+    soft = peer("Mujoco", s).forward_dynamics(q, v, force, world)
     assert np.abs(got - a).max() < max(1e-9*scale, 0.01*np.abs(soft - a).max())
 
 
@@ -261,14 +260,14 @@ def test_engines_agree_on_the_tower(n):
         a, solution = solved(s, q, v, tau)
         assert (solution.violation, solution.rows - solution.rank) == (pytest.approx(0.0, abs=1e-14), n)
         for method, tolerance in (("lcaba", 1e-10), ("dense", 1e-11)):
-            got = ClosedPinocchio(s).closed_dynamics(q, v, tau, method=method)
+            got = peer("ClosedPinocchio", s).closed_dynamics(q, v, tau, method=method)
             assert np.abs(got - a).max() < tolerance*np.abs(a).max()
 
 
-@pytest.mark.parametrize("engine", [ClosedPinocchio, Mujoco])
+@pytest.mark.parametrize("engine", ["ClosedPinocchio", "Mujoco"])
 def test_engines_refuse_other_loops(engine):
     with pytest.raises(NotImplementedError, match=r"loop 'pin'.* not by a revolute one"):
-        engine(four_bar("revolute").system)
+        peer(engine, four_bar("revolute").system)
 
 
 # ---- both formulations, and counts ----------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bough.peers.pinocchio import Pinocchio
 from tests.support.compare import assert_same, solved_scale, solving
+from tests.support.peers import peer
 from tests.support.random_systems import JOINTS, random_state, random_system
 
 TREES = range(300)
@@ -24,7 +24,7 @@ def tree(seed):
     for attempt in range(9):
         rng = np.random.default_rng((seed, attempt))
         system = random_system(rng, 1 + seed % 12, root=ROOTS[seed % len(ROOTS)], branched=seed % 3 > 0, massless=0.3)
-        model, oracle = system.compile(), Pinocchio(system)
+        model, oracle = system.compile(), peer("Pinocchio", system)
         q, v = random_state(model, rng, n)
         if max(solving(oracle.mass_matrix(row)) for row in q) < 1e-7:     # massless bodies can come close to singular
             break

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.peers.pinocchio import ClosedPinocchio
 from tests.oracles.test_maximal_oracle import EXPRESSIBLE
 from tests.support import maximal
 from tests.support.closed_loops import apart, closed, copied, from_behind, gaps, in_order, largest, loop_jacobian, turned, witness
@@ -23,6 +22,7 @@ from tests.support.mechanisms import (
     n_four_bar,
     two_bodies,
 )
+from tests.support.peers import peer as engine
 
 METHODS = ("order-n", "dense")
 g = 9.81
@@ -188,11 +188,12 @@ def test_the_cut_does_not_matter(name):
 
 
 # ---- another engine -----------------------------------------------------------------------------------------------------------
+@pytest.mark.oracle
 @pytest.mark.parametrize("name", EXPRESSIBLE)
 def test_pinocchio_agrees(name):
     """Its constraintDynamics iterates to 1e-14; of redundant loops it too finds the least forces."""
     case, model, q, v, tau = closed(name)
-    s, peer = case.system, ClosedPinocchio(case.system)
+    s, peer = case.system, engine("ClosedPinocchio", case.system)
     spin = {wheel.body: wheel.inertia*wheel.speed*np.array(wheel.axis) for wheel in s.wheels.values()}
     for i in STATES:
         poses, velocities, _ = maximal.motion(s, q[i], v[i])

@@ -4,10 +4,10 @@ import pytest
 
 import bough
 from bough.analyze.loop_constraints import moved
-from bough.peers.pinocchio import Pinocchio
 from tests.support import element_laws as laws
 from tests.support.compare import EPS, assert_same
 from tests.support.element_systems import ACROSS, GRAVITY, MOORED, WATER, add_all, add_buoyancy, add_lines, add_restoring, chain
+from tests.support.peers import peer
 from tests.support.random_systems import random_state
 
 BARE = chain().compile()
@@ -71,10 +71,11 @@ def test_one_state_and_four_lanes_are_the_same():
             assert_same(together[name][i], alone, 100*EPS, np.abs(alone).max() or 1.0)
 
 
+@pytest.mark.oracle
 def test_pinocchio_under_the_same_wrenches():
     """Accelerations of another engine, which places the bodies and wrenches by itself."""
     model = chain(add_all).compile()
-    oracle = Pinocchio(chain())
+    oracle = peer("Pinocchio", chain())
     for i in range(4):
         q, v = random_state(model, np.random.default_rng(i + 20))
         by = wrenches(model, BARE, q, v)

@@ -1,5 +1,4 @@
 """Lines: closed forms, a line that goes slack, and MuJoCo's spatial tendons."""
-import mujoco
 import numpy as np
 import pytest
 
@@ -45,8 +44,10 @@ def chain():
     return s.compile()
 
 
+@pytest.mark.oracle
 def test_tendons_of_mujoco():
     """Accelerations and lengths of another engine's springs between two sites."""
+    mujoco = pytest.importorskip("mujoco")
     model, oracle = chain(), mujoco.MjModel.from_xml_string(CHAIN)
     data = mujoco.MjData(oracle)
     for seed in range(5):

@@ -1,0 +1,69 @@
+"""Hypothesis profiles, and what the run took: CPU time and peak memory of each worker, and the tests that raised the peak."""
+import os
+import sys
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import bough.model  # noqa: F401
+
+try:
+    import resource
+except ImportError:                                            # Windows
+    resource = None
+
+# `make test` asks the same examples every time; `make test-long` draws new ones, and more of them.
+settings.register_profile("test", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+settings.register_profile("long", max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+RISE = 50                                                      # MB by which a test must raise the peak to be named
+used: list[dict] = []
+
+
+def peak() -> float:
+    """Peak resident memory of this process in MB."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def usage(session: pytest.Session) -> dict:
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {"peak": peak(), "own": own.ru_utime + own.ru_stime, "children": children.ru_utime + children.ru_stime,
+            "rises": session.config.stash[rises]}
+
+
+rises = pytest.StashKey[list]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[rises] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    before = resource and peak()
+    result = yield
+    if resource and peak() - before > RISE:
+        item.config.stash[rises].append((round(peak() - before), item.nodeid))
+    return result
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if resource and hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["usage"] = usage(session)
+    elif resource and not used:
+        used.append(usage(session))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error) -> None:
+    used.append(getattr(node, "workeroutput", {}).get("usage", {}))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    for number, worker in enumerate(filter(None, used)):
+        terminalreporter.write_line(f"process {number}: peak {worker['peak']:.0f} MB, CPU {worker['own']:.0f} s, "
+                                    f"its subprocesses {worker['children']:.0f} s")
+        for rise, test in sorted(worker["rises"], reverse=True)[:8]:
+            terminalreporter.write_line(f"    +{rise} MB  {test}")
