@@ -1,6 +1,6 @@
 """What mechanics says of every tree with flexible bodies, with all they have: own inertia of points, geometric stiffness, damping.
 
-Hypothesis draws the seed and the size of a random tree. What needs the inverse of the mass matrix is asked at small
+Hypothesis draws the trees, body by body (`tests.support.strategies`). What needs the inverse of the mass matrix is asked at small
 deformations, or of bodies without geometric stiffness: see `test_geometric_stiffness_may_cost_the_mass_matrix_its_sign`.
 """
 
@@ -8,15 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 import bough
 from tests.support.compare import EPS, assert_same, solved_scale, solving
 from tests.support.flexible_trees import (
     amplitudes,
     bodies,
-    lumped_bodies,
     modal_places,
     moved,
     random_states,
@@ -24,26 +22,15 @@ from tests.support.flexible_trees import (
     rebuilt,
     reordered,
 )
+from tests.support.strategies import MODERATE, SMALL, examples, flexible_trees
 
-few = settings(max_examples=25, deadline=None, derandomize=True)
-seeds, sizes = st.integers(0, 10**6), st.integers(1, 6)
+few = examples(25)
 METHODS = ("order-n", "dense")
-SMALL, MODERATE, LARGE = 0.003, 0.1, 0.3  # meters or radians that each mode moves some node by
-
-
-@st.composite
-def trees(draw, size=None, **options):
-    """A random tree with its model, a state and a random generator for more; at `size`, or with bodies and a size that fit."""
-    rng = np.random.default_rng(draw(seeds))
-    plain = size is None and draw(st.booleans())
-    system = random_twin(rng, draw(sizes), chosen=lumped_bodies() if plain else bodies(), **options).system
-    model = system.compile()
-    return system, model, *random_states(model, rng, size=size or (LARGE if plain else SMALL)), rng
 
 
 # ---- round trips ----------------------------------------------------------------------------------------------------------
 @few
-@given(trees())
+@given(flexible_trees())
 def test_forward_of_inverse_gives_the_acceleration(tree):
     """The torques and modal forces that inverse dynamics finds for an acceleration produce it; both methods agree."""
     system, model, q, v, rng = tree
@@ -61,7 +48,7 @@ def test_forward_of_inverse_gives_the_acceleration(tree):
 
 
 @few
-@given(trees())
+@given(flexible_trees())
 def test_mass_matrix_is_symmetric_and_positive(tree):
     _, model, q, _, _ = tree
     M = model.mass_matrix(q)
@@ -84,7 +71,7 @@ def test_geometric_stiffness_keeps_the_mass_matrix_positive(modes, deflection):
 
 # ---- energy, power, kinematics ----------------------------------------------------------------------------------------------
 @few
-@given(trees(size=MODERATE))
+@given(flexible_trees(deformation=MODERATE))
 def test_kinetic_energy_is_half_v_M_v(tree):
     """The bodies' own kinetic energies, from their deformed integrals, sum to v'Mv/2."""
     _, model, q, v, _ = tree
@@ -98,7 +85,7 @@ def difference(function, h=1e-4):
 
 
 @few
-@given(trees(size=MODERATE))
+@given(flexible_trees(deformation=MODERATE))
 def test_power_in_is_the_rate_of_energy(tree):
     """d(T + V)/dt = tau.v - eta'.D eta' + power of wrenches, T and V by central differences along the motion.
 
@@ -131,7 +118,7 @@ def test_power_in_is_the_rate_of_energy(tree):
 
 
 @few
-@given(trees(size=MODERATE))
+@given(flexible_trees(deformation=MODERATE))
 def test_velocities_are_rates_of_places(tree):
     """Of every node and of every body's frames: velocity, spin and acceleration by differences of place, attitude and velocity."""
     system, model, q, v, rng = tree
@@ -161,7 +148,7 @@ def test_velocities_are_rates_of_places(tree):
 
 # ---- lanes, parameters, order ------------------------------------------------------------------------------------------------
 @few
-@given(trees())
+@given(flexible_trees())
 def test_a_lane_is_the_single_evaluation(tree):
     """A state of a batch gives what it gives alone; one and four lanes are compiled apart, so a few roundings may differ."""
     _, model, _, _, rng = tree
@@ -179,8 +166,8 @@ def test_a_lane_is_the_single_evaluation(tree):
         assert_same(model.kinetic_energy(q, v)[i], model.kinetic_energy(q[i], v[i]), 1e-13)
 
 
-@settings(few, max_examples=10)
-@given(trees(root="free"))
+@examples(10)
+@given(flexible_trees(root="free"))
 def test_each_lane_may_have_its_own_places_and_masses(tree):
     """Places of all bodies, and masses of rigid ones, that differ from state to state: each as in a model of its own."""
     system, model, _, _, rng = tree
@@ -198,7 +185,7 @@ def test_each_lane_may_have_its_own_places_and_masses(tree):
 
 
 @few
-@given(trees())
+@given(flexible_trees())
 def test_order_of_description_does_not_matter(tree):
     system, model, q, v, rng = tree
     tau = rng.normal(size=model.nv)
@@ -223,7 +210,7 @@ def without_modes(body):
 
 
 @few
-@given(trees(root="free"))
+@given(flexible_trees(root="free"))
 def test_no_modes_make_a_rigid_body(tree):
     """Flexible bodies without modes, and what hangs on their nodes: the rigid bodies of the same mass, to rounding."""
     system, _, _, _, rng = tree
