@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import bough
 from tests.support import maximal
+from tests.support.compare import assert_within, loop_rounding
 from tests.support.mechanisms import MECHANISMS, reversed_joint
 
 EPS = np.finfo(float).eps
@@ -46,6 +47,19 @@ def witness(name, i):
         M, f, _, _ = maximal.tree_equations(s, q, v, tau)
         size = np.abs(np.linalg.solve(M, f)).max()
     return a, maximal.loop_forces(s, q, v, a, tau)[0], size
+
+
+def rounding(model, q, v, tau, a):
+    """What rounding may do to accelerations (nv,), and to any entry of the wrenches of loops, at this state."""
+    error = loop_rounding(model.mass_matrix(q), loop_jacobian(model, q), a, v, tau, -model.bias(q, v))
+    return error.accelerations, error.multipliers.max()*max(1.0, loop_size(model))
+
+
+def assert_wrenches_within(ours, theirs, bound):
+    """Wrenches of the same loops, no entry further apart than the bound."""
+    assert ours.keys() == theirs.keys()
+    for name, wrench in theirs.items():
+        assert_within(ours[name], wrench, bound)
 
 
 def largest(dictionary):
