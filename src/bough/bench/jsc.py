@@ -25,10 +25,11 @@ SECONDS, QUICK = 2.0, 0.02
 MOST_SAMPLES, SLICE = 5000, 3e-3                            # SLICE: s of work between two looks at the clock
 
 
-def jsc(*, cases: Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None
+def jsc(*, cases: str | Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None
         ) -> dict[str, Any]:
     """Run and measure; {"cases": {number: {"us per step": {method: ...}, "difference": ..., ...}}, "choices": [...], ...}."""
-    chosen = sorted(set(CASES if cases is None else cases))
+    named = case_numbers(cases) if isinstance(cases, str) else cases
+    chosen = sorted(set(CASES if named is None else named))
     for number in chosen:
         if number not in CASES:
             raise BoughError(f"there is no case {number}; the cases are 1 to {max(CASES)}")
