@@ -35,10 +35,10 @@ File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python scrip
 def run(
     file: File,
     until: Annotated[float | None, typer.Option(help="end of the run, in seconds; needed if the file does not say it")] = None,
-    dt: Annotated[float | None, typer.Option(help="step, in seconds; adaptive methods choose their own")] = None,
+    dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods, in seconds")] = None,
     method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
                                                     "lsoda: adaptive, for stiff systems")] = None,
-    rate: Annotated[float | None, typer.Option(help="samples per second; if not given, about a hundred in all")] = None,
+    sample_rate: Annotated[float | None, typer.Option(help="samples per second; if not given, about a hundred in all")] = None,
     record: Annotated[str | None, typer.Option(help="what to record, separated by commas, out of state, pose, velocity, "
                                                     "acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, "
                                                     "torque, orbit, loops, drives, elements")] = None,
@@ -70,7 +70,8 @@ def run(
         from bough.simulation import simulate
 
         try:
-            result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, control=control)
+            result = simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=wanted,
+                              control=control)
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
