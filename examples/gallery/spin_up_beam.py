@@ -30,7 +30,7 @@ def rotor(stiffening=True):
     s.body("hub", joint=bough.Revolute("z", motion=RISE), mass=10, inertia=(1, 1, 1))
     boom = bough.beam(LENGTH, EI=EI, mass_per_length=PER_METRE, modes=8, geometric_stiffness=stiffening)
     s.body("boom", parent="hub", flexible=boom)
-    s.simulation(until=30.0 if stiffening else 13.0, dt=2e-3, rate=50, record=["state", "nodes", "shapes"])
+    s.simulation(until=30.0 if stiffening else 13.0, dt=2e-3, sample_rate=50, record=["state", "nodes", "shapes"])
     return s
 
 

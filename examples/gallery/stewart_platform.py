@@ -54,7 +54,7 @@ def build():
     s.body("platform", joint=bough.Free(q0=(0, 0, HEIGHT, 0, 0, 0, 1)), mass=40, inertia=(4, 4, 7))
     for i, ball in enumerate(BALLS):
         s.loop(f"ball{i + 1}", joint=bough.Spherical(), a=bough.Frame(f"rod{i + 1}"), b=bough.Frame("platform", at=ball))
-    s.simulation(until=LAST, dt=0.01, rate=50, record=["state", "pose", "energy", "drives"])
+    s.simulation(until=LAST, dt=0.01, sample_rate=50, record=["state", "pose", "energy", "drives"])
     return s
 
 

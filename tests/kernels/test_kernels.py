@@ -408,13 +408,13 @@ def answers():
         a = rng.normal(size=v.shape)
         for rows in (0, slice(None)):
             state = q[rows], v[rows]
-            found += [model.forward_dynamics(*state, a[rows], t=0.4, method=method) for method in ("order-n", "dense")]
+            found += [model.forward_dynamics(*state, a[rows], t=0.4, dynamics=method) for method in ("order-n", "dense")]
             found += [model.inverse_dynamics(*state, a[rows], t=0.4), model.reactions(*state, a[rows])]
             found += [model.mass_matrix(q[rows]), *model.pose(q[rows], "b1")]
             found += [model.velocity(*state, "b2"), model.momentum(*state), model.potential_energy(q[rows])]
             found += model.element_forces(*state).values()
             if model.nw:
-                found += [model.wheel_accelerations(*state, a[rows], method=method) for method in ("order-n", "dense")]
+                found += [model.wheel_accelerations(*state, a[rows], dynamics=method) for method in ("order-n", "dense")]
         found.append(model.operators(q[0], whole=True).inverse @ a[0, model.free])
     return found
 

@@ -242,7 +242,7 @@ def spin_up(case, stiffening=True, until=20.0):
     blade = bough.beam(length, EI=(1e3 * EI, EI), mass_per_length=mass, modes=3, geometric_stiffness=stiffening)
     s.body("beam", parent="hub", flexible=blade)
     model = s.compile()
-    run = integrate(model, until=until, dt=0.01, rate=20)
+    run = integrate(model, until=until, dt=0.01, sample_rate=20)
     q, v = run.x[0, :, : model.nq], run.x[0, :, model.nq :]
     assert not stiffening or v[:, 0] == pytest.approx(profile(run.t, final)[0], abs=1e-5 * final)
     tip = model.bodies(q).node("beam", "tip").position

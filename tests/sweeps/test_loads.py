@@ -38,7 +38,7 @@ def assert_torques(model, expected, q, v, **keywords):
     """Forward dynamics by both methods as with these torques on the bare model; inverse dynamics asks for no more."""
     a = BARE.forward_dynamics(q, v, expected)
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, method=method, **keywords), a, 1e-11)
+        assert_same(model.forward_dynamics(q, v, dynamics=method, **keywords), a, 1e-11)
     more = model.inverse_dynamics(q, v, a, **keywords)
     assert_same(more, np.zeros_like(expected), 1e-11, np.abs(BARE.bias(q, v)).max())
 
@@ -139,8 +139,8 @@ def test_described_wrenches(body, frame):
     given = np.broadcast_to(np.concatenate(np.broadcast_arrays(moment, force), axis=-1), (5, 6))
     a = BARE.forward_dynamics(q, v, wrenches={body: shifted(given, at)})
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, method=method), a, 1e-11)
-        assert_same(model.forward_dynamics(q[0], v[0], method=method), a[0], 1e-11)
+        assert_same(model.forward_dynamics(q, v, dynamics=method), a, 1e-11)
+        assert_same(model.forward_dynamics(q[0], v[0], dynamics=method), a[0], 1e-11)
     assert_same(model.inverse_dynamics(q, v, a), 0*v, 1e-11, np.abs(BARE.bias(q, v)).max())
 
 

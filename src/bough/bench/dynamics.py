@@ -102,7 +102,7 @@ def compare_steps(model: Model, states: tuple[np.ndarray, ...], rounds: int) -> 
     for name, lanes in LANES.items():
         n = lanes.width
         functions[name] = lambda n=n: integrate(model, q0=q[:n] if n > 1 else q[0], v0=v[:n] if n > 1 else v[0],
-                                                until=steps*dt, dt=dt, rate=1/(steps*dt))
+                                                until=steps*dt, dt=dt, sample_rate=1/(steps*dt))
     if "mujoco" in installed():
         from bough.peers.mujoco import MujocoLoop
         functions["mujoco"] = MujocoLoop(model.system, q[0], v[0], dt, steps).run

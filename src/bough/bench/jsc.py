@@ -76,8 +76,8 @@ def run_case(number: int, model: Model, until: float) -> "Runs":
     found: dict[str, Trajectory] = {}
     for method, spoken in METHODS.items():
         with working(f"{model.system.name}, {spoken}") as bar:
-            found[method] = integrate(model, until=until, dt=step, method="euler-cromer", rate=1/(every*longest), dynamics=method,
-                                      progress=bar)
+            found[method] = integrate(model, until=until, dt=step, method="euler-cromer", sample_rate=1/(every*longest),
+                                      dynamics=method, progress=bar)
         if found[method].failure:
             raise BoughError(f"{model.system.name}, {spoken}: {found[method].failure}")
     return found
@@ -116,6 +116,6 @@ def step_times(model: Model, step: float, x: np.ndarray, rounds: int) -> dict[st
 
 def timed(model: Model, method: str, step: float, x: np.ndarray, steps: int) -> float:
     """Seconds of one of so many steps."""
-    run = integrate(model, q0=x[:model.nq], v0=x[model.nq:], until=steps*step, dt=step, method="euler-cromer", rate=1/(steps*step),
-                    dynamics=method)
+    run = integrate(model, q0=x[:model.nq], v0=x[model.nq:], until=steps*step, dt=step, method="euler-cromer",
+                    sample_rate=1/(steps*step), dynamics=method)
     return run.wall_time/run.steps

@@ -77,7 +77,7 @@ def jsc_case(number: int) -> System:
 def jsc_example() -> System:
     """What examples/jsc.yaml says: the largest case, for as long as it takes to see the loads switch."""
     system = jsc_case(16)
-    system.simulation(until=2*SWITCH, dt=STEPS[True], method="euler-cromer", rate=20)
+    system.simulation(until=2*SWITCH, dt=STEPS[True], method="euler-cromer", sample_rate=20)
     return system
 
 

@@ -21,7 +21,7 @@ def run(
     dt: Annotated[float | None, typer.Option(help="step size [s]; adaptive methods choose their own")] = None,
     method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
                                                     "lsoda: adaptive, for stiff systems")] = None,
-    rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,
+    sample_rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,
     record: Annotated[str | None, typer.Option(help="comma-separated list of what to record: state, pose, velocity, "
                                                     "acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, "
                                                     "torque, orbit, loops, drives, elements")] = None,
@@ -51,7 +51,8 @@ def run(
         from bough.simulation import simulate
 
         try:
-            result = simulate(system, until=until, dt=dt, method=method, rate=rate, record=wanted, control=control)
+            result = simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=wanted,
+                              control=control)
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)

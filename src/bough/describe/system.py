@@ -214,15 +214,20 @@ class System:
         dt: float | None = None,
         method: str = "rk4",
         *,
-        rate: float | None = None,
+        sample_rate: float | None = None,
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
+        first_step: float | None = None,
+        max_step: float | None = None,
         stabilize: Any = None,
         hold: Any = None,
     ) -> Simulation:
         """Say how the system is to be simulated; see Simulation. The last word counts."""
-        self.settings = Simulation(until, dt, method, rate, record, rtol, atol, stabilize, hold)
+        self.settings = Simulation(
+            until, dt, method, sample_rate=sample_rate, record=record, rtol=rtol, atol=atol, first_step=first_step,
+            max_step=max_step, stabilize=stabilize, hold=hold,
+        )  # fmt: skip
         return self.settings
 
     def compile(self) -> Any:

@@ -19,7 +19,7 @@ STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 
 
 def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
-    """One state after another, from break to break of the loads; dt, where given, is the longest step."""
+    """One state after another, from break to break of the loads."""
     samples = run.grid.samples
     for begin, end in run.between_breaks(start, stop):
         inside = np.flatnonzero((samples > begin) & (samples <= end))
@@ -69,7 +69,9 @@ def solver_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> 
     from scipy import integrate
     solver = getattr(integrate, STIFF[plan.method])
     (rtol, atol), (start, stop) = plan.tolerances, span
-    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, max_step=plan.dt or np.inf)
+    first = min(plan.first_step, stop - start) if plan.first_step and start == 0.0 else None
+    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol,
+                  first_step=first, max_step=plan.max_step)
 
 
 def states_of(model: Model, solver: Any) -> Callable[[float], np.ndarray]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bough.analyze.operators import Operators
 
 KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
-METHODS = ("auto", *KERNELS)
+DYNAMICS = ("auto", *KERNELS)
 
 
 @dataclass(frozen=True)
@@ -179,29 +179,31 @@ class Model:
 
     # ---- dynamics -------------------------------------------------------------------------------------------
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
-                         frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
-                         orbit: Any = None) -> np.ndarray:
-        """Accelerations v' from positions, speeds, joint torques and wrenches ([moment, force] on bodies)."""
+                         frame: str = "body", dynamics: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                         orbit: Any = None, method: str | None = None) -> np.ndarray:
+        """Accelerations v' from positions, speeds, joint torques and wrenches ([moment, force] on bodies).
+
+        `dynamics` is how they are solved: "order-n", "dense", "cloud" or "auto"; `method` is another spelling of it."""
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-        return batch.back(self._forward(batch, method)[:, :self.nv])
+        return batch.back(self._forward(batch, dynamics if method is None else method)[:, :self.nv])
 
     def wheel_accelerations(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
-                            frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                            frame: str = "body", dynamics: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
                             orbit: Any = None) -> np.ndarray:
         """Accelerations of the wheels relative to their bodies; zero where a wheel's speed is held."""
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-        return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
+        return batch.back(self._forward(batch, dynamics)[:, self.nv:self.nv + self.nw])
 
-    def dynamics(self, method: str = "auto", lanes: Lanes = ONE) -> str:
-        """The method that "auto" means for so many lanes and for what is held now, or the one that is asked for, if it applies.
+    def resolve_dynamics(self, dynamics: str = "auto", lanes: Lanes = ONE) -> str:
+        """What "auto" means for so many lanes and for what is held now, or what is asked for, if it applies.
 
         It is the momentum cloud where most of the motion is given, else that with the lower of the predicted `costs`."""
-        if method not in METHODS:
-            raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
-        if method == "cloud" and self.no_cloud is not None:
-            raise StateError(f"the method 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
-        if method != "auto":
-            return method
+        if dynamics not in DYNAMICS:
+            raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+        if dynamics == "cloud" and self.no_cloud is not None:
+            raise StateError(f"dynamics 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
+        if dynamics != "auto":
+            return dynamics
         return "cloud" if chosen_cloud(self) else self.costs(lanes).choice
 
     def costs(self, lanes: Lanes = ONE) -> Costs:
@@ -218,8 +220,8 @@ class Model:
         """Why the momentum cloud does not apply to what is held now; None if it does."""
         return cloud_problem(self)
 
-    def _forward(self, batch: Batch, method: str) -> np.ndarray:
-        dynamics = self.dynamics(method, batch.lanes)
+    def _forward(self, batch: Batch, dynamics: str) -> np.ndarray:
+        dynamics = self.resolve_dynamics(dynamics, batch.lanes)
         out = self._accelerations_of(batch, dynamics)
         self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
@@ -231,7 +233,7 @@ class Model:
         return np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
 
     def constraint_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
-                          frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                          frame: str = "body", dynamics: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
                           orbit: Any = None) -> dict[str, np.ndarray]:
         """By loop, (6,): what the body of its frame a exerts on that of b through what the loop holds, [moment, force] at the
         origin of frame b, in the axes of frame b.  Where loops are redundant, the forces with the least sum of squares."""
@@ -239,9 +241,9 @@ class Model:
         closures = batch.tables.fronts.closures
         if not closures:
             return {}
-        if method == "cloud":
-            raise StateError("the method 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
-        found = self._forward(batch, "order-n" if method == "auto" else method)[:, self.nv + self.nw + 6*self.in_orbit:]
+        if dynamics == "cloud":
+            raise StateError("dynamics 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
+        found = self._forward(batch, "order-n" if dynamics == "auto" else dynamics)[:, self.nv + self.nw + 6*self.in_orbit:]
         multipliers = found[:, loops.true_rows(closures)]
         _, J = loops.loop_terms(self, batch, loops.POSITION)
         seen = self.bodies(batch.x[:, :self.nq])
@@ -365,7 +367,7 @@ class Model:
                               {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
 
     # ---- cost ------------------------------------------------------------------------------------------------
-    def operation_counts(self, method: str = "auto", *, q: Any = None, v: Any = None) -> "OperationCounts":
+    def operation_counts(self, dynamics: str = "auto", *, q: Any = None, v: Any = None) -> "OperationCounts":
         """Multiplications, additions and other operations of one evaluation of the accelerations, by the parts of the algorithm.
 
         They are counted, not computed: the sweeps run once as plain Python, with numbers that count.  That takes a second, and for
@@ -379,12 +381,12 @@ class Model:
         (1, 1)
         """
         from bough.analyze.counting import OperationCounts, count_operations
-        way, (q0, v0) = self.dynamics(method), self.assemble()
+        dynamics, (q0, v0) = self.resolve_dynamics(dynamics), self.assemble()
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         tables = batch.tables
         arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
-                  "out": self._accelerations_of(batch, way), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(way))}
-        return OperationCounts(way, count_operations(f"forward_{way.replace('-', '_')}", arrays)[0])
+                  "out": self._accelerations_of(batch, dynamics), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(dynamics))}
+        return OperationCounts(dynamics, count_operations(f"forward_{dynamics.replace('-', '_')}", arrays)[0])
 
     # ---- operators -------------------------------------------------------------------------------------------
     def partition(self) -> PartitionTable:

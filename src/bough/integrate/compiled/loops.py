@@ -32,8 +32,8 @@ START, END, STEPS, SAMPLE, BEGIN, STOP = range(6)
 TIME, STEP, NEXT, TAKEN, REFUSED, CARRY = range(6)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
-# where an adaptive call stops: at a time, or after so many steps of each state; and how precise it is
-STOP_TIME, MOST_STEPS, RTOL, ATOL = range(4)
+# where an adaptive call stops: at a time, or after so many steps of each state; how precise it is, and its longest step
+STOP_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(5)
 
 
 @leaf
@@ -187,6 +187,7 @@ def adaptive_steps(method, model, stepper, samples, limits, carry, rows, ws):
         t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
         enough = carry[row, TAKEN] + limits[MOST_STEPS]
         while t < stop and carry[row, TAKEN] < enough:
+            step = min(step, limits[MAX_STEP])
             last = t + step*(1.0 + 1e-10) >= stop
             h = stop - t if last else step
             take_step(lane, one, stepper, ws, t, h, first, method)
