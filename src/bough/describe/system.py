@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import bough
 from bough.describe import outline, yaml_io
 from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
@@ -225,11 +226,9 @@ class System:
         self.settings = Simulation(until, dt, method, rate, record, rtol, atol, stabilize, hold)
         return self.settings
 
-    def compile(self) -> Any:
+    def compile(self) -> bough.Model:
         """The model: flat arrays that answer questions and can be simulated."""
-        from bough.model.compiler import compile_system
-
-        return compile_system(self)
+        return bough.compile_system(self)
 
     def copy(self) -> System:
         """Another system that says the same, to be changed on its own."""
