@@ -33,7 +33,7 @@ def space(caught):
         parent, at = "bus", (0.5, 0.5 * sign, 0)
         for part, start, end in zip(PARTS, BENT, OPEN, strict=True):
             servo = {"stiffness": 40.0, "rest": sign * end, "damping": 60.0}
-            moves = servo if caught else {"motion": bough.Move(start=sign * start, to=sign * end, duration=CATCH)}
+            moves = servo if caught else {"motion": bough.motion.Move(start=sign * start, to=sign * end, duration=CATCH)}
             s.body(f"{side} {part}", parent=parent, at=at, joint=bough.Revolute("z", **moves), mass=6, com=(REACH / 2, 0, 0),
                    inertia=(0.02, 1.2, 1.2))  # fmt: skip
             parent, at = f"{side} {part}", (REACH, 0, 0)

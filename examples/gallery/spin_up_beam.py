@@ -21,7 +21,7 @@ import bough
 LENGTH, EI, PER_METRE = 10.0, 1.4e4, 1.2                                        # m, N m^2, kg/m
 SPIN, RAMP = 6.0, 15.0                                                          # rad/s, s
 FIRST = 3.51602 * np.sqrt(EI / PER_METRE / LENGTH**4)                           # rad/s of the cantilever at rest
-RISE = bough.Pieces(times=[0, RAMP], coefficients=[[0, 0, 0, SPIN / RAMP**2, -SPIN / (2 * RAMP**3)], [SPIN * RAMP / 2, SPIN]])
+RISE = bough.motion.Pieces([0, RAMP], coefficients=[[0, 0, 0, SPIN / RAMP**2, -SPIN / (2 * RAMP**3)], [SPIN * RAMP / 2, SPIN]])
 
 
 def rotor(stiffening=True):

@@ -85,7 +85,7 @@ def test_jumping_table_keeps_the_order():
     """A torque that is switched on at a time that no step would hit: RK4 lands there and stays exact for a constant torque."""
     s = bough.System("rotor")
     on = 0.1234567
-    torque = bough.Table([0.0, on], [0.0, 3.0], kind="hold")
+    torque = bough.TimeTable([0.0, on], [0.0, 3.0], kind="hold")
     s.body("wheel", joint=bough.Revolute("z", torque=torque), mass=1.0, inertia=(1, 1, 1.5))
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau", "rtol": 1e-10, "atol": 1e-13}):
         run = integrate(s.compile(), until=1.0, sample_rate=7, **options)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.describe import Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
+from bough.describe import Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.integrate import integrate
 from tests.support.event_runs import parts, satellite
 from tests.support.held_systems import with_joints, with_motions
@@ -12,7 +12,7 @@ from tests.support.mechanisms import four_bar
 MOTIONS = {"rate": Rate(0.3, start=0.1), "polynomial": Polynomial([0.1, 0.2, -0.3, 0.4]),
            "harmonics": Harmonics([(0.2, 3.0, 0.4), (0.05, 11.0, 1.0)], mean=0.3), "move": Move(0.8, begin=0.13, duration=0.5),
            "spline": Spline([0.0, 0.21, 0.66, 0.9], [0.0, 0.3, -0.1, 0.4], (0.2, -0.3)),
-           "table": Table([0.0, 0.37, 0.5, 0.8], [0.0, 0.2, 0.3, 0.1], "cubic"),
+           "table": TimeTable([0.0, 0.37, 0.5, 0.8], [0.0, 0.2, 0.3, 0.1], "cubic"),
            "pieces": Pieces([0.0, 0.313], [[0.0, 0.0, 1.0], [0.313**2, 2*0.313, -2.0]])}
 METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {}, "radau": {}}
 
@@ -60,8 +60,8 @@ def test_the_free_tree_under_the_drives_forces_moves_as_told():
     q, v, wheels = parts(model, told.x[0])
     forces = model.drive_forces(q, v, t=told.t, wheels=wheels)
     free = satellite()
-    tables = {"boom": [Table(told.t, forces["boom.rz"], "cubic")],
-              "wrist": [Table(told.t, forces[f"wrist.{axis}"], "cubic") for axis in ("rx", "ry")]}
+    tables = {"boom": [TimeTable(told.t, forces["boom.rz"], "cubic")],
+              "wrist": [TimeTable(told.t, forces[f"wrist.{axis}"], "cubic") for axis in ("rx", "ry")]}
     free = with_joints(free, {name: bough.Joint(rotations=free.bodies[name].joint.rotations, torque=torque)
                               for name, torque in tables.items()})
     loose = integrate(free.compile(), q0=q[0], v0=v[0], until=1.0, dt=1e-3, sample_rate=1000)

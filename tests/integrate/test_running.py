@@ -202,14 +202,14 @@ def push(table):
 @pytest.mark.parametrize("method", ["dopri5", "radau", "bdf", "lsoda"])
 def test_adaptive_methods_do_not_step_over_a_pulse(method):
     """A triangle of 1000 N from 500 to 501 s gives 500 m/s to 1 kg, however long the steps before it are."""
-    model = push(bough.Table([0.0, 500.0, 500.5, 501.0], [0.0, 0.0, 1000.0, 0.0]))
+    model = push(bough.TimeTable([0.0, 500.0, 500.5, 501.0], [0.0, 0.0, 1000.0, 0.0]))
     run = integrate(model, until=1000.0, method=method, sample_rate=0.1)
     assert run.x[0, -1, 1] == pytest.approx(500.0, rel=1e-7)
 
 
 def test_controller_is_asked_at_its_own_times_only():
     """A jump of a load in between does not count as an update."""
-    model, called = push(bough.Table([0.0, 0.27], [0.0, 1.0], kind="hold")), []
+    model, called = push(bough.TimeTable([0.0, 0.27], [0.0, 1.0], kind="hold")), []
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau"}):
         called.clear()
         integrate(model, until=0.5, control=lambda t, q, v, w: called.append(t), control_period=0.1, **options)

@@ -335,7 +335,7 @@ def loaded_systems():
     rng = np.random.default_rng(11)
     tree = random_system(rng, 5, root="gimbal", massless=0.3)
     heavy = [name for name, body in tree.bodies.items() if body.mass]
-    tip = bough.Joint("xy", "z", stiffness=3.0, damping=0.1, torque=bough.Table([0, 1], [0, 2]))
+    tip = bough.Joint("xy", "z", stiffness=3.0, damping=0.1, torque=bough.TimeTable([0, 1], [0, 2]))
     tree.body("tip", parent="b2", joint=tip, mass=1.0, inertia=(0.1, 0.1, 0.1))
     tree.wheel("held", body=heavy[-1], axis=(1, 2, 3), inertia=1e-3, speed=100.0)
     tree.wheel("driven", body=heavy[0], axis="y", inertia=1e-3, torque=0.1)

@@ -157,7 +157,7 @@ def test_a_table_of_forces_at_a_node():
     """A force at the middle node that is switched on and off: each mode answers with f (1 - cos w (t - t0))/w^2 to each switch."""
     body, on, off = rod(geometric_stiffness=False), 0.31, 0.77
     system = welded(body)
-    table = bough.Table([0.0, on, off], [[0, 0, 0], [0, FORCE, -2 * FORCE], [0, 0, 0]], "hold")
+    table = bough.TimeTable([0.0, on, off], [[0, 0, 0], [0, FORCE, -2 * FORCE], [0, 0, 0]], "hold")
     system.wrench("blow", body="rod", node="middle", force=table, frame="world")
     result = bough.simulate(system, until=1.5, dt=1e-4, sample_rate=100)
     f, w = body.nodes.phi[body.nodes.index("middle")].T @ [0, FORCE, -2 * FORCE], 2 * np.pi * body.frequencies

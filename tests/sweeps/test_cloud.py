@@ -18,7 +18,7 @@ def system_of(*bodies):
     return s
 
 
-TURN = bough.Revolute("z", motion=bough.Rate(1.0))
+TURN = bough.Revolute("z", motion=bough.motion.Rate(1.0))
 
 
 def tolerance(model, q):
@@ -64,8 +64,8 @@ def test_springs_and_servos_drive_unknown_hinges():
     """Control equations of the paper's section 6: a spring, and a torque that the caller gives."""
     s = bough.System("panel", gravity=(0, 0, -3))
     s.body("bus", joint=bough.Free(), mass=50.0, inertia=(4, 5, 6), com=(0.1, 0, 0))
-    s.body("yoke", parent="bus", joint=bough.Revolute("z", motion=bough.Harmonics([(0.3, 2.0, 0.1)])), at=(1, 0, 0), mass=2.0,
-           inertia=(0.3,)*3)
+    s.body("yoke", parent="bus", joint=bough.Revolute("z", motion=bough.motion.Harmonics([(0.3, 2.0, 0.1)])), at=(1, 0, 0),
+           mass=2.0, inertia=(0.3,)*3)
     s.body("panel", parent="yoke", joint=bough.Revolute("x", stiffness=20.0, damping=0.4), at=(0.2, 0, 0), mass=4.0, com=(0, 1, 0),
            inertia=(0.5,)*3)
     s.body("mast", parent="panel", joint=bough.Prismatic("y", stiffness=5.0), at=(0, 2, 0), mass=1.0, inertia=(0.1,)*3)
@@ -94,7 +94,7 @@ def test_wheels_and_wrenches():
 
 def four_bar(motion):
     """A parallelogram on a floating bus, all its angles prescribed so that it stays one."""
-    turned = bough.Harmonics([(-a, w, p) for a, w, p in motion.terms], mean=-motion.mean)
+    turned = bough.motion.Harmonics([(-a, w, p) for a, w, p in motion.terms], mean=-motion.mean)
     s = bough.System("parallelogram", gravity=(0, 0, -9.81))
     s.body("bus", joint=bough.Free(), mass=20.0, inertia=(2, 3, 4))
     for side, x in (("left", 0.0), ("right", 1.0)):
@@ -124,7 +124,7 @@ def test_force_elements(base, unknown):
 
 
 def test_closed_chain_of_given_motions():
-    model = four_bar(bough.Harmonics([(0.4, 3.0, 0.2)], mean=0.3)).compile()
+    model = four_bar(bough.motion.Harmonics([(0.4, 3.0, 0.2)], mean=0.3)).compile()
     rng = np.random.default_rng(7)
     q, v = model.follow(model.q0, rng.normal(size=model.nv), 0.7)
     assert max(np.abs(gap).max() for gap in model.loop_gaps(q, v).values()) < 1e-12
@@ -200,7 +200,7 @@ def test_where_it_does_not_apply(system, said):
 
 
 def test_a_loop_through_an_unknown_joint():
-    s = four_bar(bough.Harmonics([(0.4, 3.0, 0.2)], mean=0.3))
+    s = four_bar(bough.motion.Harmonics([(0.4, 3.0, 0.2)], mean=0.3))
     loose = bough.System("loose")
     for body in s.bodies.values():
         joint = bough.Revolute("y") if body.name == "coupler" else body.joint

@@ -18,7 +18,7 @@ File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python scrip
 def run(
     file: File,
     until: Annotated[float | None, typer.Option(help="end time [s]; required unless the file sets it")] = None,
-    dt: Annotated[float | None, typer.Option(help="step size [s]; adaptive methods choose their own")] = None,
+    dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
     method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
                                                     "lsoda: adaptive, for stiff systems")] = None,
     sample_rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,

@@ -6,7 +6,7 @@ import numpy as np
 
 from bough.compile.loop_tables import complement, frame_seat
 from bough.compile.partition import Partition
-from bough.describe import Joint, Loop, System, Table
+from bough.describe import Joint, Loop, System, TimeTable
 from bough.errors import ModelError
 from bough.sweeps import fields as f
 
@@ -27,7 +27,7 @@ class FreeMotion:
     stiffness: float
     rest: float
     damping: float
-    torque: float | Table
+    torque: float | TimeTable
 
 
 def free_motions(system: System) -> list[FreeMotion]:

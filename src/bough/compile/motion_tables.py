@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import polynomial
 
-from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
+from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.describe.motions import COEFFICIENTS, Motion
 
 Rows = list[tuple[float, np.ndarray]]
@@ -20,7 +20,7 @@ _TAIL = 10              # terms of the series of sine and cosine beyond degree 7
 _ROUNDING = 1e-12       # of the largest acceleration: jumps that solving for a spline leaves
 
 
-def motion_rows(motion: Motion | Table) -> Rows:
+def motion_rows(motion: Motion | TimeTable) -> Rows:
     """The rows of a described motion, to be summed.
 
     >>> motion_rows(Rate(0.5, start=2))[0][1][0, :3]
@@ -35,7 +35,7 @@ def motion_rows(motion: Motion | Table) -> Rows:
             return [(0.0, stack([(0.0, motion.coefficients)]))]
         case Spline():
             return [(0.0, spline_pieces(motion.times, motion.values, motion.rates))]
-        case Table():
+        case TimeTable():
             return [(0.0, spline_pieces(motion.times, motion.values, (0.0, 0.0)))]
         case Harmonics():
             mean: Rows = [(0.0, stack([(0.0, [motion.mean])]))] if motion.mean else []

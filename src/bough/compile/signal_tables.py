@@ -1,11 +1,11 @@
 """Time tables as piecewise cubics, the one form that the sweeps evaluate."""
 import numpy as np
 
-from bough.describe import Table
+from bough.describe import TimeTable
 from bough.sweeps.fields import PIECE
 
 
-def piecewise_cubic(table: Table, column: int) -> np.ndarray:
+def piecewise_cubic(table: TimeTable, column: int) -> np.ndarray:
     """One column of a table as rows (start, c0, c1, c2, c3); the last value holds after the end."""
     times = np.asarray(table.times, float)
     values = np.asarray(table.values, float).reshape(len(times), -1)[:, column]

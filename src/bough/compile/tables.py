@@ -16,7 +16,7 @@ from bough.compile.loop_freedoms import free_rows
 from bough.compile.parameters import body_parameters, columns
 from bough.compile.partition import Partition, partition
 from bough.compile.signal_tables import jumps, piecewise_cubic
-from bough.describe import CentralGravity, System, Table
+from bough.describe import CentralGravity, System, TimeTable
 from bough.kernels.hinges import MODAL, REVOLUTE
 from bough.sweeps import fields as f
 
@@ -271,8 +271,8 @@ def gather_inputs(system: System, lay: Layout) -> tuple[np.ndarray, list[tuple[i
     """Constants of u, and for each column of a time table its place in ws and its pieces."""
     constants, time_tables = np.zeros(lay.nu), []
 
-    def put(target: int, value: float | Table, column: int = 0) -> None:
-        if isinstance(value, Table):
+    def put(target: int, value: float | TimeTable, column: int = 0) -> None:
+        if isinstance(value, TimeTable):
             time_tables.append((lay.u + target, piecewise_cubic(value, column)))
         else:
             constants[target] += value
@@ -286,7 +286,7 @@ def gather_inputs(system: System, lay: Layout) -> tuple[np.ndarray, list[tuple[i
     for j, wrench in enumerate(system.wrenches.values()):
         for part, vector in enumerate((wrench.moment, wrench.force)):
             for i in range(3):
-                put(lay.nv + lay.nw + 6*j + 3*part + i, vector if isinstance(vector, Table) else vector[i], i)
+                put(lay.nv + lay.nw + 6*j + 3*part + i, vector if isinstance(vector, TimeTable) else vector[i], i)
     for j, motion in enumerate(lay.frees):
         put(lay.first_free + j, motion.torque)
     return constants, time_tables

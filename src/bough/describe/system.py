@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import bough
 from bough.describe import outline, yaml_io
 from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
@@ -230,11 +231,9 @@ class System:
         )  # fmt: skip
         return self.settings
 
-    def compile(self) -> Any:
+    def compile(self) -> bough.Model:
         """The model: flat arrays that answer questions and can be simulated."""
-        from bough.model.compiler import compile_system
-
-        return compile_system(self)
+        return bough.compile_system(self)
 
     def copy(self) -> System:
         """Another system that says the same, to be changed on its own."""
