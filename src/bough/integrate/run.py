@@ -89,7 +89,7 @@ class Run:
         at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way(lanes)), self.tableau
         if self.way(lanes) == "cloud":                                  # whose loops only hold what is given
             tableau = corrected(tableau, None, False)
-        model = tables.plan, group_parameters(self.pars, lanes), tables.tables
+        model = tables, group_parameters(self.pars, lanes)
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
         return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
@@ -98,7 +98,7 @@ class Run:
         """The one state a step later, without going there."""
         model, stepper, _, ws = self.arguments(ONE)
         x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
-        call(loops.FIXED[self.way(ONE)], model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
+        call(loops.FIXED[self.way(ONE)], *model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
              (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
         return x[0]
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from bough.kernels.jit import CACHE_DIRECTORY
+from bough.kernels.cache import cache_directory
 from bough.kernels.lanes import Lanes
 from bough.model.cost_features import form, sizes
 from bough.model.tables import Tables
@@ -67,7 +67,7 @@ def machine() -> str:
 
 
 def store_path() -> Path:
-    return Path(CACHE_DIRECTORY)/"costs.json"
+    return cache_directory()/"costs.json"
 
 
 def stored() -> dict[str, Any]:
