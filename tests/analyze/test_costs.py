@@ -91,7 +91,7 @@ def test_what_counts_little_is_fitted_badly():
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """An empty cache."""
-    monkeypatch.setattr(costs, "CACHE_DIRECTORY", str(tmp_path / "cache"))
+    monkeypatch.setattr(costs, "cache_directory", lambda: tmp_path / "cache")
     cost_model.cache_clear()
     yield costs.store_path()
     cost_model.cache_clear()

@@ -187,7 +187,7 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
     hinges = len(tables.parts.hinges) - 1
     told = kin.KINEMATICS_ROW*hinges
     out = np.empty((batch.n, told + f.ELEMENT_OUT*len(model.system.elements)))
-    call(calls.kinematics, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, a, out,
+    call(calls.kinematics, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, a, out,
          workspace(tables, lanes, kin.KINEMATICS_ROW*(hinges + 1)))
     rows = out[:, :told].reshape(batch.n, hinges, kin.KINEMATICS_ROW)
     seats = [tables.parts.seats[name] for name in model.names.bodies]

@@ -67,7 +67,7 @@ def speeds_after(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarra
     """(nv + nw,): the change of all speeds when those held change so."""
     batch, pars = at_rest(model, q)
     out = np.empty((1, model.nv + model.nw))
-    call(calls.impulse, batch.tables.plan, pars, batch.tables.tables, batch.t, batch.x, batch.u, change[None].copy(), out,
+    call(calls.impulse, batch.tables, pars, batch.t, batch.x, batch.u, change[None].copy(), out,
          workspace(batch.tables, batch.lanes))
     return out[0]
 

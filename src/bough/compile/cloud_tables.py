@@ -41,12 +41,12 @@ def with_clouds(plan: np.ndarray, parts: Partition, kinds: list[int]) -> np.ndar
             if kinds[k] != WELD:
                 rows.append([k, clouds[k]])
                 clouds[k] = len(rows)
-    flat = np.concatenate([plan.reshape(-1), np.asarray(rows, np.int64).reshape(-1)])
+    flat = np.concatenate([plan, np.asarray(rows, np.int64).reshape(-1)])
     flat[f.CLOUD_BASE], flat[f.CLOUDS], flat[f.N_CLOUDS] = base, plan.size, len(rows)
     places = flat[f.HINGES] + f.CLOUD + f.HINGE_ROW*np.arange(len(clouds))
     joints = [k for k, hinge in enumerate(parts.hinges) if hinge.flexible is None]
     flat[places[joints]] = np.array(clouds)[joints]
-    return flat.reshape((1,)*(plan.ndim - 1) + flat.shape)
+    return flat
 
 
 def cloud_problem(model: "Model") -> str | None:

@@ -78,23 +78,23 @@ def degree(pieces: np.ndarray) -> int:
 def switched(tables: "Tables", holds: Mapping[str, Hold], contacts: Sequence[str]) -> "Tables":
     """The same tables with other coordinates held, and these stops in contact."""
     plan, data, table = tables.plan.copy(), tables.tables.copy(), tables.holds
-    flat, hinges = plan.reshape(-1), tables.size(f.HINGES)
+    hinges = tables.size(f.HINGES)
     for hinge in table.hinges:
-        flat[hinges + f.HINGE_ROW*hinge + f.SOLVED] = flat[hinges + f.HINGE_ROW*hinge + f.KIND]
+        plan[hinges + f.HINGE_ROW*hinge + f.SOLVED] = plan[hinges + f.HINGE_ROW*hinge + f.KIND]
     for i, (name, hinge) in enumerate(zip(table.coordinates, table.hinges, strict=True)):
         row, hold = table.at + f.HOLD_ROW*i, holds.get(name)
-        flat[row + f.HOLD_MODE] = f.LOOSE
+        plan[row + f.HOLD_MODE] = f.LOOSE
         if hold is None:
             continue
-        flat[hinges + f.HINGE_ROW*hinge + f.SOLVED] = WELD
-        flat[row + f.HOLD_MODE] = f.LOCKED
+        plan[hinges + f.HINGE_ROW*hinge + f.SOLVED] = WELD
+        plan[row + f.HOLD_MODE] = f.LOCKED
         if hold.motion is not None:
             at, terms = table.motions[name][hold.motion]
-            flat[row + f.HOLD_MODE], flat[row + f.HOLD_MOTION], flat[row + f.HOLD_TERMS] = f.PRESCRIBED, at, terms
+            plan[row + f.HOLD_MODE], plan[row + f.HOLD_MOTION], plan[row + f.HOLD_TERMS] = f.PRESCRIBED, at, terms
             data[at + f.MOTION_ORIGIN], data[at + f.MOTION_OFFSET] = hold.origin, hold.offset
     first = tables.size(f.SPRINGS) + f.SPRING_ROW*(tables.size(f.N_SPRINGS) - len(tables.stops))
     for i, name in enumerate(tables.stops):
-        flat[first + f.SPRING_ROW*i + f.SPRING_ACTS] = int(name in contacts)
+        plan[first + f.SPRING_ROW*i + f.SPRING_ACTS] = int(name in contacts)
     switched_tables = replace(tables, plan=plan, tables=data)
     return replace(switched_tables, plan=with_clouds(plan, tables.parts, switched_tables.solved_kinds))
 

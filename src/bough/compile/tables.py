@@ -18,6 +18,7 @@ from bough.compile.partition import Partition, partition
 from bough.compile.signal_tables import jumps, piecewise_cubic
 from bough.describe import CentralGravity, System, TimeTable
 from bough.kernels.hinges import MODAL, REVOLUTE
+from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 
 
@@ -26,6 +27,7 @@ class Tables:
     plan: np.ndarray            # int64
     pars: np.ndarray            # (batch, n)
     tables: np.ndarray          # float64
+    features: Features          # what has to be compiled for it
     parts: Partition
     fronts: Fronts
     n_u: int                    # length of the controls, tau | motors | wrenches
@@ -36,13 +38,13 @@ class Tables:
     stops: tuple[str, ...]      # whose springs come last
 
     def size(self, name: int) -> int:
-        return int(self.plan.reshape(-1)[name])
+        return int(self.plan[name])
 
     @property
     def solved_kinds(self) -> list[int]:
         """By hinge, its kind to the sweeps that solve: a weld where it is held."""
         first = self.size(f.HINGES)
-        rows = self.plan.reshape(-1)[first:first + f.HINGE_ROW*len(self.parts.hinges)].reshape(-1, f.HINGE_ROW)
+        rows = self.plan[first:first + f.HINGE_ROW*len(self.parts.hinges)].reshape(-1, f.HINGE_ROW)
         return [int(kind) for kind in rows[:, f.SOLVED]]
 
     @property
@@ -127,10 +129,9 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     elements = list(element_rows(lay.placed, whole.par_at, lay.elements))
     whole.add(Section(elements, [element.parameters for element in lay.placed]), f.ELEMENTS)
     plan, pars = whole.arrays()
-    rank = 1*bool(parts.modal) + 2*bool(lay.fronts.closures) + 4*bool(holds.rows)       # less one: see kernels.lanes.lanes_of
-    plan = plan.reshape((1,)*rank + plan.shape)
+    features = Features(flexible=bool(parts.modal), loops=bool(lay.fronts.closures), holds=bool(holds.rows))
     data = np.concatenate([*(pieces.ravel() for _, pieces in time_tables), holds.data])
-    return Tables(plan, pars, data, parts, lay.fronts, lay.nu, lay.first_input,
+    return Tables(plan, pars, data, features, parts, lay.fronts, lay.nu, lay.first_input,
                   np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
                   np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
                   replace(holds, at=int(whole.header[f.HOLDS])), tuple(system.stops))
@@ -296,7 +297,7 @@ def described_inputs(tables: Tables, t: np.ndarray) -> np.ndarray:
     """(times, nu): the constants and time tables of u."""
     start = tables.size(f.PAR_INPUTS)
     u = np.tile(tables.pars[0, start:start + tables.n_u], (len(t), 1))
-    rows = tables.plan.reshape(-1)[tables.size(f.TABLES):][:f.TABLE_ROW*tables.size(f.N_TABLES)].reshape(-1, f.TABLE_ROW)
+    rows = tables.plan[tables.size(f.TABLES):][:f.TABLE_ROW*tables.size(f.N_TABLES)].reshape(-1, f.TABLE_ROW)
     for at, pieces, target in rows.tolist():
         table = tables.tables[at:at + f.PIECE*pieces].reshape(-1, f.PIECE)
         piece = table[np.clip(np.searchsorted(table[:, 0], t, side="right") - 1, 0, None)]

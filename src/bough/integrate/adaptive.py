@@ -23,10 +23,11 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
         run.carry = np.zeros((len(run.x), loops.CARRY))
         run.carry[:, loops.STEP] = plan.first_step or 1e-4*samples[-1]/max(len(samples) - 1, 1)
         run.carry[:, loops.NEXT] = 1
-        call(kernel, model, stepper, samples, np.array([0.0, 0.0, *plan.tolerances, plan.max_step]), run.carry, rows, ws)
+        one_step = np.array([run.carry[0, loops.STEP], 1.0, *plan.tolerances, plan.max_step])
+        call(kernel, *model, stepper, samples[:1], one_step, run.carry[:1].copy(), run.scratch_rows(ONE), ws)
         run.start_clock()
     run.carry[:, loops.TIME] = start
-    go_adaptively(run, plan, start, stop, lambda limits: call(kernel, model, stepper, samples, limits, run.carry, rows, ws))
+    go_adaptively(run, plan, start, stop, lambda limits: call(kernel, *model, stepper, samples, limits, run.carry, rows, ws))
 
 
 def go_adaptively(run: "Run", plan: "Plan", start: float, stop: float, take: Callable[[np.ndarray], None]) -> None:

@@ -158,7 +158,7 @@ def take_model(run: "Run", board: Switchboard, t: float) -> None:
 def go_to_moment(run: "Run", plan: "Plan", advance: Callable[..., None]) -> float:
     """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
     (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
-    moment = start + find_moment(watch, before, start, step, lambda h: run.state_after(start, h))
+    moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
     run.watch, run.passed[:] = watch[:0], 0.0
     advance(run, plan, start, moment)
     run.passing = passing(watch, before, run.x[0])

@@ -90,18 +90,22 @@ class Run:
         at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way(lanes)), self.tableau
         if self.way(lanes) == "cloud":                                  # whose loops only hold what is given
             tableau = corrected(tableau, None, False)
-        model = tables.plan, group_parameters(self.pars, lanes), tables.tables
+        model = tables, group_parameters(self.pars, lanes)
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
         return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
 
-    def state_after(self, t: float, step: float) -> np.ndarray:
-        """The one state a step later, without going there."""
-        model, stepper, _, ws = self.arguments(ONE)
-        x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
-        call(loops.FIXED[self.way(ONE)], model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
-             (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
-        return x[0]
+    def scratch_rows(self, lanes: Lanes) -> tuple[np.ndarray, ...]:
+        """Rows like those of `arguments`, of the first states, on which a step may be tried."""
+        x, u = self.x[:lanes.width].copy(), self.u[:lanes.width]
+        none = np.zeros((len(x), 0))
+        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2)
+
+    def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> np.ndarray:
+        """The first states a step later, without going there."""
+        (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
+        call(loops.FIXED[self.way(lanes)], *model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]), rows, ws)
+        return rows[0]
 
     def ask_control(self, t: float) -> None:
         """Ask a Python controller for its torques, once a time; what goes wrong after the first call ends the run, not what was

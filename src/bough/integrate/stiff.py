@@ -104,7 +104,7 @@ def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Ca
     def rate(t: float, x: np.ndarray) -> np.ndarray:
         times = np.array([[t, min(max(t, start + step), stop - step)]])
         take_law(run.model, plan.law, t, x, u)
-        call(calls.state_derivative, tables.plan, pars, tables.tables, times, x[None].copy(), u, out, ws)
+        call(calls.state_derivative, tables, pars, times, x[None].copy(), u, out, ws)
         return out[0].copy()
     return rate
 

@@ -384,8 +384,9 @@ class Model:
         dynamics, (q0, v0) = self.resolve_dynamics(dynamics), self.assemble()
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         tables = batch.tables
-        arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
-                  "out": self._accelerations_of(batch, dynamics), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(dynamics))}
+        arrays = {"features": np.array(tables.features), "plan": tables.plan, "pars": tables.pars, "tables": tables.tables,
+                  "t": batch.t, "x": batch.x, "u": batch.u, "out": self._accelerations_of(batch, dynamics),
+                  "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(dynamics))}
         return OperationCounts(dynamics, count_operations(f"forward_{dynamics.replace('-', '_')}", arrays)[0])
 
     # ---- operators -------------------------------------------------------------------------------------------
@@ -468,7 +469,7 @@ class Model:
 
     def _call(self, kernel: Any, batch: Batch, *more: np.ndarray, ws: np.ndarray | None = None) -> None:
         tables, lanes = batch.tables, batch.lanes
-        call(kernel, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, *more,
+        call(kernel, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, *more,
              workspace(tables, lanes) if ws is None else ws)
 
     def __repr__(self) -> str:

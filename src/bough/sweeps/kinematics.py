@@ -1,8 +1,8 @@
 """Root to tips: where every body is and how it moves, for outputs.  Uses what scatter_motion left in the records."""
 from bough.kernels.algebra import ZERO, shift_motion
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_add
-from bough.kernels.lanes import add, load3, load_spatial, read, stand_aside, store
+from bough.kernels.lanes import add, load3, load_spatial, read, noinline, store
 from bough.sweeps import fields as f
 from bough.sweeps.modes import modal_add, modal_speeds
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
@@ -12,10 +12,10 @@ from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 POSITION, VELOCITY, BODY_ATTITUDE, BODY_RATE, BODY_ACCELERATION, KINEMATICS_ROW = f.offsets(3, 3, 9, 3, 6)
 
 
-@aside
+@sweep
 def scatter_positions(lane, plan, pars, ws, at):
     """Rows of KINEMATICS_ROW numbers from `at` on, the ground first."""
-    stand_aside()
+    noinline()
     store(lane, ws, at + POSITION, (ZERO, ZERO))
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)

@@ -1,7 +1,7 @@
 """The loops over steps, compiled: fixed steps in lanes, adaptive steps one state at a time.
 
-    model      addresses of what stands aside for its kind, plan, pars, tables of the compiled model
     method     of the dynamics
+    sweep_table, plan, pars, tables   the compiled model
     stepper    tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
     rows       x       (batch, nx)           state, in and out
                u       (batch, nu)           controls held through the call (where no compiled law sets them)
@@ -93,11 +93,10 @@ def note_failures(lane, plan, ws, t, group, failed):
 
 
 @kernel
-def fixed_steps(method, model, stepper, grid, rows, ws):
+def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, rows, ws):
     """Fixed steps over the segments of the grid."""
     align_stack()
-    units, plan, pars, tables = model
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     x, failed = rows[0], rows[4]
     for group in range(groups_of(lane, x)):
         one = plan, row_of(pars, min(group, pars.shape[0] - 1)), tables
@@ -171,11 +170,10 @@ def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, 
 
 
 @kernel
-def adaptive_steps(method, model, stepper, samples, limits, carry, rows, ws):
+def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, limits, carry, rows, ws):
     """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken; ws must hold one."""
     align_stack()
-    units, plan, pars, tables = model
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     stop, nx = limits[STOP_TIME], read(plan, f.N_X)
     x, failed = rows[0], rows[4]
     for row in range(x.shape[0]):
