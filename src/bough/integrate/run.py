@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bough.analyze.held_coordinates import motion_breaks
 from bough.compile.coordinates import holdable
-from bough.compile.hold_tables import motion_breaks
 from bough.compile.kernel_calls import call, group_parameters
 from bough.errors import StateError, nearest
 from bough.integrate.adaptive import run_adaptive
