@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.analyze import loop_constraints as loops
-from bough.compile.hold_tables import holdable, impose
+from bough.analyze.held_coordinates import impose
+from bough.compile.coordinates import holdable
 from bough.compile.kernel_calls import call, workspace
 from bough.model.arguments import Batch
 from bough.sweeps import calls

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.analyze.held_coordinates import motion_breaks
 from bough.analyze.impulse import Jump, jump
 from bough.compile.coordinates import coordinate_place, targets_of
-from bough.compile.hold_tables import Hold, motion_breaks
+from bough.compile.hold_tables import Hold
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
 from bough.integrate.occurrence import Occurrence

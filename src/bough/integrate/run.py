@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bough.analyze.held_coordinates import motion_breaks
 from bough.compile.coordinates import holdable
-from bough.compile.hold_tables import motion_breaks
 from bough.compile.kernel_calls import call, group_parameters
 from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP_OPTIONS, wrong_option
 from bough.errors import StateError, nearest

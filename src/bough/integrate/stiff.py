@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.compile.hold_tables import impose
+from bough.analyze.held_coordinates import impose
 from bough.compile.kernel_calls import call, workspace
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.watchers import crosses, find_moment

@@ -9,20 +9,23 @@ import numpy as np
 
 from bough.analyze import loop_constraints as loops
 from bough.analyze.body_motion import Bodies, observe
+from bough.analyze.cloud_method import chosen_cloud, cloud_problem
 from bough.analyze.costs import Costs, cost_model
 from bough.analyze.cut_loads import CutLoads
+from bough.analyze.held_coordinates import impose
 from bough.analyze.internal_loads import internal_loads
 from bough.analyze.momentum import momentum_loads
 from bough.analyze.partition_table import PartitionTable, partition_table
 from bough.analyze.singular_inertia import check_finite
-from bough.compile.cloud_tables import chosen_cloud, cloud_problem
+from bough.compile.assemble import build_tables
 from bough.compile.coordinates import coordinate_places
 from bough.compile.element_tables import forces_by_name
-from bough.compile.hold_tables import Hold, declared_holds, impose, prescribed_motion, switched
+from bough.compile.hold_tables import Hold, declared_holds, prescribed_motion
 from bough.compile.kernel_calls import call, group_parameters, workspace
 from bough.compile.layout import InputWrench
 from bough.compile.parameters import body_parameters, suspicious_members
-from bough.compile.tables import Tables, build_tables, described_inputs
+from bough.compile.switching import switched
+from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.coordinate_names import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest

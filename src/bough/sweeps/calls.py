@@ -16,7 +16,7 @@ from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.held import give_change, give_motion, take_given
 from bough.sweeps.inverse import gather_wrench
-from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
+from bough.sweeps.kinematics import scatter_positions
 from bough.sweeps.links import tell_link
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
@@ -191,8 +191,8 @@ def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
         full_motion(lane, plan, pars_of(pars, group), ws)
         scatter_positions(lane, plan, pars_of(pars, group), ws, read(plan, f.WS_MASS))
         apply_elements(lane, plan, pars_of(pars, group), ws)
-        told = KINEMATICS_ROW*read(plan, f.N_HINGES)
-        give(lane, out, group, 0, ws, read(plan, f.WS_MASS) + KINEMATICS_ROW, told)
+        told = f.KINEMATICS_ROW*read(plan, f.N_HINGES)
+        give(lane, out, group, 0, ws, read(plan, f.WS_MASS) + f.KINEMATICS_ROW, told)
         give(lane, out, group, told, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
 
 
