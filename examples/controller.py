@@ -12,7 +12,7 @@ system.body("boom", parent="bus", at=(0.6, 0, 0), mass=9, com=(1.2, 0, 0), inert
             joint=bough.Revolute("z", stiffness=30, damping=3, q0=0.2))  # fmt: skip
 for axis in "xyz":
     system.wheel(f"rw_{axis}", body="bus", axis=axis, inertia=0.05, torque=0.0)
-system.simulation(until=60.0, dt=5e-3, rate=20)
+system.simulation(until=60.0, dt=5e-3, sample_rate=20)
 
 
 @bough.controller

@@ -10,7 +10,7 @@ system.body("boom", parent="bus", at=(0.8, 0, 0), mass=12, com=(1.5, 0, 0), iner
             joint=bough.Revolute("y", stiffness=60, damping=4, q0=0.1))  # fmt: skip
 system.body("panel", parent="bus", at=(0, 0.7, 0), mass=25, com=(0, 1.8, 0), inertia=(27, 4, 31),
             joint=bough.Revolute("x", stiffness=150, damping=5))  # fmt: skip
-system.simulation(until=60.0, dt=5e-3, rate=5)
+system.simulation(until=60.0, dt=5e-3, sample_rate=5)
 
 
 def spread(runs: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:

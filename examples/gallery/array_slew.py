@@ -32,7 +32,7 @@ def satellite(push=1.0):
     motor = -inertia * TURN / push**2
     profile = {"times": [0, push, 2 * push], "values": [motor, -motor, 0], "kind": "hold"}
     s.wheel("wheel", body="bus", axis="z", inertia=SPIN, torque=profile)
-    s.simulation(until=2 * push + 6, dt=2e-3, rate=50, record=["state", "pose", "nodes", "shapes"])
+    s.simulation(until=2 * push + 6, dt=2e-3, sample_rate=50, record=["state", "pose", "nodes", "shapes"])
     return s
 
 

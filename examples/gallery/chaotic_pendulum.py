@@ -18,7 +18,7 @@ import bough
 system = bough.System("chaotic pendulum", gravity=(0, 0, -9.81))
 system.body("upper", joint=bough.Revolute("y", q0=2.2), mass=1.0, com=(0, 0, -1))
 system.body("lower", parent="upper", joint=bough.Revolute("y", q0=0.9), at=(0, 0, -1), mass=1.0, com=(0, 0, -1))
-system.simulation(until=20.0, dt=1e-3, rate=100)
+system.simulation(until=20.0, dt=1e-3, sample_rate=100)
 
 
 def bobs(q):

@@ -33,7 +33,7 @@ def space(caught):
         parent, at = "bus", (0.5, 0.5 * sign, 0)
         for part, start, end in zip(PARTS, BENT, OPEN, strict=True):
             servo = {"stiffness": 40.0, "rest": sign * end, "damping": 60.0}
-            moves = servo if caught else {"motion": bough.Move(start=sign * start, to=sign * end, duration=CATCH)}
+            moves = servo if caught else {"motion": bough.motion.Move(start=sign * start, to=sign * end, duration=CATCH)}
             s.body(f"{side} {part}", parent=parent, at=at, joint=bough.Revolute("z", **moves), mass=6, com=(REACH / 2, 0, 0),
                    inertia=(0.02, 1.2, 1.2))  # fmt: skip
             parent, at = f"{side} {part}", (REACH, 0, 0)
@@ -53,7 +53,7 @@ def approach():
     angle, q, v = -TUMBLE * CATCH, model.q0.copy(), model.v0.copy()
     q[-7:] = *(handles + np.array([0.4, 0, 0]) - DRIFT * CATCH), 0, 0, np.sin(angle / 2), np.cos(angle / 2)
     v[-6:] = *DRIFT, 0, 0, TUMBLE
-    return bough.simulate(model, q0=q, v0=v, until=CATCH, dt=0.02, rate=10, record=RECORD)
+    return bough.simulate(model, q0=q, v0=v, until=CATCH, dt=0.02, sample_rate=10, record=RECORD)
 
 
 system = space(caught=False)
@@ -66,7 +66,7 @@ def main(folder="out/gallery"):
     held, after = closed.assemble(q, v)                                       # the catch
     was, now = closed.without_loops().momentum(q, v), closed.momentum(held, after)
     lost = closed.kinetic_energy(q, v) - closed.kinetic_energy(held, after)
-    result = bough.simulate(closed, q0=held, v0=after, until=LAST, dt=0.01, rate=10, record=RECORD)
+    result = bough.simulate(closed, q0=held, v0=after, until=LAST, dt=0.01, sample_rate=10, record=RECORD)
     spins = result.data.angular_velocity.values[-1, :, 2]
     print(f"the catch takes {lost:.3f} J and {np.abs(now - was).max():.0e} of momentum; all turn with {spins[0]:.5f} rad/s then")
     eps = np.finfo(float).eps

@@ -22,7 +22,7 @@ OMEGA = np.array([0.02, 12.0, 0.05])                                      # rad/
 
 system = bough.System("intermediate axis")
 system.body("handle", joint=bough.Free(v0=(0, 0, 0, *OMEGA)), mass=0.1, inertia=INERTIA)
-system.simulation(until=6.0, dt=1e-3, rate=500)
+system.simulation(until=6.0, dt=1e-3, sample_rate=500)
 
 
 def time_between_reversals():

@@ -24,7 +24,8 @@ system.body("antenna", parent="crank", at=(0, 0, 0.6), joint=bough.Revolute("y",
 system.body("rocker", parent="bus", at=(0.5, 0, 0.3), joint=bough.Revolute("y", q0=-0.7), **link)
 system.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("antenna", at=(0.4, 0, 0)), b=bough.Frame("rocker", at=(0, 0, 0.6)))
 system.latch("latch", coordinate="crank.ry", at=1.1, direction="rising")
-system.simulation(until=6.0, dt=2e-3, rate=100, hold=["bus", "crank"], record=["state", "pose", "velocity", "momentum", "energy"])
+system.simulation(until=6.0, dt=2e-3, sample_rate=100, hold=["bus", "crank"],
+                  record=["state", "pose", "velocity", "momentum", "energy"])
 
 
 def main(folder="out/gallery"):

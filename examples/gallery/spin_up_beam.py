@@ -21,7 +21,7 @@ import bough
 LENGTH, EI, PER_METRE = 10.0, 1.4e4, 1.2                                        # m, N m^2, kg/m
 SPIN, RAMP = 6.0, 15.0                                                          # rad/s, s
 FIRST = 3.51602 * np.sqrt(EI / PER_METRE / LENGTH**4)                           # rad/s of the cantilever at rest
-RISE = bough.Pieces(times=[0, RAMP], coefficients=[[0, 0, 0, SPIN / RAMP**2, -SPIN / (2 * RAMP**3)], [SPIN * RAMP / 2, SPIN]])
+RISE = bough.motion.Pieces([0, RAMP], coefficients=[[0, 0, 0, SPIN / RAMP**2, -SPIN / (2 * RAMP**3)], [SPIN * RAMP / 2, SPIN]])
 
 
 def rotor(stiffening=True):
@@ -30,7 +30,7 @@ def rotor(stiffening=True):
     s.body("hub", joint=bough.Revolute("z", motion=RISE), mass=10, inertia=(1, 1, 1))
     boom = bough.beam(LENGTH, EI=EI, mass_per_length=PER_METRE, modes=8, geometric_stiffness=stiffening)
     s.body("boom", parent="hub", flexible=boom)
-    s.simulation(until=30.0 if stiffening else 13.0, dt=2e-3, rate=50, record=["state", "nodes", "shapes"])
+    s.simulation(until=30.0 if stiffening else 13.0, dt=2e-3, sample_rate=50, record=["state", "nodes", "shapes"])
     return s
 
 

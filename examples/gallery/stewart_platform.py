@@ -47,14 +47,14 @@ def build():
     lengths = np.linalg.norm(legs(knots), axis=2)
     for i, (foot, way) in enumerate(zip(FEET, legs(0)[0], strict=True)):
         x, y, z = way / np.linalg.norm(way)                                    # (sin b, -sin a cos b, cos a cos b) for turns a, b
-        hip, drive = bough.Universal("xy", q0=(np.arctan2(-y, z), np.arcsin(x))), bough.Spline(times=knots, values=lengths[:, i])
+        hip, drive = bough.Universal("xy", q0=(np.arctan2(-y, z), np.arcsin(x))), bough.motion.Spline(knots, lengths[:, i])
         s.body(f"cylinder{i + 1}", at=foot, joint=hip, mass=3, com=(0, 0, 0.3), inertia=(0.1, 0.1, 0.005))
         s.body(f"rod{i + 1}", parent=f"cylinder{i + 1}", joint=bough.Prismatic("z", motion=drive), mass=2, com=(0, 0, -0.3),
                inertia=(0.06, 0.06, 0.001))  # fmt: skip
     s.body("platform", joint=bough.Free(q0=(0, 0, HEIGHT, 0, 0, 0, 1)), mass=40, inertia=(4, 4, 7))
     for i, ball in enumerate(BALLS):
         s.loop(f"ball{i + 1}", joint=bough.Spherical(), a=bough.Frame(f"rod{i + 1}"), b=bough.Frame("platform", at=ball))
-    s.simulation(until=LAST, dt=0.01, rate=50, record=["state", "pose", "energy", "drives"])
+    s.simulation(until=LAST, dt=0.01, sample_rate=50, record=["state", "pose", "energy", "drives"])
     return s
 
 

@@ -25,7 +25,7 @@ start[(LINKS - FOLD) // 2 : (LINKS - FOLD) // 2 + FOLD] = -np.pi / FOLD    # han
 for i in range(LINKS):
     system.body(f"link{i + 1}", parent=f"link{i}" if i else None, at=(0, 0, -LINK if i else 0), mass=0.01, com=(0, 0, -LINK / 2),
                 inertia=(0.01 * LINK**2 / 12, 0.01 * LINK**2 / 12, 1e-9), joint=bough.Revolute("y", q0=start[i]))  # fmt: skip
-system.simulation(until=1.18, dt=2.5e-4, rate=200, record=["state"])
+system.simulation(until=1.18, dt=2.5e-4, sample_rate=200, record=["state"])
 
 
 def points(q):

@@ -35,7 +35,7 @@ def turbine(spin):
         anchor, fairlead = (510.765 * x, 510.765 * y, -320), (5.2 * x, 5.2 * y, -70)
         s.line(name, a=bough.Frame("world", at=anchor), b=bough.Frame("platform", at=fairlead), stiffness=6.81e5, length=562.53,
                slack=True)  # fmt: skip
-    s.simulation(until=150.0, dt=0.02, rate=10, record=["state", "pose", "velocity", "energy"])
+    s.simulation(until=150.0, dt=0.02, sample_rate=10, record=["state", "pose", "velocity", "energy"])
     return s
 
 

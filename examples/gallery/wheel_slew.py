@@ -31,7 +31,7 @@ for i, axis in enumerate(WHEELS):
     motor = gives + J * axis @ AXIS * ACCELERATION                                          # and turns it with the bus
     profile = {"times": [0, LAST / 2, LAST], "values": [motor, -motor, 0], "kind": "hold"}
     system.wheel(f"rw{i + 1}", body="bus", axis=axis, inertia=J, torque=profile)
-system.simulation(until=50.0, dt=0.01, rate=20)
+system.simulation(until=50.0, dt=0.01, sample_rate=20)
 
 
 def main(folder="out/gallery"):

@@ -6,7 +6,8 @@
     s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
     result = bough.simulate(s.compile(), q0=[0.1], until=10.0, dt=1e-3)
 
-Names are loaded when they are first used, so that importing the package takes no time.
+Names are loaded when they are first used, so that importing the package takes no time; `__init__.pyi` beside this file tells
+editors and type checkers the same.
 """
 from importlib import import_module
 from typing import Any
@@ -15,30 +16,34 @@ __version__ = "0.2.0.dev0"
 
 _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
-                       "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench", "Line",
-                       "Restoring", "Buoyancy", "Table", "CentralGravity", "Simulation", "load", "json_schema",
-                       "Constant", "Rate", "Polynomial", "Spline", "Harmonics", "Move", "Pieces",
-                       "Event", "Lock", "Release", "Prescribe", "Latch", "Stop", "Box", "Cylinder", "Sphere", "Mesh"),
+                       "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench",
+                       "TimeTable", "CentralGravity", "Simulation", "load", "json_schema", "Event", "Lock", "Release", "Prescribe",
+                       "Latch", "Stop"),
     "bough.exchange.urdf": ("load_urdf",),
-    "bough.flex": ("FlexibleBody", "beam", "box", "from_matrices", "solid"),
+    "bough.flex": ("FlexibleBody", "beam", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),
     "bough.integrate": ("controller",),
     "bough.simulation": ("simulate",),
     "bough.results": ("Result", "open_result"),
 }
+_MODULES = ("motion", "shapes", "elements", "flex")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = ["__version__", *_HOME_OF]
+_INTERNAL = {"compile_system": "bough.model.compiler"}           # for System.compile, which knows no model
+__all__ = ["__version__", *_HOME_OF, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name in _MODULES:
+        return import_module(f"bough.{name}")
+    home = _HOME_OF.get(name) or _INTERNAL.get(name)
+    if home is None:
         from bough.errors import nearest
-        raise AttributeError(f"module 'bough' has no attribute '{name}'{nearest(name, _HOME_OF)}")
-    value = getattr(import_module(_HOME_OF[name]), name)
+        raise AttributeError(f"module 'bough' has no attribute '{name}'{nearest(name, __all__)}")
+    value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME_OF])
+    return sorted({*globals(), *__all__})

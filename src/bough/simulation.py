@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from bough.describe import Simulation, System
+from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPTIONS
 from bough.errors import SimulationError, StateError
 from bough.integrate import integrate
 from bough.model import Model
@@ -14,7 +15,7 @@ from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.records import chosen
 
-SETTINGS = ("until", "dt", "method", "rate", "record", "rtol", "atol", "stabilize", "hold")
+SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 
 
 def simulate(
@@ -27,10 +28,12 @@ def simulate(
     until: float | None = None,
     dt: float | None = None,
     method: str | None = None,
-    rate: float | None = None,
+    sample_rate: float | None = None,
     record: str | Iterable[str] | None = None,
     rtol: float | None = None,
     atol: float | None = None,
+    first_step: float | None = None,
+    max_step: float | None = None,
     dynamics: str = "auto",
     control: Any = None,
     control_period: float | None = None,
@@ -45,10 +48,12 @@ def simulate(
     state from its joints, wheels and orbit. A leading axis of an initial state makes a batch, whose runs go in SIMD lanes.
 
     q0, v0, wheels0, orbit0   initial coordinates, speeds, wheel speeds, orbit [position, velocity]
-    until, dt      end of the run and step, s: of rk4 and euler-cromer the step (samples and jumps of the loads may shorten
-                   it), of dopri5 the first step, of the stiff methods the longest
-    method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive: rtol, atol)
-    rate           samples per second; without it, every so many steps, about a hundred in all
+    until          end of the run, s
+    method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive)
+    dt             step of the fixed-step methods, s; samples and jumps of the loads may shorten it
+    rtol, atol     tolerances of the adaptive methods
+    first_step, max_step   the first and the longest step of the adaptive methods, s; if not given, they choose
+    sample_rate    samples per second; without it, every so many steps, about a hundred in all
     record         out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels,
                    torque, orbit, loops, drives, elements
     dynamics       "order-n", "dense", "cloud" (six equations, where all but a floating base's motion is given) or "auto"
@@ -67,14 +72,14 @@ def simulate(
     >>> import bough
     >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
     >>> bob = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
-    >>> result = bough.simulate(s, q0=[0.1], until=2.0, dt=1e-3, rate=100)
+    >>> result = bough.simulate(s, q0=[0.1], until=2.0, dt=1e-3, sample_rate=100)
     >>> result.data.q.sel(q_name="bob.ry").isel(time=-1).item()  # doctest: +ELLIPSIS
     0.0999...
     """
     compiled = model.compile() if isinstance(model, System) else model
-    given = {"until": until, "dt": dt, "method": method, "rate": rate, "record": record, "rtol": rtol, "atol": atol,
-             "stabilize": stabilize, "hold": hold}  # fmt: skip
-    settings = settle(given, compiled.system.settings)
+    given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
+             "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
+    settings = with_settings(given, compiled.system.settings)
     names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
     telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), telling as told:
@@ -90,17 +95,22 @@ def simulate(
     return result
 
 
-def settle(given: Mapping[str, Any], settings: Simulation | None) -> dict[str, Any]:
+def with_settings(given: Mapping[str, Any], settings: Simulation | None) -> dict[str, Any]:
     """What was given, else what the system's settings say; the rest has its defaults in `integrate`.
 
-    >>> settle({"until": 5.0, "dt": None}, Simulation(until=10, dt=0.1))["dt"]
+    Step options of the settings go with their method; `dt` serves any other method with fixed steps too.
+
+    >>> with_settings({"until": 5.0}, Simulation(until=10, dt=0.1))["dt"]
     0.1
+    >>> "dt" in with_settings({"method": "dopri5"}, Simulation(until=10, dt=0.1))
+    False
     """
     found = {name: given.get(name) for name in SETTINGS}
     if settings is not None:
-        if found["method"] not in (None, settings.method):              # tolerances go with the method they were given for
-            found |= {name: found[name] or 0.0 for name in ("rtol", "atol")}
-        found = {name: getattr(settings, name) if value is None else value for name, value in found.items()}
+        ours = set(SETTINGS)
+        if found["method"] not in (None, settings.method):
+            ours -= {*ADAPTIVE_OPTIONS, *(() if found["method"] in FIXED_STEP else FIXED_STEP_OPTIONS)}
+        found = {name: getattr(settings, name) if value is None and name in ours else value for name, value in found.items()}
     if found["until"] is None:
         raise StateError("until is missing; say when the run ends [s], here or in the system's settings ('simulation:')")
-    return {name: value for name, value in found.items() if value not in (None, 0.0) or name == "record"}
+    return {name: value for name, value in found.items() if value is not None or name == "record"}

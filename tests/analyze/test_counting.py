@@ -91,9 +91,10 @@ def test_what_is_counted_is_the_forward_dynamics():
     model = chain(3)
     q, v = np.array([[0.3, -0.5, 0.9]]), np.array([[1.0, 2.0, -1.0]])
     batch, tables = model.batch(q, v), model.tables
-    arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
-              "out": np.zeros((1, 3)), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more("dense"))}
-    a = model.forward_dynamics(q, v, method="dense")
+    arrays = {"features": np.array(tables.features), "plan": tables.plan, "pars": tables.pars, "tables": tables.tables,
+              "t": batch.t, "x": batch.x, "u": batch.u, "out": np.zeros((1, 3)),
+              "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more("dense"))}
+    a = model.forward_dynamics(q, v, dynamics="dense")
     np.testing.assert_allclose(count_operations("forward_dense", arrays)[1], a, rtol=1e-12)
 
 

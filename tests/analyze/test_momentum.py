@@ -36,7 +36,7 @@ def test_six_equations_of_the_paper(seed):
     G = seen.com[0, 0] + C @ terms.y[0]
     moment = C.T @ (wrench[:3] + np.cross(seen.position[0, 0] - G, wrench[3:]))
     w_dot = np.linalg.solve(terms.P[0], moment - terms.rate(w[None], np.zeros((1, 3)))[0])
-    a = model.forward_dynamics(q, v, wrenches={"b0": wrench}, frame="world", t=t, method="cloud")
+    a = model.forward_dynamics(q, v, wrenches={"b0": wrench}, frame="world", t=t, dynamics="cloud")
     assert_same(a[3:6], w_dot, 1e-11)
     found = model.bodies(q, v, a, t=t)
     a_G = np.einsum("k,bki->i", found.mass, center_accelerations(found))/mass
@@ -77,7 +77,7 @@ def test_loads_are_the_reactions(seed):
     for n in (None, 5):
         q, v, tau, t = states(model, rng, n)
         given = {"t": t, "wrenches": {"b6": rng.normal(size=6), "b2": rng.normal(size=6)}}
-        a = model.forward_dynamics(q, v, tau, method="cloud", **given)
+        a = model.forward_dynamics(q, v, tau, dynamics="cloud", **given)
         reactions = model.reactions(q, v, a, **given)
         for k, joint in enumerate(model.names.joints):
             assert_same(model.momentum_loads(q, v, a, joint, **given), reactions[..., k, :], 1e-9, np.abs(reactions).max())

@@ -17,7 +17,7 @@ name: pendulum
 gravity: [0, 0, -9.81]
 bodies:
 - {name: bob, joint: {type: revolute, axis: y, q0: 0.5}, mass: 2, com: [0, 0, -1]}
-simulation: {until: 1, dt: 1e-3, rate: 50}
+simulation: {until: 1, dt: 1e-3, sample_rate: 50}
 """
 
 
@@ -88,7 +88,7 @@ def test_a_flexible_system_has_figures_of_its_nodes_and_strain(call):
 
 
 def test_options_win_over_the_file(call):
-    code, out, _ = call("run", "pendulum.yaml", "--until", 2, "--dt", 0.01, "--rate", 10, "--method", "euler-cromer",
+    code, out, _ = call("run", "pendulum.yaml", "--until", 2, "--dt", 0.01, "--sample-rate", 10, "--method", "euler-cromer",
                         "--record", "state,reactions", "-o", "new/r.nc", "--no-plots", "--quiet")  # fmt: skip
     assert (code, out) == (0, "")
     result = bough.open_result("new/r.nc")

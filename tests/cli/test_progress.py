@@ -118,7 +118,7 @@ def test_an_interrupt_keeps_what_was_computed(method, model, batch):
     listen, told = interrupting(0.3)
     options = FIXED_STEP if method in ("rk4", "euler-cromer") else {"rtol": 1e-6, "atol": 1e-8}
     result = bough.simulate(
-        system, q0=starts if batch > 1 else starts[0], until=40.0, method=method, rate=10, progress=listen, **options
+        system, q0=starts if batch > 1 else starts[0], until=40.0, method=method, sample_rate=10, progress=listen, **options
     )
     assert result.failure.startswith("interrupted at t = ")
     assert told == sorted(told)
@@ -126,7 +126,7 @@ def test_an_interrupt_keeps_what_was_computed(method, model, batch):
     assert np.isfinite(q[0]).all()                                      # the first run is whole up to where it came
     assert 1 < len(result.time) <= 401
     assert np.isfinite(result.data.total_energy.values.reshape(batch, -1)[0]).all()
-    whole = bough.simulate(system, q0=starts[0], until=40.0, method=method, rate=10, **options)
+    whole = bough.simulate(system, q0=starts[0], until=40.0, method=method, sample_rate=10, **options)
     same = 20 if method in ("rk4", "euler-cromer") else 5               # samples; adaptive steps depend on where calls end
     n = min(same, len(result.time))
     np.testing.assert_allclose(q[0, :n], whole.data.q.values[:n], atol=1e-5 if same == 5 else 1e-12)
@@ -143,7 +143,7 @@ def test_an_interrupt_is_heard_between_two_samples(method):
             raise KeyboardInterrupt
 
     options = FIXED_STEP if method == "rk4" else {"rtol": 1e-6}
-    result = bough.simulate(pendulum(), until=1e6, rate=1e-5, method=method, progress=listen, **options)
+    result = bough.simulate(pendulum(), until=1e6, sample_rate=1e-5, method=method, progress=listen, **options)
     assert "interrupted" in result.failure
     assert len(told) == 8
     assert told == sorted(told)
@@ -152,9 +152,9 @@ def test_an_interrupt_is_heard_between_two_samples(method):
 def test_however_a_run_is_parted_its_steps_are_the_same(monkeypatch):
     import bough.integrate.fixed as fixed
 
-    whole = bough.simulate(pendulum(), until=1.0, dt=1e-3, rate=7)
+    whole = bough.simulate(pendulum(), until=1.0, dt=1e-3, sample_rate=7)
     monkeypatch.setattr(fixed, "CHUNK_SECONDS", 1e-9)                   # a step a call
-    np.testing.assert_array_equal(bough.simulate(pendulum(), until=1.0, dt=1e-3, rate=7).data.q, whole.data.q)
+    np.testing.assert_array_equal(bough.simulate(pendulum(), until=1.0, dt=1e-3, sample_rate=7).data.q, whole.data.q)
 
 
 LONG = """
@@ -162,7 +162,7 @@ name: pendulum
 gravity: [0, 0, -9.81]
 bodies:
 - {name: bob, joint: {type: revolute, axis: y, q0: 0.5}, mass: 2, com: [0, 0, -1]}
-simulation: {until: 1e+6, dt: 1e-3, rate: 1, record: [state, energy]}
+simulation: {until: 1e+6, dt: 1e-3, sample_rate: 1, record: [state, energy]}
 """
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from bough.compile.motion_tables import breaks, motion_at, motion_rows
-from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
+from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from tests.support.described_systems import pieces
 
 EPS = np.finfo(float).eps
@@ -49,8 +49,8 @@ def test_times_may_have_any_shape():
 def test_a_cubic_table_is_the_spline_that_ends_at_rest():
     times, values = [0, 1, 3, 4], [1, 2, 0, 5]
     t = np.linspace(-1, 5, 50)
-    assert np.array_equal(at(Table(times, values, "cubic"), t), at(Spline(times, values), t))
-    assert np.allclose(at(Table(times, values, "cubic"), [-1.0, 9.0]), [[1, 5], [0, 0], [0, 0]], atol=8 * EPS)
+    assert np.array_equal(at(TimeTable(times, values, "cubic"), t), at(Spline(times, values), t))
+    assert np.allclose(at(TimeTable(times, values, "cubic"), [-1.0, 9.0]), [[1, 5], [0, 0], [0, 0]], atol=8 * EPS)
 
 
 def test_splines_go_through_their_points_twice_continuously_differentiable():
@@ -93,7 +93,7 @@ def test_harmonics_are_summed_with_their_mean():
 CONSISTENT = [
     Polynomial([1, 2, 3, 4, 5, 6, 7, 8]), Spline([0, 0.3, 1], [0, 1, 0], (1, 2)), Move(3, 1, 0.1, duration=0.7),
     Harmonics([(1, 2, 3), (0.1, 30, 0)], 1), Pieces([0, 0.5], [[0, 0, 4], [1, 4, 1, 1]]),
-    Table([0, 0.2, 0.5, 1], [1, 2, 1, 0], "cubic"),
+    TimeTable([0, 0.2, 0.5, 1], [1, 2, 1, 0], "cubic"),
 ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ POLYGONS = {
 def mesh(tmp_path, polygons, **options):
     path = tmp_path / "plate.dae"
     path.write_text(PLATE.replace("POLYGONS", polygons))
-    return bough.Mesh(path, **options)
+    return bough.shapes.Mesh(path, **options)
 
 
 @pytest.mark.parametrize("kind", list(POLYGONS))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from bough.describe import Body, CentralGravity, Simulation, System, Table, Wheel, Wrench
+from bough.describe import Body, CentralGravity, Simulation, System, TimeTable, Wheel, Wrench
 from bough.errors import BoughError, DescriptionError, SimulationError, nearest
 from tests.support.described_systems import inertias
 
@@ -79,9 +79,9 @@ def test_all_problems_are_told_at_once():
 
 
 def test_table():
-    table = Table(np.arange(4), np.ones((4, 3)), "cubic")
+    table = TimeTable(np.arange(4), np.ones((4, 3)), "cubic")
     assert (table.columns, table.times, table.values[0]) == (3, (0, 1, 2, 3), (1, 1, 1))
-    assert Table([0], [[5]]) == Table([0], [5])
+    assert TimeTable([0], [[5]]) == TimeTable([0], [5])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_table():
 )
 def test_bad_tables(arguments, words):
     with pytest.raises(DescriptionError, match=r"^table: ") as caught:
-        Table(*arguments)
+        TimeTable(*arguments)
     assert words in str(caught.value)
 
 
@@ -110,7 +110,7 @@ def test_bad_tables(arguments, words):
     [
         (lambda: Wheel("w", "b", "x", 0), "wheel 'w': inertia is 0.0 kg m^2; give a number > 0"),
         (lambda: Wrench("w", "b", frame="inertial"), "wrench 'w': frame is 'inertial'; give body or world"),
-        (lambda: Wrench("w", "b", force=Table([0], [1])), "force is a table of 1 column; give one of 3"),
+        (lambda: Wrench("w", "b", force=TimeTable([0], [1])), "force is a table of 1 column; give one of 3"),
         (lambda: CentralGravity(-1, (1, 0, 0), (0, 0, 0)), "mu is -1.0 m^3/s^2"),
         (lambda: CentralGravity(1, (0, 0, 0), (0, 0, 0)), "attracting center itself"),
         (lambda: System("s", gravity=9.81), "system 's': gravity is 9.81; give 3 finite numbers"),
@@ -130,7 +130,7 @@ def test_other_bad_parts(make, words):
 
 def test_good_parts():
     assert not Wheel("w", "b", "x", 1).driven
-    assert Wheel("w", "b", "x", 1, torque={"times": [0], "values": [1]}).torque == Table([0], [1])
+    assert Wheel("w", "b", "x", 1, torque={"times": [0], "values": [1]}).torque == TimeTable([0], [1])
     assert Simulation(1, method="lsoda", record="state").record == ("state",)
 
 

@@ -13,7 +13,7 @@ import pytest
 from scipy.io import mmwrite
 
 import bough
-from bough.describe import Body, CentralGravity, Revolute, System, Table, Wheel, Wrench, json_schema, load
+from bough.describe import Body, CentralGravity, Revolute, System, TimeTable, Wheel, Wrench, json_schema, load
 from bough.describe.flexible_mapping import read_flexible, write_flexible
 from bough.describe.flexible_recipes import BeamRecipe, MatricesRecipe, SolidRecipe
 from bough.describe.references import reference_problems
@@ -120,7 +120,7 @@ def spacecraft(*parts, gravity=(0, 0, 0)):
         Wheel("w", "boom", "x", 0.1, node="tip"),
         Wheel("w", "panel", "x", 0.1),
         Wrench("f", "panel", force=(0, 0, 1), node="corner"),
-        Wrench("f", "panel", force=Table([0, 1], [[0, 0, 1], [0, 0, 2]]), moment=Table([0], [[0, 0, 0]]), node="corner"),
+        Wrench("f", "panel", force=TimeTable([0, 1], [[0, 0, 1], [0, 0, 2]]), moment=TimeTable([0], [[0, 0, 0]]), node="corner"),
         Wrench("f", "boom", moment=(0, 0, 1), at=(0, 0, 1)),
     ],
 )
@@ -154,7 +154,7 @@ BAD_SEATS = [
         f"wrench 'f': node 'corner' of body 'panel' cannot carry a moment: {TRIANGLE}",
     ),
     (
-        Wrench("f", "panel", moment=Table([0, 1], [[0, 0, 0], [1, 0, 0]]), node="corner"),
+        Wrench("f", "panel", moment=TimeTable([0, 1], [[0, 0, 0], [1, 0, 0]]), node="corner"),
         "wrench 'f': node 'corner' of body 'panel' cannot carry a moment",
     ),
     (
@@ -426,7 +426,7 @@ def test_lines_of_masses_and_nodes():
 
 
 def test_public_names():
-    assert (bough.beam, bough.solid, bough.box, bough.from_matrices) == (beam, solid, box, from_matrices)
+    assert (bough.beam, bough.solid, bough.flex.box, bough.from_matrices) == (beam, solid, box, from_matrices)
     assert bough.FlexibleBody is FlexibleBody
 
 

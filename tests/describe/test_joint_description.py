@@ -15,7 +15,7 @@ from bough.describe import (
     Prismatic,
     Revolute,
     Spherical,
-    Table,
+    TimeTable,
     Universal,
     Weld,
 )
@@ -65,7 +65,7 @@ def test_mapping_round_trip(joint):
 
 
 def test_one_number_serves_all_dofs():
-    push = Table([0, 1], [0, 5])
+    push = TimeTable([0, 1], [0, 5])
     joint = Universal("xy", stiffness=2, damping=[1, 3], torque=push, rest=0.5)
     assert (joint.stiffness, joint.damping, joint.rest, joint.torque) == ((2, 2), (1, 3), (0.5, 0.5), (push, push))
 
@@ -116,7 +116,7 @@ def test_a_plane_is_spanned_right_handed(direction):
         (lambda: Spherical(q0=(0, 0, 0, 0)), "zero length"),
         (lambda: Free(q0=[0] * 6), "give 7"),
         (lambda: Universal(v0=3), "give 2"),
-        (lambda: Revolute(torque=Table([0], [[1, 2]])), "table of 2 columns"),
+        (lambda: Revolute(torque=TimeTable([0], [[1, 2]])), "table of 2 columns"),
         (lambda: Revolute(torque="much"), "give a number"),
         (lambda: Revolute(damping=float("nan")), "finite"),
         (lambda: Revolute(name=""), "text"),

@@ -24,7 +24,7 @@ from bough.describe import (
     Revolute,
     Spherical,
     System,
-    Table,
+    TimeTable,
     Universal,
     Weld,
     json_schema,
@@ -37,7 +37,7 @@ from tests.describe.test_yaml_format import accepts
 CLOSURES = [
     Weld(), Revolute("y"), Prismatic("x"), Cylindrical(), Universal("xz"), Universal(["x", (1, 1, 0)]), Planar("zx"), Gimbal("zyx"),
     Spherical(), PointOnLine("x"), PointOnPlane((1, 2, 3)), Joint("xyz"), Joint("xyz", "z"), Joint("xyz", "xy"), Joint("xy", "xyz"),
-    Joint("xz", "spherical"), Revolute(stiffness=20, damping=0.1, rest=0.2, torque=Table([0, 1], [0, 5])),
+    Joint("xz", "spherical"), Revolute(stiffness=20, damping=0.1, rest=0.2, torque=TimeTable([0, 1], [0, 5])),
     PointOnLine(stiffness=[9, 0, 0, 0], damping=1), Distance(2.0),
 ]  # fmt: skip
 

@@ -22,7 +22,7 @@ from bough.describe import (
     Spherical,
     Spline,
     System,
-    Table,
+    TimeTable,
     Universal,
     Weld,
 )
@@ -41,7 +41,7 @@ FORMS = [
     ({"harmonics": [[0.1, 2, 0]], "mean": 1}, Harmonics([(0.1, 2, 0)], 1)),
     ({"move": 1.57, "begin": 2, "duration": 10}, Move(1.57, begin=2, duration=10)),
     ({"times": [0, 1], "coefficients": [[0, 0, 1], [1, 2]]}, Pieces([0, 1], [[0, 0, 1], [1, 2]])),
-    ({"times": [0, 1, 2, 3], "values": [0, 1, 0, 1], "kind": "cubic"}, Table([0, 1, 2, 3], [0, 1, 0, 1], "cubic")),
+    ({"times": [0, 1, 2, 3], "values": [0, 1, 0, 1], "kind": "cubic"}, TimeTable([0, 1, 2, 3], [0, 1, 0, 1], "cubic")),
 ]
 
 
@@ -114,9 +114,9 @@ def test_accelerations_may_jump():
         (lambda: Revolute(motion={"rate": 3, "constant": 1}), "give a mapping with one of the keys"),
         (lambda: Revolute(motion={"rate": 3, "strat": 1}), "rate: unknown key 'strat'; did you mean 'start'?"),
         (lambda: Revolute(motion={"move": 3}), "move: duration is missing; give it"),
-        (lambda: Revolute(motion=Table([0, 1], [0, 1])), "is a table of kind linear, whose rate jumps; give it the kind cubic"),
-        (lambda: Revolute(motion=Table([0, 1], [0, 1], "hold")), "is a table of kind hold, whose position jumps; give it the kind"),
-        (lambda: Revolute(motion=Table(range(4), [[0, 1]] * 4, "cubic")), "is a table of 2 columns; give one of 1"),
+        (lambda: Revolute(motion=TimeTable([0, 1], [0, 1])), "is a table of kind linear, whose rate jumps; give it the kind cubic"),
+        (lambda: Revolute(motion=TimeTable([0, 1], [0, 1], "hold")), "is a table of kind hold, whose position jumps; give it"),
+        (lambda: Revolute(motion=TimeTable(range(4), [[0, 1]] * 4, "cubic")), "is a table of 2 columns; give one of 1"),
         (lambda: Weld(motion="locked"), "motion is 'locked', but a weld has no degree of freedom; leave it out"),
         (lambda: Universal(motion=Rate(1)), "motion is Rate(rate=1.0), but the joint has 2 dofs; give a list of 2, None for a"),
         (lambda: Universal(motion=[None]), "motion is [None], which has 1 entries; give 2, one for each dof"),

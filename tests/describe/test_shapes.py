@@ -36,40 +36,40 @@ def stl(tmp_path):
 
 
 def test_triangles_are_where_the_shape_is():
-    corners = closed(bough.Box((1, 2, 3), at=(5, 0, 0), orient={"axis": "z", "degrees": 90})).vertices
+    corners = closed(bough.shapes.Box((1, 2, 3), at=(5, 0, 0), orient={"axis": "z", "degrees": 90})).vertices
     np.testing.assert_allclose([corners.min(axis=0), corners.max(axis=0)], [[4, -0.5, -1.5], [6, 0.5, 1.5]], atol=1e-15)
-    assert closed(bough.Box((1, 2, 3), orient=TILT)).volume == pytest.approx(6)
-    assert closed(bough.Cylinder(0.5, 3, at=(1, 2, 3), orient=TILT)).volume == pytest.approx(
+    assert closed(bough.shapes.Box((1, 2, 3), orient=TILT)).volume == pytest.approx(6)
+    assert closed(bough.shapes.Cylinder(0.5, 3, at=(1, 2, 3), orient=TILT)).volume == pytest.approx(
         SIDES / 2 * math.sin(2 * math.pi / SIDES) * 0.25 * 3         # that of a prism
     )
-    ball = closed(bough.Sphere(2, at=(1, 2, 3)))
+    ball = closed(bough.shapes.Sphere(2, at=(1, 2, 3)))
     np.testing.assert_allclose(np.linalg.norm(ball.vertices - [1, 2, 3], axis=1), 2)
     assert 0.99 < ball.volume / (4 / 3 * math.pi * 8) < 1
 
 
 def test_vertices_are_not_shared_over_edges():
     """Each vertex of a box has the normal of one face, those of a cylinder's side point away from its axis."""
-    box = trimesh.Trimesh(*bough.Box((1, 2, 3)).triangles(), process=False)
+    box = trimesh.Trimesh(*bough.shapes.Box((1, 2, 3)).triangles(), process=False)
     assert len(box.vertices) == 24
     assert np.allclose(np.abs(box.vertex_normals).max(axis=1), 1)
-    side = trimesh.Trimesh(*bough.Cylinder(1, 1).triangles(), process=False).vertex_normals[:2 * SIDES]
+    side = trimesh.Trimesh(*bough.shapes.Cylinder(1, 1).triangles(), process=False).vertex_normals[:2 * SIDES]
     np.testing.assert_allclose(side[:, 2], 0, atol=1e-12)
 
 
 def test_a_mirrored_mesh_keeps_its_outside(stl):
-    plain, mirrored = closed(bough.Mesh(stl)), closed(bough.Mesh(stl, scale=(1e-3, -1e-3, 1e-3)))
+    plain, mirrored = closed(bough.shapes.Mesh(stl)), closed(bough.shapes.Mesh(stl, scale=(1e-3, -1e-3, 1e-3)))
     assert plain.volume > 0
     assert mirrored.volume == pytest.approx(1e-9 * plain.volume)
 
 
 @pytest.mark.parametrize(
     "shape",
-    [bough.Box((1, 2, 3), density=2700), bough.Cylinder(0.3, 2, density=900), bough.Sphere(0.4, density=3)],
+    [bough.shapes.Box((1, 2, 3), density=2700), bough.shapes.Cylinder(0.3, 2, density=900), bough.shapes.Sphere(0.4, density=3)],
     ids=["box", "cylinder", "sphere"],
 )
 def test_mass_is_that_of_the_triangles(shape):
     """Tessellations lie inside, by the square of the angle between their sides."""
-    moved = shape.model_copy(update={"at": (0.3, -0.2, 1.0), "orient": bough.Box((1, 1, 1), orient=TILT).orient})
+    moved = shape.model_copy(update={"at": (0.3, -0.2, 1.0), "orient": bough.shapes.Box((1, 1, 1), orient=TILT).orient})
     body = bough.Body("part", shapes=moved)
     surface = closed(moved)
     surface.density = shape.density
@@ -82,25 +82,25 @@ def test_mass_is_that_of_the_triangles(shape):
 
 def test_shapes_add_up():
     """Two halves of a box are the box; a hollow look without density weighs nothing."""
-    halves = [bough.Box((1, 1, 1), at=(x, 0, 0), density=100) for x in (-0.5, 0.5)]
-    whole = bough.Body("whole", shapes=bough.Box((2, 1, 1), density=100))
-    split = bough.Body("split", shapes=[*halves, bough.Sphere(3, color="tomato")])
+    halves = [bough.shapes.Box((1, 1, 1), at=(x, 0, 0), density=100) for x in (-0.5, 0.5)]
+    whole = bough.Body("whole", shapes=bough.shapes.Box((2, 1, 1), density=100))
+    split = bough.Body("split", shapes=[*halves, bough.shapes.Sphere(3, color="tomato")])
     assert split.mass == whole.mass == 200
     np.testing.assert_allclose(split.com, whole.com, atol=1e-15)
     np.testing.assert_allclose(split.inertia, whole.inertia, rtol=1e-15)
 
 
 def test_the_mass_of_a_mesh(stl):
-    body = bough.Body("L", shapes=bough.Mesh(stl, scale=0.1, density=1000))
+    body = bough.Body("L", shapes=bough.shapes.Mesh(stl, scale=0.1, density=1000))
     assert body.mass == pytest.approx(4.0)                            # 4 litres
     np.testing.assert_allclose(body.com, [0.025, 0, 0.08], atol=1e-9)
-    boxes = [bough.Box((0.2, 0.1, 0.1), density=1000), bough.Box((0.1, 0.1, 0.2), at=(0.05, 0, 0.16), density=1000)]
+    boxes = [bough.shapes.Box((0.2, 0.1, 0.1), density=1000), bough.shapes.Box((0.1, 0.1, 0.2), at=(0.05, 0, 0.16), density=1000)]
     np.testing.assert_allclose(body.inertia, bough.Body("boxes", shapes=boxes).inertia, atol=1e-9)
 
 
 def test_a_model_falls_with_the_mass_of_its_shapes():
     s = bough.System("pendulum", gravity=(0, 0, -9.81))
-    s.body("rod", joint=bough.Revolute("y"), shapes=bough.Cylinder(0.01, 1, at=(0, 0, -0.5), density=7800))
+    s.body("rod", joint=bough.Revolute("y"), shapes=bough.shapes.Cylinder(0.01, 1, at=(0, 0, -0.5), density=7800))
     m = s.compile()
     moment = s.bodies["rod"].mass * (0.01**2 / 4 + 1 / 3)
     assert m.mass_matrix([0.0])[0, 0] == pytest.approx(moment)
@@ -109,11 +109,12 @@ def test_a_model_falls_with_the_mass_of_its_shapes():
 def system(stl):
     s = bough.System("shaped")
     s.body("plate", joint="free", shapes=[
-        bough.Box((1, 2, 0.1), color=(0.1, 0.2, 0.3), density=2700),
-        bough.Cylinder(0.1, 2, at=(0, 0, 1), orient=TILT, color="steelblue"),
+        bough.shapes.Box((1, 2, 0.1), color=(0.1, 0.2, 0.3), density=2700),
+        bough.shapes.Cylinder(0.1, 2, at=(0, 0, 1), orient=TILT, color="steelblue"),
     ])  # fmt: skip
-    s.body("part", parent="plate", mass=3, shapes=[bough.Sphere(0.2, color=(1, 0, 0, 0.5)), bough.Mesh(stl, scale=(1, 2, 3))])
-    s.body("boom", parent="part", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2), shapes=bough.Sphere(0.1))
+    looks = [bough.shapes.Sphere(0.2, color=(1, 0, 0, 0.5)), bough.shapes.Mesh(stl, scale=(1, 2, 3))]
+    s.body("part", parent="plate", mass=3, shapes=looks)
+    s.body("boom", parent="part", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2), shapes=bough.shapes.Sphere(0.1))
     return s
 
 
@@ -142,16 +143,17 @@ bodies:
   - {mesh: sub/part.stl, scale: 0.001}
 """
     s = bough.System.from_yaml(text)
-    assert s.bodies["a"].shapes == (bough.Box((1, 2, 3)),)
+    assert s.bodies["a"].shapes == (bough.shapes.Box((1, 2, 3)),)
     cylinder, sphere, mesh = s.bodies["b"].shapes
     assert (cylinder.radius, cylinder.length, cylinder.at) == (0.1, 2.0, (0.0, 0.0, 1.0))
-    assert sphere == bough.Sphere(0.5, color="tomato")
-    assert mesh == bough.Mesh(Path("sub/part.stl"), scale=(0.001,) * 3)
+    assert sphere == bough.shapes.Sphere(0.5, color="tomato")
+    assert mesh == bough.shapes.Mesh(Path("sub/part.stl"), scale=(0.001,) * 3)
 
 
 def test_a_result_draws_where_the_mesh_files_are_not(stl, tmp_path):
     s = bough.System("shaped")
-    s.body("part", joint=bough.Free(), shapes=[bough.Mesh(stl, scale=0.1, density=1000), bough.Mesh(tmp_path / "lost.stl")])
+    looks = [bough.shapes.Mesh(stl, scale=0.1, density=1000), bough.shapes.Mesh(tmp_path / "lost.stl")]
+    s.body("part", joint=bough.Free(), shapes=looks)
     expected = s.bodies["part"].shapes[0].triangles()
     saved = bough.simulate(s, until=0.1, dt=0.01).save(tmp_path / "out.nc")
     stl.unlink()
@@ -194,7 +196,7 @@ def inside_out(path):
     ("shapes", "others", "message"),
     [
         ([{"box": [1, -2, 3]}], {}, "body 'a': shape 1 (box): size is [1, -2, 3]; give 3 numbers > 0, in m"),
-        ([bough.Sphere(1), {"cylinder": {"radius": 0, "length": 1}}], {},
+        ([bough.shapes.Sphere(1), {"cylinder": {"radius": 0, "length": 1}}], {},
          "body 'a': shape 2 (cylinder): radius is 0.0 m; give a number > 0"),
         ([{"cylinder": 3}], {}, "body 'a': shape 1 (cylinder): cylinder is 3; give {radius: ..., length: ...}"),
         ([{"sphere": 1, "densty": 3}], {}, "body 'a': shape 1 (sphere): unknown key 'densty'; did you mean 'density'?"),
@@ -226,8 +228,8 @@ def test_what_is_wrong_is_said_by_name(shapes, others, message):
 def test_meshes_that_enclose_nothing(make, words, tmp_path):
     make(path := tmp_path / "bad.stl")
     with pytest.raises(DescriptionError, match=rf"body 'a': shape 1 \(mesh\): .*bad\.stl {words}; repair it, or leave out density"):
-        bough.Body("a", shapes=bough.Mesh(path, density=1))
-    assert len(bough.Mesh(path).triangles()[1]) >= 11                 # it can be drawn
+        bough.Body("a", shapes=bough.shapes.Mesh(path, density=1))
+    assert len(bough.shapes.Mesh(path).triangles()[1]) >= 11                 # it can be drawn
 
 
 def test_files_that_hold_no_mesh(tmp_path):
@@ -235,7 +237,7 @@ def test_files_that_hold_no_mesh(tmp_path):
     (tmp_path / "what.xyzzy").write_text("hello")
     for name in ("text.stl", "what.xyzzy"):
         with pytest.raises(DescriptionError, match=f"mesh: .*{name} (cannot be read|holds no triangles)"):
-            bough.Mesh(tmp_path / name).triangles()
+            bough.shapes.Mesh(tmp_path / name).triangles()
 
 
 def test_problems_have_their_line(tmp_path):

@@ -25,7 +25,7 @@ def turbine(name):
 @cache
 def run(name, dt=0.02, until=100.0):
     record = ["state", "energy", "velocity", "acceleration", "reactions", "drives", "elements"]
-    return bough.simulate(turbine(name), until=until, dt=dt, rate=10, record=record)
+    return bough.simulate(turbine(name), until=until, dt=dt, sample_rate=10, record=record)
 
 
 def at_rest(model):
@@ -219,7 +219,7 @@ def test_matrices_for_small_motions():
 @pytest.mark.parametrize("name", TURBINES)
 def test_tower_top_loads_in_both_axes(name):
     """YawBr..n and ..p are one load: that of the nacelle on the tower in the world, seen from nacelle and tower top."""
-    result = bough.simulate(turbine(name), until=20.0, rate=1, record=["state", "reactions", "pose"])
+    result = bough.simulate(turbine(name), until=20.0, sample_rate=1, record=["state", "reactions", "pose"])
     told, world = SCRIPT["channels"](result), -result.internal_loads("nacelle", axes="world").values/1e3
     nacelle = Rotation.from_quat(result.data.attitude.sel(body="nacelle").values)
     tower = nacelle*Rotation.from_euler("z", -told.NacYaw.values[:, None], degrees=True)

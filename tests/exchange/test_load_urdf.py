@@ -48,8 +48,8 @@ def test_inertia_is_turned_into_the_axes_of_the_link(arm):
 
 def test_visuals_are_shapes(arm):
     s = bough.load_urdf(arm)
-    assert s.bodies["base"].shapes == (bough.Box((1, 2, 3), at=(0, 0, 0.5), color=(0, 0, 1, 0.5)),)
-    assert s.bodies["slide"].shapes == (bough.Cylinder(0.1, 2, color=(1, 0, 0, 1)),)
+    assert s.bodies["base"].shapes == (bough.shapes.Box((1, 2, 3), at=(0, 0, 0.5), color=(0, 0, 1, 0.5)),)
+    assert s.bodies["slide"].shapes == (bough.shapes.Cylinder(0.1, 2, color=(1, 0, 0, 1)),)
     [mesh] = s.bodies["upper"].shapes                                                     # a folder above is the package
     assert np.abs(mesh.triangles()[0]).max() == pytest.approx(0.0005)
 

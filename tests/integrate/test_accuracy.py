@@ -11,7 +11,7 @@ from tests.support.small_systems import energy, floating_arm, pendulum, split, s
 def test_pendulum_follows_the_elliptic_functions():
     """Large swings: theta = 2 asin(k sn(K - w t)), k = sin(theta0/2)."""
     model, theta0 = pendulum(), 2.0
-    run = integrate(model, q0=[theta0], v0=[0.0], until=5.0, dt=1e-3, rate=20)
+    run = integrate(model, q0=[theta0], v0=[0.0], until=5.0, dt=1e-3, sample_rate=20)
     k, w = np.sin(theta0/2), np.sqrt(9.81)
     sn, *_ = ellipj(ellipk(k**2) - w*run.t, k**2)
     np.testing.assert_allclose(run.x[0, :, 0], 2*np.arcsin(k*sn), atol=1e-9)
@@ -22,8 +22,8 @@ def test_order_by_halving_the_step(method, order, dt):
     """The error against a much finer solution falls by 2^order; slope within 0.15 of it."""
     model = floating_arm((0, 0, -3.0))
     q, v = start_of(model)
-    exact = integrate(model, q0=q, v0=v, until=0.8, dt=5e-4, rate=10).x[0, -1]
-    errors = [np.abs(integrate(model, q0=q, v0=v, until=0.8, dt=h, method=method, rate=10).x[0, -1] - exact).max()
+    exact = integrate(model, q0=q, v0=v, until=0.8, dt=5e-4, sample_rate=10).x[0, -1]
+    errors = [np.abs(integrate(model, q0=q, v0=v, until=0.8, dt=h, method=method, sample_rate=10).x[0, -1] - exact).max()
               for h in (dt, dt/2, dt/4)]
     slopes = np.log2(np.array(errors[:-1])/errors[1:])
     np.testing.assert_allclose(slopes, order, atol=0.15)
@@ -35,7 +35,7 @@ def test_free_system_keeps_energy_and_momenta_at_the_order_of_rk4():
     q, v = start_of(model)
 
     def drifts(dt):
-        x = integrate(model, q0=q, v0=v, until=2.0, dt=dt, rate=10).x[0]
+        x = integrate(model, q0=q, v0=v, until=2.0, dt=dt, sample_rate=10).x[0]
         h = model.momentum(*split(model, x))
         return np.array([np.ptp(energy(model, x)), np.abs(h[:, :3] - h[0, :3]).max(), np.abs(h[:, 3:] - h[0, 3:]).max()])
     coarse, fine = drifts(1e-2), drifts(5e-3)
@@ -58,8 +58,8 @@ def test_adaptive_methods_meet_their_tolerance(method):
     """At rtol 1e-8 all agree with a fine RK4 to a few hundred times that (errors add up along the way)."""
     model = floating_arm((0, 0, -3.0))
     q, v = start_of(model)
-    exact = integrate(model, q0=q, v0=v, until=1.0, dt=2.5e-4, rate=10).x[0]
-    run = integrate(model, q0=q, v0=v, until=1.0, method=method, rate=10, rtol=1e-8, atol=1e-10)
+    exact = integrate(model, q0=q, v0=v, until=1.0, dt=2.5e-4, sample_rate=10).x[0]
+    run = integrate(model, q0=q, v0=v, until=1.0, method=method, sample_rate=10, rtol=1e-8, atol=1e-10)
     assert np.abs(run.x[0] - exact).max() < 5e-6
     assert run.failure is None
 
@@ -67,8 +67,8 @@ def test_adaptive_methods_meet_their_tolerance(method):
 def test_dense_output_is_as_good_as_the_steps():
     """Samples far denser than the steps lie on the solution."""
     model = pendulum()
-    run = integrate(model, q0=[1.0], v0=[0.0], until=3.0, method="dopri5", rate=1000, rtol=1e-9, atol=1e-12)
-    fine = integrate(model, q0=[1.0], v0=[0.0], until=3.0, dt=1e-4, rate=1000)
+    run = integrate(model, q0=[1.0], v0=[0.0], until=3.0, method="dopri5", sample_rate=1000, rtol=1e-9, atol=1e-12)
+    fine = integrate(model, q0=[1.0], v0=[0.0], until=3.0, dt=1e-4, sample_rate=1000)
     assert run.steps < 300
     assert np.abs(run.x - fine.x).max() < 1e-7
 
@@ -85,10 +85,10 @@ def test_jumping_table_keeps_the_order():
     """A torque that is switched on at a time that no step would hit: RK4 lands there and stays exact for a constant torque."""
     s = bough.System("rotor")
     on = 0.1234567
-    torque = bough.Table([0.0, on], [0.0, 3.0], kind="hold")
+    torque = bough.TimeTable([0.0, on], [0.0, 3.0], kind="hold")
     s.body("wheel", joint=bough.Revolute("z", torque=torque), mass=1.0, inertia=(1, 1, 1.5))
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau", "rtol": 1e-10, "atol": 1e-13}):
-        run = integrate(s.compile(), until=1.0, rate=7, **options)
+        run = integrate(s.compile(), until=1.0, sample_rate=7, **options)
         since = np.maximum(run.t - on, 0.0)
         np.testing.assert_allclose(run.x[0], np.column_stack([since**2, 2*since]), atol=1e-10)
 
@@ -102,7 +102,7 @@ def test_torque_free_gyrostat():
     s.body("bus", joint=bough.Free(), mass=5.0, inertia=inertia)
     s.wheel("rw", body="bus", axis=axis, inertia=0.4, speed=50.0)
     model, w0 = s.compile(), np.array([0.3, -0.2, 0.5])
-    run = integrate(model, v0=[0, 0, 0, *w0], until=10.0, dt=2e-4, rate=10)
+    run = integrate(model, v0=[0, 0, 0, *w0], until=10.0, dt=2e-4, sample_rate=10)
 
     def euler(t, w):
         return np.linalg.solve(inertia, -np.cross(w, inertia @ w + spin*axis))
@@ -117,7 +117,7 @@ def test_driven_wheel_exchanges_momentum_with_its_body():
     s = bough.System("slew")
     s.body("bus", joint=bough.Free(), mass=5.0, inertia=(3.0, 2.0, 1.0))
     s.wheel("rw", body="bus", axis="z", inertia=0.1, torque=0.02)
-    run = integrate(s.compile(), until=5.0, dt=0.01, rate=2)
+    run = integrate(s.compile(), until=5.0, dt=0.01, sample_rate=2)
     w, wheel = run.x[0, :, 12], run.x[0, :, 13]
     np.testing.assert_allclose(w, -0.02*run.t/0.9, atol=1e-13)                   # the wheel is not carried: I - J
     np.testing.assert_allclose(1.0*w + 0.1*wheel, 0.0, atol=1e-14)
@@ -131,7 +131,7 @@ def test_orbit_and_attitude_together_keep_energy_and_angular_momentum():
     s.body("boom", parent="bus", joint=bough.Revolute("y", v0=[0.01], stiffness=0.5), at=(1, 0, 0), mass=10.0, com=(5.0, 0, 0),
            inertia=(0.1, 80.0, 80.0))
     model = s.compile()
-    run = integrate(model, until=600.0, dt=0.5, rate=0.1)
+    run = integrate(model, until=600.0, dt=0.5, sample_rate=0.1)
     q, v, orbit = run.x[0, :, :model.nq], run.x[0, :, model.nq:model.nq + model.nv], run.x[0, :, -6:]
     seen = model.bodies(q, v, orbit=orbit)
     total = seen.kinetic_energy + seen.potential_energy
@@ -150,7 +150,7 @@ def test_gravity_gradient_libration_has_its_period():
     s.body("rod", joint=bough.Free(v0=[0, 0, 0, 0, n*1.001, 0]), mass=50.0, inertia=inertia)
     model = s.compile()
     w = n*np.sqrt(3*(inertia[0] - inertia[2])/inertia[1])
-    run = integrate(model, until=3*2*np.pi/w, dt=1.0, rate=0.05)
+    run = integrate(model, until=3*2*np.pi/w, dt=1.0, sample_rate=0.05)
     quaternion, orbit = run.x[0, :, 3:7], run.x[0, :, -6:]
     pitch = np.unwrap(2*np.arctan2(quaternion[:, 1], quaternion[:, 3])) - np.unwrap(np.arctan2(orbit[:, 0], orbit[:, 2]))
     np.testing.assert_allclose(pitch, 0.001*n/w*np.sin(w*run.t), atol=1e-3*0.001*n/w)

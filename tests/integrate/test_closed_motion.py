@@ -28,11 +28,11 @@ WAYS = ("projection", "baumgarte")
 g = 9.81
 
 
-def run(model, q, v, until, dt=1e-3, *, rate=10, wheels=False, **options):
+def run(model, q, v, until, dt=1e-3, *, sample_rate=10, wheels=False, **options):
     """Times, q and v, and the wheels' speeds where they are asked for."""
     record = ["state", "wheels"] if wheels else ["state"]
     given = {} if dt is None else {"dt": dt}
-    result = bough.simulate(model, q0=q, v0=v, until=until, rate=rate, record=record, **given, **options)
+    result = bough.simulate(model, q0=q, v0=v, until=until, sample_rate=sample_rate, record=record, **given, **options)
     found = [result.time, result.data.q.values, result.data.v.values]
     return [*found, result.data.wheel_speed.values] if wheels else found
 
@@ -99,7 +99,7 @@ def test_slider_crank(closing):
     case, form = slider_crank(closing), SliderCrank(0.5 if closing == "revolute" else 0.0)
     model = case.system.compile()
     q, v = model.assemble(case.q, case.v, hold=["crank"])
-    time, q, v = run(model, q, v, 2.0, 2e-4, rate=50)
+    time, q, v = run(model, q, v, 2.0, 2e-4, sample_rate=50)
     a = model.forward_dynamics(q, v)
     seen, k = model.bodies(q, v, a), model.body_index("slider")
     t, rate = q[:, 0], v[:, 0]
@@ -152,7 +152,7 @@ def test_sarrus():
     model = s.compile()
     q, v = model.assemble([-0.5, 1.0, -0.5, 0.5, -1.0], [-1.0, 2.0, -1.0, 1.0, -2.0], hold=["a1"])
     assert (model.freedom(q).degrees, model.freedom(q).redundant) == (1, ("hinge.rz",))
-    _, q, v = run(model, q, v, 0.3, rate=50)
+    _, q, v = run(model, q, v, 0.3, sample_rate=50)
     seen, k = model.bodies(q), model.body_index("plate")
     np.testing.assert_allclose(seen.attitude[:, k], np.tile(np.eye(3), (len(q), 1, 1)), rtol=0, atol=1e-14)
     np.testing.assert_allclose(seen.position[:, k, :2], [[-0.5, 0.0]]*len(q), rtol=0, atol=1e-14)
@@ -198,7 +198,7 @@ def test_energy_for_a_minute(make, dt):
     """rk4 errs by a multiple of dt^4 a second; the RSSR's thin coupler spins fast."""
     case = make()
     model = conservative(case.system).compile()
-    _, q, v = run(model, *model.assemble(case.q, case.v), 60.0, dt, rate=2)
+    _, q, v = run(model, *model.assemble(case.q, case.v), 60.0, dt, sample_rate=2)
     assert spread(energy(model, q, v)) < 1e-8*model.kinetic_energy(q, v).max()
     assert np.abs(gaps(model, q)).max() < 1e-12*loop_size(model)
     assert np.abs(gaps(model, q, v)).max() < 1e-12*np.abs(v).max()
@@ -249,7 +249,7 @@ def test_floating_loop_in_orbit(stabilize):
     s = copied(case.system, gravity=bough.CentralGravity(mu=3.986e14, position=(7e6, 0, 0), velocity=(0, 7546.0, 0)))
     s.wheels.clear()
     model = s.compile()
-    _, q, v = run(model, *model.assemble(case.q, 0.1*case.v), 100.0, 1e-2, rate=0.2, stabilize=stabilize)
+    _, q, v = run(model, *model.assemble(case.q, 0.1*case.v), 100.0, 1e-2, sample_rate=0.2, stabilize=stabilize)
     small = 1e-12 if stabilize == "projection" else 1e-8
     assert np.abs(gaps(model, q)).max() < small
     assert np.abs(gaps(model, q, v)).max() < small
@@ -282,7 +282,7 @@ def test_projection_keeps_loops_closed(name):
     """To rounding, whatever the step: positions and speeds."""
     _, model, q, v, _ = closed(name)
     for dt in (1e-3, 1e-2):
-        _, late, speeds = run(model, q[0], v[0], 0.5, dt, rate=20)
+        _, late, speeds = run(model, q[0], v[0], 0.5, dt, sample_rate=20)
         reach = loop_size(model) + np.abs(late).max()
         assert np.abs(gaps(model, late)).max() < 1e-12*reach
         assert np.abs(gaps(model, late, speeds)).max() < 1e-12*reach*max(1.0, np.abs(speeds).max())
@@ -292,7 +292,7 @@ def test_projection_keeps_loops_closed(name):
 def test_projection_keeps_loops_closed_between_steps(name):
     """dopri5 interpolates: samples that lie within a step are closed like the others."""
     _, model, q, v, _ = closed(name)
-    _, late, speeds = run(model, q[0], v[0], 0.5, None, rate=50, method="dopri5", stabilize="projection")
+    _, late, speeds = run(model, q[0], v[0], 0.5, None, sample_rate=50, method="dopri5", stabilize="projection")
     assert np.abs(gaps(model, late)).max() < 1e-12*loop_size(model)
     assert np.abs(gaps(model, late, speeds)).max() < 1e-12*loop_size(model)*max(1.0, np.abs(speeds).max())
 
@@ -306,7 +306,7 @@ def test_baumgarte_keeps_loops_nearly_closed(name):
     case, model, q, v, _ = closed(name)
     found = []
     for h in (1e-3, 5e-4):
-        _, late, speeds = run(model, q[0], v[0], 1.0, h, rate=50, stabilize="baumgarte")
+        _, late, speeds = run(model, q[0], v[0], 1.0, h, sample_rate=50, stabilize="baumgarte")
         opening = max(np.abs(loop.residual(maximal.places(case.system, *state)).second).max()
                       for state in zip(late[::5], speeds[::5], strict=True) for loop in maximal.loop_constraints(case.system))
         found.append([np.abs(gaps(model, late)).max(), np.abs(gaps(model, late, speeds)).max()])
@@ -356,7 +356,8 @@ def test_turned_in_space(seed):
 def test_sizes(size, dt):
     """k times as large, everything takes sqrt(k) times as long: a micrometer and a hundred kilometers close alike."""
     case = four_bar()
-    (_, here, _), (_, there, speeds) = (run(model, *model.assemble(case.q, case.v/k**0.5), 2.0*k**0.5, dt*k**0.5, rate=10/k**0.5)
+    (_, here, _), (_, there, speeds) = (run(model, *model.assemble(case.q, case.v/k**0.5), 2.0*k**0.5, dt*k**0.5,
+                                                sample_rate=10/k**0.5)
                                         for k, model in ((k, scaled(case.system, k).compile()) for k in (1.0, size)))
     np.testing.assert_allclose(there, here, rtol=0, atol=1e-9)
     model = scaled(case.system, size).compile()

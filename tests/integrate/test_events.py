@@ -77,7 +77,7 @@ def test_set_times_are_kept_and_samples_at_them_are_from_before(method):
     s = block(-2.0, v0=1.0)
     for name, at, action in (("now", 0.0, Lock), ("go", 0.5, Release), ("end", 1.0, Lock)):
         s.event(name, at=at, do=[action("b")])
-    r = run(s, method, rate=4)
+    r = run(s, method, sample_rate=4)
     assert [event.time for event in r.events[0]] == [0.0, 0.5, 1.0]
     np.testing.assert_allclose(r.x[0, :, 0], [0, 0, 0, -0.0625, -0.25], atol=OFF[method])
     np.testing.assert_allclose(r.x[0, :, 1], [0, 0, 0, -0.5, -1.0], atol=OFF[method])
@@ -89,13 +89,13 @@ def test_a_time_that_rounding_puts_beside_a_sample_is_no_trouble():
     s = block(v0=1.0)
     s.event("lock", at=0.3, do=[Lock("b")])
     for method in WAYS:
-        np.testing.assert_allclose(run(s, method, rate=10).x[0, 3:, 0], 0.3, atol=OFF[method])
+        np.testing.assert_allclose(run(s, method, sample_rate=10).x[0, 3:, 0], 0.3, atol=OFF[method])
 
 
 def test_late_events_are_found_to_the_rounding_of_time():
     s = block(q0=-999.0, v0=1.0)
     s.latch("late", coordinate="b.z", at=0.0005)
-    r = run(s, dt=0.5, until=1001.0, rate=1)
+    r = run(s, dt=0.5, until=1001.0, sample_rate=1)
     assert abs(r.events[0][0].time - 999.0005) < 1e-9
     assert abs(r.x[0, -1, 0] - 0.0005) < 1e-9
 
@@ -118,7 +118,7 @@ def test_locking_keeps_momenta_and_loses_energy(method, target):
     s = satellite()
     s.event("lock", at=0.5, do=[Lock(target)])
     model = s.compile()
-    r = integrate(model, until=1.0, method=method, **(WAYS[method] | {"rate": 20}))
+    r = integrate(model, until=1.0, method=method, **(WAYS[method] | {"sample_rate": 20}))
     (event,) = r.events[0]
     q, v, wheels = parts(model, r.x[0])
     momentum = np.array([model.momentum(a, b, wheels=c) for a, b, c in zip(q, v, wheels, strict=True)])
@@ -180,7 +180,7 @@ def test_locking_a_moving_four_bar_keeps_its_loop_closed():
     s.event("lock", at=0.2, do=[Lock("crank")])
     model = s.compile()
     q, v = model.assemble(case.q, case.v)
-    r = integrate(model, q0=q, v0=v, until=0.4, dt=1e-3, rate=100)
+    r = integrate(model, q0=q, v0=v, until=0.4, dt=1e-3, sample_rate=100)
     after = r.t > 0.2
     assert np.abs(r.x[0, after, 3:]).max() < 1e-9
     assert np.ptp(r.x[0, after, :3], axis=0).max() < 1e-9
@@ -215,7 +215,7 @@ def test_releasing_keeps_the_state():
     s = satellite()
     s.event("lock", at=0.2, do=[Lock("wrist")])
     s.event("release", at=0.6, do=[Release("wrist")])
-    r = run(s, dt=1e-3, rate=1000)
+    r = run(s, dt=1e-3, sample_rate=1000)
     lock, release = r.events[0]
     assert lock.jump is not None
     assert release.jump is None
@@ -229,7 +229,7 @@ def test_a_motion_that_starts_at_an_event_starts_where_the_coordinate_is(method)
     s = block(-1.0, q0=0.3, v0=0.1)
     s.event("lock", at=0.25, do=[Lock("b.z")])
     s.event("move", at=0.5, do=[Prescribe("b.z", Move(0.9, start=0.5, duration=0.4))])
-    r = run(s, method, rate=20)
+    r = run(s, method, sample_rate=20)
     rest = 0.3 + 0.1*0.25 - 0.25**2/2
     u = np.clip((r.t - 0.5)/0.4, 0.0, 1.0)
     late = r.t >= 0.25
@@ -243,7 +243,7 @@ def test_a_motion_that_starts_moving_takes_an_impulse(method):
     """From rest to 0.5 m/s at once: 1 N s on 2 kg."""
     s = block()
     s.event("go", at=0.3, do=[Prescribe("b.z", Polynomial([7.0, 0.5, 1.0]))])
-    r = run(s, method, rate=10)
+    r = run(s, method, sample_rate=10)
     jump = r.events[0][0].jump
     assert (jump.speeds["b.z"], jump.impulses["b.z"]) == pytest.approx((0.5, 1.0), abs=1e-12)
     assert jump.energy_lost == pytest.approx(-0.25, abs=1e-12)              # what the drive gives

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.describe import Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
+from bough.describe import Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.integrate import integrate
 from tests.support.event_runs import parts, satellite
 from tests.support.held_systems import with_joints, with_motions
@@ -12,7 +12,7 @@ from tests.support.mechanisms import four_bar
 MOTIONS = {"rate": Rate(0.3, start=0.1), "polynomial": Polynomial([0.1, 0.2, -0.3, 0.4]),
            "harmonics": Harmonics([(0.2, 3.0, 0.4), (0.05, 11.0, 1.0)], mean=0.3), "move": Move(0.8, begin=0.13, duration=0.5),
            "spline": Spline([0.0, 0.21, 0.66, 0.9], [0.0, 0.3, -0.1, 0.4], (0.2, -0.3)),
-           "table": Table([0.0, 0.37, 0.5, 0.8], [0.0, 0.2, 0.3, 0.1], "cubic"),
+           "table": TimeTable([0.0, 0.37, 0.5, 0.8], [0.0, 0.2, 0.3, 0.1], "cubic"),
            "pieces": Pieces([0.0, 0.313], [[0.0, 0.0, 1.0], [0.313**2, 2*0.313, -2.0]])}
 METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {}, "radau": {}}
 
@@ -28,7 +28,7 @@ def driven(motion):
 @pytest.mark.parametrize("name", list(MOTIONS))
 def test_samples_hold_what_is_prescribed(name, method):
     model = driven(MOTIONS[name]).compile()
-    r = integrate(model, until=1.0, method=method, rate=50, **METHODS[method])
+    r = integrate(model, until=1.0, method=method, sample_rate=50, **METHODS[method])
     q, v, _ = parts(model, r.x[0])
     for entry, (position, rate, _) in model.motion(r.t).items():
         np.testing.assert_allclose(q[:, model.names.q.index(entry)], position, rtol=0, atol=1e-14)
@@ -41,7 +41,7 @@ def test_samples_hold_what_is_prescribed(name, method):
 def test_drives_do_the_work_that_energy_gains(name):
     """Momenta of the floating whole stay, and the drives' power, summed over the samples, is the energy gained."""
     model = driven(MOTIONS[name]).compile()
-    r = integrate(model, until=1.0, dt=1e-3, rate=1000)
+    r = integrate(model, until=1.0, dt=1e-3, sample_rate=1000)
     q, v, wheels = parts(model, r.x[0])
     momentum, energy = model.momentum(q, v, wheels=wheels), model.kinetic_energy(q, v, wheels=wheels)
     np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(momentum), 1)), rtol=0, atol=1e-10*np.abs(momentum).max())
@@ -56,15 +56,15 @@ def test_drives_do_the_work_that_energy_gains(name):
 def test_the_free_tree_under_the_drives_forces_moves_as_told():
     """The forces at the stages of each step, as a control that follows them: the same motion to the accuracy of the table."""
     model = driven(MOTIONS["polynomial"]).compile()
-    told = integrate(model, until=1.0, dt=1e-3, rate=1000)
+    told = integrate(model, until=1.0, dt=1e-3, sample_rate=1000)
     q, v, wheels = parts(model, told.x[0])
     forces = model.drive_forces(q, v, t=told.t, wheels=wheels)
     free = satellite()
-    tables = {"boom": [Table(told.t, forces["boom.rz"], "cubic")],
-              "wrist": [Table(told.t, forces[f"wrist.{axis}"], "cubic") for axis in ("rx", "ry")]}
+    tables = {"boom": [TimeTable(told.t, forces["boom.rz"], "cubic")],
+              "wrist": [TimeTable(told.t, forces[f"wrist.{axis}"], "cubic") for axis in ("rx", "ry")]}
     free = with_joints(free, {name: bough.Joint(rotations=free.bodies[name].joint.rotations, torque=torque)
                               for name, torque in tables.items()})
-    loose = integrate(free.compile(), q0=q[0], v0=v[0], until=1.0, dt=1e-3, rate=1000)
+    loose = integrate(free.compile(), q0=q[0], v0=v[0], until=1.0, dt=1e-3, sample_rate=1000)
     assert np.abs(loose.x - told.x).max() < 1e-8                                    # splines of 1 ms: h^4 of a fourth derivative
 
 
@@ -73,7 +73,8 @@ def test_a_four_bar_driven_at_its_crank(method):
     """What follows stays on the loop; the crank is where it is told to be."""
     case = four_bar("revolute")
     model = with_motions(case.system, {"crank": [Polynomial([-1.1, 2.0, 1.0])]}).compile()
-    r = integrate(model, q0=model.follow(case.q, case.v)[0], v0=model.follow(case.q, case.v)[1], until=0.5, method=method, rate=50,
+    q, v = model.follow(case.q, case.v)
+    r = integrate(model, q0=q, v0=v, until=0.5, method=method, sample_rate=50,
                   **({"dt": 1e-3} if method == "rk4" else {}))
     assert r.failure is None
     np.testing.assert_allclose(r.x[0, :, 0], -1.1 + 2*r.t + r.t**2, rtol=0, atol=1e-14)

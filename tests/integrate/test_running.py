@@ -77,7 +77,7 @@ def test_python_controller_is_held_between_calls():
         return {"x": -q[0]}
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau", "rtol": 1e-10, "atol": 1e-13}):
         called.clear()
-        run = integrate(s.compile(), q0=[1.0], until=1.0, rate=10, control=law, control_period=0.1, **options)
+        run = integrate(s.compile(), q0=[1.0], until=1.0, sample_rate=10, control=law, control_period=0.1, **options)
         x, v = 1.0, 0.0
         for k in range(10):
             np.testing.assert_allclose(run.x[0, k], [x, v], atol=1e-9)
@@ -98,17 +98,23 @@ def test_samples_are_where_they_were_asked_for():
     model = pendulum()
     np.testing.assert_allclose(integrate(model, until=1.0, dt=0.03).t, [*np.arange(34)*0.03, 1.0], atol=1e-14)
     np.testing.assert_allclose(integrate(model, until=1.0, dt=1e-3).t, np.arange(101)/100, atol=1e-14)
-    run = integrate(model, until=1.05, dt=0.03, rate=10)
+    run = integrate(model, until=1.05, dt=0.03, sample_rate=10)
     np.testing.assert_allclose(run.t, [*np.arange(11)/10, 1.05], atol=1e-14)
-    assert integrate(model, until=1.0, dt=0.25, rate=2).steps == 4
+    assert integrate(model, until=1.0, dt=0.25, sample_rate=2).steps == 4
 
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"until": -1.0, "dt": 0.1}, "until"), ({"until": 1.0}, "give dt"), ({"until": 1.0, "dt": 0.0}, "dt is 0"),
-    ({"until": 1.0, "dt": 0.1, "method": "rk5"}, "did you mean 'rk4'"), ({"until": 1.0, "dt": 0.1, "rate": 0}, "rate is 0"),
+    ({"until": 1.0, "dt": 0.1, "method": "rk5"}, "did you mean 'rk4'"),
+    ({"until": 1.0, "dt": 0.1, "sample_rate": 0}, "sample_rate is 0"),
     ({"until": "a", "dt": 0.1}, "until is 'a'"), ({"until": 1.0, "dt": "x"}, "dt is 'x'"),
-    ({"until": 1.0, "dt": 0.1, "rtol": 1e-6}, "rtol is given"), ({"until": 1.0, "dt": 0.1, "dynamics": "fast"}, "dynamics"),
-    ({"until": 1.0, "method": "dopri5", "rtol": -1}, "rtol"),
+    ({"until": 1.0, "dt": 0.1, "rtol": 1e-6}, "rtol is 1e-06, but rk4 takes fixed steps"),
+    ({"until": 1.0, "dt": 0.1, "dynamics": "fast"}, "dynamics"),
+    ({"until": 1.0, "method": "dopri5", "rtol": -1}, "rtol"), ({"until": 1.0, "method": "dopri5", "atol": 0.0}, "atol is 0"),
+    ({"until": 1.0, "method": "dopri5", "dt": 0.1}, "dt is 0.1, but dopri5 chooses its own steps; give first_step or max_step"),
+    ({"until": 1.0, "dt": 0.1, "first_step": 0.1}, "first_step is 0.1, but rk4 takes fixed steps; leave it out, or use an adapt"),
+    ({"until": 1.0, "dt": 0.1, "max_step": 0.1}, "max_step is 0.1, but rk4 takes fixed steps"),
+    ({"until": 1.0, "method": "radau", "max_step": 0.0}, "max_step is 0"),
     ({"until": 1.0, "dt": 0.1, "q0": [0.0, 1.0]}, "give 1 numbers"),
     ({"until": 1.0, "dt": 0.1, "control_period": 0.1}, "control_period"),
     ({"until": 1.0, "method": "dopri5", "control": lambda t, q, v, w: [0.0]}, "control_period"),
@@ -121,7 +127,7 @@ def test_bad_options_are_named(options, said):
 def test_divergence_names_time_and_coordinate_and_keeps_what_was_recorded():
     s = bough.System("stiff")
     s.body("a", joint=bough.Revolute("x", name="hinge", stiffness=1e8), mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
-    run = integrate(s.compile(), q0=[0.1], until=10.0, dt=0.01, rate=50)
+    run = integrate(s.compile(), q0=[0.1], until=10.0, dt=0.01, sample_rate=50)
     assert "diverged at t = " in run.failure
     assert "hinge.rx" in run.failure
     assert 1 <= len(run.t) < 501
@@ -145,7 +151,7 @@ def test_adaptive_run_that_cannot_go_on_says_so():
     @bough.controller
     def law(t, q, v, wheels, tau, motors):
         tau[0] = 1.0/(0.5 - t)**2
-    run = integrate(pendulum(), until=1.0, method="dopri5", control=law, rate=100)
+    run = integrate(pendulum(), until=1.0, method="dopri5", control=law, sample_rate=100)
     assert "too small" in run.failure
     assert abs(run.t[-1] - 0.5) < 0.02
 
@@ -161,7 +167,8 @@ def test_angular_momentum_of_a_batch_in_lanes():
     """Every lane keeps its own momentum: lanes do not mix."""
     model = floating_arm()
     starts = [start_of(model, seed) for seed in range(5)]
-    run = integrate(model, q0=np.array([s[0] for s in starts]), v0=np.array([s[1] for s in starts]), until=1.0, dt=1e-3, rate=5)
+    run = integrate(model, q0=np.array([s[0] for s in starts]), v0=np.array([s[1] for s in starts]), until=1.0, dt=1e-3,
+                    sample_rate=5)
     for x in run.x:
         h = model.momentum(*split(model, x))
         np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), atol=1e-9)
@@ -173,7 +180,17 @@ def test_step_is_the_one_that_was_asked_for():
     runs = [integrate(model, q0=[1.0], until=1.0, dt=dt) for dt in (0.1, 0.05)]
     assert [run.steps for run in runs] == [10, 20]
     assert runs[0].dt == pytest.approx(0.1)
-    assert integrate(model, until=1.0, dt=10.0, rate=4).dt == pytest.approx(0.25)
+    assert integrate(model, until=1.0, dt=10.0, sample_rate=4).dt == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "radau", "bdf", "lsoda"])
+def test_first_and_longest_step_of_adaptive_methods(method):
+    """At rest nothing but max_step bounds the steps; a first step that is tiny takes more of them."""
+    options = {"until": 1.0, "method": method, "rtol": 1e-6, "atol": 1e-6}
+    free = integrate(pendulum(), **options)
+    assert free.steps < 50
+    assert integrate(pendulum(), max_step=0.01, **options).steps >= 100
+    assert integrate(pendulum(), first_step=1e-9, **options).steps > integrate(pendulum(), first_step=0.1, **options).steps
 
 
 def push(table):
@@ -185,14 +202,14 @@ def push(table):
 @pytest.mark.parametrize("method", ["dopri5", "radau", "bdf", "lsoda"])
 def test_adaptive_methods_do_not_step_over_a_pulse(method):
     """A triangle of 1000 N from 500 to 501 s gives 500 m/s to 1 kg, however long the steps before it are."""
-    model = push(bough.Table([0.0, 500.0, 500.5, 501.0], [0.0, 0.0, 1000.0, 0.0]))
-    run = integrate(model, until=1000.0, method=method, rate=0.1)
+    model = push(bough.TimeTable([0.0, 500.0, 500.5, 501.0], [0.0, 0.0, 1000.0, 0.0]))
+    run = integrate(model, until=1000.0, method=method, sample_rate=0.1)
     assert run.x[0, -1, 1] == pytest.approx(500.0, rel=1e-7)
 
 
 def test_controller_is_asked_at_its_own_times_only():
     """A jump of a load in between does not count as an update."""
-    model, called = push(bough.Table([0.0, 0.27], [0.0, 1.0], kind="hold")), []
+    model, called = push(bough.TimeTable([0.0, 0.27], [0.0, 1.0], kind="hold")), []
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau"}):
         called.clear()
         integrate(model, until=0.5, control=lambda t, q, v, w: called.append(t), control_period=0.1, **options)
@@ -236,11 +253,11 @@ def test_stiff_solvers_take_a_compiled_controller():
     @bough.controller
     def law(t, q, v, wheels, tau, motors):
         tau[0] = -5.0*q[0] - 0.3*v[0]
-    runs = [integrate(pendulum(), q0=[1.0], until=1.0, rate=10, control=law, **options)
+    runs = [integrate(pendulum(), q0=[1.0], until=1.0, sample_rate=10, control=law, **options)
             for options in ({"dt": 1e-3}, {"method": "radau", "rtol": 1e-9, "atol": 1e-11})]
     np.testing.assert_allclose(runs[0].x, runs[1].x, atol=1e-7)
     np.testing.assert_allclose(runs[0].u[0, 1:], runs[1].u[0, 1:], atol=1e-6)
-    batch = integrate(pendulum(), q0=[[1.0], [0.5], [0.2]], until=1.0, rate=10, control=law, method="radau")
+    batch = integrate(pendulum(), q0=[[1.0], [0.5], [0.2]], until=1.0, sample_rate=10, control=law, method="radau")
     np.testing.assert_allclose(batch.u[:, 1:, 0], -5.0*batch.x[:, 1:, 0] - 0.3*batch.x[:, 1:, 1], atol=1e-12)
 
 

@@ -41,7 +41,7 @@ def test_a_damped_stop_takes_energy_and_never_pulls(method, damping):
     """Each bounce is lower; the force on the block, from its acceleration, is never downward of its weight."""
     s = block(-G, q0=0.3)
     s.stop("floor", coordinate="b.z", below=0.0, stiffness=K, damping=damping)
-    r = run(s, method, until=2.0, rate=2000, **({"dt": 5e-4} if method == "rk4" else {}))
+    r = run(s, method, until=2.0, sample_rate=2000, **({"dt": 5e-4} if method == "rk4" else {}))
     z, speed = r.x[0].T
     energy = M*G*z + M*speed**2/2 + K*np.minimum(z, 0.0)**2/2
     push = M*(np.diff(speed)*2000 + G)                                              # mean over a sample
@@ -90,7 +90,7 @@ def test_a_jump_parts_what_it_pulls_off(method):
     s.body("b", parent="a", joint=bough.Prismatic("x", v0=-30.0), mass=10.0)
     s.stop("wall", coordinate="a.x", above=0.05, stiffness=100.0, damping=5.0)
     s.event("catch", at=0.1, do=[Lock("b")])
-    r = run(s, method, rate=100)
+    r = run(s, method, sample_rate=100)
     assert [event.name for event in r.events[0]] == ["wall", "catch", "wall"]
     after = r.x[0, r.t > 0.1, 2]
     assert np.ptp(after) < 1e-12*np.abs(after).max()

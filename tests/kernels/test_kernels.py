@@ -18,7 +18,7 @@ from bough.kernels.lanes import (
     across,
     add,
     get_lane,
-    lanes_of,
+    lanes_like,
     load,
     load3,
     load4,
@@ -43,7 +43,6 @@ from bough.kernels.turns import rate_bias, turn_and_rates
 from tests.support.compare import EPS, assert_same
 from tests.support.nodal_oracle import rate_map, rate_map_rate, turn
 
-RIGID = np.zeros(1, np.int64)                # a plan of a model in which nothing bends
 BOTH = pytest.mark.parametrize("lanes", [ONE, FOUR], ids=["one", "four"])
 
 
@@ -63,7 +62,7 @@ def per_lane(lanes, array):
 @kernel
 def vector_kernel(x, out):
     """u x w, C u, C D, C turned about its third column; operands lie in x: u, w, C, D, sine, cosine."""
-    lane = lanes_of(x, RIGID)
+    lane = lanes_like(x)
     u, w, C = ve.vector(lane, load3(lane, x, 0)), ve.vector(lane, load3(lane, x, 3)), ve.columns_of(lane, load9(lane, x, 6))
     store(lane, out, 0, ve.parts(lane, ve.vector_cross(lane, u, w)))
     store(lane, out, 3, ve.parts(lane, ve.combine(C, load3(lane, x, 0))))
@@ -100,7 +99,7 @@ def test_across():
 @kernel
 def algebra_kernel(x, out):
     """Every operation on operands that lie in x one after another: u, w, C, D, S, p, then P and F."""
-    lane = lanes_of(x, RIGID)
+    lane = lanes_like(x)
     u, w, C, D = load3(lane, x, 0), load3(lane, x, 3), load9(lane, x, 6), load9(lane, x, 15)
     S, p = load3(lane, x, 24) + load3(lane, x, 27), load4(lane, x, 30)
     P, F = load_gathered(lane, x, 34)
@@ -197,7 +196,7 @@ def test_algebra(lanes, seed):
 # ---- lanes ---------------------------------------------------------------------------------------------------------
 @kernel
 def layout_kernel(x, table, out):
-    lane = lanes_of(x, RIGID)
+    lane = lanes_like(x)
     store(lane, out, 0, (load3(lane, x, 2), load(lane, x, 0)))              # 2 3 4 0
     store(lane, out, 4, 7.0)
     accumulate(lane, out, 4, load(lane, x, 1))                              # 7 + x1
@@ -235,7 +234,7 @@ def test_layout(lanes, own_parameters):
 
 @kernel
 def functions_kernel(x, out):
-    lane = lanes_of(x, RIGID)
+    lane = lanes_like(x)
     n = x.shape[0]
     for i in range(n):
         s, c = sincos(load(lane, x, i))
@@ -283,7 +282,7 @@ def test_sine_and_cosine_near_quarter_turns(lanes):
 @kernel
 def turns_kernel(x, out):
     """Matrix, map and bias of a rotation vector and its rate; the smaller of two numbers; one or the other."""
-    lane = lanes_of(x, RIGID)
+    lane = lanes_like(x)
     theta, rate = load3(lane, x, 0), load3(lane, x, 3)
     store(lane, out, 0, turn_and_rates(theta))
     store(lane, out, 18, rate_bias(theta, rate))
@@ -335,7 +334,7 @@ def loaded_systems():
     rng = np.random.default_rng(11)
     tree = random_system(rng, 5, root="gimbal", massless=0.3)
     heavy = [name for name, body in tree.bodies.items() if body.mass]
-    tip = bough.Joint("xy", "z", stiffness=3.0, damping=0.1, torque=bough.Table([0, 1], [0, 2]))
+    tip = bough.Joint("xy", "z", stiffness=3.0, damping=0.1, torque=bough.TimeTable([0, 1], [0, 2]))
     tree.body("tip", parent="b2", joint=tip, mass=1.0, inertia=(0.1, 0.1, 0.1))
     tree.wheel("held", body=heavy[-1], axis=(1, 2, 3), inertia=1e-3, speed=100.0)
     tree.wheel("driven", body=heavy[0], axis="y", inertia=1e-3, torque=0.1)
@@ -408,13 +407,13 @@ def answers():
         a = rng.normal(size=v.shape)
         for rows in (0, slice(None)):
             state = q[rows], v[rows]
-            found += [model.forward_dynamics(*state, a[rows], t=0.4, method=method) for method in ("order-n", "dense")]
+            found += [model.forward_dynamics(*state, a[rows], t=0.4, dynamics=method) for method in ("order-n", "dense")]
             found += [model.inverse_dynamics(*state, a[rows], t=0.4), model.reactions(*state, a[rows])]
             found += [model.mass_matrix(q[rows]), *model.pose(q[rows], "b1")]
             found += [model.velocity(*state, "b2"), model.momentum(*state), model.potential_energy(q[rows])]
             found += model.element_forces(*state).values()
             if model.nw:
-                found += [model.wheel_accelerations(*state, a[rows], method=method) for method in ("order-n", "dense")]
+                found += [model.wheel_accelerations(*state, a[rows], dynamics=method) for method in ("order-n", "dense")]
         found.append(model.operators(q[0], whole=True).inverse @ a[0, model.free])
     return found
 

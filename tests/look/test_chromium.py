@@ -229,7 +229,7 @@ def test_a_craft_far_away_stays_in_the_picture(browser, tmp_path):
     q0, v0 = np.array(model.q0), np.array(model.v0)
     q0[:3] += 7e6
     v0[0] = 7000.0
-    result = bough.simulate(model, q0=q0, v0=v0, until=2.0, dt=1e-3, rate=50)
+    result = bough.simulate(model, q0=q0, v0=v0, until=2.0, dt=1e-3, sample_rate=50)
     shown = Shown(browser, result.view(tmp_path / "far.html").path)
     for t in (0.0, 1.013, 2.0):
         shown.ask(f"replay.seek({t})")
@@ -245,7 +245,7 @@ def test_a_craft_far_away_stays_in_the_picture(browser, tmp_path):
 def test_events_and_odd_names(browser, tmp_path):
     s = bough.System("<b>latch</b>", gravity=(0, 0, -9.81))
     s.body("<i>bob</i>", joint=bough.Revolute("y", q0=0.5), mass=2.0, com=(0, 0, -1))
-    trajectory = bough.simulate(s, until=2.0, dt=1e-2, rate=50).trajectory
+    trajectory = bough.simulate(s, until=2.0, dt=1e-2, sample_rate=50).trajectory
     result = bough.Result(replace(trajectory, events=((Occurrence(1.25, "catch", "locks it"),),)))
     shown = Shown(browser, result.view(tmp_path / "latch.html").path)
     mark = shown.page.locator("#events i")

@@ -71,7 +71,7 @@ def test_rods_reach_from_joint_to_joint():
 
 def test_given_shapes_are_drawn_as_they_are():
     s = bough.System("box")
-    box = bough.Box((1, 2, 3), at=(0.5, 0, 0), orient={"axis": "z", "degrees": 30}, color="tomato")
+    box = bough.shapes.Box((1, 2, 3), at=(0.5, 0, 0), orient={"axis": "z", "degrees": 30}, color="tomato")
     s.body("b", mass=1.0, shapes=[box])
     buffers = Buffers()
     part, = parts_of(s, s.bodies["b"], 1.0, 1.0, buffers)
@@ -83,11 +83,11 @@ def test_given_shapes_are_drawn_as_they_are():
 
 def test_shapes_stay_when_parameters_change():
     s = bough.System("box")
-    s.body("b", joint=bough.Free(), shapes=bough.Box((1, 2, 3), density=1000))
+    s.body("b", joint=bough.Free(), shapes=bough.shapes.Box((1, 2, 3), density=1000))
     other = s.compile().with_parameters({"b.mass": 5.0}).system.bodies["b"]
     assert other.mass == 5.0
     assert other.inertia == s.bodies["b"].inertia
-    assert other.shapes == (bough.Box((1, 2, 3)),)
+    assert other.shapes == (bough.shapes.Box((1, 2, 3)),)
 
 
 def test_a_floating_body_looks_as_the_water_sees_it():
@@ -100,7 +100,7 @@ def test_a_floating_body_looks_as_the_water_sees_it():
 
 
 def test_the_surface_of_a_solid_is_closed_and_looks_outward():
-    body = bough.solid(bough.box((1.0, 0.5, 0.1), (4, 2, 1)), E=70e9, nu=0.33, density=2700, modes=2,
+    body = bough.solid(bough.flex.box((1.0, 0.5, 0.1), (4, 2, 1)), E=70e9, nu=0.33, density=2700, modes=2,
                        attach={"root": ("x", 0.0)}, inboard="root")  # fmt: skip
     outline = body.outline
     a, b, c = np.moveaxis(outline.position[outline.faces], 1, 0)
@@ -116,7 +116,7 @@ def test_the_surface_of_a_solid_is_closed_and_looks_outward():
 
 
 def test_drawn_surfaces_leave_out_what_is_inside():
-    body = bough.solid(bough.box((1.0, 1.0, 1.0), (3, 3, 3)), E=1e6, nu=0.3, density=1000, modes=2, order=2,
+    body = bough.solid(bough.flex.box((1.0, 1.0, 1.0), (3, 3, 3)), E=1e6, nu=0.3, density=1000, modes=2, order=2,
                        attach={"root": ("x", 0.0)}, inboard="root")  # fmt: skip
     told = drawn(body, Buffers())
     assert told["points"]["shape"] == [64 - 8, 3]                  # of 4 x 4 x 4 vertices, the inner 2 x 2 x 2 are not seen

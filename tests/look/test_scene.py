@@ -43,7 +43,7 @@ def test_poses_are_those_of_the_model(folder):
 def test_far_from_the_origin_bodies_keep_their_distances():
     model, far = craft(), np.array(craft().q0)
     far[:3] += 6.878e6
-    result = bough.simulate(model, q0=far, until=2.0, dt=1e-3, rate=50)
+    result = bough.simulate(model, q0=far, until=2.0, dt=1e-3, sample_rate=50)
     from bough.look.motion import motion
 
     moved = motion(result, 0, None, 10, lambda done: None)
@@ -83,7 +83,7 @@ def test_wrenches_in_time_are_loads(tmp_path):
     s.body("block", joint=bough.Prismatic("x"), mass=1.0, inertia=(1, 1, 1))
     s.wrench("jet", body="block", at=(0, 0.1, 0), force={"times": [0, 0.5, 1], "values": [[1, 0, 0], [3, 0, 0], [0, 0, 0]]})
     s.wrench("step", body="block", frame="world", moment={"times": [0, 0.5], "values": [[0, 0, 1], [0, 0, 2]], "kind": "hold"})
-    result = bough.simulate(s, until=1.0, dt=0.05, rate=20, record=["state"])
+    result = bough.simulate(s, until=1.0, dt=0.05, sample_rate=20, record=["state"])
     loads = {load["name"]: load for load in scene_of(result.view(tmp_path / "push.html").path.read_text())["loads"]}
     assert loads["jet"]["values"][[0, 5, 10, 15], 0] == pytest.approx([1, 2, 3, 1.5], abs=3 / STEPS)
     assert loads["jet"]["place"]["at"] == [0, 0.1, 0]
@@ -151,7 +151,7 @@ def test_a_run_that_diverged_is_shown_until_it_did(tmp_path):
     s = bough.System("stiff", gravity=(0, 0, -9.81))
     s.body("slider", joint=bough.Prismatic("x", stiffness=1e6, q0=0.5), mass=2.0, com=(0, 0, -1))
     with pytest.raises(bough.SimulationError) as error:
-        bough.simulate(s, until=10.0, dt=0.02, rate=50, record=["state", "energy"])
+        bough.simulate(s, until=10.0, dt=0.02, sample_rate=50, record=["state", "energy"])
     scene = scene_of(error.value.result.view(tmp_path / "stiff.html").path.read_text())
     assert 2 < len(scene["time"]) < 501
     assert np.isfinite(scene["poses"]).all()
@@ -169,7 +169,7 @@ def test_what_cannot_be_shown_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StateError, match=r"cannot be written .*; give another path"):
         run.view(tmp_path / "file" / "a.html")
-    energy = bough.simulate(craft(), until=2.0, dt=1e-3, rate=50, record=["energy"])
+    energy = bough.simulate(craft(), until=2.0, dt=1e-3, sample_rate=50, record=["energy"])
     assert energy.view(tmp_path / "energy.html").frames == 101                 # a fresh result has its states
     with pytest.raises(StateError, match="the result holds only energy; run it again with 'state' in record"):
         bough.open_result(energy.save(tmp_path / "energy.nc")).view(tmp_path / "a.html")

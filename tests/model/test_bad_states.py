@@ -113,9 +113,9 @@ CHOICES = [
     (lambda m: m.jacobian(Q, "zebra"), ["no body 'zebra'", "the bodies are bus, boom"]),
     (lambda m: m.forward_dynamics(Q, V, wrenches={"boom": np.zeros(6)}, frame="wrld"),
      ["frame is 'wrld'", "'body'", "'world'"]),
-    (lambda m: m.forward_dynamics(Q, V, method="ordern"), ["method is 'ordern'", "did you mean 'order-n'",
+    (lambda m: m.forward_dynamics(Q, V, dynamics="ordern"), ["dynamics is 'ordern'", "did you mean 'order-n'",
                                                            "auto, order-n, dense, cloud"]),
-    (lambda m: m.wheel_accelerations(Q, V, method="fast"), ["method is 'fast'", "auto, order-n, dense, cloud"]),
+    (lambda m: m.wheel_accelerations(Q, V, dynamics="fast"), ["dynamics is 'fast'", "auto, order-n, dense, cloud"]),
 ]
 
 
@@ -171,11 +171,11 @@ def test_singular_configuration(method):
     rod = system({"name": "rod", "joint": bough.Universal("xy", name="shoulder"), "mass": 1.0,
                   "com": (-1, 0, 0)}).compile()
     with raises(bough.StateError, "joint 'shoulder'", "inertia", "kg m\\^2", "give 'rod'", "singular"):
-        rod.forward_dynamics([0.3, 0.0], [0, 0], [1, 1], method=method)
+        rod.forward_dynamics([0.3, 0.0], [0, 0], [1, 1], dynamics=method)
     q = [[0.1, 0.2], [0.1, 0.3], [0.1, 0.4], [0.1, 0.5], [0.3, 0.0]]
     with raises(bough.StateError, "joint 'shoulder'", "state 4 of the batch"):
-        rod.forward_dynamics(q, [0, 0], [1, 1], method=method)
-    assert np.isfinite(rod.forward_dynamics(q[:4], [0, 0], [1, 1], method=method)).all()
+        rod.forward_dynamics(q, [0, 0], [1, 1], dynamics=method)
+    assert np.isfinite(rod.forward_dynamics(q[:4], [0, 0], [1, 1], dynamics=method)).all()
 
 
 @pytest.mark.parametrize(("sequence", "middle", "method"), [
@@ -184,7 +184,7 @@ def test_gimbal_lock(sequence, middle, method):
     """First and third axis in line: only the difference of their torques acts. Rounding may leave 1e-17 of inertia: no
     answer either."""
     with raises(bough.StateError, "joint 'wrist'", "singular"):
-        gimbal(sequence).forward_dynamics([0.3, middle, 0.2], [0.1, 0.2, 0.3], [1, 1, 3], method=method)
+        gimbal(sequence).forward_dynamics([0.3, middle, 0.2], [0.1, 0.2, 0.3], [1, 1, 3], dynamics=method)
 
 
 def test_state_too_large(model):

@@ -152,7 +152,7 @@ def test_a_fall_in_space(EI):
 
 def observed(model, q, samples=10):
     """Angles and places of the tips in our run, of which the steps are so small that its error does not count."""
-    x = integrate(model, q0=q, v0=np.zeros(model.nv), until=1.0, dt=2e-5, rate=samples).x[0]
+    x = integrate(model, q0=q, v0=np.zeros(model.nv), until=1.0, dt=2e-5, sample_rate=samples).x[0]
     q, frames, seen = x[:, :model.nq], model.bodies(x[:, :model.nq]).frames, {}
     for k, (name, body) in enumerate(model.system.bodies.items()):
         at, tip = model.places[name][0], body.flexible.nodes.index("tip")

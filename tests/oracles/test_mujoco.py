@@ -36,7 +36,7 @@ def tree(seed):
 def test_forward_dynamics(seed, method):
     """Accelerations under gravity, torques and wrenches."""
     case = tree(seed)
-    ours = case.model.forward_dynamics(case.q, case.v, case.tau, wrenches=case.wrenches, frame="world", method=method)
+    ours = case.model.forward_dynamics(case.q, case.v, case.tau, wrenches=case.wrenches, frame="world", dynamics=method)
     for i, (q, v, tau) in enumerate(zip(case.q, case.v, case.tau, strict=True)):
         M, bias = case.oracle.mass_matrix(q), case.oracle.bias(q, v)
         theirs = case.oracle.forward_dynamics(q, v, tau, case.wrenches)

@@ -62,7 +62,7 @@ def case(seed, kind="lumped"):
 def check_dynamics(seed, kind):
     """Forward dynamics by both methods, inverse dynamics and the mass matrix, in four lanes and alone."""
     _, model, q, v, tau, oracles = case(seed, kind)
-    batch = {method: model.forward_dynamics(q, v, tau, method=method) for method in METHODS}
+    batch = {method: model.forward_dynamics(q, v, tau, dynamics=method) for method in METHODS}
     matrices, accelerations = model.mass_matrix(q), np.zeros_like(v)
     for i, oracle in oracles.items():
         accelerations[i] = oracle.forward_dynamics(tau[i])
@@ -70,7 +70,7 @@ def check_dynamics(seed, kind):
         assert_same(matrices[i], M, 1e-12)
         for method in METHODS:
             assert_parts(model, batch[method][i], accelerations[i])
-            assert_parts(model, model.forward_dynamics(q[i], v[i], tau[i], method=method), accelerations[i])
+            assert_parts(model, model.forward_dynamics(q[i], v[i], tau[i], dynamics=method), accelerations[i])
         weight = np.abs(M) @ np.abs(accelerations[i])  # what cancels in a torque
         assert_same(model.mass_matrix(q[i]), M, 1e-12)
         assert_parts(model, model.inverse_dynamics(q[i], v[i], accelerations[i]), tau[i], 1e-11, weight.max())
@@ -195,7 +195,7 @@ def test_wrenches(seed, frame):
     for k, ((name, node), wrench) in enumerate(described.items()):
         system.wrench(f"w{k}", body=name, node=node, moment=wrench[:3], force=wrench[3:], at=arm, frame=frame)
     model = system.compile()
-    batch = {method: model.forward_dynamics(q, v, tau, wrenches=given, frame=frame, method=method) for method in METHODS}
+    batch = {method: model.forward_dynamics(q, v, tau, wrenches=given, frame=frame, dynamics=method) for method in METHODS}
     for i in (0, 3):
         oracle, loads = twin.oracle(q[i], v[i]), []
         places = [(key if isinstance(key, tuple) else (key, None), wrench, np.zeros(3)) for key, wrench in given.items()]
@@ -233,8 +233,8 @@ def test_wheels(seed):
     driven = np.array([each[3] for each in places])
     speeds, motors = 3000 * rng.normal(size=(4, count)), 0.1 * rng.normal(size=(4, count)) * driven
     words = {"wheels": speeds, "motors": motors}
-    batch = {method: model.forward_dynamics(q, v, tau, method=method, **words) for method in METHODS}
-    spun = {method: model.wheel_accelerations(q, v, tau, method=method, **words) for method in METHODS}
+    batch = {method: model.forward_dynamics(q, v, tau, dynamics=method, **words) for method in METHODS}
+    spun = {method: model.wheel_accelerations(q, v, tau, dynamics=method, **words) for method in METHODS}
     kept = np.concatenate([np.ones(model.nv, bool), driven])
     for i in (0, 3):
         oracle = NodalOracle(tree, [*q[i], *rng.normal(size=count)], [*v[i], *speeds[i]], gravity=system.gravity)

@@ -61,7 +61,7 @@ def test_forward_dynamics(seed, method):
 
     def ask(where, q, v):
         tau = case.tau[where] if v.ndim == 2 else case.tau[where][0]
-        return case.model.forward_dynamics(q, v, tau, method=method, **loads(case, where))
+        return case.model.forward_dynamics(q, v, tau, dynamics=method, **loads(case, where))
 
     answers = one_and_all(case, ask)
     for i, q, v, wrenches in rows(case):

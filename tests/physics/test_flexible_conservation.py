@@ -49,7 +49,7 @@ def start(model):
 def drifts(model, dt, until=1.0):
     """Of energy, angular and linear momentum over a run, each relative to its size; and how far the tip of the arm went, meters."""
     q, v = start(model)
-    x = integrate(model, q0=q, v0=v, until=until, dt=dt, rate=20).x[0]
+    x = integrate(model, q0=q, v0=v, until=until, dt=dt, sample_rate=20).x[0]
     q, v, wheels = x[:, : model.nq], x[:, model.nq : model.nq + model.nv], x[:, model.nq + model.nv :]
     seen = model.bodies(q, v, wheels=wheels)
     energy, momentum = seen.kinetic_energy + seen.potential_energy, seen.momentum

@@ -39,7 +39,7 @@ def test_forward_of_inverse_gives_the_acceleration(tree):
     wrenches = {(last.name, last.flexible.nodes.names[-1]) if last.flexible else last.name: wrench}
     tau = model.inverse_dynamics(q, v, a, wrenches=wrenches)
     M, bias = model.mass_matrix(q), model.bias(q, v, wrenches=wrenches)
-    found = {method: model.forward_dynamics(q, v, tau, wrenches=wrenches, method=method) for method in METHODS}
+    found = {method: model.forward_dynamics(q, v, tau, wrenches=wrenches, dynamics=method) for method in METHODS}
     scale = solved_scale(M, tau, bias).max()
     for again in found.values():
         assert_same(again, a, solving(M), scale)
@@ -221,7 +221,7 @@ def test_no_modes_make_a_rigid_body(tree):
     tau, M, bias = rng.normal(size=rigid.nv), rigid.mass_matrix(q), rigid.bias(q, v)
     scale = solved_scale(M, tau, bias).max()
     for method in METHODS:
-        assert_same(still.forward_dynamics(q, v, tau, method=method), rigid.forward_dynamics(q, v, tau), solving(M), scale)
+        assert_same(still.forward_dynamics(q, v, tau, dynamics=method), rigid.forward_dynamics(q, v, tau), solving(M), scale)
     assert_same(still.mass_matrix(q), M, 1e-12)
     assert_same(still.inverse_dynamics(q, v, tau), tau @ M + bias, 1e-12, (np.abs(M) @ np.abs(tau) + np.abs(bias)).max())
     assert_same(still.momentum(q, v), rigid.momentum(q, v), 1e-12, 1.0)

@@ -236,13 +236,13 @@ def spin_up(case, stiffening=True, until=20.0):
     """Times, and place of the tip in the hub's frame (samples, 3), of a beam that a hub of 1e9 kg m^2 takes along."""
     length, EI, mass, final, _ = SPIN_UP[case]
     knots, hub = np.linspace(0, RAMP, 301), 1e9
-    torque = bough.Table(knots, hub * profile(knots, final)[1], "cubic")
+    torque = bough.TimeTable(knots, hub * profile(knots, final)[1], "cubic")
     s = bough.System("spin-up")
     s.body("hub", joint=bough.Revolute("z", torque=torque), mass=1.0, inertia=(hub, hub, hub))
     blade = bough.beam(length, EI=(1e3 * EI, EI), mass_per_length=mass, modes=3, geometric_stiffness=stiffening)
     s.body("beam", parent="hub", flexible=blade)
     model = s.compile()
-    run = integrate(model, until=until, dt=0.01, rate=20)
+    run = integrate(model, until=until, dt=0.01, sample_rate=20)
     q, v = run.x[0, :, : model.nq], run.x[0, :, model.nq :]
     assert not stiffening or v[:, 0] == pytest.approx(profile(run.t, final)[0], abs=1e-5 * final)
     tip = model.bodies(q).node("beam", "tip").position

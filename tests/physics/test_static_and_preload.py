@@ -78,7 +78,7 @@ def test_a_damped_beam_relaxes_to_its_static_deflection():
     system = welded(body)
     system.wrench("push", body="rod", node="tip", force=(0, FORCE, 0), frame="world")
     model = system.compile()
-    result = bough.simulate(model, until=12.0, dt=2e-3, rate=1)
+    result = bough.simulate(model, until=12.0, dt=2e-3, sample_rate=1)
     place, turn = tip(model, result.data.q.values[-1:])
     eta = body.static_deflection("tip", force=(0, FORCE, 0))
     assert_same(result.data.q.values[-1], eta, 1e-9)
@@ -97,7 +97,7 @@ def test_a_preloaded_beam_vibrates_at_its_frequencies():
     w = 2 * np.pi * body.frequencies
     period = 1 / body.frequencies[np.abs(eta0).argmax()]
     model = welded(body, eta0=eta0).compile()
-    result = bough.simulate(model, until=4 * period, dt=2e-4, rate=200)
+    result = bough.simulate(model, until=4 * period, dt=2e-4, sample_rate=200)
     t, q = result.time, result.data.q.values
     slow = w < 100.0
     assert slow.sum() >= 4
@@ -113,7 +113,7 @@ def test_damping_takes_a_preloaded_beam_to_rest():
     """A mode of damping ratio z: exp(-z w t) (cos wd t + z w/wd sin wd t)."""
     body = rod(damping=0.05, geometric_stiffness=False)
     eta0 = body.static_deflection("tip", force=(0, FORCE, 0.5 * FORCE))
-    result = bough.simulate(welded(body, eta0=eta0), until=3.0, dt=1e-4, rate=50)
+    result = bough.simulate(welded(body, eta0=eta0), until=3.0, dt=1e-4, sample_rate=50)
     w, t = 2 * np.pi * body.frequencies, result.time[:, None]
     wd, slow = w * np.sqrt(1 - 0.05**2), w < 100.0
     exact = eta0 * np.exp(-0.05 * w * t) * (np.cos(wd * t) + 0.05 * w / wd * np.sin(wd * t))
@@ -122,7 +122,7 @@ def test_damping_takes_a_preloaded_beam_to_rest():
 
 def test_initial_rates_are_used():
     body = rod(geometric_stiffness=False)
-    result = bough.simulate(welded(body, etadot0=[0.1, *np.zeros(body.n_modes - 1)]), until=1.0, dt=1e-4, rate=50)
+    result = bough.simulate(welded(body, etadot0=[0.1, *np.zeros(body.n_modes - 1)]), until=1.0, dt=1e-4, sample_rate=50)
     w = 2 * np.pi * body.frequencies[0]
     assert_same(result.data.q.values[:, 0], 0.1 / w * np.sin(w * result.time), 1e-6)
 
@@ -137,7 +137,7 @@ def test_a_beam_in_its_rest_shape_stays():
     assert_same(model.forward_dynamics(rest, 0 * rest), 0 * rest, 1e-12, np.abs(body.K @ rest).max())
     assert model.potential_energy(rest) == pytest.approx(0.0, abs=1e-15)
     assert model.potential_energy(0 * rest) == pytest.approx(body.strain_energy(rest))
-    result = bough.simulate(system, until=1.0, dt=5e-4, rate=20)
+    result = bough.simulate(system, until=1.0, dt=5e-4, sample_rate=20)
     assert_same(result.data.q.values, np.tile(rest, (len(result.time), 1)), 1e-12)
 
 
@@ -157,9 +157,9 @@ def test_a_table_of_forces_at_a_node():
     """A force at the middle node that is switched on and off: each mode answers with f (1 - cos w (t - t0))/w^2 to each switch."""
     body, on, off = rod(geometric_stiffness=False), 0.31, 0.77
     system = welded(body)
-    table = bough.Table([0.0, on, off], [[0, 0, 0], [0, FORCE, -2 * FORCE], [0, 0, 0]], "hold")
+    table = bough.TimeTable([0.0, on, off], [[0, 0, 0], [0, FORCE, -2 * FORCE], [0, 0, 0]], "hold")
     system.wrench("blow", body="rod", node="middle", force=table, frame="world")
-    result = bough.simulate(system, until=1.5, dt=1e-4, rate=100)
+    result = bough.simulate(system, until=1.5, dt=1e-4, sample_rate=100)
     f, w = body.nodes.phi[body.nodes.index("middle")].T @ [0, FORCE, -2 * FORCE], 2 * np.pi * body.frequencies
     t, slow = result.time[:, None], w < 100.0
     steps = [np.where(t > at, 1 - np.cos(w * (t - at)), 0.0) for at in (on, off)]

@@ -53,7 +53,7 @@ def test_forward_of_inverse_gives_the_acceleration(method, tree):
     system, model, q, v, rng = tree
     a, wrenches = rng.normal(size=model.nv), {name: rng.normal(size=6) for name in list(system.bodies)[-2:]}
     tau = model.inverse_dynamics(q, v, a, wrenches=wrenches)
-    again = model.forward_dynamics(q, v, tau, wrenches=wrenches, method=method)
+    again = model.forward_dynamics(q, v, tau, wrenches=wrenches, dynamics=method)
     M, bias = model.mass_matrix(q), model.bias(q, v, wrenches=wrenches)
     assert_same(again, a, solving(M), solved_scale(M, tau, bias).max())
 
@@ -230,13 +230,13 @@ def test_a_lane_is_the_single_evaluation(tree, n):
     _, model, _, _, rng = tree
     q, v = random_state(model, rng, n)
     tau = rng.normal(size=v.shape)
-    forward, dense = (model.forward_dynamics(q, v, tau, method=method) for method in ("order-n", "dense"))
+    forward, dense = (model.forward_dynamics(q, v, tau, dynamics=method) for method in ("order-n", "dense"))
     inverse, M, f = model.inverse_dynamics(q, v, tau), model.mass_matrix(q), model.reactions(q, v, tau)
     i = int(rng.integers(n))
     tolerance = max(1e-13, solving(M[i], 0.0)/10)
     scale = solved_scale(M[i], tau[i], model.bias(q[i], v[i])).max()
     assert_same(forward[i], model.forward_dynamics(q[i], v[i], tau[i]), tolerance, scale)
-    assert_same(dense[i], model.forward_dynamics(q[i], v[i], tau[i], method="dense"), tolerance, scale)
+    assert_same(dense[i], model.forward_dynamics(q[i], v[i], tau[i], dynamics="dense"), tolerance, scale)
     assert_same(inverse[i], model.inverse_dynamics(q[i], v[i], tau[i]), 1e-13)
     assert_same(M[i], model.mass_matrix(q[i]), 1e-13)
     assert_same(f[i], model.reactions(q[i], v[i], tau[i]), 1e-13)

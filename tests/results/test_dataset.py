@@ -67,7 +67,7 @@ def test_velocity_and_acceleration_are_derivatives_of_the_pose():
 def test_attitude_does_not_jump_in_time():
     s = bough.System("top")
     s.body("disc", mass=1, inertia=(1, 1, 1.5), joint=bough.Free(v0=(0, 0, 0, 0, 0, 3.0)))
-    attitude = bough.simulate(s, until=6.0, dt=1e-2, rate=50).data.attitude.sel(body="disc")
+    attitude = bough.simulate(s, until=6.0, dt=1e-2, sample_rate=50).data.attitude.sel(body="disc")
     assert float(abs(attitude.diff("time")).max()) < 3.0 / 50
     assert float(attitude.sel(quaternion="w").min()) < -0.9            # it did go once around
 
@@ -119,6 +119,6 @@ def test_unknown_records_are_refused_before_the_run(record, message):
 def test_an_orbit_is_recorded_and_its_energy_kept():
     s = bough.System("moon", gravity=bough.CentralGravity(3.986e14, (7e6, 0, 0), (0, 7546, 0)))
     s.body("bus", mass=50, inertia=(8, 9, 7), joint=bough.Free(v0=(0, 0, 0, 0, 0, 1e-3)))
-    data = bough.simulate(s, until=3000, method="dopri5", rate=0.1, rtol=1e-11, record=["energy"]).data
+    data = bough.simulate(s, until=3000, method="dopri5", sample_rate=0.1, rtol=1e-11, record=["energy"]).data
     np.testing.assert_allclose(np.linalg.norm(data.orbit_position, axis=1), 7e6, rtol=1e-3)
     assert float(abs(data.total_energy / data.total_energy[0] - 1).max()) < 1e-9

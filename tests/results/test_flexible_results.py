@@ -89,7 +89,7 @@ def test_a_held_node_is_not_deflected_and_small_deflections_are_linear():
 
 def test_node_velocity_is_the_derivative_of_its_position():
     """By central differences, whose error is h^2/6 times the third derivative."""
-    data = bough.simulate(antenna(), until=0.05, dt=1e-3, rate=1000, record="nodes").data
+    data = bough.simulate(antenna(), until=0.05, dt=1e-3, sample_rate=1000, record="nodes").data
     rate = data.node_position.differentiate("time").isel(time=slice(1, -1))
     third = float(abs(data.node_velocity.differentiate("time").differentiate("time")).max())
     np.testing.assert_allclose(rate, data.node_velocity.isel(time=slice(1, -1)), atol=1.1 * third * 1e-3**2 / 6)
@@ -140,7 +140,7 @@ def test_chunks_do_not_change_the_data(monkeypatch):
 def test_a_batch_has_nodes_of_every_run():
     q = np.repeat(antenna().q0[None], 3, axis=0)
     q[:, antenna().names.q.index("boom.mode1")] = (0.0, 0.05, 0.1)
-    result = bough.simulate(antenna(), q0=q, until=0.05, dt=1e-3, rate=100, parameters={"dish.mass": [0.6, 0.7, 0.8]})
+    result = bough.simulate(antenna(), q0=q, until=0.05, dt=1e-3, sample_rate=100, parameters={"dish.mass": [0.6, 0.7, 0.8]})
     assert result.data.node_deflection.dims == ("run", "time", "node", "axis")
     start = result.data.node_deflection.isel(time=0).sel(node="boom.tip")
     boom = antenna().system.bodies["boom"].flexible
@@ -190,7 +190,7 @@ def test_a_saved_result_draws_the_same(saved):
 
 
 def test_a_run_can_be_repeated_from_its_file(saved):
-    again = bough.simulate(saved.system, until=0.2, dt=saved.facts.dt, rate=100)
+    again = bough.simulate(saved.system, until=0.2, dt=saved.facts.dt, sample_rate=100)
     np.testing.assert_array_equal(again.data.q, saved.data.q.sel(time=slice(0, 0.2)))
 
 
@@ -305,7 +305,7 @@ def test_a_run_that_diverges_keeps_its_samples(tmp_path):
     s = bough.System("stiff")
     s.body("a", flexible=bough.beam(1, EI=1e6, mass_per_length=1, modes=4), eta0=(0.01, 0, 0, 0))
     with pytest.raises(bough.SimulationError, match="diverged") as caught:
-        bough.simulate(s, until=1.0, dt=1e-2, rate=100)
+        bough.simulate(s, until=1.0, dt=1e-2, sample_rate=100)
     result = caught.value.result
     assert "deflection" in str(result)
     assert bough.open_result(result.save(tmp_path / "out.nc")).failure == result.failure
@@ -335,7 +335,7 @@ def test_modal_forces_on_the_base_do_not_push_against_the_world(name, pushed):
     s = bough.System("bar")
     s.body("a", joint=bough.Free(), flexible=bough.beam(1, EI=100, mass_per_length=1, modes=2))
     s.body("b", parent="a", node="tip", joint=bough.Revolute("y"), mass=1, inertia=(1, 1, 1))
-    run = bough.simulate(s, until=0.05, dt=1e-3, rate=100, control=lambda t, q, v, wheels: {name: 0.1})
+    run = bough.simulate(s, until=0.05, dt=1e-3, sample_rate=100, control=lambda t, q, v, wheels: {name: 0.1})
     assert run.facts.base_pushed is pushed
     drift = float(abs(run.data.linear_momentum - run.data.linear_momentum[0]).max())
     assert (drift > 1e-6) is pushed

@@ -14,7 +14,7 @@ def test_accelerations_and_drives_know_what_was_held():
     s.event("hold", at=0.0, do=[Lock("b")])
     s.event("drop", at=0.25, do=[Release("b")])
     s.event("lift", at=0.5, do=[Prescribe("b.z", Polynomial([0.0, 0.0, 2.0]))])
-    data = bough.simulate(s, until=1.0, dt=0.01, rate=16, record=["acceleration", "reactions", "drives"]).data
+    data = bough.simulate(s, until=1.0, dt=0.01, sample_rate=16, record=["acceleration", "reactions", "drives"]).data
     t = data.time.values
     held, driven = t <= 0.25, t > 0.5
     np.testing.assert_allclose(data.a.values[:, 0], np.where(held, 0.0, np.where(driven, 4.0, -G)), atol=1e-12)
@@ -27,7 +27,7 @@ def test_accelerations_and_energy_know_what_was_in_contact():
     """A block on its floor: the stop's force is in its acceleration while it touches, its spring in the energy, which stays."""
     s = block(-G, q0=0.1)
     s.stop("floor", coordinate="b.z", below=0.0, stiffness=1e4)
-    data = bough.simulate(s, until=0.5, dt=1e-4, rate=1000, record=["state", "acceleration", "energy"]).data
+    data = bough.simulate(s, until=0.5, dt=1e-4, sample_rate=1000, record=["state", "acceleration", "energy"]).data
     z = data.q.values[:, 0]
     np.testing.assert_allclose(data.a.values[:, 0], -G + 1e4/2*np.maximum(-z, 0.0), atol=1e-9)
     energy = (data.kinetic_energy + data.potential_energy).values

@@ -52,7 +52,7 @@ def push(t, q, v, wheels):
 
 @cache
 def craft_run():
-    return bough.simulate(craft(), until=0.5, dt=1e-3, rate=100, control=push, stabilize=100.0,
+    return bough.simulate(craft(), until=0.5, dt=1e-3, sample_rate=100, control=push, stabilize=100.0,
                           record=["state", "loops", "reactions", "acceleration", "torque", "wheels"])  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def windows(n, closing="revolute"):
 
 @cache
 def window_run(n=1):
-    return bough.simulate(windows(n), until=1.0, dt=1e-3, rate=50)
+    return bough.simulate(windows(n), until=1.0, dt=1e-3, sample_rate=50)
 
 
 # ---- data -----------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_the_data_can_be_written_by_xarray_too(result, tmp_path):
 
 def test_a_run_can_be_repeated_from_its_file(tmp_path):
     saved = bough.open_result(craft_run().save(tmp_path / "out.nc"))
-    again = bough.simulate(saved.system, until=2.0, dt=saved.facts.dt, rate=50)
+    again = bough.simulate(saved.system, until=2.0, dt=saved.facts.dt, sample_rate=50)
     np.testing.assert_array_equal(again.data.q, saved.data.q)
 
 

@@ -12,6 +12,7 @@ import bough.results.panels
 import bough.results.quaternions
 import bough.results.records
 import bough.simulation
+from tests.support.mechanisms import four_bar
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
@@ -23,13 +24,42 @@ def test_docstrings(module):
 
 def test_settings_come_from_the_system_and_arguments_win():
     s = pendulum().system.copy()
-    s.simulation(until=0.5, dt=1e-2, rate=20, record=["energy"])
+    s.simulation(until=0.5, dt=1e-2, sample_rate=20, record=["energy"])
     result = bough.simulate(s)
     assert result.time[-1] == 0.5
     assert len(result.time) == 11
     assert result.facts.record == ("energy",)
     assert bough.simulate(s, until=0.2).time[-1] == 0.2
-    assert bough.simulate(s, method="dopri5").facts.method == "dopri5"
+    adaptive = bough.simulate(s, method="dopri5")           # chooses its own steps: the settings' dt is not for it
+    assert adaptive.facts.method == "dopri5"
+    assert adaptive.facts.dt is None
+    assert bough.simulate(s, method="euler-cromer").facts.dt == 1e-2
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"until": 0.0, "dt": 1e-2}, "until is 0.0; give the end time in seconds, greater than 0"),
+    ({"until": 1.0, "dt": 1e-2, "sample_rate": 0}, "sample_rate is 0; give samples a second, greater than 0"),
+    ({"until": 1.0, "dt": 0.0}, "dt is 0.0; give seconds, greater than 0"),
+    ({"until": 1.0, "method": "dopri5", "rtol": 0.0}, "rtol is 0.0; give a tolerance, greater than 0"),
+    ({"until": 1.0, "method": "dopri5", "atol": 0.0}, "atol is 0.0; give a tolerance, greater than 0"),
+])  # fmt: skip
+@pytest.mark.parametrize("with_settings", [False, True])
+def test_zero_does_not_mean_not_given(options, said, with_settings):
+    s = pendulum().system.copy()
+    if with_settings:
+        s.simulation(until=0.5, dt=1e-2, sample_rate=20)
+    with pytest.raises(bough.StateError, match=said):
+        bough.simulate(s, **options)
+
+
+def test_a_stabilization_of_zero_is_refused():
+    with pytest.raises(bough.StateError, match=r"stabilize is 0\.0; give a frequency in rad/s"):
+        bough.simulate(four_bar()[0], until=0.1, dt=1e-3, stabilize=0.0)
+
+
+def test_what_to_record_may_be_an_array():
+    result = bough.simulate(pendulum(), until=0.1, dt=1e-2, record=np.array(["energy", "pose"]))
+    assert result.facts.record == ("energy", "pose")
 
 
 def test_the_end_must_be_known():
@@ -46,7 +76,7 @@ def stiff():
 @pytest.mark.filterwarnings("error")
 def test_a_run_that_diverges_says_where_and_keeps_its_samples(tmp_path):
     with pytest.raises(bough.SimulationError, match=r"'stiff'.* t = 0\.0.*slider") as caught:
-        bough.simulate(stiff(), until=1.0, dt=1e-3, rate=1000)
+        bough.simulate(stiff(), until=1.0, dt=1e-3, sample_rate=1000)
     result = caught.value.result
     assert result.failure
     assert np.isfinite(result.data.q).all()

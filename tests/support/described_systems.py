@@ -31,7 +31,7 @@ from bough.describe import (
     Spline,
     Stop,
     System,
-    Table,
+    TimeTable,
     Wheel,
     Wrench,
 )
@@ -52,7 +52,7 @@ def tables(draw, columns=1, kinds=("linear", "hold", "cubic")):
     count = draw(st.integers(4, 6))
     times = sorted(draw(st.sets(numbers, min_size=count, max_size=count)))
     row = numbers if columns == 1 else st.tuples(*[numbers] * columns)
-    return Table(times, draw(st.lists(row, min_size=count, max_size=count)), draw(st.sampled_from(kinds)))
+    return TimeTable(times, draw(st.lists(row, min_size=count, max_size=count)), draw(st.sampled_from(kinds)))
 
 
 @st.composite

@@ -12,10 +12,10 @@ def random_motion(rng):
     """One of the motions that a coordinate can be prescribed by."""
     kind = rng.integers(3)
     if kind == 0:
-        return bough.Polynomial(rng.normal(size=5))
+        return bough.motion.Polynomial(rng.normal(size=5))
     if kind == 1:
-        return bough.Harmonics([(rng.normal(), rng.uniform(0.5, 3.0), rng.normal())], mean=rng.normal())
-    return bough.Rate(rng.normal(), start=rng.normal())
+        return bough.motion.Harmonics([(rng.normal(), rng.uniform(0.5, 3.0), rng.normal())], mean=rng.normal())
+    return bough.motion.Rate(rng.normal(), start=rng.normal())
 
 
 def given_joint(rng, joint, unknown=()):

@@ -22,7 +22,7 @@ def craft() -> bough.Model:
 
 @cache
 def craft_run(record=("state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "wheels")):
-    return bough.simulate(craft(), until=2.0, dt=1e-3, rate=50, record=record)
+    return bough.simulate(craft(), until=2.0, dt=1e-3, sample_rate=50, record=record)
 
 
 @cache
@@ -42,7 +42,7 @@ def antenna() -> bough.Model:
 
 @cache
 def antenna_run(record=("state", "pose", "energy", "momentum", "nodes", "strain", "shapes", "reactions")):
-    return bough.simulate(antenna(), until=1.0, dt=1e-3, rate=100, record=record)
+    return bough.simulate(antenna(), until=1.0, dt=1e-3, sample_rate=100, record=record)
 
 
 @cache
@@ -59,5 +59,5 @@ def pendulum_batch():
     com = np.zeros((5, 3))
     com[:, 2] = -lengths
     return bough.simulate(
-        pendulum(), q0=np.linspace(0.1, 0.5, 5)[:, None], parameters={"bob.com": com}, until=1.0, dt=1e-3, rate=50
+        pendulum(), q0=np.linspace(0.1, 0.5, 5)[:, None], parameters={"bob.com": com}, until=1.0, dt=1e-3, sample_rate=50
     )

@@ -127,7 +127,7 @@ def test_heave_and_pitch_of_a_spar():
 def test_a_floating_spar_keeps_its_energy():
     """Large motions: the error of rk4's energy falls with the step's fourth power or faster."""
     model = spar(q0=(0, 0, 2.0, *Rotation.from_euler("xy", [0.2, -0.3]).as_quat()), v0=(1, 0, 0, 0.01, 0.02, 0.01)).compile()
-    drift = [np.ptp(bough.simulate(model, until=40.0, dt=dt, rate=1).data.total_energy.values) for dt in (1.0, 0.5)]
+    drift = [np.ptp(bough.simulate(model, until=40.0, dt=dt, sample_rate=1).data.total_energy.values) for dt in (1.0, 0.5)]
     assert drift[1] < drift[0]/2**3.5
     assert "(water)" not in bough.simulate(model, until=1.0, dt=0.5).summary
 
@@ -135,7 +135,7 @@ def test_a_floating_spar_keeps_its_energy():
 def test_what_leaves_the_sections_is_named():
     """Sinking until the water plane cuts the cone, and further; rising until the keel is dry."""
     def summary(z, **turn):
-        return bough.simulate(spar().compile(), q0=at((0, 0, z), **turn), until=0.02, dt=0.01, rate=100).summary
+        return bough.simulate(spar().compile(), q0=at((0, 0, z), **turn), until=0.02, dt=0.01, sample_rate=100).summary
     assert "buoyancy hull" not in summary(0.0) + summary(3.0) + summary(-9.0) + summary(0.0, x=20)
     assert "from t = 0 s: the water plane cuts a tapered section" in summary(6.0)
     assert "the water plane is beyond an end of the sections" in summary(-11.0)

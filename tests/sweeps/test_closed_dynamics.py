@@ -52,7 +52,7 @@ def test_accelerations(name):
         want = witness(name, i)[0]
         bound, _ = rounding(model, q[i], v[i], tau[i], want)
         for method in METHODS:
-            assert_within(model.forward_dynamics(q[i], v[i], tau[i], method=method), want, bound)
+            assert_within(model.forward_dynamics(q[i], v[i], tau[i], dynamics=method), want, bound)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -63,7 +63,7 @@ def test_forces(name):
         a, want, _ = witness(name, i)
         _, bound = rounding(model, q[i], v[i], tau[i], a)
         for method in METHODS:
-            got = model.constraint_forces(q[i], v[i], tau[i], method=method)
+            got = model.constraint_forces(q[i], v[i], tau[i], dynamics=method)
             assert_wrenches_within(got, want, bound)
 
 
@@ -117,14 +117,14 @@ def outboard(system, name):
 def test_methods_agree_and_lanes_are_single_states(name):
     """In any company: lanes share the order of elimination, and so are rounded together."""
     case, model, q, v, tau = closed(name)
-    found = {method: model.forward_dynamics(q, v, tau, method=method) for method in METHODS}
+    found = {method: model.forward_dynamics(q, v, tau, dynamics=method) for method in METHODS}
     bounds = [rounding(model, *state) for state in zip(q, v, tau, found["dense"], strict=True)]
     bound = 2*np.array([each for each, _ in bounds])
     assert_within(found["order-n"], found["dense"], bound)
     for method, many in found.items():
-        one = np.array([model.forward_dynamics(*state, method=method) for state in zip(q, v, tau, strict=True)])
+        one = np.array([model.forward_dynamics(*state, dynamics=method) for state in zip(q, v, tau, strict=True)])
         assert_within(many, one, bound)
-        assert_within(model.forward_dynamics(q[::-1], v[::-1], tau[::-1], method=method), many[::-1], bound[::-1])
+        assert_within(model.forward_dynamics(q[::-1], v[::-1], tau[::-1], dynamics=method), many[::-1], bound[::-1])
     forces = model.constraint_forces(q, v, tau)
     single = [model.constraint_forces(*state) for state in zip(q, v, tau, strict=True)]
     for loop, rows in forces.items():
@@ -159,7 +159,7 @@ def test_turned_in_space(name, seed):
     other = turned(case.system, *(Rotation.random(random_state=s) for s in (seed, 100 + seed))).compile()
     np.testing.assert_allclose(gaps(other, q), 0.0, atol=1e-14)
     for method in METHODS:
-        here, there = (each.forward_dynamics(q, v, tau, method=method) for each in (model, other))
+        here, there = (each.forward_dynamics(q, v, tau, dynamics=method) for each in (model, other))
         for a, again, *state in zip(here, there, q, v, tau, strict=True):
             assert_within(again, a, 2*rounding(model, *state, a)[0])
     for state in q:
@@ -196,8 +196,8 @@ def test_the_cut_does_not_matter(name):
         new_q, new_v = other.state(s, q, v)
         np.testing.assert_allclose(gaps(there, new_q), 0.0, atol=1e-13) if there.system.loops else None
         for method in METHODS:
-            a = model.forward_dynamics(q, v, method=method)
-            new = there.forward_dynamics(new_q, new_v, method=method)
+            a = model.forward_dynamics(q, v, dynamics=method)
+            new = there.forward_dynamics(new_q, new_v, dynamics=method)
             want = other.carry(*maximal.motion(s, q, v, a))[2]
             got = maximal.motion(other.system, new_q, new_v, new)[2]
             assert apart(got, want) < 1e-10                         # states are carried over to 1e-14 of meters, and multiplied
@@ -265,7 +265,7 @@ def test_parallelograms(n):
         want = g*((n + 1)/2 + n)*np.sin(t)/((n + 1)/3 + n)*turn
         for method in METHODS:
             bound, _ = rounding(model, t*turn, 2.0*turn, 0.0*turn, want)
-            assert_within(model.forward_dynamics(t*turn, 2.0*turn, method=method), want, bound)
+            assert_within(model.forward_dynamics(t*turn, 2.0*turn, dynamics=method), want, bound)
 
 
 @pytest.mark.parametrize("n", [2, 5])
@@ -285,7 +285,7 @@ def test_doubled_pins(n, order):
     for method in METHODS:
         want = g*((n + 1)/2 + n)*np.sin(t)/((n + 1)/3 + n)*turn
         bound = [rounding(model, angle*turn, 2.0*turn, 0.0*turn, a)[0] for angle, a in zip(t, want, strict=True)]
-        assert_within(model.forward_dynamics(t*turn, np.tile(2.0*turn, (9, 1)), method=method), want, np.array(bound))
+        assert_within(model.forward_dynamics(t*turn, np.tile(2.0*turn, (9, 1)), dynamics=method), want, np.array(bound))
 
 
 def test_a_tree_has_no_loops():
@@ -310,7 +310,7 @@ def test_flat_bennett(place, off):
     want = maximal.joint_accelerations(case.system, q, v, maximal.solve(case.system, poses, velocities).accelerations)
     assert model.freedom(q).degrees == 1
     for method in METHODS:
-        assert_same(model.forward_dynamics(q, v, method=method), want, 1e-9)
+        assert_same(model.forward_dynamics(q, v, dynamics=method), want, 1e-9)
 
 
 @pytest.mark.parametrize("kind", ["universal", "skew universal", "revolute", "planar", "spherical", "distance"])
@@ -333,8 +333,8 @@ def test_forces_shared_with_a_weld(kind):
     assert "grip" in model.freedom(q).idle
     bound, of_forces = rounding(model, q, v, 0*v, want)
     for method in METHODS:
-        assert_within(model.forward_dynamics(q, v, method=method), want, bound)
-        assert_wrenches_within(model.constraint_forces(q, v, method=method), maximal.loop_forces(both, q, v, want)[0], of_forces)
+        assert_within(model.forward_dynamics(q, v, dynamics=method), want, bound)
+        assert_wrenches_within(model.constraint_forces(q, v, dynamics=method), maximal.loop_forces(both, q, v, want)[0], of_forces)
 
 
 def test_loop_on_welded_bodies():
@@ -349,10 +349,10 @@ def test_loop_on_welded_bodies():
     q, v = plain.assemble(whole.q, whole.v)
     np.testing.assert_allclose(model.assemble(q, v), [q, v], rtol=0, atol=1e-14)
     for method in METHODS:
-        a, forces = plain.forward_dynamics(q, v, method=method), plain.constraint_forces(q, v, method=method)
+        a, forces = plain.forward_dynamics(q, v, dynamics=method), plain.constraint_forces(q, v, dynamics=method)
         bound, of_forces = rounding(plain, q, v, 0*v, a)
-        assert_within(model.forward_dynamics(q, v, method=method), a, 2*bound)
-        assert_wrenches_within(model.constraint_forces(q, v, method=method), forces, 2*of_forces)
+        assert_within(model.forward_dynamics(q, v, dynamics=method), a, 2*bound)
+        assert_wrenches_within(model.constraint_forces(q, v, dynamics=method), forces, 2*of_forces)
     s.loop("within", joint=bough.Weld(), a=bough.Frame("eye"), b=bough.Frame("coupler", at=(1.0, 0, 0), orient=(0, 1, 0, 0)))
     with pytest.raises(bough.ModelError, match="loop 'within' removes no freedom: its two bodies cannot move against each other"):
         s.compile()
@@ -374,11 +374,11 @@ def test_light_and_heavy_links(ratio):
     poses, velocities, _ = maximal.motion(heavy, q, v)
     want = maximal.joint_accelerations(heavy, q, v, maximal.solve(heavy, poses, velocities).accelerations)
     for method in METHODS:
-        assert_same(model.forward_dynamics(q, v, method=method), want, 1e-9)
+        assert_same(model.forward_dynamics(q, v, dynamics=method), want, 1e-9)
 
 
 # ---- what it refuses ----------------------------------------------------------------------------------------------------------
 def test_bad_method():
     _, model, q, v, _ = closed("four-bar, revolute")
-    with pytest.raises(bough.StateError, match="method is 'densely', did you mean 'dense'"):
-        model.constraint_forces(q[0], v[0], method="densely")
+    with pytest.raises(bough.StateError, match="dynamics is 'densely', did you mean 'dense'"):
+        model.constraint_forces(q[0], v[0], dynamics="densely")

@@ -49,11 +49,11 @@ def test_as_wrenches_on_the_bare_model(kind):
     model = chain(ADDERS[kind]).compile()
     q, v = random_state(model, np.random.default_rng(1), 6)
     for method in ("order-n", "dense"):
-        lanes = model.forward_dynamics(q, v, method=method)
+        lanes = model.forward_dynamics(q, v, dynamics=method)
         for i in range(6):
             by = wrenches(model, BARE, q[i], v[i])
             a, bound = BARE.forward_dynamics(q[i], v[i], wrenches=by, frame="world"), acceleration_bound(BARE, q[i], by)
-            for ours in (lanes[i], model.forward_dynamics(q[i], v[i], method=method)):
+            for ours in (lanes[i], model.forward_dynamics(q[i], v[i], dynamics=method)):
                 np.testing.assert_allclose(ours, a, rtol=0, atol=bound)
             scale = max(np.abs(term).max() for term in (BARE.bias(q[i], v[i]), BARE.inverse_dynamics(q[i], v[i], a)))
             assert_same(model.inverse_dynamics(q[i], v[i], a), 0*v[i], 1e-10, scale)
@@ -155,7 +155,7 @@ def test_a_loaded_node_of_a_beam():
         by = wrenches(model, bare, q, v)
         theirs, bound = bare.forward_dynamics(q, v, wrenches=by, frame="world"), acceleration_bound(bare, q, by)
         for method in ("order-n", "dense"):
-            np.testing.assert_allclose(model.forward_dynamics(q, v, method=method), theirs, rtol=0, atol=bound)
+            np.testing.assert_allclose(model.forward_dynamics(q, v, dynamics=method), theirs, rtol=0, atol=bound)
         Q = generalized(model, bare, q, np.zeros(model.nv))
         np.testing.assert_allclose(Q, -gradient(model, bare, q), rtol=0, atol=1e-6*np.abs(Q).max())
 
@@ -178,11 +178,11 @@ def test_in_a_closed_loop(method):
     model, bare = four_bar(True), four_bar(False)
     q, v = model.assemble(v=[1.0, 0.0, 0.0])
     by = wrenches(model, bare, q, v)
-    a = bare.forward_dynamics(q, v, wrenches=by, frame="world", method=method)
-    assert_same(model.forward_dynamics(q, v, method=method), a, 1e-10)
-    assert_same(np.tile(a, (4, 1)), model.forward_dynamics(np.tile(q, (4, 1)), v, method=method), 1e-10)
-    theirs = bare.constraint_forces(q, v, wrenches=by, frame="world", method=method)["pin"]
-    assert_same(model.constraint_forces(q, v, method=method)["pin"], theirs, 1e-9)
+    a = bare.forward_dynamics(q, v, wrenches=by, frame="world", dynamics=method)
+    assert_same(model.forward_dynamics(q, v, dynamics=method), a, 1e-10)
+    assert_same(np.tile(a, (4, 1)), model.forward_dynamics(np.tile(q, (4, 1)), v, dynamics=method), 1e-10)
+    theirs = bare.constraint_forces(q, v, wrenches=by, frame="world", dynamics=method)["pin"]
+    assert_same(model.constraint_forces(q, v, dynamics=method)["pin"], theirs, 1e-9)
     f = bare.reactions(q, v, a, 0*v, wrenches=by, frame="world")
     assert_same(model.reactions(q, v, a, 0*v), f, 1e-9)
 

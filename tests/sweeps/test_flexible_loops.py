@@ -67,7 +67,7 @@ def test_cutting_at_the_other_end_changes_nothing(method):
                           hold=["crank", *modes])
     np.testing.assert_allclose(x[:3], [q[0], q[6], q[0] + q[1] - q[6]], atol=1e-12)
     np.testing.assert_allclose(other.kinetic_energy(x, y), one.kinetic_energy(q, v), rtol=1e-11)
-    a, b = one.forward_dynamics(q, v, method=method), other.forward_dynamics(x, y, method=method)
+    a, b = one.forward_dynamics(q, v, dynamics=method), other.forward_dynamics(x, y, dynamics=method)
     found, expected = [b[0], b[1], *np.abs(b[3:])], [a[0], a[6], *np.abs(a[2:6])]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9*np.abs(a).max())
 
@@ -97,7 +97,7 @@ def test_a_stiff_coupler_is_a_rigid_one():
 @pytest.mark.parametrize("way", ["projection", "baumgarte"])
 def test_a_flexible_four_bar_keeps_its_energy_and_stays_closed(way):
     model = four_bar(beam(1.0, EI=50.0, mass_per_length=1.0, modes=4)).compile()
-    result = bough.simulate(model, until=2.0, dt=2e-4, rate=50, stabilize=way)
+    result = bough.simulate(model, until=2.0, dt=2e-4, sample_rate=50, stabilize=way)
     energy = (result.data.kinetic_energy + result.data.potential_energy).values
     assert np.ptp(energy) < (1e-8 if way == "projection" else 1e-6)*abs(energy).max()
     gaps = model.loop_gaps(result.data.q.values)["pin"]

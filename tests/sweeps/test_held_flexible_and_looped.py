@@ -20,7 +20,7 @@ def test_held_joints_of_flexible_trees(seed):
     model, loose = with_motions(system, random_motions(rng, system, 0.7)).compile(), system.compile()
     q, v = random_states(loose, rng, 5, size=0.1)
     tau, t = rng.normal(size=v.shape), rng.uniform(0, 2, 5)
-    together = [model.forward_dynamics(q, v, tau, t=t, method=method) for method in METHODS]
+    together = [model.forward_dynamics(q, v, tau, t=t, dynamics=method) for method in METHODS]
     drives = model.drive_forces(q, v, tau, t=t)
     for i in range(5):
         M, h = loose.mass_matrix(q[i]), loose.bias(q[i], v[i])
@@ -28,7 +28,7 @@ def test_held_joints_of_flexible_trees(seed):
         a, needed = solved(M, h, tau[i], given, model.free)
         share, scale = solving(M, 1e-11), solved_scale(M, tau[i], h, M @ given).max()
         for method, many in zip(METHODS, together, strict=True):
-            assert_same(model.forward_dynamics(q[i], v[i], tau[i], t=t[i], method=method), a, share, scale)
+            assert_same(model.forward_dynamics(q[i], v[i], tau[i], t=t[i], dynamics=method), a, share, scale)
             assert_same(many[i], a, share, scale)
         for name, force in drives.items():
             assert_same(force[i], needed[model.names.v.index(name)], share, np.abs(M).sum(axis=1).max()*scale + np.abs(h).max())
@@ -55,7 +55,7 @@ def test_driven_loops(name, how, joints):
     given = {"wheels": np.tile(model.wheel_speeds, (5, 1))} if model.nw else {}
     t = np.linspace(0.1, 0.9, 5)
     loose = case.model.forward_dynamics(case.q, case.v, 0*case.tau, **given)
-    together = [model.forward_dynamics(case.q, case.v, case.tau, t=t, method=method, **given) for method in METHODS]
+    together = [model.forward_dynamics(case.q, case.v, case.tau, t=t, dynamics=method, **given) for method in METHODS]
     drives = model.drive_forces(case.q, case.v, case.tau, t=t, **given)
     for i in range(5):
         q, v, J = case.q[i], case.v[i], loop_jacobian(model, case.q[i])
@@ -76,7 +76,7 @@ def test_a_locked_crank_makes_a_structure():
     v = model.assemble(q, v)[1]
     np.testing.assert_allclose(v, 0.0, atol=1e-12)
     for method in METHODS:
-        np.testing.assert_allclose(model.forward_dynamics(q, v, method=method), 0.0, atol=1e-9)
+        np.testing.assert_allclose(model.forward_dynamics(q, v, dynamics=method), 0.0, atol=1e-9)
 
 
 def test_a_start_keeps_what_is_prescribed():

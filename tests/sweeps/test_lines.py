@@ -94,7 +94,7 @@ def test_a_mass_on_a_spring_swings_as_it_should():
     """Period 2 pi sqrt(m/k), about the stretch m g/k."""
     model, w = vertical(), np.sqrt(100.0/2.0)
     low = -1.0 - 2.0*9.81/100.0
-    result = bough.simulate(model, q0=[low - 0.1], v0=[0.0], until=3*2*np.pi/w, dt=1e-3, rate=200)
+    result = bough.simulate(model, q0=[low - 0.1], v0=[0.0], until=3*2*np.pi/w, dt=1e-3, sample_rate=200)
     # rk4: phase off by (w dt)^5/120 a step, 3e-11 in all
     assert_same(result.data.q.values[:, 0], low - 0.1*np.cos(w*result.time), 1e-9)
     drift = np.ptp(result.data.total_energy.values)

@@ -38,7 +38,7 @@ def assert_torques(model, expected, q, v, **keywords):
     """Forward dynamics by both methods as with these torques on the bare model; inverse dynamics asks for no more."""
     a = BARE.forward_dynamics(q, v, expected)
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, method=method, **keywords), a, 1e-11)
+        assert_same(model.forward_dynamics(q, v, dynamics=method, **keywords), a, 1e-11)
     more = model.inverse_dynamics(q, v, a, **keywords)
     assert_same(more, np.zeros_like(expected), 1e-11, np.abs(BARE.bias(q, v)).max())
 
@@ -89,7 +89,7 @@ def table_value(kind, t, values=VALUES):
 @pytest.mark.parametrize("kind", ["linear", "hold", "cubic"])
 def test_torque_tables(kind):
     """A table of torques over time, with a time of its own for each state of a batch."""
-    model = chain(lambda name: {"torque": (0, bough.Table(TIMES, VALUES, kind), 1, 0, 0)} if name == "sled" else {})
+    model = chain(lambda name: {"torque": (0, bough.TimeTable(TIMES, VALUES, kind), 1, 0, 0)} if name == "sled" else {})
     q, v = random_state(model, np.random.default_rng(4), len(INSTANTS))
     tau = np.zeros_like(v)
     tau[:, 7], tau[:, 8] = table_value(kind, np.array(INSTANTS)), 1.0
@@ -103,7 +103,7 @@ def test_torque_tables(kind):
 def test_cubic_table_is_smooth_and_meets_its_values():
     """Not scipy's word for it: its values at its times, continuous curvature, none at its ends (a natural spline)."""
     s = bough.System("mass")
-    s.body("m", joint=bough.Prismatic("x", torque=bough.Table(TIMES, VALUES, "cubic")), mass=1.0)
+    s.body("m", joint=bough.Prismatic("x", torque=bough.TimeTable(TIMES, VALUES, "cubic")), mass=1.0)
     model = s.compile()
 
     def force(t):
@@ -139,8 +139,8 @@ def test_described_wrenches(body, frame):
     given = np.broadcast_to(np.concatenate(np.broadcast_arrays(moment, force), axis=-1), (5, 6))
     a = BARE.forward_dynamics(q, v, wrenches={body: shifted(given, at)})
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, method=method), a, 1e-11)
-        assert_same(model.forward_dynamics(q[0], v[0], method=method), a[0], 1e-11)
+        assert_same(model.forward_dynamics(q, v, dynamics=method), a, 1e-11)
+        assert_same(model.forward_dynamics(q[0], v[0], dynamics=method), a[0], 1e-11)
     assert_same(model.inverse_dynamics(q, v, a), 0*v, 1e-11, np.abs(BARE.bias(q, v)).max())
 
 
@@ -157,7 +157,7 @@ def test_a_force_by_its_power():
 def test_wrench_tables(kind):
     """Forces and moments over time, three columns each, besides constant ones and those of the caller."""
     columns = np.column_stack([VALUES, 2*VALUES + 1, -VALUES**2])
-    table = bough.Table(TIMES, columns, kind)
+    table = bough.TimeTable(TIMES, columns, kind)
     model = chain(wrenches=[{"body": "tool", "force": table, "moment": (1, 0, 0)},
                             {"body": "bus", "moment": table, "at": (1, 2, 3)}])
     q, v = random_state(model, np.random.default_rng(7), len(INSTANTS))
@@ -175,7 +175,7 @@ def test_motor_tables():
     """A wheel's motor torque over time."""
     s = bough.System("bus")
     s.body("bus", joint=bough.Free(), mass=10.0, inertia=(2, 3, 4))
-    s.wheel("rw", body="bus", axis="x", inertia=0.1, torque=bough.Table(TIMES, VALUES))
+    s.wheel("rw", body="bus", axis="x", inertia=0.1, torque=bough.TimeTable(TIMES, VALUES))
     q, t = np.tile([0, 0, 0, 0, 0, 0, 1.0], (len(INSTANTS), 1)), np.array(INSTANTS)
     motor = table_value("linear", t)
     model = s.compile()
@@ -203,7 +203,7 @@ def test_a_load_on_the_ground_moves_nothing():
 def test_any_argument_can_lead_with_the_batch():
     """One state under several wrenches, or at several times, is a batch too."""
     s = bough.System("mass")
-    s.body("m", joint=bough.Prismatic("x", torque=bough.Table([0.0, 1.0], [0.0, 4.0])), mass=2.0)
+    s.body("m", joint=bough.Prismatic("x", torque=bough.TimeTable([0.0, 1.0], [0.0, 4.0])), mass=2.0)
     model = s.compile()
     np.testing.assert_allclose(model.forward_dynamics([0.0], [0.0], t=[0.0, 0.5, 1.0]), [[0.0], [1.0], [2.0]])
     pushes = [[0, 0, 0, f, 0, 0] for f in (1.0, 2.0)]

@@ -61,10 +61,10 @@ def expected(case, i):
 def test_forward_dynamics_of_a_held_tree(seed, method):
     """M_ff a_f = tau_f - h_f - M_fh a_h: for one state, and for five in lanes."""
     case = tree(seed)
-    together = case.model.forward_dynamics(case.q, case.v, case.tau, t=case.t, wheels=case.wheels, method=method)
+    together = case.model.forward_dynamics(case.q, case.v, case.tau, t=case.t, wheels=case.wheels, dynamics=method)
     for i in range(5):
         a, _, share, scale = expected(case, i)
-        alone = case.model.forward_dynamics(case.q[i], case.v[i], case.tau[i], t=case.t[i], wheels=case.wheels[i], method=method)
+        alone = case.model.forward_dynamics(case.q[i], case.v[i], case.tau[i], t=case.t[i], wheels=case.wheels[i], dynamics=method)
         assert_same(alone, a, share, scale)
         assert_same(together[i], a, share, scale)
         held = ~case.model.free
@@ -109,7 +109,7 @@ def test_a_floating_tree_that_moves_as_told_against_pinocchio(seed):
     a[free] = np.linalg.solve(M[np.ix_(free, free)], -needed[free])
     drives = oracle.inverse_dynamics(q, v, a, wrenches) - tau
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, tau, wrenches=wrenches, t=t, method=method), a, scale=np.abs(tau).max())
+        assert_same(model.forward_dynamics(q, v, tau, wrenches=wrenches, t=t, dynamics=method), a, scale=np.abs(tau).max())
     ours = model.drive_forces(q, v, tau, wrenches=wrenches, t=t)
     assert_same([ours[name] for name in ours], drives[~free], scale=np.abs(needed).max())
 
@@ -147,7 +147,7 @@ def test_a_locked_joint_is_a_weld(kind, place):
         theirs = rigid.forward_dynamics(*state, tau[free])
         scale = solved_scale(M, tau[free], rigid.bias(*state)).max()
         for method in ("order-n", "dense"):
-            a = model.forward_dynamics(q, v, tau, method=method)
+            a = model.forward_dynamics(q, v, tau, dynamics=method)
             assert (a[~free] == 0.0).all()
             assert_same(a[free], theirs, solving(M, 1e-12), scale)
         assert_same(model.reactions(q, v, a), rigid.reactions(*state, theirs), solving(M, 1e-12))
@@ -180,5 +180,5 @@ def test_a_free_joint_partly_locked_is_the_joint_of_what_is_left(motion):
     tau = rng.normal(size=7)
     free = model.free
     for method in ("order-n", "dense"):
-        a = model.forward_dynamics(q, v, tau, method=method)
+        a = model.forward_dynamics(q, v, tau, dynamics=method)
         assert_same(a[free], rest.forward_dynamics(q[qs], v[free], tau[free]), 1e-12)

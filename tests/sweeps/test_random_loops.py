@@ -120,7 +120,7 @@ def shifted(model, q, v, h):
 
 
 def check_equations(model, q, v, tau):
-    a, dense = (model.forward_dynamics(q, v, tau, method=method) for method in ("order-n", "dense"))
+    a, dense = (model.forward_dynamics(q, v, tau, dynamics=method) for method in ("order-n", "dense"))
     M, h = model.mass_matrix(q), model.bias(q, v)
     assert np.isfinite(a).all()
     tolerance = 1e-10*np.linalg.cond(M)**0.5

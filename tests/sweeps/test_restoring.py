@@ -62,7 +62,8 @@ def test_forces_keep_energy_and_moments_are_named():
     K[:3, :3] = [[50, 5, 3], [5, 60, 4], [3, 4, 70]]
     model = platform(stiffness=K, moment=(0, 0, 0))
     q, v = [0.5, -0.2, 0.4, 0.1, 0.2, -0.1, 0.95], [0.3, 0.2, -0.1, 0.4, -0.3, 0.5]
-    drift = [np.ptp(bough.simulate(model, q0=q, v0=v, until=2.0, dt=dt, rate=10).data.total_energy.values) for dt in (0.02, 0.01)]
+    drift = [np.ptp(bough.simulate(model, q0=q, v0=v, until=2.0, dt=dt, sample_rate=10).data.total_energy.values)
+             for dt in (0.02, 0.01)]
     assert drift[1] < drift[0]/2**3.5
     kept = bough.simulate(model, q0=q, v0=v, until=0.2, dt=0.02)
     assert "restoring" not in kept.summary
@@ -76,7 +77,7 @@ def test_angles_near_their_jumps_are_named():
         s = bough.System("turning")
         s.body("hull", joint=bough.Revolute(axis, v0=2.0), mass=1.0, inertia=(1, 1, 1))
         s.restoring("springs", body="hull", stiffness=stiffness)
-        return bough.simulate(s, until=2.0, dt=0.01, rate=100)
+        return bough.simulate(s, until=2.0, dt=0.01, sample_rate=100)
     small = (1, 1, 1, 1e-3, 1e-3, 1e-3)
     assert "restoring springs" in turning("y", small).summary
     assert "within 5 deg of a quarter turn" in turning("y", small).summary

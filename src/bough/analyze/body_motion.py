@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.analyze.deformed import Deformed, deformed
+from bough.analyze.loop_springs import spring_energy
 from bough.compile.coordinates import coordinate_place
 from bough.compile.kernel_calls import call, group_parameters, workspace
-from bough.compile.loop_freedoms import spring_energy
 from bough.compile.partition import Partition
 from bough.describe import CentralGravity
 from bough.model.arguments import Batch, check_node
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.sweeps import kinematics as kin
 
 if TYPE_CHECKING:
     from bough.model.model import Model
@@ -185,14 +184,14 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
     """Kinematics of a batch whose tables keep the welds."""
     tables, lanes = batch.tables, batch.lanes
     hinges = len(tables.parts.hinges) - 1
-    told = kin.KINEMATICS_ROW*hinges
+    told = f.KINEMATICS_ROW*hinges
     out = np.empty((batch.n, told + f.ELEMENT_OUT*len(model.system.elements)))
-    call(calls.kinematics, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, a, out,
-         workspace(tables, lanes, kin.KINEMATICS_ROW*(hinges + 1)))
-    rows = out[:, :told].reshape(batch.n, hinges, kin.KINEMATICS_ROW)
+    call(calls.kinematics, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, a, out,
+         workspace(tables, lanes, f.KINEMATICS_ROW*(hinges + 1)))
+    rows = out[:, :told].reshape(batch.n, hinges, f.KINEMATICS_ROW)
     seats = [tables.parts.seats[name] for name in model.names.bodies]
     body = frames_of(rows, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
-    acceleration = rows[:, [seat.hinge - 1 for seat in seats], kin.BODY_ACCELERATION:].copy()
+    acceleration = rows[:, [seat.hinge - 1 for seat in seats], f.KINEMATICS_ACCELERATION:].copy()
     if not model.in_orbit:
         acceleration[..., 3:] += np.asarray(model.system.gravity, float)
     mass = body
@@ -216,6 +215,6 @@ def node_frames(model: "Model", parts: Partition, rows: np.ndarray, body: str) -
 def frames_of(rows: np.ndarray, hinges: list[int], turns: np.ndarray) -> Frames:
     """Frames of hinges' bodies, turned from the hinges' axes to the user's."""
     told = rows[:, [hinge - 1 for hinge in hinges]]
-    attitude = told[..., kin.BODY_ATTITUDE:kin.BODY_RATE].reshape(len(rows), -1, 3, 3) @ turns
-    return Frames(told[..., kin.POSITION:kin.VELOCITY], told[..., kin.VELOCITY:kin.BODY_ATTITUDE], attitude,
-                  told[..., kin.BODY_RATE:kin.BODY_ACCELERATION])
+    attitude = told[..., f.KINEMATICS_ATTITUDE:f.KINEMATICS_RATE].reshape(len(rows), -1, 3, 3) @ turns
+    return Frames(told[..., f.KINEMATICS_POSITION:f.KINEMATICS_VELOCITY], told[..., f.KINEMATICS_VELOCITY:f.KINEMATICS_ATTITUDE],
+                  attitude, told[..., f.KINEMATICS_RATE:f.KINEMATICS_ACCELERATION])

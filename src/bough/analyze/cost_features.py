@@ -8,7 +8,7 @@ from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import fields as f
-from bough.sweeps.fields import fours
+from bough.sweeps.schema import padded
 
 Sizes = dict[str, float]
 HINGES = {REVOLUTE: "revolute hinges", PRISMATIC: "prismatic hinges", SPHERICAL: "spherical hinges", FREE: "free hinges"}
@@ -39,21 +39,21 @@ def modal_sizes(tables: Tables) -> Sizes:
     curved = [body.n_modes for body in nodes if body.variant == "full" and body.stiffening]
     return {
         "flexible bodies": len(bodies), "modes": sum(body.n_modes for body in bodies),
-        "pairs of modes": sum(body.n_modes*fours(body.n_modes) for body in bodies),
-        "deformed integrals": sum(n*fours(9*n) for n in (body.n_modes + body.carried.count for body in full)),
+        "pairs of modes": sum(body.n_modes*padded(body.n_modes) for body in bodies),
+        "deformed integrals": sum(n*padded(9*n) for n in (body.n_modes + body.carried.count for body in full)),
         "modes of full bodies": sum(body.n_modes + body.carried.count for body in full),
         "carried fields": sum(p for _, p in carrying),
-        "shares of carried fields": sum(n*p*(2*fours(n) + 8) for n, p in carrying),
+        "shares of carried fields": sum(n*p*(2*padded(n) + 8) for n, p in carrying),
         "inboard nodes": len(moving), "inboard shapes": sum(body.n_modes**2 for body in moving),
         "nodes": len(nodes), "modes of nodes": sum(body.n_modes for body in nodes),
-        "products of nodes": sum(body.n_modes*fours(body.n_modes) for body in nodes),
-        "curved nodes": len(curved), "curves of nodes": sum(n*fours(6*n) for n in curved)}
+        "products of nodes": sum(body.n_modes*padded(body.n_modes) for body in nodes),
+        "curved nodes": len(curved), "curves of nodes": sum(n*padded(6*n) for n in curved)}
 
 
 def order_n_sizes(tables: Tables) -> Sizes:
     """Of the three sweeps alone: eliminated modes, and fronts of loops."""
     modes = [hinge.flexible.n_modes for hinge in tables.parts.hinges if hinge.kind == MODAL]
-    found: Sizes = {"eliminated modes": sum(j*(fours(n) + 8 - j) for n in modes for j in range(n))} if modes else {}
+    found: Sizes = {"eliminated modes": sum(j*(padded(n) + 8 - j) for n in modes for j in range(n))} if modes else {}
     return found | (front_sizes(tables) if tables.fronts.closures else {})
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 
 from bough.analyze.cost_features import form, sizes
 from bough.compile.tables import Tables
-from bough.kernels.jit import CACHE_DIRECTORY
+from bough.kernels.cache import cache_directory
 from bough.kernels.lanes import Lanes
 
 Weights = Mapping[str, Mapping[str, float]]         # "form, method, lanes" -> size -> microseconds
@@ -67,7 +67,7 @@ def machine() -> str:
 
 
 def store_path() -> Path:
-    return Path(CACHE_DIRECTORY)/"costs.json"
+    return cache_directory()/"costs.json"
 
 
 def stored() -> dict[str, Any]:

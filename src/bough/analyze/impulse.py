@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.analyze import loop_constraints as loops
-from bough.compile.hold_tables import holdable, impose
+from bough.analyze.held_coordinates import impose
+from bough.compile.coordinates import holdable
 from bough.compile.kernel_calls import call, workspace
 from bough.model.arguments import Batch
 from bough.sweeps import calls
@@ -67,7 +68,7 @@ def speeds_after(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarra
     """(nv + nw,): the change of all speeds when those held change so."""
     batch, pars = at_rest(model, q)
     out = np.empty((1, model.nv + model.nw))
-    call(calls.impulse, batch.tables.plan, pars, batch.tables.tables, batch.t, batch.x, batch.u, change[None].copy(), out,
+    call(calls.impulse, batch.tables, pars, batch.t, batch.x, batch.u, change[None].copy(), out,
          workspace(batch.tables, batch.lanes))
     return out[0]
 

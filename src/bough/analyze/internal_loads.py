@@ -17,7 +17,7 @@ from bough.analyze import loop_constraints as loops
 from bough.analyze.body_motion import Bodies, Frames
 from bough.analyze.cut_loads import CutLoads
 from bough.analyze.cuts import Connection, read_cut
-from bough.compile.loop_freedoms import free_wrenches
+from bough.analyze.loop_springs import free_wrenches
 from bough.describe import Frame
 from bough.errors import StateError
 from bough.model.arguments import rows

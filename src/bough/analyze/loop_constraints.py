@@ -14,8 +14,8 @@ from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.sweeps.fields import fours
 from bough.sweeps.fronts import REDUNDANT
+from bough.sweeps.schema import padded
 
 if TYPE_CHECKING:
     from bough.model.arguments import Batch
@@ -35,7 +35,7 @@ def true_rows(closures: Sequence[Closure]) -> np.ndarray:
     places, at = [np.zeros(0, int)], 0
     for closure in closures:
         places.append(at + np.arange(closure.rows))
-        at += fours(closure.rows)
+        at += padded(closure.rows)
     return np.concatenate(places)
 
 

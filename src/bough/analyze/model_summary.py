@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.analyze.cloud_method import chosen_cloud
 from bough.analyze.loop_constraints import moved, row_sizes
-from bough.compile.cloud_tables import chosen_cloud
 from bough.describe import CentralGravity, Event, Joint, Mesh, outline
 from bough.errors import StateError
 from bough.kernels.lanes import FOUR, ONE

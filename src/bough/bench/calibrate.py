@@ -1,5 +1,6 @@
 """`bough calibrate`: the weights of the cost model, measured on this machine."""
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,8 @@ from bough.analyze.cost_features import sizes
 from bough.analyze.costs import METHODS, keep, weights_key
 from bough.bench.reference import FORMS
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call
+from bough.compile.kernel_calls import call, linked
 from bough.errors import BoughError
-from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.model import KERNELS
@@ -93,9 +93,9 @@ def placed_call(model: Model, states: tuple[np.ndarray, np.ndarray, np.ndarray],
     (q, v, tau), tables = states, model.tables
     out, ws = np.empty((len(v), model.nv + tables.fronts.size)), lanes.zeros(tables.size(f.WS_SIZE) + tables.more(method))
     x = np.concatenate([q, v], axis=1)
-    args = (tables.plan.copy(), tables.pars.copy(), tables.tables, np.zeros((len(q), 2)), x, tau, out, ws)
+    args = (replace(tables, plan=tables.plan.copy()), tables.pars.copy(), np.zeros((len(q), 2)), x, tau, out, ws)
     call(KERNELS[method], *args)
-    args = bound(*args)
+    args = linked(*args)
     return lambda: KERNELS[method](*args)
 
 

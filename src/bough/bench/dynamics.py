@@ -5,10 +5,9 @@ import numpy as np
 
 from bough.bench.mechanisms import MECHANISMS
 from bough.bench.timing import interleaved, with_ratios
-from bough.compile.kernel_calls import call, workspace
+from bough.compile.kernel_calls import call, linked, workspace
 from bough.errors import BoughError, nearest
 from bough.integrate import integrate
-from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.peers import installed
@@ -87,9 +86,9 @@ def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, wha
     t, x, out = np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), np.empty_like(v)
     kernel = calls.forward_order_n if what == "forward" else calls.inverse
     rows = (t, x, tau, out) if what == "forward" else (t, x, np.zeros_like(tau), tau, out)
-    args = (tables.plan, tables.pars, tables.tables, *rows, ws)
+    args = (tables, tables.pars, *rows, ws)
     call(kernel, *args)
-    args = bound(*args)
+    args = linked(*args)
     return (lambda: kernel(*args)), out
 
 
@@ -102,7 +101,7 @@ def compare_steps(model: Model, states: tuple[np.ndarray, ...], rounds: int) -> 
     for name, lanes in LANES.items():
         n = lanes.width
         functions[name] = lambda n=n: integrate(model, q0=q[:n] if n > 1 else q[0], v0=v[:n] if n > 1 else v[0],
-                                                until=steps*dt, dt=dt, rate=1/(steps*dt))
+                                                until=steps*dt, dt=dt, sample_rate=1/(steps*dt))
     if "mujoco" in installed():
         from bough.peers.mujoco import MujocoLoop
         functions["mujoco"] = MujocoLoop(model.system, q[0], v[0], dt, steps).run

@@ -6,8 +6,7 @@ import numpy as np
 from bough.bench.dynamics import versions
 from bough.bench.mechanisms import flexible_arm
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call, workspace
-from bough.kernels.asides import bound
+from bough.compile.kernel_calls import call, linked, workspace
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.peers import installed
@@ -79,7 +78,7 @@ def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, ker
     tables = model.tables
     out = np.empty((len(v), model.nv + tables.fronts.size))
     ws = workspace(tables, lanes, tables.dense_size if kernel is calls.forward_dense else 0)
-    args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
+    args = (tables, tables.pars, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
     call(kernel, *args)
-    args = bound(*args)
+    args = linked(*args)
     return (lambda: kernel(*args)), out

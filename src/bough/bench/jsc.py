@@ -25,10 +25,11 @@ SECONDS, QUICK = 2.0, 0.02
 MOST_SAMPLES, SLICE = 5000, 3e-3                            # SLICE: s of work between two looks at the clock
 
 
-def jsc(*, cases: Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None
+def jsc(*, cases: str | Sequence[int] | None = None, seconds: float | None = None, quick: bool = False, plot: Path | None = None
         ) -> dict[str, Any]:
     """Run and measure; {"cases": {number: {"us per step": {method: ...}, "difference": ..., ...}}, "choices": [...], ...}."""
-    chosen = sorted(set(CASES if cases is None else cases))
+    named = case_numbers(cases) if isinstance(cases, str) else cases
+    chosen = sorted(set(CASES if named is None else named))
     for number in chosen:
         if number not in CASES:
             raise BoughError(f"there is no case {number}; the cases are 1 to {max(CASES)}")
@@ -75,8 +76,8 @@ def run_case(number: int, model: Model, until: float) -> "Runs":
     found: dict[str, Trajectory] = {}
     for method, spoken in METHODS.items():
         with working(f"{model.system.name}, {spoken}") as bar:
-            found[method] = integrate(model, until=until, dt=step, method="euler-cromer", rate=1/(every*longest), dynamics=method,
-                                      progress=bar)
+            found[method] = integrate(model, until=until, dt=step, method="euler-cromer", sample_rate=1/(every*longest),
+                                      dynamics=method, progress=bar)
         if found[method].failure:
             raise BoughError(f"{model.system.name}, {spoken}: {found[method].failure}")
     return found
@@ -115,6 +116,6 @@ def step_times(model: Model, step: float, x: np.ndarray, rounds: int) -> dict[st
 
 def timed(model: Model, method: str, step: float, x: np.ndarray, steps: int) -> float:
     """Seconds of one of so many steps."""
-    run = integrate(model, q0=x[:model.nq], v0=x[model.nq:], until=steps*step, dt=step, method="euler-cromer", rate=1/(steps*step),
-                    dynamics=method)
+    run = integrate(model, q0=x[:model.nq], v0=x[model.nq:], until=steps*step, dt=step, method="euler-cromer",
+                    sample_rate=1/(steps*step), dynamics=method)
     return run.wall_time/run.steps

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.describe import Frame, Free, Revolute, System, Table, Weld
+from bough.describe import Frame, Free, Revolute, System, TimeTable, Weld
 from bough.flex import FlexibleBody, beam
 
 
@@ -77,7 +77,7 @@ def jsc_case(number: int) -> System:
 def jsc_example() -> System:
     """What examples/jsc.yaml says: the largest case, for as long as it takes to see the loads switch."""
     system = jsc_case(16)
-    system.simulation(until=2*SWITCH, dt=STEPS[True], method="euler-cromer", rate=20)
+    system.simulation(until=2*SWITCH, dt=STEPS[True], method="euler-cromer", sample_rate=20)
     return system
 
 
@@ -165,10 +165,10 @@ def _add_object(system: System, arm: Limb) -> None:
     system.wrench("on object", body="object", force=_switched(OBJECT_FORCE), moment=_switched(OBJECT_MOMENT), at=com)
 
 
-def _switched(value: Any) -> Table:
+def _switched(value: Any) -> TimeTable:
     """A load that changes its sign every 20 s."""
     times = np.arange(0.0, LAST, SWITCH)
-    return Table(times, [(-1.0)**k*np.asarray(value) for k in range(len(times))], "hold")
+    return TimeTable(times, [(-1.0)**k*np.asarray(value) for k in range(len(times))], "hold")
 
 
 def _cylinder(radius: float, height: float, mass: float, turn: Rotation | None = None) -> dict[str, Any]:

@@ -6,9 +6,8 @@ import numpy as np
 from bough.bench.dynamics import random_states, versions
 from bough.bench.mechanisms import Mechanism
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call, workspace
+from bough.compile.kernel_calls import call, linked, workspace
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
-from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.model.model import KERNELS
@@ -82,7 +81,7 @@ def compare(model: Model, rounds: int) -> dict[str, Any]:
 def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, way: str, lanes: Lanes) -> tuple[Any, np.ndarray]:
     """A function that runs a method's kernel over all states, and the array that it fills."""
     tables, out, ws = model.tables, np.empty_like(v), workspace(model.tables, lanes, model.tables.more(way))
-    args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
+    args = (tables, tables.pars, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
     call(KERNELS[way], *args)
-    args = bound(*args)
+    args = linked(*args)
     return (lambda: KERNELS[way](*args)), out

@@ -11,9 +11,8 @@ from bough.bench.dynamics import random_states, versions
 from bough.bench.flexible import states as bent_states
 from bough.bench.mechanisms import chain, flexible_arm, tree36
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call, workspace
+from bough.compile.kernel_calls import call, linked, workspace
 from bough.describe import System
-from bough.kernels.asides import bound
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.progress import counted
@@ -54,11 +53,11 @@ def sweeps(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, times: i
     tables, ws, (rest, pars) = model.tables, workspace(model.tables, ONE), at_rest(model, q)
     x, at_x, u = (np.tile(row, (times, 1)) for row in (np.concatenate([q, v]), rest.x, tau))
     t, none, out = np.zeros((times, 2)), np.zeros((times, model.nv)), np.empty((times, model.nv))
-    forward = (tables.plan, tables.pars, tables.tables, t, x, u, out, ws)
-    inverse = (tables.plan, pars, tables.tables, t, at_x, u, none, out, ws)
+    forward = (tables, tables.pars, t, x, u, out, ws)
+    inverse = (tables, pars, t, at_x, u, none, out, ws)
     call(calls.forward_order_n, *forward)
     call(calls.impulse, *inverse)
-    forward, inverse = bound(*forward), bound(*inverse)
+    forward, inverse = linked(*forward), linked(*inverse)
     return {"forward, kernel": lambda: calls.forward_order_n(*forward), "inverse, kernel": lambda: calls.impulse(*inverse)}
 
 

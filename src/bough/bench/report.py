@@ -1,4 +1,5 @@
-"""A benchmark's numbers as tables."""
+"""A benchmark's numbers as tables and lines of text."""
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rich.box import SIMPLE
@@ -194,3 +195,52 @@ def worst_text(result: dict[str, Any]) -> str:
     named = {"calibrated": "weights of this machine", "reference": "reference weights"}
     return "\n".join(f"largest loss, {named[weights]}: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"
                      for weights, worst in result["worst"].items())
+
+
+def _forward(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield forward_table(result)
+
+
+def _flexible(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield flexible_table(result)
+    yield growth_text(result)
+
+
+def _loops(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield loops_table(result)
+    yield f"time per loop from 16 to 256 loops: x {result['growth of time per loop, 16 to 256']:.2f}"
+
+
+def _momentum(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield momentum_table(result)
+
+
+def _jsc(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield jsc_table(result)
+    if any("evaluation" in case for case in result["cases"].values()):
+        yield jsc_peers_table(result)
+    yield from (f"- {line}" for line in result["choices"])
+    yield from (f"wrote {path}" for path in result["figures"])
+
+
+def _operators(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield inverse_table(result)
+    yield points_text(result)
+    yield partition_table(result)
+
+
+def _cost(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield cost_table(result)
+    yield from [f"wrote {result['figure']}"] if result["figure"] else []
+
+
+def _auto(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield auto_table(result)
+    yield worst_text(result)
+    yield from [f"wrote {result['figure']}"] if result["figure"] else []
+
+
+REPORTS: dict[str, Callable[[dict[str, Any]], Iterator[Table | str]]] = {       # by benchmark
+    "forward": _forward, "flexible": _flexible, "closed_loops": _loops, "momentum": _momentum, "jsc": _jsc,
+    "operators": _operators, "cost": _cost, "auto": _auto,
+}

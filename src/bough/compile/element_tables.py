@@ -6,12 +6,12 @@ import numpy as np
 
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.compile.loop_tables import common_hinge, frame_seat
-from bough.compile.parameters import columns
 from bough.compile.partition import Partition, Seat
 from bough.describe import Buoyancy, Line, Restoring, System
 from bough.describe.elements import Element
 from bough.kernels.hinges import MODAL, NODE
 from bough.sweeps import fields as f
+from bough.sweeps.schema import columns
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ in, when the modes are eliminated.  Columns of a front are in the order of elimi
 """
 from dataclasses import dataclass, field
 
-from bough.compile.loop_tables import Closure, way_inward
+from bough.compile.loop_tables import Closure, path_to_root
 from bough.compile.partition import Partition
+from bough.compile.sections import Sections
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 from bough.sweeps import fields as f
-from bough.sweeps.fields import fours
+from bough.sweeps import records as r
+from bough.sweeps.schema import padded
 
 WIDE = 24                   # columns: junctions with more of them are taken apart
 
@@ -28,7 +30,7 @@ class Junction:
         for loop in [*closed, *(loop for loop in active if loop not in closed)]:
             self.columns[loop] = self.width
             self.end = self.width + closures[loop].rows
-            self.width += fours(closures[loop].rows)
+            self.width += padded(closures[loop].rows)
 
     @property
     def open(self) -> list[int]:
@@ -58,21 +60,16 @@ class Fronts:
     junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, as they follow each other
     passing: dict[int, Junction] = field(default_factory=dict)          # by hinge: the junction whose front passes it
     answers: dict[int, int] = field(default_factory=dict)               # by hinge: where U and 1/D, or W, are in ws
-    multipliers: list[int] = field(default_factory=list)                # by loop: where they are, from the first on
-    closure_at: int = 0
-    multipliers_at: int = 0
+    multipliers: list[int] = field(default_factory=list)                # by loop: where they are in ws
     size: int = 0                                                       # of all multipliers
-    fronts_at: int = 0
-    fronts_end: int = 0
-    end: int = 0
 
     def columns(self, k: int) -> int:
         """How many columns of a front the rows of modes of a MODAL hinge have."""
         return self.passing[k].width if k in self.passing else 0
 
 
-def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
-    """The fronts of all loops, in the workspace from `at` on."""
+def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fronts:
+    """The fronts of all loops, and their places in the workspace."""
     fronts = Fronts(closures)
     eliminated = [parts.hinges[c.meet].inner if parts.hinges[c.meet].kind == MODAL else c.meet for c in closures]
     order = sorted(range(len(closures)), key=lambda loop: -eliminated[loop])
@@ -82,7 +79,7 @@ def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
     for loop, closure in enumerate(closures):
         for end in (closure.a, closure.b):
             ends.setdefault(end, set()).add(loop)
-            for k in way_inward(parts, end):
+            for k in path_to_root(parts, end):
                 beyond.setdefault(k, set()).add(loop)
     outer: dict[int, list[int]] = {}                                    # by body: hinges on it that a front passes
     for k in range(len(parts.hinges) - 1, -1, -1):
@@ -110,7 +107,7 @@ def build_fronts(closures: list[Closure], parts: Partition, at: int) -> Fronts:
         if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
             for junction in reversed(fronts.junctions[k]):
                 junction.take_in(closures, ends.get(k, set()))
-    place(fronts, parts, at)
+    place_fronts(fronts, parts, ws)
     return fronts
 
 
@@ -152,7 +149,7 @@ def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
 
 def stages_of(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
     """One junction, or where it would be wide several: each joins what the next loop needs to close."""
-    if len(closed) < 2 or sum(fours(closures[loop].rows) for loop in active) <= WIDE:
+    if len(closed) < 2 or sum(padded(closures[loop].rows) for loop in active) <= WIDE:
         return [Junction(active, closed, closures, sources)]
     stages: list[Junction] = []
     holders: dict[int, set[int]] = {}                                   # by loop: sources that bring it
@@ -184,23 +181,24 @@ def first_open(junction: Junction) -> int:
     return min((junction.columns[loop] for loop in junction.open), default=junction.width)
 
 
-def place(fronts: Fronts, parts: Partition, at: int) -> None:
-    """Places in ws: weights, multipliers, fronts, answers of hinges."""
-    fronts.closure_at = at = fours(at)
-    at += fours(f.CLOSURE_SIZE)
-    fronts.multipliers_at = at
+def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
+    """Places in ws: closure, multipliers, fronts, answers of hinges."""
+    ws.add("closure", r.CLOSURE.size)
+    fronts.size = sum(padded(closure.rows) for closure in fronts.closures)
+    at = ws.add("multipliers", fronts.size)
     for closure in fronts.closures:
         fronts.multipliers.append(at)
-        at += fours(closure.rows)
-    fronts.size, fronts.fronts_at = at - fronts.multipliers_at, at
+        at += padded(closure.rows)
+    start = at
     for k in sorted(fronts.junctions):
         for junction in reversed(fronts.junctions[k]):
             if junction.host is not None:                               # placed before
                 junction.at = junction.host.at
             else:
                 junction.at = at
-                at += junction.width*(junction.width + f.FRONT_ROWS)
-    fronts.fronts_end = at
+                at += junction.width*(junction.width + r.FRONT_LINES.size)
+    ws.add("fronts", at - start)
+    start = at
     for junctions in fronts.junctions.values():
         for junction in junctions:
             for k in junction.hinges:                                   # one after the other: see `sweeps.fronts.add_path`
@@ -210,73 +208,96 @@ def place(fronts: Fronts, parts: Partition, at: int) -> None:
         if parts.hinges[k].kind in (SPHERICAL, FREE):
             fronts.answers[k] = at
             at += 6*(junction.width - first_open(junction))             # W: a motion
-    fronts.end = at
+    ws.add("answers", at - start)
 
 
 def answer_length(junction: Junction) -> int:
     """How many numbers a hinge of one degree of freedom keeps: U of all open columns, and 1/D."""
-    return junction.width - first_open(junction) + fours(1)
+    return junction.width - first_open(junction) + padded(1)
 
 
 def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> list[list[int]]:
-    """Columns of a front that joins, which are neighbors both there and here: where they start there, here, how many they are."""
-    runs: list[list[int]] = []
+    """Columns of a front that joins, which are neighbors both there and here, as rows of plan."""
+    runs: list[tuple[int, int, int]] = []                               # first there, first here, length
     for loop in source.open:
-        begin, to = source.columns[loop], junction.columns[loop]
-        if runs and begin - runs[-1][0] == to - runs[-1][1] == fours(runs[-1][2]):
-            runs[-1][2] = fours(runs[-1][2]) + closures[loop].rows
+        begin, to, rows = source.columns[loop], junction.columns[loop], closures[loop].rows
+        if runs and begin - runs[-1][0] == to - runs[-1][1] == padded(runs[-1][2]):
+            runs[-1] = *runs[-1][:2], padded(runs[-1][2]) + rows
         else:
-            runs.append([begin, to, closures[loop].rows])
-    return runs
+            runs.append((begin, to, rows))
+    return [r.RUN.row(run_from=begin, run_to=to, run_length=length) for begin, to, length in runs]
 
 
-def front_rows(fronts: Fronts, parts: Partition, hinge_rows: list[list[int]], at: int) -> list[list[int]]:
-    """Rows of plan for loops, junctions and fronts, the first at `at`; rows of hinges learn where theirs are."""
-    rows = [loop_row(fronts, loop) for loop in range(len(fronts.closures))]
-    at += sum(map(len, rows))
-    sources: dict[Junction, int] = {}                                   # where the SOURCE row of a front is
+@dataclass(frozen=True)
+class FrontRows:
+    """Rows of plan for loops, junctions and fronts; and where those of each hinge are."""
+    loops: list[list[int]]
+    junctions: list[list[int]]
+    fronts: list[list[int]]
+    junction_at: dict[int, int]
+    front_at: dict[int, int]
+
+
+def front_rows(fronts: Fronts, at: int) -> FrontRows:
+    """The first row is at `at` in plan."""
+    loops = [loop_row(fronts, loop) for loop in range(len(fronts.closures))]
+    found = FrontRows(loops, [], [], {}, {})
+    sources: dict[Junction, int] = {}                                   # where the source row of a front is
+    at += r.LOOP.size*len(loops)
     for k, junctions in fronts.junctions.items():
-        hinge_rows[k][f.JUNCTION] = at
-        written = [junction_row(fronts, junction) for junction in junctions]
-        starts = [at + sum(map(len, written[:i])) for i in range(len(written) + 1)]
-        written[0][f.LAST_JUNCTION] = starts[len(written) - 1]
-        for i, (row, junction) in enumerate(zip(written, junctions, strict=True)):
-            row[f.NEXT_JUNCTION] = starts[i + 1] if i + 1 < len(written) else 0
-            row[f.PREVIOUS_JUNCTION] = starts[i - 1] if i else 0
-            place_ = starts[i] + f.JUNCTION_ROW + f.CLOSED_ROW*len(junction.closed)
-            for source in junction.sources:
-                sources[source] = place_
-                place_ += f.SOURCE_ROW + f.RUN*len(runs_of(source, junction, fronts.closures))
-        rows += written
+        found.junction_at[k] = at
+        starts = [at]
+        for junction in junctions:
+            starts.append(starts[-1] + place_sources(junction, fronts.closures, starts[-1], sources))
+        for i, junction in enumerate(junctions):
+            found.junctions.append(junction_row(fronts, junction, following=starts[i + 1] if i + 1 < len(junctions) else 0,
+                                                previous=starts[i - 1] if i else 0, last=0 if i else starts[-2]))
         at = starts[-1]
     for k, junction in fronts.passing.items():
-        hinge_rows[k][f.FRONT] = at
-        rows.append([junction.at, junction.width, first_open(junction), junction.end, fronts.answers.get(k, 0),
-                     sources.get(junction, 0)])
-        at += len(rows[-1])
-    return rows
+        found.front_at[k] = at + r.FRONT.size*len(found.fronts)
+        found.fronts.append(r.FRONT.row(at=junction.at, width=junction.width, first=first_open(junction), end=junction.end,
+                                        u=fronts.answers.get(k, 0), runs=sources.get(junction, 0)))
+    return found
+
+
+def place_sources(junction: Junction, closures: list[Closure], at: int, sources: dict[Junction, int]) -> int:
+    """Note where a junction's source rows are if it starts at `at`; the length of its row."""
+    end = at + r.JUNCTION.size + r.CLOSED.size*len(junction.closed)
+    for source in junction.sources:
+        sources[source] = end
+        end += r.SOURCE.size + r.RUN.size*len(runs_of(source, junction, closures))
+    return end - at
 
 
 def loop_row(fronts: Fronts, loop: int) -> list[int]:
     """A loop's rows are the columns of its fronts from the last to the first: rotations, against which light tips give way most,
     are eliminated first, and seldom need sorting."""
     closure = fronts.closures[loop]
-    row = [closure.a, closure.b, closure.meet, len(closure.translations), closure.held]
-    for end in (closure.a, closure.b):
-        junction = next(junction for junction in fronts.junctions[end] if loop in junction.columns) if end else None
-        first = (junction.at + junction.width*junction.width + junction.columns[loop] + closure.rows - 1) if junction else 0
-        row += [first, junction.width if junction else 0]
-    return [*row, closure.rows, fronts.multipliers[loop]]
+    (column_a, stride_a), (column_b, stride_b) = (first_column(fronts, loop, end) for end in (closure.a, closure.b))
+    return r.LOOP.row(a=closure.a, b=closure.b, meet=closure.meet, held_translations=len(closure.translations),
+                      held_rotations=closure.held, column_a=column_a, stride_a=stride_a, column_b=column_b, stride_b=stride_b,
+                      rows=closure.rows, multipliers=fronts.multipliers[loop])
 
 
-def junction_row(fronts: Fronts, junction: Junction) -> list[int]:
-    row = [junction.at, junction.width, junction.end, 0, 0, 0, len(junction.closed), len(junction.sources)]
+def first_column(fronts: Fronts, loop: int, end: int) -> tuple[int, int]:
+    """Where the column of a loop's first row is in the front of one of its ends, and how wide that is; 0 on the ground."""
+    if not end:
+        return 0, 0
+    junction = next(junction for junction in fronts.junctions[end] if loop in junction.columns)
+    return junction.at + junction.width**2 + junction.columns[loop] + fronts.closures[loop].rows - 1, junction.width
+
+
+def junction_row(fronts: Fronts, junction: Junction, following: int, previous: int, last: int) -> list[int]:
+    row = r.JUNCTION.row(at=junction.at, width=junction.width, end=junction.end, next_junction=following,
+                         previous_junction=previous, last_junction=last, n_closed=len(junction.closed),
+                         n_sources=len(junction.sources))
     for loop in junction.closed:
-        row += [junction.columns[loop], fronts.closures[loop].rows, fronts.multipliers[loop]]
+        row += r.CLOSED.row(column=junction.columns[loop], rows=fronts.closures[loop].rows, multipliers=fronts.multipliers[loop])
     for source in junction.sources:
-        runs, first = runs_of(source, junction, fronts.closures), first_open(source)
+        runs = runs_of(source, junction, fronts.closures)
         adds = f.IN_PLACE if source.host is junction else f.ALL_OF_IT if source.answers else f.WITHOUT_L
-        kept = fronts.answers[source.hinges[0]] - first if source.hinges else 0
-        row += [source.at, source.width, adds, kept, answer_length(source), len(source.hinges), len(runs)]
+        row += r.SOURCE.row(at=source.at, width=source.width, adds=adds, stride=answer_length(source), n_runs=len(runs),
+                            u=fronts.answers[source.hinges[0]] - first_open(source) if source.hinges else 0,
+                            hinges=len(source.hinges))
         row += [number for run in runs for number in run]
     return row

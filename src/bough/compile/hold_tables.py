@@ -1,26 +1,22 @@
-"""Which coordinates are locked or prescribed, and how sweeps learn of it [B 17].
+"""Which coordinates can be locked or prescribed, and how sweeps learn of it [B 17].
 
 A coordinate is LOOSE, LOCKED or PRESCRIBED.  Those that can ever be held, by the description or by an event, have a row in plan;
-which of them are is what `switched` writes there, so that it can change in a run.
+which of them are is what `compile.switching` writes there, so that it can change in a run.
 """
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.cloud_tables import with_clouds
 from bough.compile.coordinates import Coordinate, declared_motions, holdable
-from bough.compile.motion_tables import breaks, motion_at, motion_rows
+from bough.compile.layout import Layout
+from bough.compile.motion_tables import motion_at, motion_rows
 from bough.compile.partition import Partition
 from bough.describe import System
-from bough.kernels.hinges import MODAL, N_SPEEDS, WELD
+from bough.kernels.hinges import MODAL, N_SPEEDS
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.compile.layout import Layout
-    from bough.compile.tables import Tables
-    from bough.model.model import Model
+from bough.sweeps import records as r
 
 
 @dataclass(frozen=True)
@@ -44,88 +40,43 @@ def hinge_of(parts: Partition, v: int) -> int:
 
 @dataclass(frozen=True)
 class HoldTable:
-    """Rows of all coordinates that can be held, and where in plan and in tables they are."""
+    """Rows of all coordinates that can be held, and the motions that they may follow."""
     coordinates: dict[str, Coordinate]
     rows: list[list[int]]
     hinges: list[int]                           # by row
     motions: dict[str, list[tuple[int, int]]]   # by coordinate: where in tables each of its motions is, and its terms
-    data: np.ndarray                            # what comes to the end of tables
-    at: int = 0                                 # where the rows are in plan
+    data: NDArray[np.float64]                   # section "motions" of tables
 
 
-def hold_table(system: System, parts: Partition, lay: "Layout", data_at: int) -> HoldTable:
-    coordinates, rows, hinges = holdable(system), list[list[int]](), list[int]()
+def hold_table(system: System, parts: Partition, lay: Layout, data_at: int) -> HoldTable:
+    """Motions are in tables from `data_at` on."""
+    coordinates, rows, pieces = holdable(system), list[list[int]](), [np.zeros(0)]
     motions: dict[str, list[tuple[int, int]]] = {}
-    pieces: list[np.ndarray] = [np.zeros(0)]
     for coordinate in coordinates.values():
         motions[coordinate.name] = []
         for motion in coordinate.motions:
             terms = motion_rows(motion)
             motions[coordinate.name].append((data_at + sum(map(len, pieces)), len(terms)))
-            pieces += [np.zeros(f.MOTION_HEAD), *(np.r_[period, len(term), degree(term), term.ravel()] for period, term in terms)]
-        rows.append([f.LOOSE, 0 if coordinate.q is None else lay.x + coordinate.q, lay.x + lay.nq + coordinate.v,
-                     lay.xdot + lay.nq + coordinate.v, lay.given + coordinate.v, 0, 0])
-        hinges.append(hinge_of(parts, coordinate.v))
+            pieces += [r.MOTION.pack(origin=0.0, offset=0.0)[0], *(term_numbers(period, term) for period, term in terms)]
+        rows.append(r.HOLD.row(
+            mode=f.LOOSE, q=0 if coordinate.q is None else lay.x + coordinate.q, v=lay.x + lay.nq + coordinate.v,
+            vdot=lay.xdot + lay.nq + coordinate.v, given=lay.given + coordinate.v, motion=0, terms=0))
+    hinges = [hinge_of(parts, coordinate.v) for coordinate in coordinates.values()]
     return HoldTable(coordinates, rows, hinges, motions, np.concatenate(pieces))
 
 
-def degree(pieces: np.ndarray) -> int:
-    """The highest power that any of these pieces has."""
+def term_numbers(period: float, pieces: NDArray) -> NDArray[np.float64]:
+    """A term of a motion and its pieces."""
     used = np.flatnonzero(np.abs(pieces[:, 1:]).max(axis=0))
-    return int(used[-1]) if len(used) else 0
+    degree = int(used[-1]) if len(used) else 0
+    return np.concatenate([r.TERM.pack(period=period, pieces=len(pieces), degree=degree)[0], pieces.ravel()])
 
 
-def switched(tables: "Tables", holds: Mapping[str, Hold], contacts: Sequence[str]) -> "Tables":
-    """The same tables with other coordinates held, and these stops in contact."""
-    plan, data, table = tables.plan.copy(), tables.tables.copy(), tables.holds
-    flat, hinges = plan.reshape(-1), tables.size(f.HINGES)
-    for hinge in table.hinges:
-        flat[hinges + f.HINGE_ROW*hinge + f.SOLVED] = flat[hinges + f.HINGE_ROW*hinge + f.KIND]
-    for i, (name, hinge) in enumerate(zip(table.coordinates, table.hinges, strict=True)):
-        row, hold = table.at + f.HOLD_ROW*i, holds.get(name)
-        flat[row + f.HOLD_MODE] = f.LOOSE
-        if hold is None:
-            continue
-        flat[hinges + f.HINGE_ROW*hinge + f.SOLVED] = WELD
-        flat[row + f.HOLD_MODE] = f.LOCKED
-        if hold.motion is not None:
-            at, terms = table.motions[name][hold.motion]
-            flat[row + f.HOLD_MODE], flat[row + f.HOLD_MOTION], flat[row + f.HOLD_TERMS] = f.PRESCRIBED, at, terms
-            data[at + f.MOTION_ORIGIN], data[at + f.MOTION_OFFSET] = hold.origin, hold.offset
-    first = tables.size(f.SPRINGS) + f.SPRING_ROW*(tables.size(f.N_SPRINGS) - len(tables.stops))
-    for i, name in enumerate(tables.stops):
-        flat[first + f.SPRING_ROW*i + f.SPRING_ACTS] = int(name in contacts)
-    switched_tables = replace(tables, plan=plan, tables=data)
-    return replace(switched_tables, plan=with_clouds(plan, tables.parts, switched_tables.solved_kinds))
-
-
-def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str, Hold], t: Any) -> dict[str, np.ndarray]:
+def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str, Hold], t: ArrayLike) -> dict[str, NDArray]:
     """By prescribed coordinate, (3, ...): position, rate and acceleration at the times t."""
     found = {}
     for name, hold in holds.items():
         if hold.motion is not None:
-            told = motion_at(motion_rows(coordinates[name].motions[hold.motion]), np.asarray(t, float) - hold.origin)
-            found[name] = np.stack(np.broadcast_arrays(*told)) + np.array([hold.offset, 0.0, 0.0]).reshape(-1, *[1]*np.ndim(t))
+            motion = motion_at(motion_rows(coordinates[name].motions[hold.motion]), np.asarray(t, float) - hold.origin)
+            found[name] = np.stack(np.broadcast_arrays(*motion)) + np.array([hold.offset, 0.0, 0.0]).reshape(-1, *[1]*np.ndim(t))
     return found
-
-
-def impose(model: "Model", x: np.ndarray, t: Any) -> None:
-    """In states (batch, nq + nv or more): prescribed coordinates where they are at the times t, locked ones at rest."""
-    if not model.holds:
-        return
-    coordinates = holdable(model.system)
-    motion = prescribed_motion(coordinates, model.holds, t)
-    for name in model.holds:
-        coordinate = coordinates[name]
-        x[:, model.nq + coordinate.v] = motion[name][1] if name in motion else 0.0
-        if name in motion:
-            x[:, coordinate.q] = motion[name][0]
-
-
-def motion_breaks(model: "Model", until: float) -> np.ndarray:
-    """Times at which what is prescribed changes its law: steps must end there."""
-    coordinates, found = holdable(model.system), [np.zeros(0)]
-    for name, hold in model.holds.items():
-        if hold.motion is not None:
-            found.append(hold.origin + breaks(motion_rows(coordinates[name].motions[hold.motion]), until - hold.origin))
-    return np.unique(np.concatenate(found))

@@ -1,19 +1,19 @@
 """Calling kernels: workspaces, lanes, and a word to the user when something has to be compiled."""
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import typeof
 
 from bough.compile.tables import Tables
-from bough.kernels.asides import bound, raise_failures
-from bough.kernels.jit import CACHE_DIRECTORY, compiling
+from bough.kernels.jit import compiling
 from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.kernels.linker import link, raise_failure
 from bough.progress import compilation
 from bough.sweeps import fields as f
 
 _local = threading.local()
+_started: set[str] = set()           # kernels that are compiled, by the ranks of their arguments
 
 
 def lanes_for(states: int) -> Lanes:
@@ -48,10 +48,15 @@ def _ranks(args: tuple) -> str:
     return "".join(_ranks(a) if isinstance(a, tuple) else str(getattr(a, "ndim", 0)) for a in args)
 
 
-def call(kernel: Any, *args: Any) -> Any:
-    """Call a kernel on a model."""
-    result = start(kernel, *bound(*args))
-    raise_failures()
+def linked(tables: Tables, pars: np.ndarray, *rest: Any) -> tuple[Any, ...]:
+    """The arguments of a kernel that works on a model; the workspace comes last."""
+    return *link(tables.features, tables.plan, pars, tables.tables, rest[-1]), *rest
+
+
+def call(kernel: Any, tables: Tables, pars: np.ndarray, *rest: Any) -> Any:
+    """Call a kernel on a model, with these parameters; the workspace comes last."""
+    result = start(kernel, *linked(tables, pars, *rest))
+    raise_failure()
     return result
 
 
@@ -59,19 +64,17 @@ def start(kernel: Any, *args: Any) -> Any:
     """Call a kernel; the first time on this machine, say that it is being compiled."""
     compiled = getattr(kernel, "func", kernel)
     key = compiled.__name__ + _ranks(args)
-    seen = _local.__dict__.setdefault("seen", set())
-    if key in seen:
-        return kernel(*args)
-    marker = Path(CACHE_DIRECTORY) / f"{key}.compiled"
-    seen.add(key)
-    if marker.exists() or not hasattr(compiled, "signatures"):
-        return kernel(*args)
-    with compilation(compiled.__name__), compiling(compiled, 1 if args[-1].ndim == 1 else 4):      # the workspace comes last
-        compiled.compile(tuple(typeof(a) for a in (*getattr(kernel, "args", ()), *args)))
-    result = kernel(*args)
-    try:
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
-    except OSError:
-        pass                                        # no cache can be kept: every process compiles, and says so
-    return result
+    if key not in _started:
+        if hasattr(compiled, "signatures"):
+            compile_kernel(compiled, tuple(typeof(a) for a in (*getattr(kernel, "args", ()), *args)), args[-1].ndim)
+        _started.add(key)
+    return kernel(*args)
+
+
+def compile_kernel(kernel: Any, signature: tuple[Any, ...], rank: int) -> None:
+    """Load a kernel, or compile it."""
+    if kernel._cache.holds(signature, kernel.targetctx):
+        kernel.compile(signature)
+    else:
+        with compilation(kernel.__name__), compiling(kernel, 1 if rank == 1 else 4):
+            kernel.compile(signature)

@@ -1,18 +1,19 @@
-"""Who is where: sizes of a model's vectors, and the places of everything in the workspace."""
+"""Sizes of a model's vectors, and the places of everything in the workspace."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.element_tables import place_elements
-from bough.compile.flexible_tables import modal_record_size, node_record_size, room_size
+from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_freedoms import free_motions
 from bough.compile.loop_tables import build_closures, frame_seat
 from bough.compile.partition import Partition
+from bough.compile.sections import Sections
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
-from bough.sweeps import fields as f
-from bough.sweeps.fields import fours
+from bough.sweeps import records as r
+from bough.sweeps.schema import padded
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,9 @@ class InputWrench:
 
 
 class Layout:
-    """Places in the workspace, in the order of `sweeps.fields`."""
+    """Sizes, and places in the workspace."""
 
     def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench]):
-        hinges = parts.hinges
         self.places = coordinate_places(system)                        # where each joint's q and v start
         self.in_orbit = isinstance(system.gravity, CentralGravity)
         self.nq = sum(body.n_q for body in system.bodies.values())
@@ -38,39 +38,49 @@ class Layout:
         self.first_free = self.nv + self.nw + 6*len(system.wrenches)   # where their torques start in u
         self.first_input = self.first_free + len(self.frees)           # where the caller's wrenches start in u
         self.nu = self.first_input + 6*len(inputs)
+        self.elements = place_elements(system, parts)                  # force elements
 
-        self.time, self.x = 0, 4
-        self.sines = fours(self.x + self.nx)
-        self.cosines = fours(self.sines + self.nq)
-        self.u = fours(self.cosines + self.nq)
-        self.xdot = self.u + self.nu
-        self.given = self.xdot + self.nx                               # accelerations of what is held
-        self.positions = self.given + self.nv*bool(holdable(system))
-        self.slots = self.positions + 3*len(hinges)*self.in_orbit
-        wheel_hinges = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
-        loaded = wheel_hinges | {parts.seat(w.body, w.node).hinge for w in system.wrenches.values()}
-        loaded |= {parts.seat(w.body, w.node).hinge for w in inputs}
-        loaded |= {k for k, hinge in enumerate(hinges) if self.in_orbit and hinge.mass.any()}
-        for loop in {motion.loop for motion in self.frees}:
-            described = list(system.loops.values())[loop]
-            loaded |= {frame_seat(parts, frame).hinge for frame in (described.a, described.b)}
-        self.placed = place_elements(system, parts)                    # force elements
-        loaded |= {hinge for element in self.placed for hinge in (element.hinge, element.other)}
-        loaded -= {0}                                                  # nothing moves the ground
-        self.slot = {k: self.slots + 6*i for i, k in enumerate(sorted(loaded))}
-        self.elements = self.slots + 6*len(loaded)
-        stores = self.elements + f.ELEMENT_OUT*len(self.placed)
-        branches = {hinge.inner for k, hinge in enumerate(hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0}
-        self.branch = {k: stores + f.BRANCH_STORE*i for i, k in enumerate(sorted(branches))}
-        self.fronts = build_fronts(build_closures(system, parts), parts, stores + f.BRANCH_STORE*len(branches))
-        self.room = fours(self.fronts.end)                             # of flexible bodies, one at a time
+        self.ws = ws = Sections("ws")
+        ws.add("time", 2)
+        self.x = ws.add("x", self.nx)
+        ws.add("sines", self.nq)
+        ws.add("cosines", self.nq)
+        self.u = ws.add("u", self.nu)
+        self.xdot = ws.add("xdot", self.nx)
+        self.given = ws.add("given", self.nv*bool(holdable(system)))
+        ws.add("positions", 3*len(parts.hinges)*self.in_orbit)
+        loaded, wheel_hinges = self.loaded_hinges(system, parts, inputs)
+        slots = ws.add("slots", 6*len(loaded), len(loaded))
+        self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}
+        self.elements_at = ws.add("elements", r.ELEMENT_RESULT.size*len(self.elements), len(self.elements))
+        branching = sorted({hinge.inner for k, hinge in enumerate(parts.hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0})
+        branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
+        self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
+        self.fronts = build_fronts(build_closures(system, parts), parts, ws)
+        self.scratch = ws.add("scratch", max((scratch_size(hinge.flexible) for hinge in parts.hinges if hinge.flexible is not None),
+                                             default=0))               # for one flexible body at a time
+        self.place_records(parts)
+
+    def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
+        """Hinges on whose bodies something may act, in order; and those with wheels."""
+        wheels = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
+        loaded = wheels | {parts.seat(w.body, w.node).hinge for w in (*system.wrenches.values(), *inputs)}
+        loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
+        driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
+        loaded |= {frame_seat(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
+        loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
+        return sorted(loaded - {0}), wheels                            # nothing moves the ground
+
+    def place_records(self, parts: Partition) -> None:
+        """A record for each hinge, and behind it that of its flexible body or node."""
         self.record: list[int] = []
-        self.end = self.room + max((room_size(hinge.flexible) for hinge in hinges if hinge.flexible is not None), default=0)
         self.modes_at: dict[int, int] = {}                             # modal record of a MODAL hinge, node record of a NODE
-        for k, hinge in enumerate(hinges):
-            self.record.append(self.end)
-            self.end += f.GAIN + GAIN_SIZE[hinge.kind]
+        start = at = self.ws.next_start("records")
+        for k, hinge in enumerate(parts.hinges):
+            self.record.append(at)
+            at += r.HINGE_RECORD.size + GAIN_SIZE[hinge.kind]
             if hinge.flexible is not None:
-                self.modes_at[k] = self.end = fours(self.end)
-                self.end += (modal_record_size(hinge.flexible, self.fronts.columns(k)) if hinge.kind == MODAL
-                             else node_record_size(hinge.flexible))
+                self.modes_at[k] = at = padded(at)
+                at += (modal_record_size(hinge.flexible, self.fronts.columns(k)) if hinge.kind == MODAL
+                       else node_record_size(hinge.flexible))
+        self.ws.add("records", at - start, len(parts.hinges))

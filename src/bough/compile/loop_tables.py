@@ -8,6 +8,7 @@ from bough.describe import Distance, Frame, Joint, Loop, System
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import NODE
 from bough.sweeps import fields as f
+from bough.sweeps import records as r
 
 AXES = np.eye(3)
 
@@ -18,7 +19,7 @@ class Closure:
     name: str
     a: int                      # hinge of the end a; 0: the ground
     b: int
-    meet: int                   # where their ways inward meet
+    meet: int                   # where their paths to the root meet
     translations: np.ndarray    # (n, 3) held directions in the axes of a's frame
     held: int                   # which rotations, see sweeps.fields
     labels: tuple[str, ...]     # what each row holds
@@ -44,17 +45,14 @@ def build_closures(system: System, parts: Partition) -> list[Closure]:
 
 
 def build_closure(loop: Loop, parts: Partition) -> Closure:
-    seat_a, seat_b = frame_seat(parts, loop.a), frame_seat(parts, loop.b)
-    meet = common_hinge(parts, seat_a.hinge, seat_b.hinge)
+    a, b = frame_seat(parts, loop.a), frame_seat(parts, loop.b)
+    meet = common_hinge(parts, a.hinge, b.hinge)
     directions, held, frame_a, frame_b, value, labels = held_motion(loop.joint)
-    size = loop_size(parts, seat_a, seat_b, meet)
-    batch = max(len(seat_a.at), len(seat_b.at))
-    padded = np.zeros((3, 3))
-    padded[:len(directions)] = directions @ seat_a.turn.T
-    constants = [padded.ravel(), (frame_a @ seat_a.turn.T).ravel(), (frame_b @ seat_b.turn.T).ravel(), [value], [size]]
-    numbers = [np.broadcast_to(seat_a.at, (batch, 3)), np.broadcast_to(seat_b.at, (batch, 3)),
-               *(np.tile(np.asarray(part, float), (batch, 1)) for part in constants)]
-    return Closure(loop.name, seat_a.hinge, seat_b.hinge, meet, directions, held, labels, np.concatenate(numbers, axis=1))
+    turned = np.zeros((3, 3))
+    turned[:len(directions)] = directions @ a.turn.T
+    numbers = r.LOOP_PARAMETERS.pack(end_a=a.at, end_b=b.at, directions=turned, frame_a=frame_a @ a.turn.T,
+                                     frame_b=frame_b @ b.turn.T, held_value=value, size=loop_size(parts, a, b, meet))
+    return Closure(loop.name, a.hinge, b.hinge, meet, directions, held, labels, numbers)
 
 
 def frame_seat(parts: Partition, frame: Frame) -> Seat:
@@ -104,24 +102,24 @@ def direction_labels(directions: np.ndarray, prefix: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def way_inward(parts: Partition, k: int) -> list[int]:
+def path_to_root(parts: Partition, k: int) -> list[int]:
     """Hinges from k to the ground."""
-    way = [k]
-    while way[-1]:
-        way.append(parts.hinges[way[-1]].inner)
-    return way
+    path = [k]
+    while path[-1]:
+        path.append(parts.hinges[path[-1]].inner)
+    return path
 
 
 def common_hinge(parts: Partition, a: int, b: int) -> int:
-    inward = set(way_inward(parts, a))
-    return next(k for k in way_inward(parts, b) if k in inward)
+    inward = set(path_to_root(parts, a))
+    return next(k for k in path_to_root(parts, b) if k in inward)
 
 
 def loop_size(parts: Partition, a: Seat, b: Seat, meet: int) -> float:
     """A length of the loop: the longest step along it."""
     steps = [float(np.linalg.norm(a.at[0])), float(np.linalg.norm(b.at[0]))]
     for seat in (a, b):
-        for k in way_inward(parts, seat.hinge):
+        for k in path_to_root(parts, seat.hinge):
             if k == meet:
                 break
             hinge = parts.hinges[k]

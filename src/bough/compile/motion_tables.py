@@ -1,4 +1,6 @@
-"""Prescribed motions as piecewise polynomials, the one form that the sweeps evaluate.
+"""Functions of time as piecewise polynomials, the one form that the sweeps evaluate: time tables and prescribed motions.
+
+A time table is piecewise cubic.
 
 A motion is a sum of rows (period, pieces). A piece is (start, c0, ..., c7): its value is c0 + c1 s + ... + c7 s^7 at s = t - start.
 The piece that holds at t is the last one with start <= t; before all of them the first one goes on, with s < 0. Two pieces may have
@@ -6,21 +8,22 @@ one start: the first of them then holds before it only. If the period is not 0, 
 """
 from collections.abc import Sequence
 from math import factorial, pi
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
+from numpy.typing import ArrayLike, NDArray
 
-from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, Table
+from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.describe.motions import COEFFICIENTS, Motion
+from bough.sweeps import records as r
 
-Rows = list[tuple[float, np.ndarray]]
+Rows = list[tuple[float, NDArray[np.float64]]]
 PIECES_A_PERIOD = 64
 _TAIL = 10              # terms of the series of sine and cosine beyond degree 7: the last one kept is 1e-19 of the first
 _ROUNDING = 1e-12       # of the largest acceleration: jumps that solving for a spline leaves
 
 
-def motion_rows(motion: Motion | Table) -> Rows:
+def motion_rows(motion: Motion | TimeTable) -> Rows:
     """The rows of a described motion, to be summed.
 
     >>> motion_rows(Rate(0.5, start=2))[0][1][0, :3]
@@ -35,7 +38,7 @@ def motion_rows(motion: Motion | Table) -> Rows:
             return [(0.0, stack([(0.0, motion.coefficients)]))]
         case Spline():
             return [(0.0, spline_pieces(motion.times, motion.values, motion.rates))]
-        case Table():
+        case TimeTable():
             return [(0.0, spline_pieces(motion.times, motion.values, (0.0, 0.0)))]
         case Harmonics():
             mean: Rows = [(0.0, stack([(0.0, [motion.mean])]))] if motion.mean else []
@@ -48,7 +51,7 @@ def motion_rows(motion: Motion | Table) -> Rows:
     raise TypeError(f"{motion!r} is not a motion")
 
 
-def stack(pieces: Sequence[tuple[float, Any]]) -> np.ndarray:
+def stack(pieces: Sequence[tuple[float, ArrayLike]]) -> NDArray[np.float64]:
     """(n, 9): start and coefficients of each piece, filled up with zeros."""
     table = np.zeros((len(pieces), 1 + COEFFICIENTS))
     for row, (start, coefficients) in zip(table, pieces, strict=True):
@@ -56,21 +59,21 @@ def stack(pieces: Sequence[tuple[float, Any]]) -> np.ndarray:
     return table
 
 
-def spline_pieces(times: Any, values: Any, rates: tuple[float, float]) -> np.ndarray:
+def spline_pieces(times: ArrayLike, values: ArrayLike, rates: tuple[float, float]) -> NDArray[np.float64]:
     """The cubic spline with given end rates, with which it goes on before and after."""
     from scipy.interpolate import CubicSpline
     cubics = CubicSpline(times, values, bc_type=((1, rates[0]), (1, rates[1]))).c[::-1].T
     return stack([(times[0], [values[0], rates[0]]), *zip(times[:-1], cubics, strict=True), (times[-1], [values[-1], rates[1]])])
 
 
-def move_pieces(move: Move) -> np.ndarray:
+def move_pieces(move: Move) -> NDArray[np.float64]:
     """Rest, start + (to - start)(10 u^3 - 15 u^4 + 6 u^5) with u = s/duration, rest."""
     rise, T = move.to - move.start, move.duration
     quintic = [move.start, 0.0, 0.0, 10*rise/T**3, -15*rise/T**4, 6*rise/T**5]
     return stack([(move.begin, [move.start]), (move.begin, quintic), (move.begin + T, [move.to])])
 
 
-def sine_pieces(amplitude: float, w: float, phase: float) -> np.ndarray:
+def sine_pieces(amplitude: float, w: float, phase: float) -> NDArray[np.float64]:
     """One period of amplitude sin(w t + phase): polynomials of degree 7 that share value and three derivatives at their ends.
 
     sin(x + s) = sin x cos s + cos x sin s, so each piece is made of those of cos and sin on 0 <= s <= h."""
@@ -82,7 +85,7 @@ def sine_pieces(amplitude: float, w: float, phase: float) -> np.ndarray:
     return np.column_stack([starts, shapes*w**np.arange(COEFFICIENTS)])
 
 
-def hermite_of_series(derivatives: Sequence[int], h: float) -> np.ndarray:
+def hermite_of_series(derivatives: Sequence[int], h: float) -> NDArray[np.float64]:
     """c0..c7 of the polynomial with the value and three derivatives, at 0 and h, of a function; its derivatives at 0 repeat.
 
     It is the function's own series to s^7, and in c4..c7 what meets the rest of the series at h: nothing cancels."""
@@ -95,7 +98,7 @@ def hermite_of_series(derivatives: Sequence[int], h: float) -> np.ndarray:
     return found
 
 
-def motion_at(rows: Rows, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def motion_at(rows: Rows, t: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
     """Position, rate and acceleration at the times t: sums over the rows, the polynomials differentiated exactly.
 
     >>> [float(x) for x in motion_at(motion_rows(Polynomial([1, 0, 3])), 2.0)]
@@ -111,7 +114,7 @@ def motion_at(rows: Rows, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return found[0], found[1], found[2]
 
 
-def breaks(rows: Rows, until: float) -> np.ndarray:
+def breaks(rows: Rows, until: float) -> NDArray[np.float64]:
     """Times between 0 and until at which the acceleration or a higher derivative jumps beyond rounding: integrators stop there.
 
     A periodic row is a smooth function and has none."""
@@ -120,7 +123,7 @@ def breaks(rows: Rows, until: float) -> np.ndarray:
     return times[(times > 0.0) & (times < until)]
 
 
-def row_breaks(pieces: np.ndarray) -> np.ndarray:
+def row_breaks(pieces: NDArray) -> NDArray[np.float64]:
     """Starts of pieces at which a derivative from the second on jumps.
 
     A jump of the j-th derivative counts by the acceleration that it makes over the longer of the two pieces: jump h^(j-2)/(j-2)!"""
@@ -135,3 +138,24 @@ def row_breaks(pieces: np.ndarray) -> np.ndarray:
         ends = polynomial.polyval(spans, derivative[:, :-1], tensor=False)
         breaking |= np.abs(derivative[0, 1:] - ends)*h**(order - 2)/factorial(order - 2) > _ROUNDING*largest
     return pieces[1:, 0][breaking]
+
+
+def piecewise_cubic(table: TimeTable, column: int) -> NDArray[np.float64]:
+    """One column of a table as rows (start, c0, c1, c2, c3); the last value holds after the end."""
+    times = np.asarray(table.times, float)
+    values = np.asarray(table.values, float).reshape(len(times), -1)[:, column]
+    pieces = np.zeros((len(times), r.PIECE.size))
+    pieces[:, 0], pieces[:, 1] = times, values
+    if table.kind == "linear":
+        pieces[:-1, 2] = np.diff(values)/np.diff(times)
+    elif table.kind == "cubic":
+        from scipy.interpolate import CubicSpline
+        pieces[:-1, 1:] = CubicSpline(times, values, bc_type="natural").c[::-1].T
+    return pieces
+
+
+def jumps(pieces: NDArray) -> NDArray[np.float64]:
+    """Times at which the value is not continuous, beyond rounding."""
+    h = np.diff(pieces[:, 0])
+    ends = pieces[:-1, 1] + h*(pieces[:-1, 2] + h*(pieces[:-1, 3] + h*pieces[:-1, 4]))
+    return pieces[1:, 0][np.abs(ends - pieces[1:, 1]) > 1e-9*np.abs(pieces[:, 1]).max()]

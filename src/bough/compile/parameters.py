@@ -43,13 +43,6 @@ def body_parameters(system: System, changes: Mapping[str, Any] | None = None) ->
     return {name: BodyParameters(**arrays) for name, arrays in values.items()}
 
 
-def columns(*parts: Any) -> np.ndarray:
-    """Side by side: 1-D parts are the same for the whole batch, 2-D ones lead with the batch axis."""
-    arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
-    batch = max(len(a) for a in arrays)
-    return np.concatenate([np.broadcast_to(a, (batch, a.shape[1])) for a in arrays], axis=1)
-
-
 def members(changes: Mapping[str, Any] | None) -> int:
     """How many members a batch of parameter sets has; 1 without one."""
     if changes is None:

@@ -27,7 +27,7 @@ from bough.describe.settings import Simulation
 from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.stops import Stop
 from bough.describe.system import System, load
-from bough.describe.time_table import Table
+from bough.describe.time_table import TimeTable
 from bough.describe.wheels import Wheel
 
 __all__ = [
@@ -69,7 +69,7 @@ __all__ = [
     "Spline",
     "Stop",
     "System",
-    "Table",
+    "TimeTable",
     "Universal",
     "Weld",
     "Wheel",

@@ -57,7 +57,7 @@ class Body(Description):
     `etadot0` are its modal coordinates and their rates at the start of a run, and `rest` the modal coordinates without stress: the
     elastic force is K (eta - rest). Each has one number for each mode; None is zeros.
 
-    `shapes` (see bough.Box, Cylinder, Sphere, Mesh) are what the body looks like. Those that have a density give a rigid body its mass,
+    `shapes` (see bough.shapes) are what the body looks like. Those that have a density give a rigid body its mass,
     com and inertia, which are then not given; the others weigh nothing.
 
     >>> Body("boom", parent="bus", joint="free", at=(0.5, 0, 0), mass=8, com=(1, 0, 0), inertia=(0, 3, 3))

@@ -13,7 +13,7 @@ from bough.describe.elements import Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.loads import Wrench
 from bough.describe.loop import Distance, Frame, Loop
-from bough.describe.time_table import Table
+from bough.describe.time_table import TimeTable
 from bough.errors import Path, Problem, nearest
 from bough.flex import FlexibleBody
 
@@ -123,8 +123,8 @@ def _turn_of(restoring: Restoring) -> str:
     return "a force beside it (at is not zero)" if any(restoring.at) else ""
 
 
-def _acts(signal: tuple[float, float, float] | Table) -> bool:
-    rows = signal.values if isinstance(signal, Table) else [signal]
+def _acts(signal: tuple[float, float, float] | TimeTable) -> bool:
+    rows = signal.values if isinstance(signal, TimeTable) else [signal]
     return any(any(row) for row in rows if isinstance(row, tuple))
 
 

@@ -15,7 +15,7 @@ from bough.describe.base import Description, Fault, read_each
 from bough.describe.motion_mapping import LOCKED, MotionEntry, read_entry
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
-from bough.describe.time_table import Table, signal
+from bough.describe.time_table import TimeTable, signal
 from bough.errors import DescriptionError
 
 Axes = tuple[UnitVector, ...]
@@ -46,11 +46,11 @@ class Joint(Description):
     """The general joint: 0 to 3 translations, inboard of 0 to 3 rotations about body-fixed axes or a "spherical" one.
 
     `stiffness`, `damping`, `rest` and `torque` hold one value for each entry of v (one number serves all of them): the
-    joint's force is torque - stiffness (q - rest) - damping v; a torque may be a Table. `q0` and `v0` are where a run
+    joint's force is torque - stiffness (q - rest) - damping v; a torque may be a TimeTable. `q0` and `v0` are where a run
     starts.
 
     `motion` says of each entry of v whether it is free (None), "locked" (it keeps the position where a run starts), or moves as a
-    Constant, Rate, Polynomial, Spline, Harmonics, Move, Pieces or a cubic Table prescribes. The joint's own spring, damper and
+    Constant, Rate, Polynomial, Spline, Harmonics, Move, Pieces or a cubic TimeTable prescribes. The joint's own spring, damper and
     torque act on it all the same, and what drives it works against them. Where all is prescribed there is no q0 and v0, else they
     have 0 in its place. The three entries of a spherical rotation are free, or locked together.
 
@@ -71,7 +71,7 @@ class Joint(Description):
     stiffness: Floats | None = None
     damping: Floats | None = None
     rest: Floats | None = None
-    torque: tuple[float | Table, ...] | None = None
+    torque: tuple[float | TimeTable, ...] | None = None
     motion: tuple[MotionEntry, ...] | None = None
     q0: Floats | None = None
     v0: Floats | None = None

@@ -18,7 +18,7 @@ def _frame(value: Any) -> str:
 
 
 class Wrench(Description):
-    """A force [N] and a moment [N m] from outside on a body, each 3 numbers or a Table of 3 columns. The force acts at
+    """A force [N] and a moment [N m] from outside on a body, each 3 numbers or a TimeTable of 3 columns. The force acts at
     the point `at` of the body frame; `frame` says whose axes the components are along: the "body"'s or the "world"'s.
     On a flexible body, a node's frame stands for the body's: that of `node`, or of the inboard one.
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from bough.describe.base import unknown_key
 from bough.describe.motions import Constant, Harmonics, Motion, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.numeric import shown
-from bough.describe.time_table import TABLE, Table, table
+from bough.describe.time_table import TABLE, TimeTable, table
 from bough.errors import DescriptionError, Problem
 
 LOCKED = "locked"
@@ -26,7 +26,7 @@ FORMS: dict[str, type[Motion]] = {  # the key by which a mapping is known, and w
 _GIVE = "give a motion, such as Rate(0.02) (in YAML: {rate: 0.02})"
 
 
-def read_motion(value: Any) -> Motion | Table:
+def read_motion(value: Any) -> Motion | TimeTable:
     """A motion given as it is or as a mapping. A table must be cubic: it becomes the spline with zero rates at its ends.
 
     >>> read_motion({"rate": 0.02, "start": 0.1})
@@ -36,7 +36,7 @@ def read_motion(value: Any) -> Motion | Table:
     """
     if isinstance(value, Motion):
         return value
-    if isinstance(value, Table) or (isinstance(value, Mapping) and "kind" in value):
+    if isinstance(value, TimeTable) or (isinstance(value, Mapping) and "kind" in value):
         return _smooth(table(value, 1))
     if not isinstance(value, Mapping):
         raise ValueError(f"is {shown(value)}; {_GIVE}")
@@ -51,7 +51,7 @@ def read_motion(value: Any) -> Motion | Table:
     return kind.from_mapping({fields[key]: given for key, given in value.items()})
 
 
-def write_motion(motion: Motion | Table) -> dict[str, Any]:
+def write_motion(motion: Motion | TimeTable) -> dict[str, Any]:
     """The motion as a mapping.
 
     >>> write_motion(Move(1.5, duration=10))
@@ -60,14 +60,14 @@ def write_motion(motion: Motion | Table) -> dict[str, Any]:
     return motion.to_dict()
 
 
-def _smooth(given: Table) -> Table:
+def _smooth(given: TimeTable) -> TimeTable:
     if given.kind != "cubic":
         what = "rate" if given.kind == "linear" else "position"
         raise ValueError(f"is a table of kind {given.kind}, whose {what} jumps; give it the kind cubic, or give a Spline or Pieces")
     return given
 
 
-def read_entry(value: Any) -> Motion | Table | str | None:
+def read_entry(value: Any) -> Motion | TimeTable | str | None:
     """The motion of one coordinate of a joint: None is free.
 
     >>> read_entry("locked"), read_entry({"constant": 0.3})
@@ -84,7 +84,7 @@ def read_entry(value: Any) -> Motion | Table | str | None:
         raise ValueError(f"{error}{hint}") from None
 
 
-def _write_entry(entry: Motion | Table | str | None) -> Any:
+def _write_entry(entry: Motion | TimeTable | str | None) -> Any:
     return entry if entry is None or isinstance(entry, str) else write_motion(entry)
 
 
@@ -102,5 +102,5 @@ _TABLE = TABLE | {"required": ["times", "values", "kind"]}
 MOTION = {"anyOf": [*(_schema(kind) for kind in FORMS.values()), _TABLE]}
 ENTRY = {"anyOf": [{"type": "null"}, {"const": LOCKED}, *MOTION["anyOf"]]}
 
-MotionField = Annotated[Motion | Table, BeforeValidator(read_motion), PlainSerializer(write_motion), WithJsonSchema(MOTION)]
-MotionEntry = Annotated[Motion | Table | str | None, PlainSerializer(_write_entry), WithJsonSchema(ENTRY)]
+MotionField = Annotated[Motion | TimeTable, BeforeValidator(read_motion), PlainSerializer(write_motion), WithJsonSchema(MOTION)]
+MotionEntry = Annotated[Motion | TimeTable | str | None, PlainSerializer(_write_entry), WithJsonSchema(ENTRY)]

@@ -15,6 +15,16 @@ Quantity = Literal[
     "orbit", "loops", "drives", "elements",
 ]  # fmt: skip
 FIXED_STEP = ("euler-cromer", "rk4")
+FIXED_STEP_OPTIONS = ("dt",)
+ADAPTIVE_OPTIONS = ("rtol", "atol", "first_step", "max_step")
+
+
+def wrong_option(name: str, value: Any, method: str) -> str:
+    """What to say of an option that is not one of the method's."""
+    if method in FIXED_STEP:
+        remedy = "leave it out, or use an adaptive method: " + ", ".join(m for m in get_args(Method) if m not in FIXED_STEP)
+        return f"{name} is {shown(value)}, but {method} takes fixed steps; {remedy}"
+    return f"{name} is {shown(value)}, but {method} chooses its own steps; give first_step or max_step instead, or use rk4"
 
 
 def _method(value: Any) -> str:
@@ -48,10 +58,11 @@ def _hold(value: Any) -> tuple[str, ...] | None:
 
 
 class Simulation(Description):
-    """The settings of a run: its end `until` and the step `dt` [s] (the fixed-step methods need it), the `method`, how
-    many samples per second to record (`rate`) and which quantities (`record`), and the tolerances of the adaptive
-    methods. Closed loops are kept closed as `stabilize` says: by "projection" after each step, or by "baumgarte" (a number is
-    its frequency [rad/s]); the coordinates or joints in `hold` keep their initial values when the start is made to close them.
+    """The settings of a run: its end `until` [s], the `method`, how many samples per second to record (`sample_rate`) and which
+    quantities (`record`). The fixed-step methods need their step `dt` [s]; the adaptive ones take tolerances `rtol` and `atol`, and
+    the length of the `first_step` and of the longest (`max_step`) [s]. Closed loops are kept closed as `stabilize` says: by
+    "projection" after each step, or by "baumgarte" (a number is its frequency [rad/s]); the coordinates or joints in `hold` keep
+    their initial values when the start is made to close them.
 
     >>> Simulation(until=10, dt=1e-3)
     Simulation(until=10.0, dt=0.001)
@@ -64,7 +75,7 @@ class Simulation(Description):
     until: Annotated[float, above_zero("s"), ABOVE_ZERO]
     dt: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
     method: Annotated[Method, BeforeValidator(_method)] = "rk4"
-    rate: Annotated[float, above_zero("samples/s"), ABOVE_ZERO] | None = None
+    sample_rate: Annotated[float, above_zero("samples/s"), ABOVE_ZERO] | None = None
     record: Annotated[
         tuple[Quantity, ...] | None,
         BeforeValidator(_record),
@@ -72,7 +83,8 @@ class Simulation(Description):
     ] = None
     rtol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
     atol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
-
+    first_step: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
+    max_step: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
     stabilize: Annotated[
         Literal["projection", "baumgarte"] | float | None,
         BeforeValidator(_stabilize),
@@ -87,19 +99,26 @@ class Simulation(Description):
         until: float,
         dt: float | None = None,
         method: str = "rk4",
-        rate: float | None = None,
+        *,
+        sample_rate: float | None = None,
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
+        first_step: float | None = None,
+        max_step: float | None = None,
         stabilize: Any = None,
         hold: Any = None,
     ) -> None:
         super().__init__(
-            until=until, dt=dt, method=method, rate=rate, record=record, rtol=rtol, atol=atol, stabilize=stabilize, hold=hold
-        )
+            until=until, dt=dt, method=method, sample_rate=sample_rate, record=record, rtol=rtol, atol=atol, first_step=first_step,
+            max_step=max_step, stabilize=stabilize, hold=hold,
+        )  # fmt: skip
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.dt is None and self.method in FIXED_STEP:
             raise Fault("dt", f"dt is missing; {self.method} takes fixed steps: give their length, or choose dopri5")
+        for name in FIXED_STEP_OPTIONS if self.method not in FIXED_STEP else ADAPTIVE_OPTIONS:
+            if getattr(self, name) is not None:
+                raise Fault(name, wrong_option(name, getattr(self, name), self.method))
         return self

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import bough
 from bough.describe import outline, yaml_io
 from bough.describe.axes import AxisLike
 from bough.describe.base import Description, subject_of
@@ -214,22 +215,25 @@ class System:
         dt: float | None = None,
         method: str = "rk4",
         *,
-        rate: float | None = None,
+        sample_rate: float | None = None,
         record: Any = None,
         rtol: float | None = None,
         atol: float | None = None,
+        first_step: float | None = None,
+        max_step: float | None = None,
         stabilize: Any = None,
         hold: Any = None,
     ) -> Simulation:
         """Say how the system is to be simulated; see Simulation. The last word counts."""
-        self.settings = Simulation(until, dt, method, rate, record, rtol, atol, stabilize, hold)
+        self.settings = Simulation(
+            until, dt, method, sample_rate=sample_rate, record=record, rtol=rtol, atol=atol, first_step=first_step,
+            max_step=max_step, stabilize=stabilize, hold=hold,
+        )  # fmt: skip
         return self.settings
 
-    def compile(self) -> Any:
+    def compile(self) -> bough.Model:
         """The model: flat arrays that answer questions and can be simulated."""
-        from bough.model.compiler import compile_system
-
-        return compile_system(self)
+        return bough.compile_system(self)
 
     def copy(self) -> System:
         """Another system that says the same, to be changed on its own."""

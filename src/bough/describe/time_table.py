@@ -48,15 +48,15 @@ def _kind(value: Any) -> str:
     return str(value)
 
 
-class Table(Description):
+class TimeTable(Description):
     """Values over time: numbers, or rows of numbers. Between the times they are joined by lines ("linear"), kept until
     the next time ("hold") or joined by a cubic spline ("cubic", from 4 rows on); before the first and after the last
     time the first and the last value hold.
 
-    >>> torque = Table([0, 1, 2], [0, 5, 0])
+    >>> torque = TimeTable([0, 1, 2], [0, 5, 0])
     >>> torque
-    Table(3 rows of 1 value, 0.0 to 2.0 s, linear)
-    >>> Table([0, 1], [[1, 0, 0], [0, 0, 2]], "hold").columns
+    TimeTable(3 rows of 1 value, 0.0 to 2.0 s, linear)
+    >>> TimeTable([0, 1], [[1, 0, 0], [0, 0, 2]], "hold").columns
     3
     """
 
@@ -86,25 +86,25 @@ class Table(Description):
 
     def __repr__(self) -> str:
         size = f"{len(self.times)} rows of {self.columns} value{'s' * (self.columns > 1)}"
-        return f"Table({size}, {self.times[0]} to {self.times[-1]} s, {self.kind})"
+        return f"TimeTable({size}, {self.times[0]} to {self.times[-1]} s, {self.kind})"
 
 
-def table(value: Any, columns: int) -> Table:
+def table(value: Any, columns: int) -> TimeTable:
     """A table with so many columns, given as it is or as a mapping."""
-    made = Table.from_mapping(value)
+    made = TimeTable.from_mapping(value)
     if made.columns != columns:
         raise ValueError(f"is a table of {made.columns} column{'s' * (made.columns > 1)}; give one of {columns}")
     return made
 
 
-def signal(value: Any) -> float | Table:
+def signal(value: Any) -> float | TimeTable:
     """A number, or a table of numbers over time."""
-    return table(value, 1) if isinstance(value, Table | Mapping) else number(value)
+    return table(value, 1) if isinstance(value, TimeTable | Mapping) else number(value)
 
 
-def vector_signal(value: Any) -> tuple[float, float, float] | Table:
+def vector_signal(value: Any) -> tuple[float, float, float] | TimeTable:
     """A vector, or a table of vectors over time."""
-    return table(value, 3) if isinstance(value, Table | Mapping) else vector(value)
+    return table(value, 3) if isinstance(value, TimeTable | Mapping) else vector(value)
 
 
 TABLE = {
@@ -119,7 +119,7 @@ TABLE = {
 }
 SIGNAL = {"anyOf": [{"type": "number"}, TABLE]}
 
-Signal = Annotated[float | Table, BeforeValidator(signal), WithJsonSchema(SIGNAL)]
+Signal = Annotated[float | TimeTable, BeforeValidator(signal), WithJsonSchema(SIGNAL)]
 VectorSignal = Annotated[
-    tuple[float, float, float] | Table, BeforeValidator(vector_signal), WithJsonSchema({"anyOf": [VECTOR, TABLE]})
+    tuple[float, float, float] | TimeTable, BeforeValidator(vector_signal), WithJsonSchema({"anyOf": [VECTOR, TABLE]})
 ]

@@ -13,7 +13,7 @@ from bough.describe.time_table import Signal
 class Wheel(Description):
     """A balanced wheel that spins about an axis fixed in a body. The body's mass and inertia include the wheel, locked;
     `inertia` [kg m^2] is the wheel's own about its axis, `speed` [rad/s] its spin relative to the body at the start.
-    Without a `torque` the speed is held; with one [N m], a number or a Table, the motor drives the wheel and its speed
+    Without a `torque` the speed is held; with one [N m], a number or a TimeTable, the motor drives the wheel and its speed
     is a state. On a flexible body the wheel sits on a node, with its axis in the node's frame: `node`, or the inboard one.
 
     >>> Wheel("rw1", "bus", "x", inertia=0.02, speed=300)

@@ -21,12 +21,13 @@ def run_adaptive(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     samples = run.grid.samples
     if start == 0.0:
         run.carry = np.zeros((len(run.x), loops.CARRY))
-        run.carry[:, loops.STEP] = plan.dt or 1e-4*samples[-1]/max(len(samples) - 1, 1)
+        run.carry[:, loops.STEP] = plan.first_step or 1e-4*samples[-1]/max(len(samples) - 1, 1)
         run.carry[:, loops.NEXT] = 1
-        call(kernel, model, stepper, samples, np.array([0.0, 0.0, *plan.tolerances]), run.carry, rows, ws)
+        one_step = np.array([run.carry[0, loops.STEP], 1.0, *plan.tolerances, plan.max_step])
+        call(kernel, *model, stepper, samples[:1], one_step, run.carry[:1].copy(), run.scratch_rows(ONE), ws)
         run.start_clock()
     run.carry[:, loops.TIME] = start
-    go_adaptively(run, plan, start, stop, lambda limits: call(kernel, model, stepper, samples, limits, run.carry, rows, ws))
+    go_adaptively(run, plan, start, stop, lambda limits: call(kernel, *model, stepper, samples, limits, run.carry, rows, ws))
 
 
 def go_adaptively(run: "Run", plan: "Plan", start: float, stop: float, take: Callable[[np.ndarray], None]) -> None:
@@ -35,7 +36,7 @@ def go_adaptively(run: "Run", plan: "Plan", start: float, stop: float, take: Cal
     for _, end in run.between_breaks(start, stop):
         while True:
             clock = time.perf_counter()
-            take(np.array([end, size, *plan.tolerances]))
+            take(np.array([end, size, *plan.tolerances, plan.max_step]))
             run.steps, run.rejected = int(run.carry[:, loops.TAKEN].sum()), int(run.carry[:, loops.REFUSED].sum())
             running = np.isnan(run.failed[:, 0])
             if run.note_failure():

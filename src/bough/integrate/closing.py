@@ -101,7 +101,7 @@ def closed_states(run: "Run", pars: np.ndarray, x: np.ndarray, tableau: np.ndarr
     tables, lanes = run.model.tables, lanes_for(len(run.x))             # those of a run with fixed steps: compiled already
     nu, at = tables.n_u, tables.size(f.WS_SIZE)
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
-    call(loops.FIXED["order-n"], (tables.plan, group_parameters(pars, lanes), tables.tables),
+    call(loops.FIXED["order-n"], tables, group_parameters(pars, lanes),
          (tableau, 0, np.zeros(x.shape[1] + nu + 1), at), np.array([[t, t, 1.0, -1.0, 0.0, 1.0]]),
          (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
     return x

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.analyze.held_coordinates import motion_breaks
 from bough.analyze.impulse import Jump, jump
 from bough.compile.coordinates import coordinate_place, targets_of
-from bough.compile.hold_tables import Hold, motion_breaks
+from bough.compile.hold_tables import Hold
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
 from bough.integrate.occurrence import Occurrence
@@ -158,7 +159,7 @@ def take_model(run: "Run", board: Switchboard, t: float) -> None:
 def go_to_moment(run: "Run", plan: "Plan", advance: Callable[..., None]) -> float:
     """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
     (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
-    moment = start + find_moment(watch, before, start, step, lambda h: run.state_after(start, h))
+    moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
     run.watch, run.passed[:] = watch[:0], 0.0
     advance(run, plan, start, moment)
     run.passing = passing(watch, before, run.x[0])

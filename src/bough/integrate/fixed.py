@@ -20,10 +20,10 @@ def run_fixed(run: "Run", plan: "Plan", start: float, stop: float) -> None:
     lanes = lanes_for(len(run.x))
     kernel, (model, stepper, rows, ws) = loops.FIXED[run.way(lanes)], run.arguments(lanes)
     segments = run.grid.segments(plan.dt or 0.0, start, stop)
-    if start == 0.0:
-        call(kernel, model, stepper, segments[:0], rows, ws)            # compile or load before the clock starts
-        run.start_clock()
     lengths = (segments[:, loops.END] - segments[:, loops.START])/segments[:, loops.STEPS]
+    if start == 0.0:
+        run.states_after(start, lengths[0] if len(lengths) else 0.0, lanes)     # compile or load before the clock starts
+        run.start_clock()
     run.longest = max(run.longest, float(lengths.max(initial=0.0)))
     ends = np.cumsum(segments[:, loops.STEPS]).astype(int)              # in steps from the start
     updates = np.append(ends[np.isin(segments[:, loops.END], run.grid.updates)], ends[-1])
@@ -37,7 +37,7 @@ def run_fixed(run: "Run", plan: "Plan", start: float, stop: float) -> None:
             if first == 0 and start == 0.0:
                 run.record_controls(0)
         begin = time.perf_counter()
-        call(kernel, model, stepper, chunk, rows, ws)
+        call(kernel, *model, stepper, chunk, rows, ws)
         if run.passed[1]:
             chunk = chunk[chunk[:, loops.END] <= run.passed[0]]
         run.steps += int((chunk[:, loops.STOP] - chunk[:, loops.BEGIN]).sum())

@@ -26,9 +26,10 @@ class Grid:
         return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1), np.zeros(len(ends)), steps])
 
 
-def build_grid(until: float, rate: float | None, step: float | None, breaks: np.ndarray, control_period: float | None) -> Grid:
-    """`step`: of a method with fixed steps; without a rate every so many steps are recorded, a hundred in all at the most."""
-    samples = sample_times(positive("until", until, "the end time in seconds"), rate, step)
+def build_grid(until: float, sample_rate: float | None, step: float | None, breaks: np.ndarray,
+               control_period: float | None) -> Grid:
+    """`step`: of a method with fixed steps; without a sample rate every so many steps are recorded, at most a hundred."""
+    samples = sample_times(positive("until", until, "the end time in seconds"), sample_rate, step)
     ends = np.append(breaks[(breaks > 0.0) & (breaks < until)], until)
     updates = np.zeros(1)
     if control_period is not None:
@@ -37,9 +38,9 @@ def build_grid(until: float, rate: float | None, step: float | None, breaks: np.
     return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
 
 
-def sample_times(until: float, rate: float | None, step: float | None) -> np.ndarray:
-    if rate is not None:
-        period = 1.0/positive("rate", rate, "samples a second")
+def sample_times(until: float, sample_rate: float | None, step: float | None) -> np.ndarray:
+    if sample_rate is not None:
+        period = 1.0/positive("sample_rate", sample_rate, "samples a second")
         samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
     elif step is not None:
         steps = max(1, int(np.ceil(until/step*(1.0 - 1e-9))))

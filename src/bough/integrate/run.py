@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bough.analyze.held_coordinates import motion_breaks
 from bough.compile.coordinates import holdable
-from bough.compile.hold_tables import motion_breaks
 from bough.compile.kernel_calls import call, group_parameters
+from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP_OPTIONS, wrong_option
 from bough.errors import StateError, nearest
 from bough.integrate.adaptive import run_adaptive
 from bough.integrate.closing import close_samples, close_start, closing_way, corrected, stabilized
@@ -81,7 +82,7 @@ class Run:
 
     def way(self, lanes: Lanes) -> str:
         """The method of the dynamics, for what is held now."""
-        return self.model.dynamics(self.dynamics, lanes)
+        return self.model.resolve_dynamics(self.dynamics, lanes)
 
     def arguments(self, lanes: Lanes) -> tuple[tuple, tuple, tuple, np.ndarray]:
         """What the loops take: model, stepper, rows, ws."""
@@ -89,18 +90,22 @@ class Run:
         at, tableau = tables.size(f.WS_SIZE) + tables.more(self.way(lanes)), self.tableau
         if self.way(lanes) == "cloud":                                  # whose loops only hold what is given
             tableau = corrected(tableau, None, False)
-        model = tables.plan, group_parameters(self.pars, lanes), tables.tables
+        model = tables, group_parameters(self.pars, lanes)
         stepper = tableau, self.address, np.zeros(nx + nu + stages), at
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
         return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
 
-    def state_after(self, t: float, step: float) -> np.ndarray:
-        """The one state a step later, without going there."""
-        model, stepper, _, ws = self.arguments(ONE)
-        x, none, failed = self.x.copy(), np.zeros((1, 0)), np.full((1, 2), np.nan)
-        call(loops.FIXED[self.way(ONE)], model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]),
-             (x, self.u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
-        return x[0]
+    def scratch_rows(self, lanes: Lanes) -> tuple[np.ndarray, ...]:
+        """Rows like those of `arguments`, of the first states, on which a step may be tried."""
+        x, u = self.x[:lanes.width].copy(), self.u[:lanes.width]
+        none = np.zeros((len(x), 0))
+        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2)
+
+    def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> np.ndarray:
+        """The first states a step later, without going there."""
+        (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
+        call(loops.FIXED[self.way(lanes)], *model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]), rows, ws)
+        return rows[0]
 
     def ask_control(self, t: float) -> None:
         """Ask a Python controller for its torques, once a time; what goes wrong after the first call ends the run, not what was
@@ -147,13 +152,13 @@ class Run:
 
 
 def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = None, orbit0: Any = None, until: float,
-              dt: float | None = None, method: str = "rk4", rate: float | None = None, rtol: float | None = None,
-              atol: float | None = None,
+              dt: float | None = None, method: str = "rk4", sample_rate: float | None = None, rtol: float | None = None,
+              atol: float | None = None, first_step: float | None = None, max_step: float | None = None,
               dynamics: str = "auto", control: Any = None, control_period: float | None = None,
               parameters: Mapping[str, Any] | None = None, stabilize: Any = None, hold: Sequence[str] = (),
               progress: Progress | None = None) -> Trajectory:
     """Integrate from t = 0 to `until`; see `bough.simulate`."""
-    check_options(method, dt, dynamics, rtol, atol)
+    check_options(method, dynamics, {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step})
     fixed = method in FIXED
     pars = model.tables.pars if parameters is None else model.parameter_tables(parameters)
     way = closing_way(model, method, stabilize, hold)
@@ -169,7 +174,7 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
     if python is None and control_period is not None:
         raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
     breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, motion_breaks(model, until))
-    grid = build_grid(until, rate, dt if fixed else None, breaks, control_period)
+    grid = build_grid(until, sample_rate, dt if fixed else None, breaks, control_period)
     pars = stabilized(pars, way, method, dt if fixed else None)
     run = Run(model, pars, x, np.zeros((len(x), model.tables.n_u)), grid, dynamics,
               control.address if compiled else 0, python, progress)
@@ -177,7 +182,8 @@ def integrate(model: Model, *, q0: Any = None, v0: Any = None, wheels0: Any = No
         progress.seconds = until*len(x)
     if fixed or method in ADAPTIVE:
         run.tableau = corrected((FIXED | ADAPTIVE)[method](), way, speeds=method != "euler-cromer")
-    plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), control if compiled else None, way == "projection" and method != "rk4")
+    plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), first_step, max_step or np.inf, control if compiled else None,
+                way == "projection" and method != "rk4")
     boards = carry_out(run, plan, parameters) if model.system.events or model.system.stops else []
     if not boards:
         go(run, plan, None)
@@ -195,6 +201,8 @@ class Plan:
     method: str
     dt: float | None
     tolerances: tuple[float, float]
+    first_step: float | None            # of adaptive methods
+    max_step: float
     law: Controller | None              # a compiled one
     projects: bool                      # loops of samples are closed by themselves
 
@@ -269,23 +277,21 @@ def check_contradictions(run: Run) -> None:
             run.done = max(int(wide[0]), 1)
 
 
-def check_options(method: str, dt: float | None, dynamics: str, rtol: float | None, atol: float | None) -> None:
+def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
+    """`steps`: the options of steps by name, None where not given."""
     if method not in METHODS:
         raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
-    if dt is None and method in FIXED:
+    for name, value in steps.items():
+        if value is not None:
+            if name in (ADAPTIVE_OPTIONS if method in FIXED else FIXED_STEP_OPTIONS):
+                raise StateError(wrong_option(name, value, method))
+            positive(name, value, "a tolerance" if name in ("rtol", "atol") else "seconds")
+    if steps["dt"] is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
-    if dt is not None:
-        positive("dt", dt, "the step in seconds")
     if dynamics not in DYNAMICS:
         raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics in ("dense", "cloud") and method in STIFF:
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None:
-            positive(name, value, "a tolerance")
-            if method in FIXED:
-                raise StateError(f"{name} is given, but the method '{method}' takes fixed steps; leave it out, or use an adaptive "
-                                 f"method ({', '.join((*ADAPTIVE, *STIFF))})")
 
 
 def check_held_wheels(run: Run) -> None:

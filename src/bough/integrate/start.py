@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.hold_tables import impose
+from bough.analyze.held_coordinates import impose
 from bough.compile.parameters import members as count_members
 from bough.errors import StateError
 from bough.model import Model

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.compile.hold_tables import impose
+from bough.analyze.held_coordinates import impose
 from bough.compile.kernel_calls import call, workspace
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.watchers import crosses, find_moment
@@ -19,7 +19,7 @@ STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 
 
 def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
-    """One state after another, from break to break of the loads; dt, where given, is the longest step."""
+    """One state after another, from break to break of the loads."""
     samples = run.grid.samples
     for begin, end in run.between_breaks(start, stop):
         inside = np.flatnonzero((samples > begin) & (samples <= end))
@@ -69,7 +69,9 @@ def solver_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> 
     from scipy import integrate
     solver = getattr(integrate, STIFF[plan.method])
     (rtol, atol), (start, stop) = plan.tolerances, span
-    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, max_step=plan.dt or np.inf)
+    first = min(plan.first_step, stop - start) if plan.first_step and start == 0.0 else None
+    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol,
+                  first_step=first, max_step=plan.max_step)
 
 
 def states_of(model: Model, solver: Any) -> Callable[[float], np.ndarray]:
@@ -102,7 +104,7 @@ def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Ca
     def rate(t: float, x: np.ndarray) -> np.ndarray:
         times = np.array([[t, min(max(t, start + step), stop - step)]])
         take_law(run.model, plan.law, t, x, u)
-        call(calls.state_derivative, tables.plan, pars, tables.tables, times, x[None].copy(), u, out, ws)
+        call(calls.state_derivative, tables, pars, times, x[None].copy(), u, out, ws)
         return out[0].copy()
     return rate
 

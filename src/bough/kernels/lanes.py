@@ -1,7 +1,7 @@
 """Lanes: one number of one state, or the same number of several independent states.
 
 A kernel is written once, on *numbers*.  Functions inside it take a tag whose Numba type carries the lane
-width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, units)``, so the ordinary
+width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, sweep_table)``, so the ordinary
 dispatcher compiles one specialization per width and Python passes nothing but arrays.  The tag's value is where the addresses of
 what stands aside are, see ``asides``:
 
@@ -16,6 +16,7 @@ a parameter set of its own for each.
 import itertools
 import math
 import operator
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -54,13 +55,25 @@ class Lanes:
         return aligned(shape if self.width == 1 else (*shape, self.width))
 
 
-class LanesType(types.Type):
-    """`bends`: some body of the model is flexible; `loops`: some loop is closed; `holds`: some coordinate can be held.  What only
-    such models need is otherwise not compiled."""
+class Features(NamedTuple):
+    """What a model has beyond a tree of rigid bodies.  Code for features that a model lacks is not compiled for it."""
+    flexible: bool = False      # some body has modes
+    loops: bool = False         # some loop is closed
+    holds: bool = False         # some coordinate can be locked or prescribed
 
-    def __init__(self, width, bends=False, loops=False, holds=False):
-        self.width, self.bends, self.loops, self.holds = width, bends, loops, holds
-        super().__init__(name=f"Lanes({width}, {bends}, {loops}, {holds})")
+    def __str__(self):
+        return "+".join(name for name, needed in zip(self._fields, self, strict=True) if needed) or "rigid"
+
+
+ALL_FEATURES = Features(True, True, True)
+
+
+class LanesType(types.Type):
+    """The tag: how many states run side by side, and the features that are compiled."""
+
+    def __init__(self, width, features=Features()):  # noqa: B008
+        self.width, self.features = width, features
+        super().__init__(name=f"Lanes({width}, {features})")
 
     @property
     def number(self):
@@ -189,13 +202,22 @@ def row_of(typingctx, array, row):
     return TableType(array.dtype)(array, types.int64), codegen
 
 
+def _width(ws):
+    return 1 if ws.ndim == 1 else 4
+
+
 @intrinsic
-def lanes_of(typingctx, ws, units):
-    """The tag of a kernel, which serves models of all kinds: it fits a workspace (1-D holds one state, 2-D holds four), and knows
-    where the addresses are of what stands aside."""
+def lanes_of(typingctx, ws, sweep_table):
+    """The tag that fits a workspace (1-D holds one state, 2-D four); its value points to the addresses of sweeps."""
     def codegen(context, builder, sig, args):
-        return builder.bitcast(data_of(context, builder, units, args[1]), ir.IntType(8).as_pointer())
-    return LanesType(1 if ws.ndim == 1 else 4, True, True, True)(ws, units), codegen
+        return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
+    return LanesType(_width(ws), ALL_FEATURES)(ws, sweep_table), codegen
+
+
+@intrinsic
+def lanes_like(typingctx, ws):
+    """The tag that fits a workspace, in kernels that call no sweeps."""
+    return LanesType(_width(ws))(ws), lambda context, builder, sig, args: context.get_dummy_value()
 
 
 def only_if(needed, full, plain):
@@ -209,22 +231,22 @@ def only_if(needed, full, plain):
 def only_if_bending(full, rigid):
     """Register `full` for use in kernels; where no body of the model bends, `rigid` stands in for it and nothing more is
     compiled."""
-    return only_if(lambda lane: lane.bends, full, rigid)
+    return only_if(lambda lane: lane.features.flexible, full, rigid)
 
 
 def only_if_looped(full, tree):
     """The same of models that close a loop: for those that do not, `tree` stands in."""
-    return only_if(lambda lane: lane.loops, full, tree)
+    return only_if(lambda lane: lane.features.loops, full, tree)
 
 
 def only_if_both(full, plain):
     """The same of models in which some body bends and a loop is closed."""
-    return only_if(lambda lane: lane.bends and lane.loops, full, plain)
+    return only_if(lambda lane: lane.features.flexible and lane.features.loops, full, plain)
 
 
 def only_if_held(full, free):
     """The same of models some coordinate of which can be locked or prescribed."""
-    return only_if(lambda lane: lane.holds, full, free)
+    return only_if(lambda lane: lane.features.holds, full, free)
 
 
 def only_if_single(full, several):
@@ -260,7 +282,7 @@ def align_stack(typingctx):
 
 
 @intrinsic
-def stand_aside(typingctx):
+def noinline(typingctx):
     """Call first in what is compiled ``aside``: LLVM shall call it, not inline it.  Its stack is aligned as a kernel's."""
     def codegen(context, builder, sig, args):
         builder.function.attributes.add("noinline")

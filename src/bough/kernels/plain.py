@@ -15,6 +15,7 @@ __all__ = [
     "cycle",
     "get_lane",
     "inverse_above",
+    "lanes_like",
     "lanes_of",
     "load",
     "load3",
@@ -25,6 +26,7 @@ __all__ = [
     "load_gathered",
     "load_mass",
     "load_spatial",
+    "noinline",
     "only_if",
     "put_lane",
     "quads_of",
@@ -40,7 +42,6 @@ __all__ = [
     "sincos",
     "smaller",
     "sqrt",
-    "stand_aside",
     "start_of",
     "store",
     "sub",
@@ -53,14 +54,18 @@ __all__ = [
 
 
 class Tag:
-    """How many states run side by side, and what the model needs: as `lanes.LanesType`."""
+    """How many states run side by side, and the features of the model: as `lanes.LanesType`."""
 
-    def __init__(self, width, more):
-        self.width, self.bends, self.loops, self.holds = width, bool(more & 1), bool(more & 2), bool(more & 4)
+    def __init__(self, width, features):
+        self.width, self.features = width, features
 
 
-def lanes_of(ws, units):
-    return Tag(1 if ws.ndim == 1 else 4, units[1])                       # asides.KIND
+def lanes_of(ws, features):
+    return Tag(1 if ws.ndim == 1 else 4, features)
+
+
+def lanes_like(ws):
+    return lanes_of(ws, None)
 
 
 def start_of(array):
@@ -110,7 +115,7 @@ def align_stack():
     pass
 
 
-stand_aside = align_stack
+noinline = align_stack
 
 
 def sqrt(x):

@@ -9,20 +9,23 @@ import numpy as np
 
 from bough.analyze import loop_constraints as loops
 from bough.analyze.body_motion import Bodies, observe
+from bough.analyze.cloud_method import chosen_cloud, cloud_problem
 from bough.analyze.costs import Costs, cost_model
 from bough.analyze.cut_loads import CutLoads
+from bough.analyze.held_coordinates import impose
 from bough.analyze.internal_loads import internal_loads
 from bough.analyze.momentum import momentum_loads
 from bough.analyze.partition_table import PartitionTable, partition_table
 from bough.analyze.singular_inertia import check_finite
-from bough.compile.cloud_tables import chosen_cloud, cloud_problem
+from bough.compile.assemble import build_tables
 from bough.compile.coordinates import coordinate_places
 from bough.compile.element_tables import forces_by_name
-from bough.compile.hold_tables import Hold, declared_holds, impose, prescribed_motion, switched
+from bough.compile.hold_tables import Hold, declared_holds, prescribed_motion
 from bough.compile.kernel_calls import call, group_parameters, workspace
 from bough.compile.layout import InputWrench
 from bough.compile.parameters import body_parameters, suspicious_members
-from bough.compile.tables import Tables, build_tables, described_inputs
+from bough.compile.switching import switched
+from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.coordinate_names import coordinate_names, speed_names
 from bough.errors import ModelError, StateError, nearest
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from bough.analyze.operators import Operators
 
 KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
-METHODS = ("auto", *KERNELS)
+DYNAMICS = ("auto", *KERNELS)
 
 
 @dataclass(frozen=True)
@@ -179,29 +182,31 @@ class Model:
 
     # ---- dynamics -------------------------------------------------------------------------------------------
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
-                         frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
-                         orbit: Any = None) -> np.ndarray:
-        """Accelerations v' from positions, speeds, joint torques and wrenches ([moment, force] on bodies)."""
+                         frame: str = "body", dynamics: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                         orbit: Any = None, method: str | None = None) -> np.ndarray:
+        """Accelerations v' from positions, speeds, joint torques and wrenches ([moment, force] on bodies).
+
+        `dynamics` is how they are solved: "order-n", "dense", "cloud" or "auto"; `method` is another spelling of it."""
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-        return batch.back(self._forward(batch, method)[:, :self.nv])
+        return batch.back(self._forward(batch, dynamics if method is None else method)[:, :self.nv])
 
     def wheel_accelerations(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
-                            frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                            frame: str = "body", dynamics: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
                             orbit: Any = None) -> np.ndarray:
         """Accelerations of the wheels relative to their bodies; zero where a wheel's speed is held."""
         batch = self.batch(q, v, tau, wrenches=wrenches, frame=frame, t=t, wheels=wheels, motors=motors, orbit=orbit)
-        return batch.back(self._forward(batch, method)[:, self.nv:self.nv + self.nw])
+        return batch.back(self._forward(batch, dynamics)[:, self.nv:self.nv + self.nw])
 
-    def dynamics(self, method: str = "auto", lanes: Lanes = ONE) -> str:
-        """The method that "auto" means for so many lanes and for what is held now, or the one that is asked for, if it applies.
+    def resolve_dynamics(self, dynamics: str = "auto", lanes: Lanes = ONE) -> str:
+        """What "auto" means for so many lanes and for what is held now, or what is asked for, if it applies.
 
         It is the momentum cloud where most of the motion is given, else that with the lower of the predicted `costs`."""
-        if method not in METHODS:
-            raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
-        if method == "cloud" and self.no_cloud is not None:
-            raise StateError(f"the method 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
-        if method != "auto":
-            return method
+        if dynamics not in DYNAMICS:
+            raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+        if dynamics == "cloud" and self.no_cloud is not None:
+            raise StateError(f"dynamics 'cloud' does not apply to system '{self.system.name}': {self.no_cloud}; use 'auto'")
+        if dynamics != "auto":
+            return dynamics
         return "cloud" if chosen_cloud(self) else self.costs(lanes).choice
 
     def costs(self, lanes: Lanes = ONE) -> Costs:
@@ -218,8 +223,8 @@ class Model:
         """Why the momentum cloud does not apply to what is held now; None if it does."""
         return cloud_problem(self)
 
-    def _forward(self, batch: Batch, method: str) -> np.ndarray:
-        dynamics = self.dynamics(method, batch.lanes)
+    def _forward(self, batch: Batch, dynamics: str) -> np.ndarray:
+        dynamics = self.resolve_dynamics(dynamics, batch.lanes)
         out = self._accelerations_of(batch, dynamics)
         self._call(KERNELS[dynamics], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(dynamics)))
         check_finite(self, batch, out)
@@ -231,7 +236,7 @@ class Model:
         return np.empty((batch.n, self.nv + self.nw + 6*self.in_orbit + multipliers))
 
     def constraint_forces(self, q: Any, v: Any, tau: Any = None, *, wrenches: Mapping[str, Any] | None = None,
-                          frame: str = "body", method: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
+                          frame: str = "body", dynamics: str = "auto", t: Any = 0.0, wheels: Any = None, motors: Any = None,
                           orbit: Any = None) -> dict[str, np.ndarray]:
         """By loop, (6,): what the body of its frame a exerts on that of b through what the loop holds, [moment, force] at the
         origin of frame b, in the axes of frame b.  Where loops are redundant, the forces with the least sum of squares."""
@@ -239,9 +244,9 @@ class Model:
         closures = batch.tables.fronts.closures
         if not closures:
             return {}
-        if method == "cloud":
-            raise StateError("the method 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
-        found = self._forward(batch, "order-n" if method == "auto" else method)[:, self.nv + self.nw + 6*self.in_orbit:]
+        if dynamics == "cloud":
+            raise StateError("dynamics 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
+        found = self._forward(batch, "order-n" if dynamics == "auto" else dynamics)[:, self.nv + self.nw + 6*self.in_orbit:]
         multipliers = found[:, loops.true_rows(closures)]
         _, J = loops.loop_terms(self, batch, loops.POSITION)
         seen = self.bodies(batch.x[:, :self.nq])
@@ -365,7 +370,7 @@ class Model:
                               {"wrenches": wrenches, "frame": frame, "t": t, "wheels": wheels, "motors": motors})
 
     # ---- cost ------------------------------------------------------------------------------------------------
-    def operation_counts(self, method: str = "auto", *, q: Any = None, v: Any = None) -> "OperationCounts":
+    def operation_counts(self, dynamics: str = "auto", *, q: Any = None, v: Any = None) -> "OperationCounts":
         """Multiplications, additions and other operations of one evaluation of the accelerations, by the parts of the algorithm.
 
         They are counted, not computed: the sweeps run once as plain Python, with numbers that count.  That takes a second, and for
@@ -379,12 +384,13 @@ class Model:
         (1, 1)
         """
         from bough.analyze.counting import OperationCounts, count_operations
-        way, (q0, v0) = self.dynamics(method), self.assemble()
+        dynamics, (q0, v0) = self.resolve_dynamics(dynamics), self.assemble()
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         tables = batch.tables
-        arrays = {"plan": tables.plan, "pars": tables.pars, "tables": tables.tables, "t": batch.t, "x": batch.x, "u": batch.u,
-                  "out": self._accelerations_of(batch, way), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(way))}
-        return OperationCounts(way, count_operations(f"forward_{way.replace('-', '_')}", arrays)[0])
+        arrays = {"features": np.array(tables.features), "plan": tables.plan, "pars": tables.pars, "tables": tables.tables,
+                  "t": batch.t, "x": batch.x, "u": batch.u, "out": self._accelerations_of(batch, dynamics),
+                  "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(dynamics))}
+        return OperationCounts(dynamics, count_operations(f"forward_{dynamics.replace('-', '_')}", arrays)[0])
 
     # ---- operators -------------------------------------------------------------------------------------------
     def partition(self) -> PartitionTable:
@@ -466,7 +472,7 @@ class Model:
 
     def _call(self, kernel: Any, batch: Batch, *more: np.ndarray, ws: np.ndarray | None = None) -> None:
         tables, lanes = batch.tables, batch.lanes
-        call(kernel, tables.plan, group_parameters(tables.pars, lanes), tables.tables, batch.t, batch.x, batch.u, *more,
+        call(kernel, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, *more,
              workspace(tables, lanes) if ws is None else ws)
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
 if TYPE_CHECKING:
+    from bough.analyze.body_motion import Bodies
     from bough.analyze.cut_loads import CutLoads
     from bough.flex import FlexibleBody
     from bough.integrate.trajectory import Trajectory
@@ -49,10 +50,10 @@ class Answers:
             self.options |= {"wheels": self.wheels, "motors": rows.u[:, nv:]}
         if model.in_orbit:
             self.options["orbit"] = rows.x[:, -6:]
-        self.a = np.zeros_like(self.v)
+        self.a: np.ndarray = np.zeros_like(self.v)
         if accelerated:
             self.a = model.forward_dynamics(self.q, self.v, rows.u[:, :nv], **self.options)
-        self.bodies = model.bodies(self.q, self.v, self.a, **self.options)
+        self.bodies: Bodies = model.bodies(self.q, self.v, self.a, **self.options)
 
     @cached_property
     def loop_forces(self) -> dict[str, np.ndarray]:

@@ -10,11 +10,11 @@ simply stay in the local variables; only at a branch do they pass through the wo
 """
 from bough.kernels.algebra import (ZERO, cross, isotropic, nothing_gathered, rotate, rotate_sym, shift_inertia, shift_motion,
                                    shift_wrench, skew, sym_times)
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale,
-                                 stand_aside, store, sub)
+                                 noinline, store, sub)
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import feel_front, meet_fronts, part_fronts, pass_hinge, pass_modes
 from bough.sweeps.modal import modal_accelerate, modal_reduce
@@ -94,9 +94,9 @@ def scatter_acceleration(lane, plan, pars, ws):
             store(lane, ws, branch + f.SHARED_ACCEL, A_u)
 
 
-@aside
+@sweep
 def solve_order_n(lane, plan, pars, ws):
     """vdot of the state in ws, after gather_inputs and scatter_motion and apply_loads."""
-    stand_aside()
+    noinline()
     gather_inertia(lane, plan, pars, ws)
     scatter_acceleration(lane, plan, pars, ws)

@@ -5,9 +5,9 @@ Every kernel takes the addresses of what stands aside for the model's kind, the 
 """
 from functools import partial
 
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, row_of, stand_aside, start_of, store, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, row_of, noinline, start_of, store, width_of
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import bias_place, close_loops
 from bough.sweeps.composite import gather_mass_matrix
@@ -16,7 +16,7 @@ from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.held import give_change, give_motion, take_given
 from bough.sweeps.inverse import gather_wrench
-from bough.sweeps.kinematics import KINEMATICS_ROW, scatter_positions
+from bough.sweeps.kinematics import scatter_positions
 from bough.sweeps.links import tell_link
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
@@ -47,11 +47,11 @@ def pars_of(pars, group):
 
 
 @kernel
-def forward(method, units, plan, pars, tables, t, x, u, out, ws):
+def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = vdot | wheel accelerations | orbit's rates | multipliers of loops, by a method: the three sweeps; mass matrix and
     Cholesky's factors, with nv^2 numbers more in ws; the momentum cloud, without multipliers, with the clouds' numbers more."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         accelerations(lane, plan, pars_of(pars, group), tables, ws, method, 0)
@@ -64,10 +64,10 @@ forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for me
 
 
 @kernel
-def state_derivative(units, plan, pars, tables, t, x, u, out, ws):
+def state_derivative(sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = x', by the three sweeps."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         derivative(lane, plan, pars_of(pars, group), tables, ws, ORDER_N, 0)
@@ -75,11 +75,11 @@ def state_derivative(units, plan, pars, tables, t, x, u, out, ws):
 
 
 @kernel
-def impulse(units, plan, pars, tables, t, x, u, change, out, ws):
+def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
     """out = by how much v and wheel speeds jump under impulses u along v, when those that are held jump by `change` [B 18].  The
     state is at rest, pars are without gravity.  Without a change it is M^-1 u."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         take(lane, change, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
@@ -87,11 +87,11 @@ def impulse(units, plan, pars, tables, t, x, u, change, out, ws):
         give(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), out.shape[1])
 
 
-@aside
+@sweep
 def change_speeds(lane, plan, pars, ws):
     """The sweeps of an impulse.  Loops stay as open or closed as they are: J dv = 0, in which what is given of dv counts as the
     bias of a body at rest."""
-    stand_aside()
+    noinline()
     give_change(lane, plan, ws)
     remainder_motion(lane, plan, pars, ws)
     load_modes(lane, plan, ws)
@@ -110,10 +110,10 @@ def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
     balance(lane, plan, pars, tables, ws, keep)
 
 
-@aside
+@sweep
 def balance(lane, plan, pars, tables, ws, keep):
     """The sweeps of inverse dynamics."""
-    stand_aside()
+    noinline()
     gather_inputs(lane, plan, pars, tables, ws)
     lean_motion(lane, plan, pars, ws)
     apply_loads(lane, plan, pars, ws)
@@ -121,10 +121,10 @@ def balance(lane, plan, pars, tables, ws, keep):
 
 
 @kernel
-def inverse(units, plan, pars, tables, t, x, u, vdot, out, ws):
+def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     """out = joint torques that give vdot, on top of u and of what the model itself applies."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         inverse_sweeps(lane, plan, pars_of(pars, group), tables, t, x, u, vdot, group, ws, False)
         at, applied = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
@@ -134,10 +134,10 @@ def inverse(units, plan, pars, tables, t, x, u, vdot, out, ws):
 
 
 @kernel
-def hinge_wrenches(units, plan, pars, tables, t, x, u, vdot, out, ws):
+def hinge_wrenches(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     """out = six numbers a hinge: the wrench of the inner body on the outer, about the hinge, in inertial axes."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         inverse_sweeps(lane, plan, pars_of(pars, group), tables, t, x, u, vdot, group, ws, True)
         for k in range(1, read(plan, f.N_HINGES) + 1):
@@ -145,10 +145,10 @@ def hinge_wrenches(units, plan, pars, tables, t, x, u, vdot, out, ws):
 
 
 @kernel
-def mass_matrix(units, plan, pars, tables, t, x, u, out, ws):
+def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = the mass matrix, row by row; ws holds nv^2 numbers more."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
@@ -157,11 +157,11 @@ def mass_matrix(units, plan, pars, tables, t, x, u, out, ws):
 
 
 @kernel
-def links(units, plan, pars, tables, t, x, u, out, ws):
+def links(sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = what the links of the tree are made of, see `sweeps.links`; then the forces along v that the model itself applies.  out
     comes with zeros."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         gather_links(lane, plan, pars_of(pars, group), tables, ws)
@@ -171,37 +171,37 @@ def links(units, plan, pars, tables, t, x, u, out, ws):
         give(lane, out, group, at, ws, read(plan, f.WS_U), read(plan, f.NV))
 
 
-@aside
+@sweep
 def gather_links(lane, plan, pars, tables, ws):
     """What is told of links."""
-    stand_aside()
+    noinline()
     gather_inputs(lane, plan, pars, tables, ws)
     remainder_wrenches(lane, plan, pars, ws)
     apply_loads(lane, plan, pars, ws)
 
 
 @kernel
-def kinematics(units, plan, pars, tables, t, x, u, vdot, out, ws):
+def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     """out = a KINEMATICS_ROW a body, then ELEMENT_OUT numbers a force element; ws holds as many numbers more as the former."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         take(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
         full_motion(lane, plan, pars_of(pars, group), ws)
         scatter_positions(lane, plan, pars_of(pars, group), ws, read(plan, f.WS_MASS))
         apply_elements(lane, plan, pars_of(pars, group), ws)
-        told = KINEMATICS_ROW*read(plan, f.N_HINGES)
-        give(lane, out, group, 0, ws, read(plan, f.WS_MASS) + KINEMATICS_ROW, told)
+        told = f.KINEMATICS_ROW*read(plan, f.N_HINGES)
+        give(lane, out, group, 0, ws, read(plan, f.WS_MASS) + f.KINEMATICS_ROW, told)
         give(lane, out, group, told, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
 
 
 @kernel
-def loop_terms(units, plan, pars, tables, t, x, u, weights, out, ws):
+def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
     """out = for each multiplier its equation's gap, rate of it and acceleration of it, weighted by `weights`; then its row of the
     Jacobian.  ws holds nv numbers more for each."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     for group in range(groups_of(lane, x)):
         take_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
@@ -214,10 +214,10 @@ def loop_terms(units, plan, pars, tables, t, x, u, weights, out, ws):
         give(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
 
 
-@aside
+@sweep
 def loop_equations(lane, plan, pars, ws):
     """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
-    stand_aside()
+    noinline()
     close_loops(lane, plan, pars, ws, 0)
     for i in range(read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, read(plan, f.WS_MULTIPLIERS) + i, 0.0)

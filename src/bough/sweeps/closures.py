@@ -9,11 +9,11 @@ point of a is then the one that coincides with b's end.  Rotations are multiplie
 count in meters and newtons.
 """
 from bough.kernels.algebra import ZERO, cross, dot, rotate
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, load, load3, load9, only_if_bending, only_if_looped, quads_of, read, read3,
-                                 scale, smaller, sqrt, stand_aside, store, sub, zero)
+                                 scale, smaller, sqrt, noinline, store, sub, zero)
 from bough.sweeps.blocks import pack_of
 from bough.sweeps import fields as f
 from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_columns
@@ -205,10 +205,10 @@ def measure_gap(lane, plan, ws):
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least)
 
 
-@aside
+@sweep
 def fill_fronts(lane, plan, pars, ws, shift):
     """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
-    stand_aside()
+    noinline()
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, f.N_LOOPS)):
         close_loop(lane, plan, pars, ws, loop, shift)

@@ -13,12 +13,12 @@ freedom, has a cloud of its own outboard of it, and adds one equation: the wrenc
 """
 from bough.kernels.algebra import (IDENTITY, ZERO, axis_z, compose, cross, dot, factor, invert, rate_matrix, rotate, rotate_sym,
                                    shift_motion, shift_wrench, solve, spatial_dot, sym_outer, trace_less_sym, unrotate)
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hinge_add, hinge_move
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3, load9, load_composite, load_spatial,
-                                 only_if_single, quads_of, read, read3, read9, read_pack, scale, stand_aside, store, sub, zero)
+                                 only_if_single, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
 from bough.kernels.vectors import (columns_of, combine, combine_columns, parts, rows_of, turn_columns, vector, vector_cross)
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements
@@ -343,10 +343,10 @@ def whole_sums(lane, plan, ws, c):
     return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + f.CLOUD_WRENCH)
 
 
-@aside
+@sweep
 def solve_cloud(lane, plan, pars, ws):
     """vdot of what is not given: six equations, about the mass center G [MC 23], and one for each unknown hinge."""
-    stand_aside()
+    noinline()
     gather_clouds(lane, plan, pars, ws)
     load_clouds(lane, plan, pars, ws)
     unknown = read(plan, f.N_CLOUDS)

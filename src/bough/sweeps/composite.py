@@ -5,12 +5,12 @@
 """
 from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_inertia, rotate_spatial, rotate_sym, shift_wrench,
                                    skew, spatial_dot, sym_times, transpose, unrotate_spatial)
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_composite, load_spatial, only_if_bending, read, read3,
-                                 read6, scale, smaller, sqrt, stand_aside, store, zero)
+                                 read6, scale, smaller, sqrt, noinline, store, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.held import hold_equations
 from bough.sweeps.inverse import gather_wrench
@@ -55,10 +55,10 @@ def own_composite(pars, k, C):
     return rotate_sym(C, read6(pars, b + f.INERTIA)), rotate(C, read3(pars, b + f.MOMENT)), read(pars, b + f.MASS)
 
 
-@aside
+@sweep
 def gather_mass_matrix(lane, plan, pars, ws):
     """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
-    stand_aside()
+    noinline()
     n, nv, at = read(plan, f.N_HINGES), read(plan, f.NV), read(plan, f.WS_MASS)
     for i in range(nv*nv):
         store(lane, ws, at + i, zero(lane))
@@ -174,10 +174,10 @@ def refuse_bent(lane, plan, ws, M, b):
 only_if_bending(refuse_bent, lambda lane, plan, ws, M, b: None)
 
 
-@aside
+@sweep
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
-    stand_aside()
+    noinline()
     gather_wrench(lane, plan, pars, ws, False)                              # bias, where vdot will be
     gather_mass_matrix(lane, plan, pars, ws)
     n, M = read(plan, f.NV), read(plan, f.WS_MASS)

@@ -17,8 +17,9 @@ from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_spati
                                  read6, read9, scale, store, zero)
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 from bough.sweeps import fields as f
-from bough.sweeps.modes import (constant_parameters, counts, deformed_blocks, flex_of, modal_add, modal_row, mode_rows,
-                                rates_length)
+from bough.sweeps.flexible_layout import rates_length
+from bough.sweeps.modes import (body_parameters, counts, deformed_blocks, flex_of, integral_parameters, modal_add, modal_row,
+                                mode_rows)
 
 
 @leaf
@@ -26,7 +27,7 @@ def carry_fields(lane, plan, pars, ws, row):
     """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     q, v, (_, _, x, rates, slopes, bends) = read(plan, row + f.Q), read(plan, row + f.V), deformed_blocks(plan, flex)
-    G = slope_parameters(plan, flex, n, size) + rates_length(plan, flex, size)*size
+    G = integral_parameters(plan, flex)[4]
     for r in range(n):
         store(lane, ws, x + r, load(lane, ws, q + r))
         store(lane, ws, rates + r, load(lane, ws, v + r))
@@ -41,22 +42,14 @@ def carry_fields(lane, plan, pars, ws, row):
 
 
 @leaf
-def slope_parameters(plan, flex, n, size):
-    """In pars: what rates add, behind E and t at eta = 0 and what coordinates add to E."""
-    start = constant_parameters(plan, flex)[2] + padded(9*size) + padded(3*size)
-    if read(plan, flex + f.HAS_PAIRS):
-        start = start + padded(9*size)*size
-    return start
-
-
-@leaf
 def bend_integrals(lane, plan, pars, ws, row, x, rates):
     """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
-    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    flex, (_, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     E, W, _, _, _, _ = deformed_blocks(plan, flex)
-    start, length = constant_parameters(plan, flex)[2], rates_length(plan, flex, size)
-    combine(lane, ws, E, x, size, pars, start, start + padded(9*size) + padded(3*size), 9*size)
-    combine(lane, ws, W, rates, size, pars, NOTHING, slope_parameters(plan, flex, n, size), length)
+    straight, _, E_slopes, rate_slopes, _ = integral_parameters(plan, flex)
+    length = rates_length(size, read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS))
+    combine(lane, ws, E, x, size, pars, straight, E_slopes, 9*size)
+    combine(lane, ws, W, rates, size, pars, NOTHING, rate_slopes, length)
 
 
 def acting(lane, plan, ws):
@@ -71,7 +64,7 @@ only_if_both(acting, lambda lane, plan, ws: 1.0)
 def elastic_forces(lane, plan, pars, ws, row, to, stride):
     """K (eta - rest) + D eta' of all modes, `stride` apart."""
     (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
-    q, v, at = read(plan, row + f.Q), read(plan, row + f.V), constant_parameters(plan, flex)[1]
+    q, v, at = read(plan, row + f.Q), read(plan, row + f.V), body_parameters(plan, flex)[3]
     if read(plan, flex + f.DIAGONAL):
         for r in range(n):
             K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
@@ -94,9 +87,9 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
     """
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     bent, turning, x, rates, _, _ = deformed_blocks(plan, flex)
-    straight = constant_parameters(plan, flex)[2]
-    has_pairs, has_turns, at_t = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS), straight + padded(9*size)
-    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_PAR)
+    straight, at_t, _, _, _ = integral_parameters(plan, flex)
+    has_pairs, has_turns = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS)
+    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), body_parameters(plan, flex)[0]
     alpha, a = A
     no = zero(lane)
     o = (no, no, no)

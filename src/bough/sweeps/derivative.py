@@ -1,8 +1,8 @@
 """The derivative of the whole state: x' = f(t, x, controls), by one of three methods.  x = q | v | wheel speeds | orbit."""
 from bough.kernels.algebra import dot, rotate
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, stand_aside, store, zero
+from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, noinline, store, zero
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import close_loops
 from bough.sweeps.cloud import solve_cloud
@@ -15,11 +15,11 @@ from bough.sweeps.motion import full_motion, hinge_row, remainder_motion, remain
 ORDER_N, DENSE, CLOUD = range(3)
 
 
-@aside
+@sweep
 def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
     controls, and the speeds that matter are `shift` behind it."""
-    stand_aside()
+    noinline()
     if method == CLOUD:
         gather_inputs(lane, plan, pars, tables, ws)
         solve_cloud(lane, plan, pars, ws)

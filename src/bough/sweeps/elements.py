@@ -6,10 +6,10 @@ leaves it with its potential energy in its own place in ws, for outputs.
 from math import atan2, pi
 
 from bough.kernels.algebra import ZERO, compose, dot, larger, rotate, shift_wrench
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load9, put_lane, read, read3,
-                                 read9, scale, smaller, sqrt, stand_aside, store, sub, where_positive, width_of, zero)
+                                 read9, scale, smaller, sqrt, noinline, store, sub, where_positive, width_of, zero)
 from bough.sweeps.closures import walk_inward
 from bough.sweeps import fields as f
 from bough.sweeps.motion import hinge_row, record_of
@@ -25,10 +25,10 @@ def apply_elements(lane, plan, pars, ws):
         fill_elements(lane, plan, pars, ws)
 
 
-@aside
+@sweep
 def fill_elements(lane, plan, pars, ws):
     """The wrenches of all force elements, into the slots of their bodies and into their own places."""
-    stand_aside()
+    noinline()
     for j in range(read(plan, f.N_ELEMENTS)):
         row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
         kind = read(plan, row + f.ELEMENT_KIND)

@@ -16,11 +16,11 @@ and end, at junctions; in between a front is worked on in place.
 """
 from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rotate, solve, solve_columns, spatial_dot, sub_outer,
                                    sub_product, unrotate)
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load4, load9, load_spatial,
-                                 only_if_both, only_if_held, only_if_looped, put_lane, quads_of, read, scale, smaller, stand_aside,
+                                 only_if_both, only_if_held, only_if_looped, put_lane, quads_of, read, scale, smaller, noinline,
                                  store, sub, width_of, zero)
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
@@ -352,11 +352,11 @@ def swap(lane, ws, a, b):
     store(lane, ws, b, x)
 
 
-@aside
+@sweep
 def order_rows(lane, ws, at, width, column, rows, end):
     """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
     must not be a pivot for one that it merely resembles."""
-    stand_aside()
+    noinline()
     quads, diagonal = quads_of(ws), at + width*column + column
     order, limits = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
     for i in range(rows):

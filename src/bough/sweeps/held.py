@@ -4,9 +4,9 @@ A hinge that is held is a weld to the sweeps that solve; its given acceleration 
 """
 import numpy as np
 
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import get_lane, load, only_if_held, put_lane, read, stand_aside, store, width_of, zero
+from bough.kernels.lanes import get_lane, load, only_if_held, put_lane, read, noinline, store, width_of, zero
 from bough.sweeps import fields as f
 
 
@@ -75,10 +75,10 @@ def give_motion(lane, plan, tables, ws, with_state):
         give_motions(lane, plan, tables, ws, with_state)
 
 
-@aside
+@sweep
 def give_motions(lane, plan, tables, ws, with_state):
     """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
-    stand_aside()
+    noinline()
     for j in range(read(plan, f.N_HOLDS)):
         row, time = hold_row(plan, j), read(plan, f.WS_TIME)
         mode, given = read(plan, row + f.HOLD_MODE), read(plan, row + f.HOLD_GIVEN)

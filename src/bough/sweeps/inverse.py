@@ -1,20 +1,20 @@
 """Inverse dynamics: motion outward, wrenches inward [B 3]."""
 from bough.kernels.algebra import shift_wrench
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_project
-from bough.kernels.lanes import accumulate, add, load3, load_spatial, read, stand_aside, store, sub, zero
+from bough.kernels.lanes import accumulate, add, load3, load_spatial, read, noinline, store, sub, zero
 from bough.sweeps import fields as f
 from bough.sweeps.modal import modal_project
 from bough.sweeps.motion import hinge_attitude, hinge_row
 
 
-@aside
+@sweep
 def gather_wrench(lane, plan, pars, ws, keep):
     """Tips to root: the wrench through each hinge, and its share along the hinge, put where vdot was.
 
     If asked to keep it, the wrench of the inner body on body k through its hinge, about the hinge, takes the place of the
     body's acceleration in its record."""
-    stand_aside()
+    noinline()
     wrench = ((zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane)))
     nothing = wrench
     for k in range(read(plan, f.N_HINGES), 0, -1):

@@ -1,6 +1,6 @@
 """One solution with the factors of `sweeps.riccati`: M^-1 tau, by a recursion inward and one outward over links of any size."""
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, lanes_of, quads_of, read, store
+from bough.kernels.lanes import align_stack, lanes_like, quads_of, read, store
 from bough.sweeps.link_rows import carry_row, copy_row, dot_rows, packs_of, pairs_of, sum_rows
 from bough.sweeps.riccati import (CARRIED, DIRECT, FORM, GAINS, HINGE, HINGED, INNER_LINK, LEVER, LEVER_FROM, LEVER_ROWS, LEVER_T,
                                   OWN, RIGID, ROWS, SHAPES, SHAPES_T, SHARED, SPEED, SPEEDS, TABLE_ROW, VECTOR)
@@ -81,7 +81,7 @@ def outward(lane, table, k, n, u, m, i, ws, vdot):
 def solve_links(table, tau, vdot, vectors, end, ws):
     """vdot = M^-1 tau, in the order of the links, whose vectors are from `vectors` to `end` of ws."""
     align_stack()
-    lane, quads, last = lanes_of(ws, table), quads_of(ws), TABLE_ROW*(table.shape[0] - 1)
+    lane, quads, last = lanes_like(ws), quads_of(ws), TABLE_ROW*(table.shape[0] - 1)
     for p in range(vectors, end):
         store(quads, ws, p, 0.0)
     for k in range(last, -1, -TABLE_ROW):

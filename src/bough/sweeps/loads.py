@@ -5,10 +5,10 @@ it.  Wheels, wrenches, force elements and central gravity then act on bodies, th
 origin, in inertial axes), which every dynamics sweep subtracts.
 """
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_spatial, put_lane, read, read3, read9, scale,
-                                 stand_aside, store, width_of, zero)
+                                 noinline, store, width_of, zero)
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.held import last_start
@@ -62,10 +62,10 @@ def apply_loads(lane, plan, pars, ws):
         fill_slots(lane, plan, pars, ws)
 
 
-@aside
+@sweep
 def fill_slots(lane, plan, pars, ws):
     """Applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
-    stand_aside()
+    noinline()
     load_bodies(lane, plan, pars, ws)
     load_loops(lane, plan, pars, ws)
     apply_elements(lane, plan, pars, ws)

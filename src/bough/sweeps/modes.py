@@ -14,10 +14,11 @@ from bough.kernels.algebra import ZERO, compose, cross, rotate, rotate_spatial, 
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_bending, read, read3, read_spatial, scale, store,
-                                 sub, zero)
+                                 sub, width_of, zero)
 from bough.kernels.turns import rate_bias, turn_and_rates
-from bough.sweeps.blocks import aligned, combine_both, padded
+from bough.sweeps.blocks import combine_both
 from bough.sweeps import fields as f
+from bough.sweeps.flexible_layout import flexible_parameters, flexible_scratch, mode_row, node_parameters
 
 
 # ---- where things are ---------------------------------------------------------------------------------------------
@@ -37,8 +38,8 @@ def modal_row(plan, flex):
 @leaf
 def mode_rows(lane, plan, flex, n):
     """Where the rows of the modes start, how long one is, and where g and z_f are in it; columns of fronts are its end."""
-    at_g = aligned(lane, n)
-    return read(plan, flex + f.FLEX_WS) + f.MODAL_ROWS, aligned(lane, at_g + 7) + read(plan, flex + f.FLEX_COLUMNS), at_g, at_g + 6
+    g, z, _, length = mode_row(n, read(plan, flex + f.FLEX_COLUMNS), 4//width_of(lane))
+    return read(plan, flex + f.FLEX_WS) + f.MODAL_ROWS, length, g, z
 
 
 @leaf
@@ -56,37 +57,39 @@ def counts(plan, flex):
 
 
 @leaf
-def rates_length(plan, flex, size):
-    """How much of the block W, h' the rates change."""
-    length = 0
-    if read(plan, flex + f.HAS_TURNS):
-        length = 2*padded(3*size)
-    elif read(plan, flex + f.HAS_PAIRS):
-        length = padded(3*size)
-    return length
-
-
-@leaf
 def deformed_blocks(plan, flex):
     """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
-    (n, size), E = counts(plan, flex), read(plan, flex + f.FLEX_ROOM)
-    W = E + padded(9*size)
-    x = W + 2*padded(3*size)
-    slopes = x + 2*padded(size)
-    return E, W, x, x + padded(size), slopes, slopes + padded(n)*(size - n)
+    E = read(plan, flex + f.FLEX_ROOM)
+    _, W, x, rates, slopes, bends, _ = flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED))
+    return E, E + W, E + x, E + rates, E + slopes, E + bends
 
 
 @leaf
-def constant_parameters(plan, flex):
-    """In pars, behind the modal mass: place and shapes of the inboard node, forces at eta = 0 with stiffness and
-    damping, E and t at eta = 0."""
-    n, size = counts(plan, flex)
-    inboard = read(plan, flex + f.FLEX_PAR) + padded(n)*size
-    elastic = inboard + padded(4 + 6*n)
-    forces = n + 2*n*n
-    if read(plan, flex + f.DIAGONAL):
-        forces = 3*n
-    return inboard, elastic, elastic + padded(forces)
+def parameter_blocks(plan, flex):
+    """Where blocks of a flexible body start from FLEX_PAR on in pars: see `FLEXIBLE_PARAMETERS` in `sweeps.records`."""
+    return flexible_parameters(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.HAS_PAIRS),
+                               read(plan, flex + f.HAS_TURNS), read(plan, flex + f.DIAGONAL))
+
+
+@leaf
+def body_parameters(plan, flex):
+    """In pars: modal mass; place and shapes of the inboard node; forces at eta = 0 with stiffness and damping."""
+    at, (mass, place, shapes, elastic, _, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
+    return at + mass, at + place, at + shapes, at + elastic
+
+
+@leaf
+def integral_parameters(plan, flex):
+    """In pars: E and t at eta = 0, what coordinates add to E, what rates add to W and h', what modes add to carried slopes."""
+    at, (_, _, _, _, E, t, E_slopes, rate_slopes, G, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
+    return at + E, at + t, at + E_slopes, at + rate_slopes, at + G
+
+
+@leaf
+def point_parameters(plan, row, n):
+    """In pars, of a node: place, shapes, what each coordinate adds to these."""
+    at, (place, shapes, curves, _) = read(plan, row + f.NODE_PAR), node_parameters(n)
+    return at + place, at + shapes, at + curves
 
 
 @leaf
@@ -113,21 +116,21 @@ def node_shapes(plan, row):
 def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     """From the inboard node's frame F at r to the body frame: C = F exp(-theta), and back by l_d [JR 11], [B 13]."""
     flex, n = flex_of(plan, row)
-    given, to = constant_parameters(plan, flex)[0], inboard_shapes(lane, plan, flex)
+    (_, at_place, given, _), to = body_parameters(plan, flex), inboard_shapes(lane, plan, flex)
     q, v = read(plan, row + f.Q), read(plan, row + f.V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate = (o, o), (o, o)
     for j in range(n):
-        shape = read_spatial(pars, given + 4 + 6*j)
+        shape = read_spatial(pars, given + 6*j)
         place = add(place, scale(load(lane, ws, q + j), shape))
         rate = add(rate, scale(load(lane, ws, v + j), shape))
     theta, u = place
     if read(plan, flex + f.HAS_PAIRS) == 0:
         u = o                                                   # ruthlessly linearized: undeformed places
-    l_d = add(u, read3(pars, given))
+    l_d = add(u, read3(pars, at_place))
     turn, J = turn_and_rates(theta)
     for j in range(n):
-        psi, phi = read_spatial(pars, given + 4 + 6*j)
+        psi, phi = read_spatial(pars, given + 6*j)
         psi = rotate(J, psi)
         store(lane, ws, to + 6*j, (psi, add(phi, cross(l_d, psi))))
     C = compose(F, transpose(turn))
@@ -143,23 +146,23 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
 def bend_shapes(lane, plan, pars, ws, row):
     """Pi(eta) = Pi + G eta of a node that moves along a curve, and the rate of it [B 10]."""
     flex, n = flex_of(plan, row)
-    body, given = modal_row(plan, flex), read(plan, row + f.NODE_PAR) + 4
+    body, (_, given, curves) = modal_row(plan, flex), point_parameters(plan, row, n)
     shapes, bends = node_shapes(plan, row)
-    combine_both(lane, ws, shapes, bends, read(plan, body + f.Q), read(plan, body + f.V), n, pars, given, given + padded(6*n), 6*n)
+    combine_both(lane, ws, shapes, bends, read(plan, body + f.Q), read(plan, body + f.V), n, pars, given, curves, 6*n)
 
 
 @leaf
 def node_move(lane, plan, pars, ws, row, C, omega):
     """From the body frame C to a node's: moved by u, turned by exp(theta); keeps its shapes, psi as J psi [B 13]."""
     flex, n = flex_of(plan, row)
-    body, given, curved = modal_row(plan, flex), read(plan, row + f.NODE_PAR), read(plan, flex + f.HAS_CURVES)
+    body, (at_place, given, _), curved = modal_row(plan, flex), point_parameters(plan, row, n), read(plan, flex + f.HAS_CURVES)
     (shapes, bends), q, v = node_shapes(plan, row), read(plan, body + f.Q), read(plan, body + f.V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate, curve = (o, o), (o, o), (o, o)
     if curved:
         bend_shapes(lane, plan, pars, ws, row)
     for j in range(n):
-        shape_0, eta, speed = read_spatial(pars, given + 4 + 6*j), load(lane, ws, q + j), load(lane, ws, v + j)
+        shape_0, eta, speed = read_spatial(pars, given + 6*j), load(lane, ws, q + j), load(lane, ws, v + j)
         shape = add((o, o), shape_0)
         if curved:
             shape = load_spatial(lane, ws, shapes + 6*j)
@@ -173,11 +176,11 @@ def node_move(lane, plan, pars, ws, row, C, omega):
         if curved:
             store(lane, ws, shapes + 6*j, rotate(J, load3(lane, ws, shapes + 6*j)))
         else:
-            psi, phi = read_spatial(pars, given + 4 + 6*j)
+            psi, phi = read_spatial(pars, given + 6*j)
             store(lane, ws, shapes + 6*j, (rotate(J, psi), phi))
     bias = add(rate_bias(theta, rate[0]), rotate(J, curve[0]))
     store(lane, ws, read(plan, row + f.NODE_WS) + f.NODE_BIAS, rotate(C, bias))
-    r, s = rotate(C, add(u, read3(pars, given))), rotate(C, rate[1])
+    r, s = rotate(C, add(u, read3(pars, at_place))), rotate(C, rate[1])
     a = add(cross(omega, add(cross(omega, r), scale(2.0, s))), rotate(C, curve[1]))
     return compose(C, turn), r, rotate(C, rotate(J, rate[0])), a
 

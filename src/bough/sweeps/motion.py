@@ -8,11 +8,11 @@ Accelerations are those of material points and start from minus gravity, so line
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_held, only_if_looped, quads_of, read, read3, read6,
-                                 read9, scale, sincos, stand_aside, store, zero)
+                                 read9, scale, sincos, noinline, store, zero)
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.deform import modal_accelerated
 from bough.sweeps import fields as f
@@ -132,31 +132,31 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
             clear_store(lane, ws, branch)
 
 
-@aside
+@sweep
 def remainder_motion(lane, plan, pars, ws):
     """scatter_motion without vdot."""
-    stand_aside()
+    noinline()
     scatter_motion(lane, plan, pars, ws, False, MOTION)
 
 
-@aside
+@sweep
 def remainder_wrenches(lane, plan, pars, ws):
     """The same, and what it demands of each body."""
-    stand_aside()
+    noinline()
     scatter_motion(lane, plan, pars, ws, False, WRENCHES)
 
 
-@aside
+@sweep
 def full_motion(lane, plan, pars, ws):
     """scatter_motion with vdot."""
-    stand_aside()
+    noinline()
     scatter_motion(lane, plan, pars, ws, True, MOTION)
 
 
-@aside
+@sweep
 def lean_motion(lane, plan, pars, ws):
     """The same, for inverse dynamics."""
-    stand_aside()
+    noinline()
     scatter_motion(lane, plan, pars, ws, True, LEAN)
 
 
@@ -166,10 +166,10 @@ def clear_store(lane, ws, branch):
         store(lane, ws, branch + i, zero(lane))
 
 
-@aside
+@sweep
 def scatter_rates(lane, plan, ws):
     """q' of every hinge from its speeds."""
-    stand_aside()
+    noinline()
     to_rate = read(plan, f.WS_XDOT) - read(plan, f.WS_X)
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)

@@ -9,10 +9,10 @@ gradient of that torque's potential makes, so that energy and angular momentum a
 The part of all external forces that accelerates the mass center goes to the orbit; the tree gets the rest.
 """
 from bough.kernels.algebra import ZERO, cross, dot, rotate, sym_times, unrotate
-from bough.kernels.asides import aside
+from bough.kernels.linker import sweep
 from bough.kernels.hinges import FREE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load3, load9, load_spatial, read, read3, read6, scale, sqrt, stand_aside, store,
+from bough.kernels.lanes import (accumulate, add, load3, load9, load_spatial, read, read3, read6, scale, sqrt, noinline, store,
                                  sub, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.motion import hinge_attitude, hinge_row
@@ -47,10 +47,10 @@ def body_gravity(pars, k, locked, C, p, R):
     return add(torque, cross(rotate(C, c), force)), force
 
 
-@aside
+@sweep
 def apply_orbit(lane, plan, pars, ws):
     """Add gravity to the slots, less what moves the mass center; derivative of the orbit."""
-    stand_aside()
+    noinline()
     at_R, at_rate = read(plan, f.WS_X) + read(plan, f.N_X) - 6, read(plan, f.WS_XDOT) + read(plan, f.N_X) - 6
     positions, locked, R = read(plan, f.WS_POSITIONS), read(plan, f.PAR_LOCKED), load3(lane, ws, at_R)
     store(lane, ws, positions, ZERO)

@@ -15,7 +15,7 @@ All numbers are in one array of packs, see `sweeps.link_rows`, which begins with
     -X'/d      gains
 """
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, lanes_of, load, quads_of, read, store
+from bough.kernels.lanes import align_stack, lanes_like, load, quads_of, read, store
 from bough.sweeps.blocks import NOTHING, eliminate_all
 from bough.sweeps.link_rows import carry_row, copy_row, dot_rows, packs_of, pairs_of, sum_rows
 
@@ -133,7 +133,7 @@ def hand_inward(table, k, m, i, m_i, ws, scratch):
 def riccati(table, scratch, ws):
     """P, D, X of all links, tips to root [JR 51]; `scratch` is where a row has room."""
     align_stack()
-    lane = lanes_of(ws, table)
+    lane = lanes_like(ws)
     for k in range(TABLE_ROW*(table.shape[0] - 1), -1, -TABLE_ROW):
         n, u, m, form = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), read(table, k + FORM)
         if form == HINGED:

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from bough.analyze.counting.number import TALLY, Memory
-from bough.kernels.asides import bound
+from bough.kernels.lanes import Features
 from bough.sweeps import articulated, calls, composite, derivative
 
 # by module: which functions make a part of the algorithm
@@ -29,7 +29,7 @@ def main() -> None:
         for name, label in parts.items():
             setattr(module, name, TALLY.labeled(label, getattr(module, name)))
     arrays = {name: Memory.of(given[name]) for name in ("pars", "tables", "t", "x", "u", "out", "ws")}
-    getattr(calls, str(given["kernel"]))(*bound(given["plan"], *arrays.values()))
+    getattr(calls, str(given["kernel"]))(Features(*given["features"].tolist()), given["plan"], *arrays.values())
     found = {"parts": TALLY.by_part, "out": [float(value) for value in arrays["out"].ravel()]}
     json.dump(found, sys.stdout)
 

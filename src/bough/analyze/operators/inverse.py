@@ -26,7 +26,7 @@ def compiled_inverse(model: "Model", q: np.ndarray, space: Space) -> Operator:
                        np.empty((n, model.nv + model.nw)))
         t, x, u, unchanged, out = rows[n]
         u[:, free] = X.T
-        call(calls.impulse, tables.plan, pars, tables.tables, t, x, u, unchanged, out, workspace(tables, lanes_for(n)))
+        call(calls.impulse, tables, pars, t, x, u, unchanged, out, workspace(tables, lanes_for(n)))
         return out[:, free].T
 
     return Operator("M^-1", space, space, apply, apply, "by the compiled sweeps, inward and outward")

@@ -18,7 +18,7 @@ from bough.compile.kernel_calls import workspace
 from bough.compile.partition import Hinge, Partition
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import calls
-from bough.sweeps import links as told
+from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
     from bough.model import Model
@@ -67,7 +67,7 @@ def links_of(model: "Model", q: Any, v: Any, keywords: dict[str, Any]) -> Links:
         row, name = out[0, at:at + length(hinge)], link_name(model.names.v, hinge)
         inner = links[hinge.inner - 1].attitude if hinge.inner else np.eye(3)
         link = modal_link(name, hinge, row) if hinge.kind == MODAL else rigid_link(name, hinge, row, inner)
-        remainder = np.concatenate([np.zeros(link.size - 6), row[told.LINK_ACCELERATION:][:6]])
+        remainder = np.concatenate([np.zeros(link.size - 6), row[f.LINK_ACCELERATION:][:6]])
         a = remainder - (link.Phi.T @ remainders[link.inner] if hinge.inner else 0.0)
         links.append(replace(link, a=a, b=link.b - link.M @ remainder))
         remainders.append(remainder)
@@ -79,8 +79,8 @@ def length(hinge: Hinge) -> int:
     """How many numbers the kernel tells of a link."""
     n = hinge.flexible.n_modes if hinge.flexible is not None else 0
     if hinge.kind == MODAL:
-        return told.LINK_ROW + told.LINK_MODES + n*(n + 7 + 6)
-    return told.LINK_ROW + 6*n
+        return f.LINK_ROW + f.LINK_MODES + n*(n + 7 + 6)
+    return f.LINK_ROW + 6*n
 
 
 def shift(r: np.ndarray) -> np.ndarray:
@@ -118,26 +118,26 @@ def shapes(C: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 def rigid_link(name: str, hinge: Hinge, row: np.ndarray, C_inner: np.ndarray) -> Link:
     """An ordinary hinge with its rigid body, or a node, which the modes of its inner link move: Phi = [Pi^T; phi]."""
-    C, Phi = row[told.LINK_ATTITUDE:][:9].reshape(3, 3), shift(row[told.LINK_OFFSET:][:3])
+    C, Phi = row[f.LINK_ATTITUDE:][:9].reshape(3, 3), shift(row[f.LINK_OFFSET:][:3])
     if hinge.kind == NODE:
-        Phi = np.vstack([shapes(C_inner, row[told.LINK_ROW:]).T, Phi])
+        Phi = np.vstack([shapes(C_inner, row[f.LINK_ROW:]).T, Phi])
     H, M = columns(hinge, C), inertia(C @ hinge.inertia[0] @ C.T, C @ hinge.moment[0], hinge.mass[0])
-    b = row[told.LINK_DEMAND:][:6] - row[told.LINK_APPLIED:][:6]
+    b = row[f.LINK_DEMAND:][:6] - row[f.LINK_APPLIED:][:6]
     return Link(name, hinge.joint, hinge.kind, hinge.inner - 1, Phi, H, hinge.v + np.arange(len(H)), M, C, np.zeros(6), b)
 
 
 def modal_link(name: str, hinge: Hinge, row: np.ndarray) -> Link:
     """The modes of a flexible body, with its mass: Phi = [0, phi], H = [I, -Pi_F^T], Pi_F the shapes of its inboard node."""
-    n, C = hinge.flexible.n_modes, row[told.LINK_ATTITUDE:][:9].reshape(3, 3)
-    more = row[told.LINK_ROW:]
+    n, C = hinge.flexible.n_modes, row[f.LINK_ATTITUDE:][:9].reshape(3, 3)
+    more = row[f.LINK_ROW:]
     J = np.zeros((3, 3))
-    J[np.triu_indices(3)] = more[told.LINK_J:][:6]
+    J[np.triu_indices(3)] = more[f.LINK_J:][:6]
     J = np.triu(J) + np.triu(J, 1).T
-    modes, inboard = more[told.LINK_MODES:][:n*(n + 7)].reshape(n, n + 7), more[told.LINK_MODES + n*(n + 7):]
+    modes, inboard = more[f.LINK_MODES:][:n*(n + 7)].reshape(n, n + 7), more[f.LINK_MODES + n*(n + 7):]
     D, g, z = modes[:, :n], shapes(C, modes[:, n:n + 6]), modes[:, n + 6]
-    rigid = inertia(C @ J @ C.T, C @ more[told.LINK_H:][:3], hinge.mass[0])
+    rigid = inertia(C @ J @ C.T, C @ more[f.LINK_H:][:3], hinge.mass[0])
     M = np.block([[np.triu(D) + np.triu(D, 1).T, g.T], [g, rigid]])
-    H, Phi = np.hstack([np.eye(n), -shapes(C, inboard).T]), np.hstack([np.zeros((6, n)), shift(row[told.LINK_OFFSET:][:3])])
-    demand = shapes(C, row[told.LINK_DEMAND:][:6])[:, 0]
-    b = np.concatenate([z, demand - row[told.LINK_APPLIED:][:6]])
+    H, Phi = np.hstack([np.eye(n), -shapes(C, inboard).T]), np.hstack([np.zeros((6, n)), shift(row[f.LINK_OFFSET:][:3])])
+    demand = shapes(C, row[f.LINK_DEMAND:][:6])[:, 0]
+    b = np.concatenate([z, demand - row[f.LINK_APPLIED:][:6]])
     return Link(name, hinge.joint, MODAL, hinge.inner - 1, Phi, H, hinge.v + np.arange(n), M, C, np.zeros(n + 6), b)

@@ -1,7 +1,7 @@
 """The loops over steps, compiled: fixed steps in lanes, adaptive steps one state at a time.
 
-    model      addresses of what stands aside for its kind, plan, pars, tables of the compiled model
     method     of the dynamics
+    sweep_table, plan, pars, tables   the compiled model
     stepper    tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
     rows       x       (batch, nx)           state, in and out
                u       (batch, nu)           controls held through the call (where no compiled law sets them)
@@ -32,8 +32,8 @@ START, END, STEPS, SAMPLE, BEGIN, STOP = range(6)
 TIME, STEP, NEXT, TAKEN, REFUSED, CARRY = range(6)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
-# where an adaptive call stops: at a time, or after so many steps of each state; and how precise it is
-STOP_TIME, MOST_STEPS, RTOL, ATOL = range(4)
+# where an adaptive call stops: at a time, or after so many steps of each state; how precise it is, and its longest step
+STOP_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(5)
 
 
 @leaf
@@ -93,11 +93,10 @@ def note_failures(lane, plan, ws, t, group, failed):
 
 
 @kernel
-def fixed_steps(method, model, stepper, grid, rows, ws):
+def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, rows, ws):
     """Fixed steps over the segments of the grid."""
     align_stack()
-    units, plan, pars, tables = model
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     x, failed = rows[0], rows[4]
     for group in range(groups_of(lane, x)):
         one = plan, row_of(pars, min(group, pars.shape[0] - 1)), tables
@@ -171,11 +170,10 @@ def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, 
 
 
 @kernel
-def adaptive_steps(method, model, stepper, samples, limits, carry, rows, ws):
+def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, limits, carry, rows, ws):
     """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken; ws must hold one."""
     align_stack()
-    units, plan, pars, tables = model
-    lane, plan, tables, ws = lanes_of(ws, units), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
     stop, nx = limits[STOP_TIME], read(plan, f.N_X)
     x, failed = rows[0], rows[4]
     for row in range(x.shape[0]):
@@ -187,6 +185,7 @@ def adaptive_steps(method, model, stepper, samples, limits, carry, rows, ws):
         t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
         enough = carry[row, TAKEN] + limits[MOST_STEPS]
         while t < stop and carry[row, TAKEN] < enough:
+            step = min(step, limits[MAX_STEP])
             last = t + step*(1.0 + 1e-10) >= stop
             h = stop - t if last else step
             take_step(lane, one, stepper, ws, t, h, first, method)

@@ -1,0 +1,48 @@
+"""The command line. A command imports what it needs when it is called, so that `bough --help` is instant."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+
+import typer
+
+from bough import __version__
+from bough.cli.bench_commands import bench_app, calibrate
+from bough.cli.output import fail
+from bough.cli.run_commands import run, view
+from bough.cli.system_commands import check, convert, examples, schema
+from bough.errors import BoughError
+
+app = typer.Typer(
+    name="bough",
+    help="Multibody dynamics in O(N): simulate trees of bodies described by a YAML file, a URDF file or a Python script.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    epilog="First steps: [bold]bough examples[/bold] lists systems to start from, [bold]bough examples spacecraft --copy[/bold] "
+    "copies one here, [bold]bough check spacecraft.yaml[/bold] describes it, [bold]bough run spacecraft.yaml[/bold] simulates "
+    "it. [bold]bough COMMAND --help[/bold] explains a command.",
+)
+app.add_typer(bench_app, name="bench")
+for command in (run, view, check, convert, calibrate, examples, schema):
+    app.command()(command)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors that bough raises on purpose are printed without a traceback."""
+    gc.set_threshold(100_000)                   # imports allocate many objects that stay: collecting garbage would take 0.3 s
+    try:
+        app(args=arguments)
+    except BoughError as error:
+        fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        fail(f"{error.filename}: {error.strerror}; give another path")

@@ -1,0 +1,113 @@
+"""`bough bench` and `bough calibrate`: measure speed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bough.cli.output import print_measured
+
+bench_app = typer.Typer(help="Measure speed, side by side with the other engines that are installed.", invoke_without_command=True)
+
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
+
+
+def measure(name: str, *, json: bool, **options: Any) -> None:
+    """Run the benchmark of this name and print what it measured."""
+    from bough import bench
+    from bough.bench.report import REPORTS
+
+    print_measured(getattr(bench, name)(**options), json, REPORTS[name])
+
+
+@bench_app.callback()
+def bench(context: typer.Context) -> None:
+    """Without a subcommand, run every benchmark: `bough bench forward`, `flexible`, `loops`, `momentum`, `jsc`, `operators`,
+    `cost`, `auto`."""
+    if context.invoked_subcommand is None:
+        bench_forward()
+        bench_flexible()
+        bench_loops()
+        bench_momentum()
+        bench_jsc()
+        bench_operators()
+        bench_cost()
+        bench_auto()
+
+
+@bench_app.command("forward")
+def bench_forward(
+    mechanism: Annotated[list[str] | None, typer.Option(help="only this one of arm7, tree36, chain10, chain100, chain1000, "
+                                                             "chain4000, mixed40; may be repeated")] = None,
+    json: Json = False,
+    quick: Quick = False,
+) -> None:
+    """Forward dynamics, inverse dynamics and the RK4 loop, in one process with the peers."""
+    measure("forward", json=json, quick=quick, mechanisms=mechanism)
+
+
+@bench_app.command("flexible")
+def bench_flexible(json: Json = False, quick: Quick = False) -> None:
+    """A chain of flexible links: O(N), dense, four lanes, and Exudyn's evaluation of the same arm."""
+    measure("flexible", json=json, quick=quick)
+
+
+@bench_app.command("loops")
+def bench_loops(json: Json = False, quick: Quick = False) -> None:
+    """Closed loops: chains of four-bars and a platform with welded limbs, by O(N), dense and in lanes, and by the peers."""
+    measure("closed_loops", json=json, quick=quick)
+
+
+@bench_app.command("momentum")
+def bench_momentum(json: Json = False, quick: Quick = False) -> None:
+    """Floating trees with all relative motions prescribed: by the momentum cloud and by the O(N) sweeps."""
+    measure("momentum", json=json, quick=quick)
+
+
+@bench_app.command("jsc")
+def bench_jsc(
+    cases: Annotated[str | None, typer.Option(help="which of the sixteen, as in 1,4,9-12")] = None,
+    seconds: Annotated[float | None, typer.Option(help="length of the runs; 100 in the paper, 2 by default")] = None,
+    json: Json = False,
+    quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the paper's figures 2 and 3")] = None,
+) -> None:
+    """The sixteen cases of the JSC paper, rigid and flexible, open and closed: O(N), dense, the paper's seconds, the peers."""
+    measure("jsc", json=json, cases=cases, seconds=seconds, quick=quick, plot=plot)
+
+
+@bench_app.command("operators")
+def bench_operators(json: Json = False, quick: Quick = False) -> None:
+    """Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints."""
+    measure("operators", json=json, quick=quick)
+
+
+@bench_app.command("cost")
+def bench_cost(
+    json: Json = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer numbers of modes")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the paper's figure 2")] = None,
+) -> None:
+    """Multiplications and additions of O(N) and dense dynamics, counted as they run, against the formulas of Jain and Rodriguez."""
+    measure("cost", json=json, quick=quick, plot=plot)
+
+
+@bench_app.command("auto")
+def bench_auto(
+    json: Json = False,
+    quick: Quick = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the plot of where the methods cross")] = None,
+) -> None:
+    """O(N) and dense dynamics of thirty systems, what the cost model predicts, what "auto" chooses, and what that costs."""
+    measure("auto", json=json, quick=quick, plot=plot, tell=lambda text: typer.echo(text, err=True))
+
+
+def calibrate() -> None:
+    """Measure on this machine the weights by which "auto" chooses between O(N) and dense dynamics. Takes some seconds, plus the
+    compilation of the kernels."""
+    from bough import bench
+
+    typer.echo(f"wrote {bench.calibrated(tell=typer.echo)}")

@@ -1,0 +1,103 @@
+"""`bough run` and `bough view`: simulate a system, save, plot and replay its result."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from bough.drawing import Drawing
+    from bough.results import Result
+
+File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python script", show_default=False, metavar="FILE")]
+
+
+def run(
+    file: File,
+    until: Annotated[float | None, typer.Option(help="end time [s]; required unless the file sets it")] = None,
+    dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
+    method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
+                                                    "lsoda: adaptive, for stiff systems")] = None,
+    sample_rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,
+    record: Annotated[str | None, typer.Option(help="comma-separated list of what to record: state, pose, velocity, "
+                                                    "acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, "
+                                                    "torque, orbit, loops, drives, elements")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; default: out/NAME.nc")] = None,
+    plots: Annotated[bool, typer.Option(help="write PNG plots next to the output")] = True,
+    replay: Annotated[bool, typer.Option("--replay", help="write a 3-D animation (one HTML file) next to the output")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
+    from bough.drawing import Drawing
+    from bough.errors import SimulationError
+    from bough.files import read
+    from bough.progress import quiet as hushed
+    from bough.results.records import chosen
+
+    with ExitStack() as stack:
+        stack.enter_context(hushed(quiet))
+        system, control = read(file)
+        if system.notes and not quiet:
+            typer.echo(f"{file}: {len(system.notes)} notes on what is not used; bough check {file} lists them", err=True)
+        target = output or Path("out") / f"{file.stem}.nc"
+        target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
+        wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
+        if wanted is None and (system.settings is None or system.settings.record is None):
+            wanted = [*chosen(None, system, controlled=control is not None), "reactions"]       # which are among the plots
+        drawing = stack.enter_context(Drawing()) if plots else None  # a second process gets ready while this one loads its kernels
+        from bough.simulation import simulate
+
+        try:
+            result = simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=wanted,
+                              control=control)
+        except SimulationError as error:
+            if error.result is not None:
+                finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
+            raise
+        finish(result, target, drawing=drawing, replay=replay, quiet=quiet)
+    if result.failure:
+        raise typer.Exit(130)
+
+
+def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
+    """Write what was recorded, and say what it is and where."""
+    paths = [result.save(target)]
+    if drawing:
+        paths += drawing.draw(target, target.parent, f"{target.stem}-")
+    if replay:
+        paths.append(result.view(target.with_suffix(".html"), open=False).path)
+    if quiet:
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from bough.results import summary
+
+    table = Table(title=escape(summary.title(result)), title_justify="left", title_style="bold", show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    for name, said in summary.rows(result):
+        table.add_row(escape(name), escape(said))
+    Console().print(table)
+    for path in paths:
+        typer.echo(f"wrote {path}{' (open it in a browser)' * (path.suffix == '.html')}")
+
+
+def view(
+    result: Annotated[Path, typer.Argument(help="NetCDF file that bough wrote", show_default=False, metavar="RESULT")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="HTML file; default: next to RESULT")] = None,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="open it in the browser")] = True,
+    run: Annotated[int, typer.Option(help="which run of a batch")] = 0,
+    frames: Annotated[int | None, typer.Option(help="keep at most this many samples")] = None,
+) -> None:
+    """Show RESULT as a 3-D animation: one self-contained HTML file, opened in the browser."""
+    from bough.results import open_result
+
+    replay = open_result(result).view(output or result.with_suffix(".html"), open=False, run=run, frames=frames)
+    typer.echo(f"wrote {replay}")
+    if show:
+        replay.open()

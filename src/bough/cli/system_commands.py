@@ -1,0 +1,103 @@
+"""Commands about a system and its files: `bough check`, `convert`, `examples`, `schema`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bough.cli.output import fail
+from bough.cli.run_commands import File
+
+
+def check(file: File) -> None:
+    """Compile FILE without running it: print the tree, total mass properties, wheels, loads, degrees of freedom left by loops,
+    and the chosen dynamics method."""
+    from bough.analyze import model_summary as summary
+    from bough.files import read_system
+
+    model = read_system(file).compile()
+    typer.echo(summary.tree_text(model))
+    settings = model.system.settings
+    q, _ = model.assemble(hold=(settings and settings.hold) or ())
+    total = summary.mass_properties(model, q)
+    typer.echo(f"\nmass          {total.mass:g} kg")
+    typer.echo(f"mass center   {_vector(total.center)} m")
+    for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
+        typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
+    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model)),
+                         ("meshes", summary.lost_meshes(model))):
+        for i, line in enumerate(lines):
+            typer.echo(f"{label if i == 0 else '':14}{line}")
+    for label, line in [*summary.loops(model, q), *summary.dynamics(model)]:
+        typer.echo(f"{label:14}{line}")
+    typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
+    for i, line in enumerate(model.system.notes):
+        typer.echo(f"{'notes' if i == 0 else '':14}{line}")
+
+
+def convert(
+    file: File,
+    target: Annotated[Path, typer.Argument(help="YAML file to write", show_default=False, metavar="TARGET")],
+    base: Annotated[str | None, typer.Option(help="URDF: joint of the root link, e.g. free")] = None,
+    limits: Annotated[str | None, typer.Option(help="URDF: ignore joint ranges, or turn them into stops")] = None,
+    mimic: Annotated[str | None, typer.Option(help="URDF: make mimic joints free or locked")] = None,
+    inertias: Annotated[str | None, typer.Option(help="URDF: refuse or repair negative moments of inertia")] = None,
+    package_dir: Annotated[list[Path] | None, typer.Option(help="URDF: folder that holds ROS packages; may be repeated")] = None,
+) -> None:
+    """Write the system of FILE as YAML, and list what is lost."""
+    from bough.errors import DescriptionError
+    from bough.exchange.urdf import load_urdf
+    from bough.files import read_system
+
+    given: dict[str, Any] = {"base": base, "limits": limits, "mimic": mimic, "inertias": inertias, "package_dirs": package_dir}
+    options = {key: value for key, value in given.items() if value is not None}
+    if options and file.suffix != ".urdf":
+        raise DescriptionError(f"{file}: {', '.join(options)} given, but it is no URDF file; leave out {', '.join(options)}")
+    if target.suffix not in (".yaml", ".yml"):
+        raise DescriptionError(f"{target}: is not the name of a YAML file; let it end in .yaml")
+    system = load_urdf(file, **options) if file.suffix == ".urdf" else read_system(file)
+    system.to_yaml(target)
+    for line in system.notes:
+        typer.echo(f"note: {line}")
+    typer.echo(f"wrote {target}")
+
+
+def _vector(values: Iterable[float]) -> str:
+    values = list(values)
+    scale = max(map(abs, values))
+    return "  ".join(f"{0.0 if abs(value) < 1e-12 * scale else value:12.6g}" for value in values)
+
+
+def examples(
+    name: Annotated[str | None, typer.Argument(help="example to show", show_default=False, metavar="NAME")] = None,
+    copy: Annotated[bool, typer.Option("--copy", help="copy it into this folder")] = False,
+) -> None:
+    """List the examples, or print one, or copy one here."""
+    from bough import files
+
+    if name is None:
+        known = files.examples()
+        for stem, path in known.items():
+            typer.echo(f"{stem:{max(map(len, known)) + 2}}{files.first_line(path)}")
+        typer.echo("\nbough examples NAME --copy   copies one into this folder")
+        return
+    path = files.example(name)
+    if not copy:
+        typer.echo(path.read_text(encoding="utf-8"), nl=False)
+        return
+    target = Path(path.name)
+    if target.exists():
+        fail(f"{target}: is there already; remove it, or copy in another folder")
+    target.write_bytes(path.read_bytes())
+    typer.echo(f"wrote {target}; try: {'python' if target.suffix == '.py' else 'bough run'} {target}")
+
+
+def schema() -> None:
+    """Print the JSON Schema of the YAML format, for editors."""
+    from bough.describe import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2))

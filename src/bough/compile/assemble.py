@@ -1,0 +1,256 @@
+"""A valid system as tables: it is partitioned, everything gets its place, and the records are filled."""
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.compile.cloud_tables import cloud_sums
+from bough.compile.coordinates import coordinate_place
+from bough.compile.element_tables import element_rows
+from bough.compile.flexible_tables import modal_form, modal_parameters, node_parameters
+from bough.compile.front_tables import FrontRows, front_rows
+from bough.compile.hold_tables import hold_table
+from bough.compile.layout import InputWrench, Layout
+from bough.compile.loop_freedoms import free_rows
+from bough.compile.motion_tables import jumps, piecewise_cubic
+from bough.compile.parameters import body_parameters
+from bough.compile.partition import Hinge, Partition, partition
+from bough.compile.sections import Contents
+from bough.compile.tables import Tables
+from bough.describe import CentralGravity, System, TimeTable
+from bough.kernels.hinges import MODAL, NODE, REVOLUTE
+from bough.kernels.lanes import Features
+from bough.sweeps import records as r
+from bough.sweeps.schema import padded, upper_triangle
+
+Rows = list[list[int]]
+Numbers = list[NDArray[np.float64]]
+
+
+def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
+                 keep_welds: bool = False) -> Tables:
+    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept."""
+    nodes = used_nodes(system, inputs, every=keep_welds)
+    parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
+    lay = Layout(system, parts, inputs)
+    constants, time_tables = gather_inputs(system, lay)
+    data = Contents("tables")
+    data.put("time tables", [pieces.ravel() for _, pieces in time_tables])
+    holds = hold_table(system, parts, lay, data.end)
+    data.put("motions", [holds.data])
+
+    plan, pars = Contents("plan"), Contents("pars")
+
+    def add(name: str, rows: Rows | None, numbers: Sequence[ArrayLike] | None) -> None:
+        if rows is not None:
+            plan.put(name, rows)
+        if numbers is not None:
+            pars.put(name, numbers)
+
+    plan.reserve("header", 1)
+    plan.reserve("hinges", len(parts.hinges))
+    add("ground", None, [ground_parameters(system, parts)])
+    add("hinges", None, [hinge_parameters(hinge) for hinge in parts.hinges[1:]])
+    add("inputs", None, [constants])
+    add("springs", *spring_rows(system, lay))
+    add("wheels", *wheel_rows(system, parts, lay))
+    add("wrenches", *wrench_rows(system, parts, lay, inputs))
+    add("angle runs", angle_runs(parts), None)
+    add("time tables", time_table_rows(time_tables), None)
+    add("holds", holds.rows, None)
+    add("locked inertias", None, [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
+                                  for hinge in parts.hinges*lay.in_orbit])
+    add("loops", None, [closure.parameters for closure in lay.fronts.closures])
+    add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
+    add("clouds", None, [cloud_sums(parts)])
+    flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
+    add("flexible", flexible.rows, flexible.numbers)
+    fronts = front_rows(lay.fronts, plan.end)
+    add("loops", fronts.loops, None)
+    add("junctions", fronts.junctions, None)
+    add("fronts", fronts.fronts, None)
+    add("elements", list(element_rows(lay.elements, pars.end, lay.elements_at)), [element.parameters for element in lay.elements])
+    add("clouds", [], None)                                             # see compile.switching
+    plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts))
+    plan.fill("header", [header(lay, parts, plan, pars, constants)])
+
+    features = Features(flexible=bool(parts.modal), loops=bool(lay.fronts.closures), holds=bool(holds.rows))
+    return Tables(plan.integers(), pars.numbers(), data.numbers()[0], features,
+                  {"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": lay.ws.places},
+                  parts, lay.fronts, lay.nu, lay.first_input,
+                  np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
+                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
+                  holds, tuple(system.stops))
+
+
+def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
+    """Nodes that carry a wheel, a load or the end of a loop; or, to tell where they are, every one."""
+    ends = [frame for loop in system.loops.values() for frame in (loop.a, loop.b)]
+    ends += [frame for line in system.lines.values() for frame in (line.a, line.b)]
+    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *system.restorings.values(), *inputs, *ends]
+    nodes = [(part.body, part.node) for part in parts if part.node is not None]
+    if every:
+        nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
+    return nodes
+
+
+def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray) -> list[int]:
+    """Sizes, and where sections start."""
+    fronts = lay.ws.places["fronts"]
+    return r.HEADER.row(
+        n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_u=lay.nu, in_orbit=lay.in_orbit,
+        has_loads=bool(lay.slot), n_constants=lay.nu if constants.any() else 0, ws_mass=lay.ws.end, ws_size=lay.ws.end,
+        n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
+        **plan.header_entries(), **pars.header_entries(), **lay.ws.header_entries())
+
+
+# ---- hinges ---------------------------------------------------------------------------------------------------------
+def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
+    central = system.gravity if isinstance(system.gravity, CentralGravity) else None
+    return r.GROUND_PARAMETERS.pack(
+        gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
+        total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0)
+
+
+def hinge_parameters(hinge: Hinge) -> NDArray[np.float64]:
+    return r.HINGE_PARAMETERS.pack(place_c=hinge.turn, place_r=hinge.at, mass=hinge.mass, moment=hinge.moment,
+                                   inertia=upper_triangle(hinge.inertia))
+
+
+class FlexibleRows:
+    """Rows of flexible bodies from `at` on in plan, and their numbers from `par_at` on in pars.
+
+    Bodies that are alike share their numbers: a chain of equal links then stays in the processor's first cache."""
+
+    def __init__(self, parts: Partition, lay: Layout, at: int, par_at: int):
+        self.rows: Rows = []
+        self.numbers: Numbers = []
+        self.row_at: dict[int, int] = {}                                # by hinge, in plan
+        self.par_at: dict[int, int] = {}                                # by hinge, in pars
+        shared: dict[tuple, int] = {}
+        for k, hinge in enumerate(parts.hinges):
+            if hinge.flexible is None:
+                continue
+            key = id(hinge.flexible), hinge.node, hinge.rest.tobytes()
+            if key not in shared:
+                shared[key] = par_at
+                self.numbers.append(self.numbers_of(hinge))
+                par_at += self.numbers[-1].shape[-1]
+            self.par_at[k] = shared[key]
+            if hinge.kind == MODAL:
+                self.row_at[k] = at + r.FLEXIBLE.size*len(self.rows)
+                self.rows.append(self.row(k, hinge, lay))
+            else:
+                self.row_at[k] = self.row_at[hinge.inner]
+
+    def numbers_of(self, hinge: Hinge) -> NDArray[np.float64]:
+        if hinge.kind == NODE:
+            return node_parameters(hinge.flexible, hinge.node)
+        return modal_parameters(hinge.flexible, modal_form(hinge.flexible), hinge.rest)
+
+    def row(self, k: int, hinge: Hinge, lay: Layout) -> list[int]:
+        body, form = hinge.flexible, modal_form(hinge.flexible)
+        return r.FLEXIBLE.row(
+            hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.scratch, has_pairs=form.pairs,
+            has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
+            carried=body.carried.count, columns=lay.fronts.columns(k))
+
+
+def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: FrontRows) -> Rows:
+    rows = []
+    for k, hinge in enumerate(parts.hinges):
+        massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())     # its mass is in the modal integrals
+        own = ({"node_par": flexible.par_at[k], "node_ws": lay.modes_at[k]} if hinge.kind == NODE else
+               {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see compile.switching
+        rows.append(r.HINGE.row(
+            inner=hinge.inner, kind=hinge.kind, q=lay.x + hinge.q, v=lay.x + lay.nq + hinge.v, tau=lay.u + hinge.v,
+            vdot=lay.xdot + lay.nq + hinge.v, massive=massive, record=lay.record[k], branch=lay.branch.get(k, 0),
+            slot=lay.slot.get(k, 0), flex=flexible.row_at.get(k, 0), front=fronts.front_at.get(k, 0),
+            junction=fronts.junction_at.get(k, 0), solved=hinge.kind, **own))
+    return rows
+
+
+def angle_runs(parts: Partition) -> Rows:
+    """Coordinates that are angles, in runs that bridge small gaps: sines are taken four at a time."""
+    runs: list[tuple[int, int]] = []
+    for q in sorted(hinge.q for hinge in parts.hinges if hinge.kind == REVOLUTE):
+        if runs and q - runs[-1][1] < padded(1):
+            runs[-1] = runs[-1][0], q + 1
+        else:
+            runs.append((q, q + 1))
+    return [r.ANGLE_RUN.row(first=first, end=end) for first, end in runs]
+
+
+# ---- what acts on them ----------------------------------------------------------------------------------------------
+def spring_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
+    """Springs and dampers of joints, then stops, which do not act at first."""
+    rows, pars = Rows(), Numbers()
+
+    def add(q: int, v: int, acts: bool, stiffness: float, rest: float, damping: float) -> None:
+        rows.append(r.SPRING.row(q=lay.x + q, v=lay.x + lay.nq + v, tau=lay.u + v, acts=acts))
+        pars.append(r.SPRING_PARAMETERS.pack(stiffness=stiffness, rest=rest, damping=damping))
+
+    for body in system.bodies.values():
+        joint, (q, v) = body.joint, lay.places[body.name]
+        stiffness, damping, rest = (values or (0.0,)*joint.n_v for values in (joint.stiffness, joint.damping, joint.rest))
+        for i in range(joint.n_v):
+            if stiffness[i] or damping[i]:
+                add(q + i, v + i, True, stiffness[i], rest[i], damping[i])
+    for stop in system.stops.values():
+        add(*coordinate_place(system, stop.coordinate), False, stop.stiffness, stop.limit, stop.damping)
+    return rows, pars
+
+
+def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
+    rows, pars = Rows(), Numbers()
+    for j, wheel in enumerate(system.wheels.values()):
+        seat, speed = parts.seat(wheel.body, wheel.node), lay.nq + lay.nv + j
+        rows.append(r.WHEEL.row(hinge=seat.hinge, speed=lay.x + speed, motor=lay.u + lay.nv + j, rate=lay.xdot + speed,
+                                driven=wheel.driven))
+        pars.append(r.WHEEL_PARAMETERS.pack(axis=seat.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
+    return rows, pars
+
+
+def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
+    """Described wrenches, then the caller's; those on bodies that are fixed to the ground move nothing."""
+    rows, pars = Rows(), Numbers()
+    placed = [(parts.seat(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
+              for j, w in enumerate(system.wrenches.values())]
+    placed += [(parts.seat(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
+    for seat, world, at, place in placed:
+        if seat.hinge:
+            rows.append(r.WRENCH.row(hinge=seat.hinge, u=lay.u + place, world=world))
+            pars.append(r.WRENCH_PARAMETERS.pack(c=seat.turn, r=seat.at + seat.turn @ np.asarray(at)))
+    return rows, pars
+
+
+def time_table_rows(time_tables: list[tuple[int, NDArray]]) -> Rows:
+    starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
+    return [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
+            for start, (target, pieces) in zip(starts, time_tables, strict=False)]
+
+
+def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], list[tuple[int, NDArray]]]:
+    """Constants of u, and for each column of a time table its place in ws and its pieces."""
+    constants, time_tables = np.zeros(lay.nu), list[tuple[int, NDArray]]()
+
+    def put(target: int, value: float | TimeTable, column: int = 0) -> None:
+        if isinstance(value, TimeTable):
+            time_tables.append((lay.u + target, piecewise_cubic(value, column)))
+        else:
+            constants[target] += value
+
+    for body in system.bodies.values():
+        for i, torque in enumerate(body.joint.torque or ()):
+            put(lay.places[body.name][1] + i, torque)
+    for j, wheel in enumerate(system.wheels.values()):
+        if wheel.torque is not None:
+            put(lay.nv + j, wheel.torque)
+    for j, wrench in enumerate(system.wrenches.values()):
+        for part, vector in enumerate((wrench.moment, wrench.force)):
+            for i in range(3):
+                put(lay.nv + lay.nw + 6*j + 3*part + i, vector if isinstance(vector, TimeTable) else vector[i], i)
+    for j, motion in enumerate(lay.frees):
+        put(lay.first_free + j, motion.torque)
+    return constants, time_tables

@@ -1,0 +1,157 @@
+"""Sweeps are compiled once for each set of features and lane width, cached on disk, and called through a table of addresses.
+
+A kernel serves all models.  It calls sweeps through a sweep table, to which its tag points.  An address is filled in when it is
+first needed, as a dynamic linker does, so only what runs is ever compiled:
+
+    sweep table   address of the linker | address of each sweep, 0 until it is first called
+
+Only addresses and integers cross the call: plan, pars, tables and ws are tables, lane is the tag, all else is int64.
+"""
+import ctypes
+import inspect
+import threading
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+
+from bough.kernels.jit import cached, compiling
+from bough.kernels.lanes import LanesType, TableType, data_of
+from bough.progress import compilation
+
+SWEEPS: list = []                                   # all sweeps, by number
+ROOM = 64                                           # for their addresses
+TABLES = {"plan": TableType(types.int64), "tables": TableType(types.float64), "ws": TableType(types.float64)}
+_I64 = ir.IntType(64)
+
+
+def sweep(function):
+    """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``."""
+    if config.DISABLE_JIT:
+        return function
+    number, names = len(SWEEPS), list(inspect.signature(function).parameters)
+    SWEEPS.append(cached(function, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+    key = f"{function.__module__}.{function.__name__}"
+
+    @infer_global(function, typing_key=key)
+    class Call(AbstractTemplate):
+        def generic(self, args, kws):
+            return signature(types.none, *args)
+
+    @lower_builtin(key, types.VarArg(types.Any))
+    def call(context, builder, sig, args):
+        address = _address(builder, builder.bitcast(args[0], _I64.as_pointer()), number)
+        taken = argument_types(names, sig.args[0], TableType(types.float64))
+        values = [data_of(context, builder, t, value) if isinstance(to, TableType) else
+                  value if isinstance(to, LanesType) else context.cast(builder, value, t, to)
+                  for to, t, value in zip(taken, sig.args, args, strict=True)]
+        native = context.call_conv.get_function_type(types.none, taken).as_pointer()
+        context.call_conv.call_function(builder, builder.inttoptr(address, native), types.none, taken, values)
+        return context.get_dummy_value()
+    return function
+
+
+def _address(builder, table, number):
+    """The address of a sweep: from the table, or from the linker."""
+    known = builder.load(builder.gep(table, [ir.Constant(_I64, 1 + number)]))
+    before = builder.block
+    with builder.if_then(builder.icmp_unsigned("==", known, ir.Constant(_I64, 0)), likely=False):
+        link = ir.FunctionType(_I64, [_I64, _I64]).as_pointer()
+        linker = builder.inttoptr(builder.load(table), link)
+        found = builder.call(linker, [builder.ptrtoint(table, _I64), ir.Constant(_I64, number)])
+        missing = builder.block
+    address = builder.phi(_I64)
+    address.add_incoming(known, before)
+    address.add_incoming(found, missing)
+    return address
+
+
+def argument_types(names, tag, pars):
+    return tuple(tag if name == "lane" else pars if name == "pars" else TABLES.get(name, types.int64) for name in names)
+
+
+# ---- the linker ------------------------------------------------------------------------------------------------------------
+class SweepTable(NamedTuple):
+    """The addresses of sweeps that are compiled for some features and lanes; `own`: each lane has parameters of its own."""
+    addresses: np.ndarray
+    features: tuple
+    width: int
+    own: bool
+
+
+_tables: dict = {}                                  # SweepTable by (features, width, own)
+_by_address: dict = {}                              # SweepTable by the address of its addresses
+_lock = threading.RLock()
+_failed = threading.local()                         # the exception that was raised while this thread linked
+
+
+def sweep_table(features, width, own):
+    """The addresses for models with these features."""
+    found = _tables.get((features, width, own))
+    if found is None:
+        with _lock:
+            found = _tables.get((features, width, own))
+            if found is None:
+                addresses = np.zeros(1 + ROOM, np.int64)
+                addresses[0] = ctypes.cast(_link, ctypes.c_void_p).value
+                found = SweepTable(addresses, features, width, own)
+                _by_address[addresses.ctypes.data] = found
+                _tables[features, width, own] = found
+    return found.addresses
+
+
+def link(features, plan, pars, tables, ws):
+    """What a kernel takes of a model: sweep table, plan, pars, tables.  Without a compiler, its features take the table's place."""
+    if config.DISABLE_JIT:
+        return features, plan, pars, tables
+    return sweep_table(features, 1 if ws.ndim == 1 else 4, pars.ndim == 3), plan, pars.reshape(len(pars), -1), tables
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+def _link(table, number):
+    """The address of a sweep, put in its place in the table; after a failure, that of a function that does nothing, so that the
+    kernel returns: see raise_failure."""
+    if getattr(_failed, "error", None) is None:
+        try:
+            found = _by_address[table]
+            with _lock:
+                if not found.addresses[1 + number]:
+                    found.addresses[1 + number] = compiled_address(SWEEPS[number], found.features, found.width, found.own)
+            return int(found.addresses[1 + number])
+        except BaseException as error:
+            _failed.error = error
+    return ctypes.cast(_nothing, ctypes.c_void_p).value
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int32)
+def _nothing():
+    return 0
+
+
+def raise_failure():
+    """After a kernel has returned: raise what went wrong in the linker, where nobody could catch it.  The kernel's results are then
+    worthless."""
+    error = getattr(_failed, "error", None)
+    if error is not None:
+        _failed.error = None
+        raise error
+
+
+def sweep_signature(dispatcher, features, width, own):
+    tag, pars = LanesType(width, features), TableType(types.float64, 2 if own else 1)
+    return argument_types(inspect.signature(dispatcher.py_func).parameters, tag, pars)
+
+
+def compiled_address(dispatcher, features, width, own):
+    """Load a sweep, or compile it."""
+    taken = sweep_signature(dispatcher, features, width, own)
+    if dispatcher._cache.holds(taken, dispatcher.targetctx):
+        dispatcher.compile(taken)
+    else:
+        with compilation(dispatcher.__name__), compiling(dispatcher, width):
+            dispatcher.compile(taken)
+    found = dispatcher.overloads[taken]
+    return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

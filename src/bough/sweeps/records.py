@@ -1,0 +1,614 @@
+"""What each array of a compiled model holds, declared once; `sweeps.schema` says how.
+
+A model is three tables, and every sweep works in one workspace:
+
+    plan    int64    structure: a header, then rows for hinges, springs, wheels, ...; what is connected, and where its numbers are
+    pars    float64  parameters: places, masses, spring constants, ...; 1-D one set for all lanes, 2-D one for each lane
+    tables  float64  functions of time as piecewise polynomials
+    ws      numbers  time, state, inputs, derivative, and a record for each hinge
+
+Body k sits on hinge k; hinge 0 is the ground.  Numbers of plan that refer to ws, pars, tables or plan are positions from its start.
+Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.
+"""
+from bough.sweeps.flexible_layout import (flexible_parameters, flexible_scratch, modal_record, node_parameters, node_record,
+                                          node_scratch)
+from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, padding
+
+# ---- codes --------------------------------------------------------------------------------------------------------------
+KINDS = Codes(WELD="fixed", REVOLUTE="turns about z", PRISMATIC="slides along z", SPHERICAL="turns", FREE="turns and moves",
+              MODAL="from the inboard node to the body frame of a flexible body", NODE="from there to a node")
+NODE = 6                                                        # of them: see kernels.hinges, which has the constants
+ROTATIONS = Codes(NO_ROTATION="none", SQUARE="the angle between two axes", AXIS="the direction of an axis", ALL_ROTATIONS="all",
+                  DISTANCE="none, but the distance between two points")
+FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis", ABOUT_FIRST="about the first of two axes",
+                   ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
+ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
+HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
+ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders")
+FLAG = Codes(no="", yes="")                                     # has no constants
+CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS)
+
+# ---- plan: the header ---------------------------------------------------------------------------------------------------
+HEADER = Record(
+    "header", "plan", "sizes, and where sections start",
+    Field("N_HINGES", "hinges without the ground"),
+    Field("NQ", "coordinates q"),
+    Field("NV", "speeds v"),
+    Field("N_WHEELS", "wheels"),
+    Field("N_X", "length of x = q | v | wheel speeds | orbit"),
+    Field("N_U", "length of u = tau | motors | wrenches | torques in loops' joints | wrenches of the caller"),
+    Field("IN_ORBIT", "central gravity: x ends with position and velocity of the mass center", codes=FLAG),
+    Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
+    Field("SPRINGS", "start in plan"),
+    Field("N_SPRINGS", "springs"),
+    Field("WHEELS", "start in plan"),
+    Field("WRENCHES", "start in plan"),
+    Field("N_WRENCHES", "wrenches"),
+    Field("TABLES", "start in plan: time tables"),
+    Field("N_TABLES", "time tables"),
+    Field("PAR_INPUTS", "start in pars: constants of u"),
+    Field("N_CONSTANTS", "constants of u: N_U, or 0 if all are zero"),
+    Field("PAR_SPRINGS", "start in pars"),
+    Field("PAR_WHEELS", "start in pars"),
+    Field("PAR_WRENCHES", "start in pars"),
+    Field("PAR_LOCKED", "start in pars: inertias in orbit"),
+    Field("WS_TIME", "start in ws"),
+    Field("WS_X", "start in ws"),
+    Field("WS_SINES", "start in ws"),
+    Field("WS_COSINES", "start in ws"),
+    Field("WS_U", "start in ws"),
+    Field("WS_XDOT", "start in ws"),
+    Field("WS_POSITIONS", "start in ws: in orbit"),
+    Field("WS_SLOTS", "start in ws: applied wrenches"),
+    Field("N_SLOTS", "applied wrenches"),
+    Field("WS_MASS", "start in ws of what the method needs besides: mass matrix, or momentum cloud"),
+    Field("WS_SIZE", "length of ws up to there"),
+    Field("LOOPS", "start in plan"),
+    Field("N_LOOPS", "closed loops"),
+    Field("PAR_LOOPS", "start in pars"),
+    Field("WS_CLOSURE", "start in ws: what counts in the equations of loops"),
+    Field("WS_MULTIPLIERS", "start in ws"),
+    Field("N_MULTIPLIERS", "multipliers of loops, padded"),
+    Field("WS_FRONTS", "start in ws"),
+    Field("N_FRONTS", "length of all fronts together"),
+    Field("FREES", "start in plan: free motions of loops' joints"),
+    Field("N_FREES", "free motions of loops' joints along which something acts"),
+    Field("PAR_FREES", "start in pars"),
+    Field("HOLDS", "start in plan: coordinates that can be locked or prescribed"),
+    Field("N_HOLDS", "coordinates that are, or can be, locked or prescribed"),
+    Field("ELEMENTS", "start in plan"),
+    Field("N_ELEMENTS", "force elements"),
+    Field("WS_ELEMENTS", "start in ws: what force elements exert"),
+    Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
+    Field("CLOUDS", "start in plan: hinges of unknown motion behind the base"),
+    Field("N_CLOUDS", "hinges of unknown motion behind the base"),
+    Field("PAR_CLOUD", "start in pars: sums of bodies, from the base on"),
+    Field("ANGLES", "start in plan: runs of coordinates that are angles"),
+    Field("N_ANGLES", "runs of coordinates that are angles"),
+    Field("HINGES", "start in plan: the first row is the ground's"),
+    written="compile.tables", read="all sweeps")
+
+# ---- plan: rows ---------------------------------------------------------------------------------------------------------
+HINGE = Record(
+    "hinge", "plan", "a primitive hinge and its body",
+    Field("INNER", "the hinge of the inner body", to="hinge"),
+    Field("KIND", "what it lets move", codes=KINDS),
+    Field("Q", "coordinates", to="ws.x", length=0),
+    Field("V", "speeds", to="ws.x", length=0),
+    Field("TAU", "torques", to="ws.u", length=0),
+    Field("VDOT", "accelerations", to="ws.xdot", length=0),
+    Field("MASSIVE", "its body has mass", codes=FLAG),
+    Field("RECORD", "its motion", to="ws.records", length="hinge", owned=True),
+    Field("BRANCH", "where branches are gathered; none: only body k + 1 hangs on it", to="ws.branches", length="branch", owned=True,
+          optional=True),
+    Field("SLOT", "applied wrench", to="ws.slots", length=6, owned=True, optional=True),
+    Field("FLEX", "row of the flexible body", to="plan.flexible", length="flexible", optional=True),
+    Field("CLOUD", "cloud that its body is part of; 0: the base's", to="cloud", optional=True,     # two in one place: a row is two
+          variant=Field("NODE_PAR", "place and shapes of the node", to="pars.flexible", length=4)),         # cache lines
+    Field("GIVEN", "given accelerations", to="ws.given", length=0,
+          variant=Field("NODE_WS", "record of the node", to="ws.records", length="node", owned=True)),
+    Field("FRONT", "row of the front that passes it", to="plan.fronts", length="front", optional=True),
+    Field("JUNCTION", "first junction at its body", to="plan.junctions", length="junction", optional=True),
+    Field("SOLVED", "its kind to sweeps that solve: WELD where it is held", codes=KINDS),
+    size_name="HINGE_ROW", variant=("kind", NODE), written="compile.tables, hold_tables, cloud_tables", read="all sweeps")
+
+FLEXIBLE = Record(
+    "flexible", "plan", "a flexible body",
+    Field("FLEX_HINGE", "its MODAL hinge", to="hinge"),
+    Field("MODES", "n, number of modes"),
+    Field("FLEX_PAR", "its integrals", to="pars.flexible", length=0),
+    Field("FLEX_WS", "its modal record", to="ws.records", length="modal", owned=True),
+    Field("FLEX_ROOM", "scratch, shared by all flexible bodies", to="ws.scratch", length=0),
+    Field("HAS_PAIRS", "has terms of two modes; else linearized", codes=FLAG),
+    Field("HAS_TURNS", "these are not skew in the two modes: points that turn", codes=FLAG),
+    Field("HAS_CURVES", "nodes move along curves: geometric stiffening", codes=FLAG),
+    Field("INBOARD_MOVES", "the modes move the inboard node", codes=FLAG),
+    Field("DIAGONAL", "stiffness and damping are diagonal", codes=FLAG),
+    Field("CARRIED", "p, fields that the modes carry along"),
+    Field("FLEX_COLUMNS", "columns of a front that the rows of its modes hold"),
+    prefix="FLEX_", written="compile.flexible_tables", read="sweeps.modes, deform, modal, modal_fronts, composite")
+
+ANGLE_RUN = Record(
+    "angle run", "plan", "neighboring coordinates, most of them angles, whose sines are taken together",
+    Field("ANGLE_FIRST", "first coordinate", to="q"),
+    Field("ANGLE_END", "end"),
+    size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.tables", read="sweeps.motion")
+
+SPRING = Record(
+    "spring", "plan", "spring and damper of one coordinate",
+    Field("SPRING_Q", "coordinate", to="ws.x"),
+    Field("SPRING_V", "speed", to="ws.x"),
+    Field("SPRING_TAU", "torque", to="ws.u"),
+    Field("SPRING_ACTS", "it acts; no: a stop that is not in contact", codes=FLAG),
+    size_name="SPRING_ROW", prefix="SPRING_", written="compile.tables, hold_tables", read="sweeps.loads")
+
+WHEEL = Record(
+    "wheel", "plan", "a wheel in a body",
+    Field("WHEEL_HINGE", "its body", to="hinge"),
+    Field("WHEEL_SPEED", "speed", to="ws.x"),
+    Field("WHEEL_MOTOR", "motor torque", to="ws.u"),
+    Field("WHEEL_RATE", "rate of the speed", to="ws.xdot"),
+    Field("WHEEL_DRIVEN", "by a motor; no: constant speed", codes=FLAG),
+    size_name="WHEEL_ROW", prefix="WHEEL_", written="compile.tables", read="sweeps.loads, derivative")
+
+WRENCH = Record(
+    "wrench", "plan", "a moment and a force on a body",
+    Field("WRENCH_HINGE", "its body", to="hinge"),
+    Field("WRENCH_U", "moment and force", to="ws.u", length=6),
+    Field("WRENCH_WORLD", "in world axes; no: in the body's", codes=FLAG),
+    size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.tables", read="sweeps.loads")
+
+LOOP = Record(
+    "loop", "plan", "a closed loop",
+    Field("LOOP_A", "hinge of the end a; 0: the ground", to="hinge"),
+    Field("LOOP_B", "hinge of the end b", to="hinge"),
+    Field("LOOP_MEET", "hinge at which their paths to the root meet", to="hinge"),
+    Field("HELD_TRANSLATIONS", "directions held"),
+    Field("HELD_ROTATIONS", "rotations held", codes=ROTATIONS),
+    Field("COLUMN_A", "column of its first row in the front of a, the others before it; none: on the ground", to="ws.fronts",
+          optional=True),
+    Field("STRIDE_A", "width of that front"),
+    Field("COLUMN_B", "the same of b", to="ws.fronts", optional=True),
+    Field("STRIDE_B", "width of that front"),
+    Field("LOOP_ROWS", "equations"),
+    Field("LOOP_MULTIPLIERS", "multipliers", to="ws.multipliers", owned=True),
+    size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, fronts")
+
+FREE_MOTION = Record(
+    "free motion", "plan", "a motion that a loop leaves free, along which a spring, damper or motor acts",
+    Field("FREE_LOOP", "its loop", to="loop"),
+    Field("FREE_KIND", "what moves", codes=FREE_KINDS),
+    Field("FREE_TORQUE", "torque", to="ws.u"),
+    size_name="FREE_ROW", prefix="FREE_", written="compile.loop_freedoms", read="sweeps.loop_loads")
+
+FRONT = Record(
+    "front", "plan", "a front of multipliers that passes a hinge",
+    Field("FRONT_AT", "the front", to="ws.fronts"),
+    Field("FRONT_WIDTH", "columns"),
+    Field("FRONT_FIRST", "first column that is still open"),
+    Field("FRONT_END", "end of the columns in use"),
+    Field("FRONT_U", "U and 1/D of the hinge, or W", to="ws.answers", owned=True, optional=True),
+    Field("FRONT_RUNS", "the source row by which it joins the next front", to="plan.junctions", length="source", optional=True),
+    prefix="FRONT_", written="compile.front_tables", read="sweeps.fronts, modal_fronts")
+
+CLOSED = Record(
+    "closed loop", "plan", "a loop that is eliminated at a junction",
+    Field("CLOSED_COLUMN", "its first column"),
+    Field("CLOSED_ROWS", "equations"),
+    Field("CLOSED_MULTIPLIERS", "multipliers", to="ws.multipliers"),
+    size_name="CLOSED_ROW", prefix="CLOSED_", written="compile.front_tables", read="sweeps.fronts")
+
+RUN = Record(
+    "run", "plan", "columns that are neighbors in both fronts",
+    Field("RUN_FROM", "first column there"),
+    Field("RUN_TO", "first column here"),
+    Field("RUN_LENGTH", "how many"),
+    size_name="RUN", written="compile.front_tables", read="sweeps.fronts, modal_fronts")
+
+SOURCE = Record(
+    "source", "plan", "a front that joins at a junction",
+    Field("SOURCE_AT", "the front", to="ws.fronts"),
+    Field("SOURCE_WIDTH", "columns"),
+    Field("SOURCE_ADDS", "what of it is added", codes=ADDS),
+    Field("SOURCE_U", "where column 0 of U of its outermost hinge would be; 1/D is a width behind"),
+    Field("SOURCE_STRIDE", "from there to the next hinge's"),
+    Field("SOURCE_HINGES", "hinges of one degree of freedom that it passed"),
+    Field("N_RUNS", "runs"),
+    size_name="SOURCE_ROW", prefix="SOURCE_", written="compile.front_tables", read="sweeps.fronts", followers=[(RUN, "n_runs")])
+
+JUNCTION = Record(
+    "junction", "plan", "where fronts join and loops are eliminated",
+    Field("JUNCTION_AT", "its front", to="ws.fronts"),
+    Field("JUNCTION_WIDTH", "columns"),
+    Field("JUNCTION_END", "end of the columns in use"),
+    Field("NEXT_JUNCTION", "of the same body", to="plan.junctions", length="junction", optional=True),
+    Field("PREVIOUS_JUNCTION", "of the same body", to="plan.junctions", length="junction", optional=True),
+    Field("LAST_JUNCTION", "of the body, in its first one only", to="plan.junctions", length="junction", optional=True),
+    Field("N_CLOSED", "loops that are eliminated"),
+    Field("N_SOURCES", "fronts that join"),
+    size_name="JUNCTION_ROW", prefix="JUNCTION_", written="compile.front_tables", read="sweeps.fronts",
+    followers=[(CLOSED, "n_closed"), (SOURCE, "n_sources")])
+
+HOLD = Record(
+    "hold", "plan", "a coordinate that can be locked or prescribed",
+    Field("HOLD_MODE", "what it does now", codes=HOLD_MODES),
+    Field("HOLD_Q", "coordinate; none: a share of a spherical rotation", to="ws.x", optional=True),
+    Field("HOLD_V", "speed", to="ws.x"),
+    Field("HOLD_VDOT", "acceleration", to="ws.xdot"),
+    Field("HOLD_GIVEN", "given acceleration", to="ws.given", owned=True),
+    Field("HOLD_MOTION", "its function of time", to="tables.motions", length="motion", optional=True),
+    Field("HOLD_TERMS", "terms of that"),
+    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables", read="sweeps.held, closures")
+
+ELEMENT = Record(
+    "element", "plan", "a force element",
+    Field("ELEMENT_KIND", "which", codes=ELEMENT_KINDS),
+    Field("ELEMENT_HINGE", "its body; of a line, of the end b", to="hinge"),
+    Field("ELEMENT_OTHER", "of a line, of the end a", to="hinge"),
+    Field("ELEMENT_MEET", "of a line, where the paths of both to the root meet", to="hinge"),
+    Field("ELEMENT_PAR", "its parameters", to="pars.elements", length=8, owned=True),
+    Field("ELEMENT_WS", "what it exerts", to="ws.elements", length="element", owned=True),
+    Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
+    size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements")
+
+CLOUD = Record(
+    "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
+    Field("CLOUD_HINGE", "which", to="hinge"),
+    Field("CLOUD_INNER", "cloud that carries it; 0: the base's", to="cloud"),
+    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables", read="sweeps.cloud")
+
+TIME_TABLE = Record(
+    "time table", "plan", "one column of a table that adds to u",
+    Field("TABLE_AT", "its pieces", to="tables.time tables", length="piece", owned=True),
+    Field("TABLE_PIECES", "how many"),
+    Field("TABLE_TARGET", "entry of u", to="ws.u"),
+    size_name="TABLE_ROW", prefix="TABLE_", written="compile.tables", read="sweeps.loads")
+
+# ---- pars ---------------------------------------------------------------------------------------------------------------
+HINGE_PARAMETERS = Record(
+    "hinge", "pars", "a hinge and its body, about the body's origin, in its axes",
+    Field("PLACE_C", "attitude in the inner body", (3, 3)),
+    Field("PLACE_R", "place in the inner body", (3,), "m"),
+    Field("MASS", "mass", (), "kg"),
+    Field("MOMENT", "first moment of mass", (3,), "kg m"),
+    Field("INERTIA", "inertia", (6,), "kg m^2"),
+    size_name="HINGE_PARS", written="compile.tables", read="all sweeps")
+
+GROUND_PARAMETERS = Record(
+    "ground", "pars", "the world, in the place of hinge 0",
+    Field("GRAVITY", "uniform gravity", (3,), "m/s^2"),
+    Field("MU", "gravitational parameter of central gravity", (), "m^3/s^2"),
+    Field("TOTAL_MASS", "of all bodies", (), "kg"),
+    Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
+    padding(HINGE_PARAMETERS.size - 6),
+    written="compile.tables, integrate", read="sweeps.motion, orbit, closures, cloud, primitive")
+
+SPRING_PARAMETERS = Record(
+    "spring", "pars", "spring and damper of one coordinate",
+    Field("STIFFNESS", "stiffness", (), "N m/rad or N/m"),
+    Field("REST", "coordinate without force", (), "rad or m"),
+    Field("DAMPING", "damping", (), "N m s/rad or N s/m"),
+    size_name="SPRING_PARS", written="compile.tables", read="sweeps.loads")
+
+WHEEL_PARAMETERS = Record(
+    "wheel", "pars", "a wheel in a body",
+    Field("WHEEL_AXIS", "axis in the body", (3,)),
+    Field("WHEEL_INERTIA", "about the axis", (), "kg m^2"),
+    size_name="WHEEL_PARS", prefix="WHEEL_", written="compile.tables", read="sweeps.loads, derivative, riccati")
+
+WRENCH_PARAMETERS = Record(
+    "wrench", "pars", "where a wrench acts",
+    Field("WRENCH_C", "from the axes that it is given in to the body's", (3, 3)),
+    Field("WRENCH_R", "its point in the body", (3,), "m"),
+    size_name="WRENCH_PARS", prefix="WRENCH_", written="compile.tables", read="sweeps.loads")
+
+LOOP_PARAMETERS = Record(
+    "loop", "pars", "ends of a closed loop, in the bodies of their hinges",
+    Field("END_A", "place of the end a", (3,), "m"),
+    Field("END_B", "place of the end b", (3,), "m"),
+    Field("DIRECTIONS", "up to three directions that a holds, in a's body", (3, 3)),
+    Field("FRAME_A", "axes of the end a, one after the other", (3, 3)),
+    Field("FRAME_B", "axes of the end b", (3, 3)),
+    Field("HELD_VALUE", "cosine of two axes or distance that is held", (), "1 or m"),
+    Field("LOOP_SIZE", "length that makes rotations comparable to translations", (), "m"),
+    size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures, loop_jacobian, loop_loads")
+
+FREE_PARAMETERS = Record(
+    "free motion", "pars", "a motion that a loop leaves free",
+    Field("FREE_VECTOR_A", "axis or dual direction in a's body", (3,)),
+    Field("FREE_VECTOR_B", "the same in b's body", (3,)),
+    Field("FREE_REFERENCE_A", "direction from which its angle is measured", (3,)),
+    Field("FREE_REFERENCE_B", "direction to which its angle is measured", (3,)),
+    Field("FREE_STIFFNESS", "stiffness", (), "N m/rad or N/m"),
+    Field("FREE_REST", "coordinate without force", (), "rad or m"),
+    Field("FREE_DAMPING", "damping", (), "N m s/rad or N s/m"),
+    size_name="FREE_PARS", prefix="FREE_", written="compile.loop_freedoms", read="sweeps.loop_loads")
+
+CLOUD_PARAMETERS = Record(
+    "cloud", "pars", "of one body; of four bodies each number is a block of four",
+    Field("CLOUD_S", "integral of x x^T about the body's origin", (6,), "kg m^2"),
+    Field("CLOUD_H", "first moment", (3,), "kg m"),
+    Field("CLOUD_M", "mass", (), "kg"),
+    size_name="CLOUD_PARS", prefix="CLOUD_", written="compile.cloud_tables", read="sweeps.cloud")
+
+LOCKED_PARAMETERS = Record(
+    "locked inertia", "pars", "in orbit: a body's inertia with all wheels, on which gravity acts",
+    Field("LOCKED_INERTIA", "inertia", (6,), "kg m^2"),
+    prefix="LOCKED_", written="compile.tables", read="sweeps.orbit")
+
+LINE_PARAMETERS = Record(
+    "line", "pars", "a line between two points",
+    Field("LINE_B", "end b in the body of its hinge", (3,), "m"),
+    Field("LINE_A", "end a in the body of its hinge", (3,), "m"),
+    Field("LINE_STIFFNESS", "stiffness", (), "N/m"),
+    Field("LINE_LENGTH", "length without force", (), "m"),
+    Field("LINE_DAMPING", "damping", (), "N s/m"),
+    size_name="LINE_PARS", prefix="LINE_", written="compile.element_tables", read="sweeps.elements")
+
+RESTORING_PARAMETERS = Record(
+    "restoring", "pars", "a force and a moment linear in displacement and angles",
+    Field("RESTORING_AT", "its point in the body of its hinge", (3,), "m"),
+    Field("RESTORING_TURN", "the user's axes there", (3, 3)),
+    Field("RESTORING_REST", "where the point rests in the world", (3,), "m"),
+    Field("RESTORING_FORCE", "constant force", (3,), "N"),
+    Field("RESTORING_MOMENT", "constant moment", (3,), "N m"),
+    Field("FORCE_PLACE", "stiffness of the force against displacements", (3, 3), "N/m"),
+    Field("FORCE_ANGLE", "stiffness of the force against angles", (3, 3), "N/rad"),
+    Field("MOMENT_PLACE", "stiffness of the moment against displacements", (3, 3), "N"),
+    Field("MOMENT_ANGLE", "stiffness of the moment against angles", (3, 3), "N m/rad"),
+    size_name="RESTORING_PARS", prefix="RESTORING_", written="compile.element_tables", read="sweeps.elements")
+
+BUOYANCY_PARAMETERS = Record(
+    "buoyancy", "pars", "upright cylinders in water; these follow",
+    Field("BUOYANCY_AT", "origin of the sections in the body of its hinge", (3,), "m"),
+    Field("BUOYANCY_AXIS", "axis of the sections", (3,)),
+    Field("BUOYANCY_WEIGHT", "weight of water per volume", (), "N/m^3"),
+    Field("BUOYANCY_LEVEL", "height of the water plane", (), "m"),
+    size_name="BUOYANCY_PARS", prefix="BUOYANCY_", written="compile.element_tables", read="sweeps.elements")
+
+CYLINDER_PARAMETERS = Record(
+    "cylinder", "pars", "of a buoyancy",
+    Field("CYLINDER_BOTTOM", "lower end on the axis", (), "m"),
+    Field("CYLINDER_TOP", "upper end on the axis", (), "m"),
+    Field("CYLINDER_RADIUS", "radius", (), "m"),
+    size_name="CYLINDER_PARS", prefix="CYLINDER_", written="compile.element_tables", read="sweeps.elements")
+
+FLEXIBLE_PARAMETERS = Blocks(
+    "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
+    Block("mass", "modal mass: for each of N a row of n", "kg m^2"),
+    Block("inboard_place", "undeformed place of the inboard node, 0", "m"),
+    Block("inboard_shapes", "its shapes: a spatial vector for each mode", "1/m, 1"),
+    Block("elastic", "elastic forces at eta = 0 (n), stiffness, damping (n, or n x n each)", "N"),
+    Block("E", "E_r at eta = 0, 9 for each of N", "kg m"),
+    Block("t", "translation t_r, 3 for each of N", "kg"),
+    Block("E_slopes", "what each of N coordinates adds to E; none if linearized", "kg"),
+    Block("rate_slopes", "what each of N rates adds to W, and, where points turn, to h'; none if linearized", "kg"),
+    Block("G", "for each mode what it adds to the slopes of the carried coordinates: p rows of n", "1/m"),
+    written="compile.flexible_tables", read="sweeps.modes, deform")
+
+NODE_PARAMETERS = Blocks(
+    "node", "pars", "a node of a flexible body", node_parameters,
+    Block("place", "undeformed place in the body frame, 0", "m"),
+    Block("shapes", "a spatial vector for each of n modes", "1/m, 1"),
+    Block("curves", "for each mode, what its coordinate adds to all shapes", "1/m^2, 1/m"),
+    written="compile.flexible_tables", read="sweeps.modes")
+
+# ---- tables -------------------------------------------------------------------------------------------------------------
+PIECE = Record(
+    "piece", "tables", "of a time table: c0 + c1 s + c2 s^2 + c3 s^3 with s = t - start",
+    Field("PIECE_START", "time", (), "s"),
+    Field("PIECE_COEFFICIENTS", "c0 to c3", (4,)),
+    size_name="PIECE", prefix="PIECE_", written="compile.motion_tables", read="sweeps.loads")
+
+MOTION_PIECE = Record(
+    "motion piece", "tables", "of a term of a motion: a polynomial in s = t - start",
+    Field("MOTION_PIECE_START", "time", (), "s"),
+    Field("MOTION_PIECE_COEFFICIENTS", "of s^0 to s^7", (8,)),
+    size_name="MOTION_PIECE", prefix="MOTION_PIECE_", written="compile.motion_tables", read="sweeps.held")
+
+TERM = Record(
+    "term", "tables", "of a motion, which is a sum of terms; its pieces follow",
+    Field("TERM_PERIOD", "0: none; else its pieces are equally long", (), "s"),
+    Field("TERM_PIECES", "how many pieces"),
+    Field("TERM_DEGREE", "of its polynomials"),
+    size_name="TERM_HEAD", prefix="TERM_", written="compile.hold_tables", read="sweeps.held",
+    followers=[(MOTION_PIECE, "pieces")])
+
+MOTION = Record(
+    "motion", "tables", "a prescribed function of time; its terms follow",
+    Field("MOTION_ORIGIN", "the time that counts as 0", (), "s"),
+    Field("MOTION_OFFSET", "the position that is added", (), "rad or m"),
+    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables", read="sweeps.held")
+
+# ---- ws -----------------------------------------------------------------------------------------------------------------
+HINGE_RECORD = Record(
+    "hinge", "ws", "motion of a hinge's body, in inertial axes",
+    Field("ATTITUDE", "attitude", (3, 3)),
+    Field("RATE", "angular rate", (3,), "rad/s"),
+    Field("ACCELERATION", "acceleration of the material point at the origin, less gravity: of a given motion, then the whole",
+          (6,), "rad/s^2, m/s^2"),
+    Field("OFFSET", "from the inner body's origin", (3,), "m"),
+    Field("GAIN", "what one sweep keeps for the next, see kernels.hinges: length depends on the kind", (0,)),
+    written="sweeps.motion, articulated", read="all sweeps")
+
+MODAL_RECORD = Record(
+    "modal", "ws", "a flexible body as it is deformed; then the blocks of MODAL_BLOCKS",
+    Field("MODAL_J", "inertia", (6,), "kg m^2"),
+    Field("MODAL_H", "first moment", (3,), "kg m"),
+    Field("MODAL_WRENCH", "bias wrench of its own mass", (6,), "N m, N"),
+    Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
+    padding(2),
+    Field("MODAL_ROWS", "rows of the modes", (0,)),
+    prefix="MODAL_", written="sweeps.deform, modes", read="sweeps.deform, modal, modal_fronts, composite")
+
+MODAL_BLOCKS = Blocks(
+    "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
+    Block("rows", "for each of N: D (n), g (6), z_f, 0, columns of a front", "kg m^2"),
+    Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "1/m, 1"),
+    written="sweeps.deform, modes", read="sweeps.modal, modal_fronts, composite")
+
+NODE_RECORD = Record(
+    "node", "ws", "a node of a flexible body",
+    Field("NODE_BIAS", "angular bias", (3,), "rad/s^2"),
+    padding(1),
+    Field("NODE_SHAPES", "shapes as the deformation has them", (0,)),
+    prefix="NODE_", written="sweeps.modes", read="sweeps.modes, modal, modal_fronts, composite")
+
+NODE_BLOCKS = Blocks(
+    "node blocks", "ws", "behind the head of a node record", node_record,
+    Block("shapes", "a spatial vector for each mode", "1/m, 1"),
+    written="sweeps.modes", read="sweeps.modes, modal, modal_fronts, composite")
+
+FLEXIBLE_SCRATCH = Blocks(
+    "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
+    Block("E", "of the deformed body, 9 for each of N", "kg m"),
+    Block("W", "and h', 3 for each of N", "kg m/s"),
+    Block("x", "coordinates with the carried ones"),
+    Block("rates", "of these", "1/s"),
+    Block("slopes", "of the carried coordinates: p rows of n"),
+    Block("bends", "rates of the slopes", "1/s"),
+    written="sweeps.deform", read="sweeps.deform")
+
+NODE_SCRATCH = Blocks(
+    "node scratch", "ws", "while a node is visited", node_scratch,
+    Block("shapes", "rates of its shapes, or six rows with a number for each mode"),
+    written="sweeps.modes, modal", read="sweeps.modes, modal")
+
+CLOSURE = Record(
+    "closure", "ws", "what counts in the equations of loops, and scratch for an angle",
+    Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap"),
+    Field("CLOSURE_SPEED", "factor of its speed"),
+    Field("CLOSURE_POSITION", "factor of the gap"),
+    Field("CLOSURE_GAP", "where loops are corrected: minus the largest of the biases"),
+    Field("CLOSURE_SINE", "scratch"),
+    Field("CLOSURE_COSINE", "scratch"),
+    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures", read="sweeps.closures, deform")
+
+FRONT_LINES = Record(
+    "front", "ws", "of c columns: c lines of L, then these, c numbers each",
+    Field("FRONT_K", "components of K", (6,)),
+    Field("FRONT_BIAS", "k"),
+    Field("FRONT_LAMBDA", "multipliers"),
+    Field("FRONT_PIVOTS", "inverse pivots"),
+    Field("FRONT_ORDER", "order of elimination"),
+    size_name="FRONT_ROWS", prefix="FRONT_", written="sweeps.fronts, modal_fronts", read="sweeps.fronts, modal_fronts")
+
+ELEMENT_RESULT = Record(
+    "element", "ws", "what a force element exerts",
+    Field("ELEMENT_WRENCH", "on its body about its point (of a line, on b), in inertial axes", (6,), "N m, N"),
+    Field("ELEMENT_ENERGY", "potential energy", (), "J"),
+    Field("ELEMENT_TENSION", "of a line", (), "N"),
+    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="analyze.body_motion, results")
+
+BRANCH = Record(
+    "branch", "ws", "what is gathered from all bodies on a body but the next one",
+    Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
+    Field("SHARED_ACCEL", "acceleration for them", (6,), "rad/s^2, m/s^2"),
+    size_name="BRANCH_STORE", written="sweeps.articulated, composite, inverse",
+    read="sweeps.articulated, composite, inverse, motion")
+
+CLOUD_JOINT = Record(
+    "cloud joint", "ws", "from WS_MASS on: the joint of a floating base",
+    Field("CLOUD_AXES", "inverse transposed maps of its translations and rotations", (18,)),
+    size_name="CLOUD_HEAD", prefix="CLOUD_", written="sweeps.cloud", read="sweeps.cloud")
+
+CLOUD_RECORD = Record(
+    "cloud", "ws", "behind that for each cloud; then the matrix and the right side of the unknown hinges",
+    Field("CLOUD_SUMS", "S, h, m", (10,)),
+    Field("CLOUD_WRENCH", "that it demands", (6,), "N m, N"),
+    Field("CLOUD_COLUMN", "U of its hinge", (6,)),
+    Field("CLOUD_X", "X of its hinge", (6,)),
+    size_name="CLOUD_STORE", prefix="CLOUD_", written="sweeps.cloud", read="sweeps.cloud")
+
+CLOUD_MOTION = Record(
+    "cloud body", "ws", "then, for one state, of each body, in registers of four numbers; then the sums of four bodies",
+    Field("BODY_C", "columns of its attitude", (3,)),
+    Field("BODY_RATE", "omega"),
+    Field("BODY_ALPHA", "alpha"),
+    Field("BODY_A", "a"),
+    Field("BODY_P", "p"),
+    size_name="CLOUD_BODY", prefix="BODY_", written="sweeps.cloud", read="sweeps.cloud")
+
+# ---- what is given out ----------------------------------------------------------------------------------------------------
+KINEMATICS = Record(
+    "kinematics", "out", "motion of a body, in inertial axes",
+    Field("KINEMATICS_POSITION", "of its origin", (3,), "m"),
+    Field("KINEMATICS_VELOCITY", "of its origin", (3,), "m/s"),
+    Field("KINEMATICS_ATTITUDE", "attitude", (3, 3)),
+    Field("KINEMATICS_RATE", "angular rate", (3,), "rad/s"),
+    Field("KINEMATICS_ACCELERATION", "angular, and linear less gravity", (6,), "rad/s^2, m/s^2"),
+    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.kinematics", read="analyze.body_motion")
+
+LINK = Record(
+    "link", "out", "a link of the partitioned tree, for the operators; of a node, its shapes (6 n) follow",
+    Field("LINK_ATTITUDE", "attitude", (3, 3)),
+    Field("LINK_OFFSET", "from the inner link", (3,), "m"),
+    Field("LINK_ACCELERATION", "remainder acceleration", (6,), "rad/s^2, m/s^2"),
+    Field("LINK_DEMAND", "what that demands of its own mass; of a flexible body in its own axes", (6,), "N m, N"),
+    Field("LINK_APPLIED", "what is applied to it", (6,), "N m, N"),
+    size_name="LINK_ROW", prefix="LINK_", written="sweeps.links", read="analyze.operators.links")
+
+LINK_FLEXIBLE = Record(
+    "flexible link", "out", "behind a link that is a flexible body; shapes of the inboard node (6 n) follow",
+    Field("LINK_J", "inertia", (6,), "kg m^2"),
+    Field("LINK_H", "first moment", (3,), "kg m"),
+    Field("LINK_MODES", "for each of n modes its row of D (n), g and z_f", (0,)),
+    prefix="LINK_", written="sweeps.links", read="analyze.operators.links")
+
+RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
+BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))
+
+# ---- sections, in their order -------------------------------------------------------------------------------------------
+SECTIONS = (
+    Section("header", "plan", HEADER.meaning, HEADER),
+    Section("hinges", "plan", HINGE.meaning, HINGE, "HINGES"),
+    Section("springs", "plan", SPRING.meaning + "; those of stops come last", SPRING, "SPRINGS", "N_SPRINGS"),
+    Section("wheels", "plan", WHEEL.meaning, WHEEL, "WHEELS", "N_WHEELS"),
+    Section("wrenches", "plan", WRENCH.meaning, WRENCH, "WRENCHES", "N_WRENCHES"),
+    Section("angle runs", "plan", ANGLE_RUN.meaning, ANGLE_RUN, "ANGLES", "N_ANGLES"),
+    Section("time tables", "plan", TIME_TABLE.meaning, TIME_TABLE, "TABLES", "N_TABLES"),
+    Section("holds", "plan", HOLD.meaning, HOLD, "HOLDS", "N_HOLDS"),
+    Section("free motions", "plan", FREE_MOTION.meaning, FREE_MOTION, "FREES", "N_FREES"),
+    Section("flexible", "plan", FLEXIBLE.meaning, FLEXIBLE),
+    Section("loops", "plan", LOOP.meaning, LOOP, "LOOPS", "N_LOOPS"),
+    Section("junctions", "plan", JUNCTION.meaning, JUNCTION),
+    Section("fronts", "plan", FRONT.meaning, FRONT),
+    Section("elements", "plan", ELEMENT.meaning, ELEMENT, "ELEMENTS", "N_ELEMENTS"),
+    Section("clouds", "plan", CLOUD.meaning, CLOUD, "CLOUDS", "N_CLOUDS"),
+
+    Section("ground", "pars", GROUND_PARAMETERS.meaning, GROUND_PARAMETERS),
+    Section("hinges", "pars", HINGE_PARAMETERS.meaning, HINGE_PARAMETERS),
+    Section("inputs", "pars", "constants of u", None, "PAR_INPUTS", unit="N m or N"),
+    Section("springs", "pars", SPRING_PARAMETERS.meaning, SPRING_PARAMETERS, "PAR_SPRINGS"),
+    Section("wheels", "pars", WHEEL_PARAMETERS.meaning, WHEEL_PARAMETERS, "PAR_WHEELS"),
+    Section("wrenches", "pars", WRENCH_PARAMETERS.meaning, WRENCH_PARAMETERS, "PAR_WRENCHES"),
+    Section("locked inertias", "pars", LOCKED_PARAMETERS.meaning, LOCKED_PARAMETERS, "PAR_LOCKED"),
+    Section("loops", "pars", LOOP_PARAMETERS.meaning, LOOP_PARAMETERS, "PAR_LOOPS"),
+    Section("free motions", "pars", FREE_PARAMETERS.meaning, FREE_PARAMETERS, "PAR_FREES"),
+    Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
+    Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
+    Section("elements", "pars", "lines, restoring forces and buoyancies, one after the other"),
+
+    Section("time tables", "tables", "columns of tables as pieces: start, c0 to c3", PIECE),
+    Section("motions", "tables", "motions that coordinates may follow, their terms and pieces"),
+
+    Section("time", "ws", "time, and a time inside the current step", None, "WS_TIME", unit="s"),
+    Section("x", "ws", "state: q | v | wheel speeds | orbit", None, "WS_X", aligned=True),
+    Section("sines", "ws", "of angles in q, each as far behind its angle", None, "WS_SINES", aligned=True),
+    Section("cosines", "ws", "of angles in q", None, "WS_COSINES", aligned=True),
+    Section("u", "ws", "inputs: tau | motors | wrenches | torques in loops' joints | wrenches of the caller", None, "WS_U",
+            unit="N m or N", aligned=True),
+    Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
+    Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
+    Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),
+    Section("slots", "ws", "applied wrenches of bodies that have any, about their origins, in inertial axes", None, "WS_SLOTS",
+            "N_SLOTS", unit="N m, N"),
+    Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),
+    Section("branches", "ws", BRANCH.meaning, BRANCH),
+    Section("closure", "ws", CLOSURE.meaning, CLOSURE, "WS_CLOSURE", aligned=True),
+    Section("multipliers", "ws", "of loops, those of each padded to fours", None, "WS_MULTIPLIERS", aligned=True),
+    Section("fronts", "ws", "of loops: L, K, k, multipliers, pivots, order", None, "WS_FRONTS"),
+    Section("answers", "ws", "of hinges that fronts pass: U and 1/D, or W"),
+    Section("scratch", "ws", "while a flexible body, or a node of it, is visited", aligned=True),
+    Section("records", "ws", "of hinges; behind them of flexible bodies and of nodes"),
+)

@@ -1,0 +1,261 @@
+"""How records of numbers in flat arrays are declared: the classes of which `sweeps.records` is made.
+
+A compiled model is flat arrays (plan, pars, tables) and one workspace (ws).  What they hold is declared once, in `sweeps.records`:
+
+    Field     a number, vector or matrix in a record: its constant, shape, unit and meaning, and, of plan, what it refers to
+    Record    fields one behind the other, who writes and who reads them
+    Codes     the values of a field that chooses
+    Blocks    a record whose sizes depend on a body: a function of its counts says where each block starts
+    Section   records of one kind, one behind the other; which entries of plan's header say where it starts and how many there are
+
+From the declarations come the integers that sweeps use (`sweeps.fields`), the packers below that fill records by name, named views
+of records, and `compile.layout_checks` and `compile.explain`.
+"""
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def padded(n: int) -> int:
+    """The next multiple of four: blocks of numbers are taken four at a time."""
+    return (n + 3) & -4
+
+
+class Codes:
+    """Names of the values 0, 1, 2, ... of a field.
+
+    >>> Codes(LOOSE="moves", LOCKED="at rest").name(1)
+    'LOCKED'
+    """
+
+    def __init__(self, **meanings: str):
+        self.meanings = meanings
+
+    def name(self, value: int) -> str:
+        names = list(self.meanings)
+        return names[value] if 0 <= value < len(names) else str(value)
+
+    def constants(self) -> dict[str, int]:
+        return {name: value for value, name in enumerate(self.meanings)}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A part of a record.
+
+    `name` is the constant that holds its offset; a field without a name is padding.  In plan, `to` says what the value refers to:
+    a section ("ws.x": a position in it, from which `length` numbers, or the record of this name, are used) or a row of plan by its
+    number ("hinge").
+    """
+    name: str
+    meaning: str
+    shape: tuple[int, ...] = ()
+    unit: str = ""
+    to: str = ""
+    length: int | str = 1
+    owned: bool = False             # no two records may refer to the same numbers
+    optional: bool = False          # 0 stands for none
+    codes: Codes | None = None
+    variant: "Field | None" = None  # what stands here in records of the other kind, see Record.variant
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+def padding(n: int) -> Field:
+    return Field("", "padding", (n,))
+
+
+class Record:
+    """Fields one behind the other in plan, pars, tables or ws.
+
+    Parameters
+    ----------
+    name, table, meaning
+        What it is called, the array it is part of, what it is.
+    fields
+        In their order.
+    size_name
+        The constant that holds its size.
+    prefix
+        Of its constants: left out in the keywords of `row` and `pack`.
+    written, read
+        The modules that fill it and those that use it.
+    variant
+        A field and a code of it: records with this code have the variants of fields.
+    followers
+        Records that follow it directly, and the field that says how many.
+
+    >>> fields = Field("SPRING_Q", "position"), Field("SPRING_V", "rate")
+    >>> spring = Record("spring", "plan", "of one coordinate", *fields, prefix="SPRING_")
+    >>> spring.row(q=4, v=7), spring.constants()
+    ([4, 7], {'SPRING_Q': 0, 'SPRING_V': 1})
+    """
+
+    def __init__(self, name: str, table: str, meaning: str, *fields: Field, size_name: str = "", prefix: str = "",
+                 written: str = "", read: str = "", variant: tuple[str, int] | None = None,
+                 followers: Sequence[tuple["Record", str]] = ()):
+        self.name, self.table, self.meaning, self.fields = name, table, meaning, fields
+        self.size_name, self.prefix, self.written, self.read = size_name, prefix, written, read
+        self.variant, self.followers = variant, tuple(followers)
+        starts = np.cumsum([0, *(field.size for field in fields)]).tolist()
+        self.starts: dict[str, int] = {}
+        for field, start in zip(fields, starts[:-1], strict=True):
+            for each in (field, field.variant):
+                if each is not None and each.name:
+                    self.starts[self.keyword(each)] = start
+        self.size: int = starts[-1]
+
+    def keyword(self, field: Field) -> str:
+        return field.name.removeprefix(self.prefix).lower()
+
+    def constants(self) -> dict[str, int]:
+        """Offsets of all fields, and the size, by the names that sweeps use."""
+        found = {each.name: self.starts[self.keyword(each)] for field in self.fields for each in (field, field.variant)
+                 if each is not None and each.name}
+        return found | ({self.size_name: self.size} if self.size_name else {})
+
+    def fields_of(self, values: Any = None) -> list[tuple[int, Field]]:
+        """Offset and field, without padding; with a record's values, the variants that it has."""
+        other = self.variant is not None and values is not None and int(values[self.starts[self.variant[0]]]) == self.variant[1]
+        chosen = [field.variant if other and field.variant is not None else field for field in self.fields]
+        return [(self.starts[self.keyword(field)], field) for field in chosen if field.name]
+
+    def row(self, **values: int) -> list[int]:
+        """A record of plan: one integer for each field, by name."""
+        found = []
+        for field, value in self._matched(values):
+            if field.shape:
+                raise ValueError(f"{self.name}: '{self.keyword(field)}' is not one number")
+            found.append(int(value))
+        return found
+
+    def pack(self, **values: ArrayLike) -> NDArray[np.float64]:
+        """(batch, size): a record of pars, by name; a value has its field's shape, or that behind a batch axis.
+
+        >>> Record("wheel", "pars", "", Field("AXIS", "", (3,)), Field("INERTIA", "")).pack(axis=[0, 0, 1], inertia=[0.1, 0.2])
+        array([[0. , 0. , 1. , 0.1],
+               [0. , 0. , 1. , 0.2]])
+        """
+        return columns(*(self._columns(field, value) for field, value in self._matched(values)))
+
+    def view(self, array: NDArray, at: int = 0) -> dict[str, NDArray]:
+        """The fields of the record that starts at `at`, by name, as views of the array (its last axis)."""
+        record = array[..., at:at + self.size]
+        return {self.keyword(field): record[..., start:start + field.size].reshape(*record.shape[:-1], *field.shape)
+                for start, field in self.fields_of(record if self.table == "plan" else None)}
+
+    def walk(self, array: NDArray, at: int) -> Iterator[tuple["Record", int]]:
+        """The record at `at`, and those that follow it, with theirs."""
+        yield self, at
+        end = at + self.size
+        for record, count in self.followers:
+            for _ in range(int(array[at + self.starts[count]])):
+                for each in record.walk(array, end):
+                    yield each
+                    last = each
+                end = last[1] + last[0].size
+
+    def _matched(self, values: dict[str, Any]) -> list[tuple[Field, Any]]:
+        """Each field with its value; padding with zeros."""
+        left, found, missing = dict(values), list[tuple[Field, Any]](), []
+        for field in self.fields:
+            names = [self.keyword(each) for each in (field, field.variant) if each is not None and each.name]
+            given = [name for name in names if name in left]
+            if not names:
+                found.append((field, np.zeros(field.shape)))
+            elif len(given) == 1:
+                found.append((field, left.pop(given[0])))
+            else:
+                missing.append(" or ".join(names))
+        if missing or left:
+            raise TypeError(f"{self.name} ({self.table}): " + "; ".join(
+                [f"missing {', '.join(missing)}"]*bool(missing) + [f"unknown {', '.join(left)}"]*bool(left)))
+        return found
+
+    def _columns(self, field: Field, value: ArrayLike) -> NDArray[np.float64]:
+        array = np.asarray(value, float)
+        lead = array.ndim - len(field.shape)
+        if lead not in (0, 1) or array.shape[lead:] != field.shape:
+            raise ValueError(f"{self.name} ({self.table}): '{self.keyword(field)}' has shape {array.shape}; its field has "
+                             f"{field.shape}")
+        return array.reshape(len(array) if lead else 1, field.size)
+
+
+def columns(*parts: ArrayLike) -> NDArray[np.float64]:
+    """Side by side: 1-D parts are the same for the whole batch, 2-D ones lead with the batch axis."""
+    arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
+    batch = max(len(a) for a in arrays)
+    return np.concatenate([np.broadcast_to(a, (batch, a.shape[1])) for a in arrays], axis=1)
+
+
+def upper_triangle(matrices: NDArray) -> NDArray[np.float64]:
+    """(..., 6) of symmetric (..., 3, 3): xx, xy, xz, yy, yz, zz."""
+    rows, cols = np.triu_indices(3)
+    return matrices[..., rows, cols]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of numbers, each padded to a multiple of four."""
+    name: str
+    meaning: str
+    unit: str = ""
+
+
+class Blocks:
+    """A record whose sizes depend on a body: `starts(*counts)` gives where each block starts, and last the end of all.
+
+    The function is the one that the sweeps call, compiled; see `sweeps.flexible_layout`.
+    """
+
+    def __init__(self, name: str, table: str, meaning: str, starts: Callable[..., tuple[int, ...]], *blocks: Block,
+                 written: str = "", read: str = ""):
+        self.name, self.table, self.meaning, self.starts, self.blocks = name, table, meaning, starts, blocks
+        self.written, self.read = written, read
+
+    def size(self, *counts: int) -> int:
+        return self.starts(*counts)[-1]
+
+    def places(self, *counts: int) -> dict[str, tuple[int, int]]:
+        """Start and size of each block."""
+        starts = self.starts(*counts)
+        return {block.name: (start, end - start) for block, start, end in zip(self.blocks, starts[:-1], starts[1:], strict=True)}
+
+    def pack(self, *counts: int, **rows: NDArray) -> NDArray[np.float64]:
+        """All blocks in a row, by name; each is given as its rows, unpadded."""
+        places = self.places(*counts)
+        if places.keys() != rows.keys():
+            raise TypeError(f"{self.name} ({self.table}): missing {sorted(places.keys() - rows.keys())}, "
+                            f"unknown {sorted(rows.keys() - places.keys())}")
+        packed = np.zeros(self.size(*counts))
+        for name, (start, size) in places.items():
+            given = np.atleast_2d(np.asarray(rows[name], float))
+            filled = np.pad(given, ((0, 0), (0, padded(given.shape[1]) - given.shape[1]))).ravel()
+            if len(filled) != size:
+                raise ValueError(f"{self.name} ({self.table}): '{name}' has shape {given.shape}, padded {len(filled)} numbers; "
+                                 f"its block has {size}")
+            packed[start:start + size] = filled
+        return packed
+
+    def view(self, array: NDArray, at: int, *counts: int) -> dict[str, NDArray]:
+        """The blocks of the record that starts at `at`, by name."""
+        return {name: array[..., at + start:at + start + size] for name, (start, size) in self.places(*counts).items()}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Records of one kind, or plain numbers, at one place of an array."""
+    name: str
+    table: str
+    meaning: str
+    record: Record | None = None
+    start: str = ""                 # entry of plan's header: where it starts
+    count: str = ""                 # entry of plan's header: how many records it has
+    unit: str = ""
+    aligned: bool = False           # starts at a multiple of four
