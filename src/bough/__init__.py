@@ -26,6 +26,7 @@ _HOMES = {
     "bough.integrate": ("controller",),
     "bough.simulation": ("simulate",),
     "bough.results": ("Result", "open_result"),
+    "bough.look": ("view",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *_HOME_OF]

@@ -12,7 +12,7 @@ from bough.integrate import integrate
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
-from bough.results.records import chosen
+from bough.results.quantities import select_records
 
 SETTINGS = ("until", "dt", "method", "rate", "record", "rtol", "atol", "stabilize", "hold")
 
@@ -75,7 +75,7 @@ def simulate(
     given = {"until": until, "dt": dt, "method": method, "rate": rate, "record": record, "rtol": rtol, "atol": atol,
              "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = settle(given, compiled.system.settings)
-    names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
+    names = select_records(settings.pop("record"), compiled.system, controlled=control is not None)
     telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), telling as told:
         trajectory = integrate(
