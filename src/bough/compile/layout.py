@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.element_tables import place_elements
+from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, room_size
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_freedoms import free_motions
@@ -54,7 +54,7 @@ class Layout:
         for loop in {motion.loop for motion in self.frees}:
             described = list(system.loops.values())[loop]
             loaded |= {frame_seat(parts, frame).hinge for frame in (described.a, described.b)}
-        self.placed = place_elements(system, parts)                    # force elements
+        self.placed = compile_elements(system, parts)                    # force elements
         loaded |= {hinge for element in self.placed for hinge in (element.hinge, element.other)}
         loaded -= {0}                                                  # nothing moves the ground
         self.slot = {k: self.slots + 6*i for i, k in enumerate(sorted(loaded))}

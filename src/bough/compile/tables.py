@@ -17,6 +17,7 @@ from bough.compile.parameters import body_parameters, columns
 from bough.compile.partition import Partition, partition
 from bough.compile.signal_tables import jumps, piecewise_cubic
 from bough.describe import CentralGravity, System, TimeTable
+from bough.describe.parts import PARTS
 from bough.kernels.hinges import MODAL, REVOLUTE
 from bough.sweeps import fields as f
 
@@ -137,11 +138,9 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
-    """Nodes that carry a wheel, a load or the end of a loop; or, to tell where they are, every one."""
-    ends = [frame for loop in system.loops.values() for frame in (loop.a, loop.b)]
-    ends += [frame for line in system.lines.values() for frame in (line.a, line.b)]
-    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *system.restorings.values(), *inputs, *ends]
-    nodes = [(part.body, part.node) for part in parts if part.node is not None]
+    """Nodes that carry something; or, to tell where they are, every one."""
+    places: list[Any] = [place for kind in PARTS for part in system.of(kind).values() for place in part.attachments()]
+    nodes = [(place.body, place.node) for place in [*places, *inputs] if place.node is not None]
     if every:
         nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
     return nodes

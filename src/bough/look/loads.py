@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bough.compile.tables import described_inputs
-from bough.describe import Buoyancy, Restoring
 from bough.look.buffers import Buffers
 from bough.look.motion import Motion
 from bough.look.places import Place, frame_place, place
-from bough.results.elements import wrench_elements
+from bough.results.elements import VARIABLES, along
 from bough.results.result import Result
 
 if TYPE_CHECKING:
@@ -70,13 +69,13 @@ def _loops(report: Report, motion: Motion) -> Iterator[Load]:
 
 def _elements(report: Report, motion: Motion) -> Iterator[Load]:
     system = motion.model.system
-    if not wrench_elements(system) or (values := _known(report, motion, "elements", "element_force")) is None:
-        return
-    for k, (name, element) in enumerate(wrench_elements(system).items()):
-        if isinstance(element, Restoring):
-            yield Load(name, "elements", place(system, element.body, element.node, element.at), "world", values[:, k])
-        elif isinstance(element, Buoyancy):
-            yield Load(name, "elements", place(system, element.body), "world", values[:, k])
+    for variable, meaning in VARIABLES.items():
+        elements = along(system, meaning.dims[0])
+        if not meaning.axes or not elements or (values := _known(report, motion, "elements", variable)) is None:
+            continue
+        for k, (name, element) in enumerate(elements.items()):
+            axes = "world" if meaning.axes == "world axes" else "place"
+            yield Load(name, "elements", frame_place(system, element.ends[-1]), axes, values[:, k])
 
 
 def _known(report: Report, motion: Motion, record: str, variable: str) -> np.ndarray | None:

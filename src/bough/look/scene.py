@@ -13,7 +13,7 @@ from bough.look.curves import curves
 from bough.look.flexible import drawn
 from bough.look.loads import loads
 from bough.look.motion import Motion
-from bough.look.parts import parts_of, reach_of
+from bough.look.parts import drawings, parts_of, reach_of
 from bough.look.places import frame_place, joint_place, place
 
 if TYPE_CHECKING:
@@ -40,11 +40,10 @@ def scene(report: Report, motion: Motion, buffers: Buffers) -> dict[str, Any]:
         "bodies": _bodies(system, motion, buffers),
         "loops": [_loop(system, name) for name in system.loops],
         "wheels": _wheels(report, motion, buffers),
-        "lines": [{"name": name, "a": frame_place(system, line.a), "b": frame_place(system, line.b)}
-                  for name, line in system.lines.items()],
-        "springs": [{"name": name, "place": place(system, each.body, each.node, each.at)}
-                    for name, each in system.restorings.items()],
-        "water": sorted({each.level for each in system.buoyancies.values()}),
+        "lines": [{"name": each["name"], "a": frame_place(system, each["a"]), "b": frame_place(system, each["b"])}
+                  for each in drawings(system, "line")],
+        "springs": [{"name": each["name"], "place": frame_place(system, each["at"])} for each in drawings(system, "spring")],
+        "water": sorted({each["level"] for each in drawings(system, "water")}),
         "loads": loads(report, motion, buffers),
         "curves": curves(report, motion, buffers),
         "events": [{"time": event.time, "text": str(event)} for event in events],

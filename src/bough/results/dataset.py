@@ -10,7 +10,7 @@ import numpy as np
 from bough.compile.coordinates import holdable
 from bough.results.deflections import flexible_bodies
 from bough.results.derive import DERIVED, derive
-from bough.results.elements import wrench_elements
+from bough.results.elements import AXES, along, nouns
 from bough.results.labeled import Labeled, Variable
 from bough.results.records import RECORDS
 from bough.results.singular import passages, to_attrs
@@ -28,7 +28,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
     values = _recorded(trajectory, names) | derive(trajectory, names)
     variables, system = {}, trajectory.model.system
-    counts = {"wheel": len(system.wheels), "line": len(system.lines), "element": len(wrench_elements(system))}
+    counts = {"wheel": len(system.wheels)} | {axis: len(along(system, axis)) for axis in AXES}
     absent = {dim for dim, count in counts.items() if not count}
     for record in names:
         for name, meaning in RECORDS[record].items():
@@ -68,8 +68,7 @@ def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[
         "wheel": texts("wheel", names.wheels, "wheel"),
         "loop": texts("loop", trajectory.model.system.loops, "loop"),
         "drive": texts("drive", holdable(trajectory.model.system), "coordinate that is held"),
-        "line": texts("line", trajectory.model.system.lines, "line"),
-        "element": texts("element", wrench_elements(trajectory.model.system), "restoring or buoyancy"),
+        **{axis: texts(axis, along(trajectory.model.system, axis), nouns(axis)) for axis in AXES},
         "axis": texts("axis", "xyz"),
         "quaternion": texts("quaternion", "xyzw", "scalar-last"),
         "component": texts("component", COMPONENTS, "moment, force"),

@@ -6,7 +6,7 @@ The model answers for many states at once, in lanes; they are asked for in chunk
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from bough.compile.coordinates import holdable
 from bough.progress import working
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, rotations
-from bough.results.elements import limits, tensions, wrenches
+from bough.results.elements import VARIABLES, element_values
 from bough.results.loops import largest_gaps
 from bough.results.quaternions import continuous, quaternions
 
@@ -77,6 +77,14 @@ class Answers:
     def internal_loads(self, **choice: Any) -> CutLoads:
         return self.model.internal_loads(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **choice, **self.options)
 
+    @cached_property
+    def _elements(self) -> dict[str, np.ndarray]:
+        return element_values(self.bodies)
+
+    def element(self, name: str) -> np.ndarray:
+        """A variable of force elements, (rows, elements, ...)."""
+        return self._elements[name]
+
     def nodes(self, what: str) -> np.ndarray:
         """Of the nodes of all flexible bodies: (rows, nodes, ...)."""
         return np.concatenate([getattr(self.bodies.nodes[name], what) for name in flexible_bodies(self.model.system)], axis=1)
@@ -117,11 +125,7 @@ DERIVED: dict[str, dict[str, Ask]] = {
         "loop_gap_angle": lambda told: told.gaps[1],
     },
     "drives": {"drive_force": lambda told: told.drives()},
-    "elements": {
-        "line_tension": lambda told: tensions(told.bodies),
-        "element_force": lambda told: wrenches(told.bodies),
-        "element_limit": lambda told: limits(told.bodies),
-    },
+    "elements": {name: partial(Answers.element, name=name) for name in VARIABLES},
     "energy": {
         "kinetic_energy": lambda told: told.bodies.kinetic_energy,
         "potential_energy": lambda told: told.bodies.potential_energy,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
 from bough.errors import StateError, nearest
+from bough.results.elements import VARIABLES
 
 
 class Meaning(NamedTuple):
@@ -85,14 +86,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
     "drives": {
         "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
     },
-    "elements": {
-        "line_tension": Meaning(("line",), "N", "tension of lines"),
-        "element_force": Meaning(
-            ("element", "component"), "N m, N",
-            "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
-        ),
-        "element_limit": Meaning(("element",), "", "0 where the law of the element holds, else what is beyond it"),
-    },
+    "elements": {name: Meaning(each.dims, each.units, each.meaning) for name, each in VARIABLES.items()},
 }
 OF_FLEXIBLE_BODIES = ("nodes", "strain", "shapes")
 
