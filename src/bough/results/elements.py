@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 VARIABLES: dict[str, Recorded] = {name: meaning for kind in ELEMENTS for name, meaning in kind.recorded.items()}
 AXES = tuple(dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values()))     # each counts elements
-LIMITS = {code: text for kind in ELEMENTS for code, text in kind.limits.items()}
 
 
 def nouns(axis: str) -> str:

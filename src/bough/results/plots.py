@@ -218,7 +218,7 @@ def _elements(report: Report, get: Get) -> list[PanelRow]:
     rows = list[PanelRow]()
     for variable, meaning in VARIABLES.items():
         names = list(along(report.system, meaning.dims[0]))
-        if not names or not meaning.plotted:
+        if not names or meaning.limit:
             continue
         for i, name in enumerate(names) if meaning.axes else ():
             load = get(variable)[..., i, :]

@@ -10,7 +10,7 @@ from bough.describe.elements import ELEMENTS, Element
 from bough.results.conserved import energy_spoilers, momentum_spoilers
 from bough.results.dataset import joint_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
-from bough.results.elements import LIMITS, along
+from bough.results.elements import along
 from bough.results.loops import holds
 from bough.results.singular import from_attrs
 
@@ -148,15 +148,16 @@ def _values(report: Report, element: Element) -> dict[str, np.ndarray]:
 def _limits(report: Report) -> list[Row]:
     """Where an element left what its law is made for, and when first."""
     found = []
-    for i, (name, element) in enumerate(along(report.system, "element").items()):
-        codes = report.array("element_limit")[..., i].reshape(report.runs, -1)
-        for code, text in LIMITS.items():
-            beyond = codes == code
+    for element in report.system.elements.values():
+        values = _values(report, element)
+        codes = [values[name].reshape(report.runs, -1) for name, meaning in element.recorded.items() if meaning.limit]
+        for code, text in element.limits.items():
+            beyond = codes[0] == code
             if beyond.any():
                 run = int(beyond.any(axis=1).argmax())
                 where = f"{int(beyond.any(axis=1).sum())} of {report.runs} runs, run {run} " if report.facts.batched else ""
                 when = report.time[int(beyond[run].argmax())]
-                found.append((f"{element.noun} {name}", f"{where}from t = {when:.5g} s: {text}"))
+                found.append((f"{element.noun} {element.name}", f"{where}from t = {when:.5g} s: {text}"))
     return found
 
 

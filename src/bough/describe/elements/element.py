@@ -89,14 +89,14 @@ class Motion(Protocol):
 
 class Recorded(NamedTuple):
     """A variable of results: its axes behind run and time, the first of which counts elements; its unit; what it is; if it is a
-    load, in whose axes ("" else); whether figures show it.
+    load, in whose axes ("" else); whether it is a code that says which limit of the element's law is passed, 0: none.
     """
 
     dims: tuple[str, ...]
     units: str
     meaning: str
     axes: str = ""
-    plotted: bool = True
+    limit: bool = False
 
 
 BODY_LOAD = {                                               # of an element that acts on one body
@@ -105,7 +105,7 @@ BODY_LOAD = {                                               # of an element that
         "moment and force on the body, at a restoring's point or a floating body's origin, world axes", "world axes",
     ),
     "element_limit": Recorded(
-        ("element",), "", "0 where the law of the element holds, else what is beyond it", plotted=False
+        ("element",), "", "0 where the law of the element holds, else what is beyond it", limit=True
     ),
 }  # fmt: skip
 
@@ -114,7 +114,7 @@ class Element(Part):
     """A force element: it exerts forces that follow from where bodies are in the world and how they move."""
 
     recorded: ClassVar[Mapping[str, Recorded]]              # by the name of the variable; the first is its load
-    limits: ClassVar[Mapping[int, str]] = {}                # what a code of the variable element_limit means
+    limits: ClassVar[Mapping[int, str]] = {}                # what a code of its limit variable means
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)

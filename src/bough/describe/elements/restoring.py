@@ -9,34 +9,16 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.elements.element import BODY_LOAD, Drawing, Element, Exerted, Floats, Motion, Places, Recorded, TableEntry
 from bough.describe.frame import Frame
-from bough.describe.numeric import NUMBERS, Text, Vector, VectorLike, items, numbers, shown
+from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
 from bough.describe.part import FORCE_BESIDE, Attachment
 
 ORIGIN = (0.0, 0.0, 0.0)
-Stiffness6 = tuple[tuple[float, ...], ...]
 PITCHED, YAWED = 4, 5
 _NEAR = np.deg2rad(5.0)
-_STIFFNESS = "give a 6x6 matrix, or its diagonal: 3 numbers [N/m] and 3 [N m/rad]"
 
 
-def stiffness6(value: Any) -> Stiffness6:
-    """A 6x6 matrix out of its rows or its diagonal."""
-    given = items(value)
-    if given is None or len(given) != 6:
-        raise ValueError(f"is {shown(value)}; {_STIFFNESS}")
-    if all(items(row) is None for row in given):
-        return tuple(tuple(row) for row in np.diag(numbers(given, 6)).tolist())
-    return tuple(numbers(row, 6) for row in given)
-
-
-def _written(stiffness: Stiffness6) -> list[Any]:
-    """The matrix as a person would write it: its diagonal if there is nothing else."""
-    diagonal = [row[i] for i, row in enumerate(stiffness)]
-    return diagonal if np.array_equal(np.diag(diagonal), stiffness) else [list(row) for row in stiffness]
-
-
-_ROW = NUMBERS | {"minItems": 6, "maxItems": 6}
-_SCHEMA = {"anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 6, "maxItems": 6}]}
+def _stiffness(value: Any) -> Matrix6:
+    return matrix6(value, "give a 6x6 matrix, or its diagonal: 3 numbers [N/m] and 3 [N m/rad]")
 
 
 class Restoring(Element):
@@ -61,7 +43,7 @@ class Restoring(Element):
         YAWED: "its yaw is within 5 deg of half a turn, where its moment jumps",
     }
     body: Text
-    stiffness: Annotated[Stiffness6, BeforeValidator(stiffness6), PlainSerializer(_written), WithJsonSchema(_SCHEMA)]
+    stiffness: Annotated[Matrix6, BeforeValidator(_stiffness), PlainSerializer(write_matrix6), WithJsonSchema(MATRIX6)]
     at: Vector = ORIGIN
     force: Vector = ORIGIN
     moment: Vector = ORIGIN
