@@ -47,8 +47,8 @@ def loop_rounding(M, J, a, v, *forces):
     x is off by |K^+| (size(K) |x| + size of the right side) times that. Sizes are those before terms cancel: in rates that make M's
     diagonal one (neither factors nor sweeps see that scaling) an entry of M is of size one, one of J as large as its row's largest,
     and d, quadratic in v, as large as the row times v^2. Both methods add the motion of the cut tree and what the loops' forces do
-    to it, which may cancel: their rounding, by the same bound for M alone, comes on top. K^+ is the pseudo-inverse: of redundant loops
-    the least multipliers.
+    to it, which may cancel: their rounding, by the same bound for M alone, comes on top. K^+ is the pseudo-inverse: of redundant
+    loops the least multipliers.
     """
     d, n, m = np.sqrt(np.diag(M)), len(M), len(J)
     M, J, a, v, forces = M/np.outer(d, d), J/d, a*d, v, [force/d for force in forces]
