@@ -10,4 +10,4 @@ system.simulation(until=20.0, dt=1e-3, sample_rate=100)
 if __name__ == "__main__":
     result = bough.simulate(system)
     print(result)
-    result.plot("joints", "out/double-pendulum-joints.png")
+    result.plot("state", "out/double-pendulum-state.png")

@@ -29,4 +29,4 @@ if __name__ == "__main__":
     rate = result.data.v.sel(v_name=["bus.wx", "bus.wy"]).isel(time=-1)
     wobble = np.hypot(rate[:, 0], rate[:, 1])
     print(f"wobble after a minute: {float(wobble.mean()):.4f} rad/s, 3 sigma {3 * float(wobble.std()):.4f}")
-    result.plot("joints", "out/monte-carlo-joints.png")
+    result.plot("state", "out/monte-carlo-state.png")

@@ -26,6 +26,7 @@ _HOMES = {
     "bough.integrate": ("controller",),
     "bough.simulation": ("simulate",),
     "bough.results": ("Result", "open_result"),
+    "bough.look": ("view",),
 }
 _MODULES = ("motion", "shapes", "elements", "flex")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bough.progress import quiet, working
 
-BUT = ("poses",)        # figures that are drawn on request only
+SKIP = ("pose",)        # figures that are drawn on request only
 
 
 class Drawing:
@@ -50,7 +50,7 @@ def main() -> None:
     if line:
         path, folder, prefix = line.split("|")
         with quiet():                                                   # who asked has a bar
-            for written in open_result(path).plots(folder, prefix=prefix, but=BUT):
+            for written in open_result(path).plots(folder, prefix=prefix, skip=SKIP):
                 print(written)
 
 

@@ -13,7 +13,7 @@ from bough.integrate import integrate
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
-from bough.results.records import chosen
+from bough.results.quantities import select_records
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 
@@ -80,7 +80,7 @@ def simulate(
     given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
-    names = chosen(settings.pop("record"), compiled.system, controlled=control is not None)
+    names = select_records(settings.pop("record"), compiled.system, controlled=control is not None)
     telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), telling as told:
         trajectory = integrate(

@@ -43,7 +43,7 @@ def test_run_writes_data_and_plots_and_a_summary(call):
     assert "bob" in out
     assert "error" not in err
     files = sorted(path.name for path in Path("out").iterdir())
-    figures = ("energy", "joints", "momentum", "reactions")
+    figures = ("energy", "momentum", "reactions", "state")
     assert files == [*(f"pendulum-{what}.png" for what in figures), "pendulum.nc"]
     assert all(f"wrote out/{name}" in out for name in files)
     assert bough.open_result("out/pendulum.nc").time[-1] == 1.0
@@ -83,7 +83,7 @@ def test_a_flexible_system_has_figures_of_its_nodes_and_strain(call):
     assert code == 0
     assert "final panel.tip" in out
     names = {path.name.removeprefix("flexible_panel") for path in Path("out").iterdir()}
-    figures = ("joints", "modes", "energy", "momentum", "reactions", "nodes", "strain", "wheels")
+    figures = ("state", "energy", "momentum", "reactions", "nodes", "strain", "wheels")
     assert names == {".nc", *(f"-{what}.png" for what in figures)}
 
 
@@ -203,7 +203,7 @@ def test_a_system_with_loops_has_figures_of_their_forces_and_gaps(call):
     assert code == 0
     assert "largest gap" in out
     names = {path.name.removeprefix("deployment") for path in Path("out").iterdir()}
-    assert names == {".nc", *(f"-{what}.png" for what in ("joints", "energy", "momentum", "reactions", "loops", "gaps"))}
+    assert names == {".nc", *(f"-{what}.png" for what in ("state", "energy", "momentum", "reactions", "loops"))}
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

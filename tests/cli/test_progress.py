@@ -183,7 +183,7 @@ def test_ctrl_c_in_a_shell_saves_and_plots_what_there_is(tmp_path):
     os.close(mine)
     assert process.returncode == 130
     assert "stopped early" in printed
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"long.nc", "long-joints.png", "long-energy.png"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"long.nc", "long-state.png", "long-energy.png"}
     saved = bough.open_result(tmp_path / "out" / "long.nc")
     assert saved.failure.startswith("interrupted at t = ")
     assert len(saved.time) > 1

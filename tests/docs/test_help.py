@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bough.bench.mechanisms import MECHANISMS
 from bough.cli import app
 from bough.describe.settings import Method
-from bough.results.records import RECORDS
+from bough.results.quantities import RECORDS
 
 
 @pytest.mark.parametrize(("command", "names"), [

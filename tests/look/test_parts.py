@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 import bough
 from bough.look.buffers import Buffers
-from bough.look.flexible import chain, drawn, section
-from bough.look.parts import inertia_part, parts_of
+from bough.look.flexible_shapes import chain, drawn, section
+from bough.look.rigid_shapes import inertia_part, parts_of
 from bough.look.scene import limb_numbers
 from tests.support.replay_pages import unpacked
 

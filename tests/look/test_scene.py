@@ -8,7 +8,7 @@ import pytest
 import bough
 from bough.errors import StateError
 from bough.look.buffers import KINDS, STEPS, Buffers, quantized
-from bough.look.motion import chosen
+from bough.look.frames import frame_samples, frames_of
 from tests.support.replay_pages import scene_of, unpacked
 from tests.support.result_runs import antenna_run, craft, craft_run, pendulum_batch
 
@@ -44,9 +44,7 @@ def test_far_from_the_origin_bodies_keep_their_distances():
     model, far = craft(), np.array(craft().q0)
     far[:3] += 6.878e6
     result = bough.simulate(model, q0=far, until=2.0, dt=1e-3, sample_rate=50)
-    from bough.look.motion import motion
-
-    moved = motion(result, 0, None, 10, lambda done: None)
+    moved = frames_of(result, 0, None, 10, lambda done: None)
     near = model.bodies(result.array("q") - np.array([6.878e6] * 3 + [0.0] * (model.nq - 3)))
     distance = near.position[:, 2] - near.position[:, 0]
     drawn = (moved.poses[:, 2, :3] - moved.poses[:, 0, :3]).astype(float)
@@ -122,9 +120,9 @@ def test_frames_are_spread_evenly_and_said(tmp_path):
     assert scene["time"] == pytest.approx(np.linspace(0, 2, 11))
     assert scene["samples"] == len(run.time)
     assert "11 frames of 101 samples" in str(made)
-    assert chosen(5000, None, 10).tolist()[-1] == 4999
-    assert len(chosen(5000, None, 10)) == 3000
-    assert len(chosen(5000, None, 100_000)) == 400          # 40 MB
+    assert frame_samples(5000, None, 10).tolist()[-1] == 4999
+    assert len(frame_samples(5000, None, 10)) == 3000
+    assert len(frame_samples(5000, None, 100_000)) == 400          # 40 MB
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (4, 0), (1, 1), (7, 2, 3)])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import bough
-from bough.results.records import RECORDS
+from bough.results.quantities import RECORDS
 from tests.support.result_runs import craft, craft_run, pendulum_batch
 
 
 def test_every_variable_says_what_it_is_and_has_its_axes():
     data = craft_run().data
     for record in craft_run().facts.record:
-        for name, meaning in RECORDS[record].items():
+        for name, meaning in RECORDS[record].quantities.items():
             assert data[name].dims == ("time", *meaning.dims)
             assert data[name].attrs["long_name"] == meaning.long_name
             assert data[name].attrs.get("units", "") == meaning.units
@@ -86,7 +86,7 @@ def test_a_batch_leads_with_runs_and_carries_its_parameters():
 
 def test_chunks_do_not_change_the_data(monkeypatch):
     whole = craft_run().data
-    monkeypatch.setattr("bough.results.derive.CHUNK", 2500)             # chunks of ten states
+    monkeypatch.setattr("bough.results.samples.CHUNK", 2500)             # chunks of ten states
     again = bough.Result(craft_run().trajectory, craft_run().facts.record).data
     for name in whole:
         np.testing.assert_array_equal(whole[name], again[name])
@@ -98,7 +98,7 @@ def test_only_what_is_named_is_in_the_data():
 
 def test_defaults_of_record():
     model = craft()
-    assert bough.simulate(model, until=0.1, dt=1e-2).facts.record == ("state", "energy", "momentum", "pose", "wheels")
+    assert bough.simulate(model, until=0.1, dt=1e-2).facts.record == ("state", "pose", "energy", "momentum", "wheels")
     controlled = bough.simulate(model, until=0.1, dt=1e-2, control=lambda t, q, v, wheels: {"hinge": 0.5})
     assert controlled.facts.record[-1] == "torque"
     assert controlled.data.joint_torque.sel(v_name="hinge.ry").values == pytest.approx(0.5)

@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 import bough
 import bough.results.deflections
 from bough.describe.settings import Quantity
-from bough.results.conserved import energy_spoilers, momentum_spoilers
+from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.deflections import displacements, outermost, rotations
 from bough.results.limbs import MOST_CURVES, groups
-from bough.results.records import RECORDS
+from bough.results.quantities import RECORDS
 from tests.support.result_runs import antenna, antenna_run, pendulum
 
 BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")
@@ -131,7 +131,7 @@ def test_bodies_without_an_outline_are_drawn_as_their_nodes():
 
 def test_chunks_do_not_change_the_data(monkeypatch):
     whole = antenna_run().data
-    monkeypatch.setattr("bough.results.derive.CHUNK", 20_000)
+    monkeypatch.setattr("bough.results.samples.CHUNK", 20_000)
     again = bough.Result(antenna_run().trajectory, antenna_run().facts.record).data
     for name in whole:
         np.testing.assert_array_equal(whole[name], again[name])
@@ -153,7 +153,7 @@ def test_a_batch_has_nodes_of_every_run():
 # ---- which records there are ----------------------------------------------------------------------------------------
 def test_nodes_and_strain_are_recorded_where_there_are_flexible_bodies():
     assert bough.simulate(antenna(), until=0.01, dt=1e-3).facts.record == (
-        "state", "energy", "momentum", "pose", "nodes", "strain", "wheels")  # fmt: skip
+        "state", "pose", "energy", "momentum", "nodes", "strain", "wheels")  # fmt: skip
 
 
 @pytest.mark.parametrize("record", ["nodes", "strain", "shapes"])
@@ -183,7 +183,7 @@ def test_a_file_comes_back_as_it_was(saved):
 
 
 def test_a_saved_result_draws_the_same(saved):
-    for what in ("joints", "modes", "nodes", "strain", "reactions"):
+    for what in ("state", "nodes", "strain", "reactions", "q"):
         for fresh, again in zip(antenna_run().plot(what).axes, saved.plot(what).axes, strict=True):
             for one, other in zip(fresh.lines, again.lines, strict=True):
                 np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
@@ -206,9 +206,10 @@ def test_xarray_alone_reads_and_writes_it(saved, tmp_path):
 
 # ---- figures --------------------------------------------------------------------------------------------------------
 def test_every_coordinate_is_drawn_once():
-    joints, modes, model = antenna_run().plot("joints"), antenna_run().plot("modes"), antenna()
-    assert sum(len(axes.lines) for axes in modes.axes) == 2 * (4 + 4)
-    assert sum(len(axes.lines) for axes in joints.axes) == model.nq + model.nv - 2 * (4 + 4)
+    figure, model = antenna_run().plot("state"), antenna()
+    modes = [axes for axes in figure.axes if "modal" in axes.get_title(loc="left")]
+    assert sum(len(axes.lines) for axes in modes) == 2 * (4 + 4)
+    assert sum(len(axes.lines) for axes in figure.axes) == model.nq + model.nv
     assert sorted(i for group in groups(model.system) for i in group.q) == list(range(model.nq))
     assert sorted(i for group in groups(model.system) for i in group.v) == list(range(model.nv))
 
@@ -224,7 +225,7 @@ def test_modes_have_their_own_panels_with_their_frequencies():
     assert first.labels[0] == "mode 1, 5.6 Hz"                         # 3.516 sqrt(EI/m)/(2 pi)
 
 
-@pytest.mark.parametrize("what", ["joints", "modes", "nodes", "strain"])
+@pytest.mark.parametrize("what", ["state", "nodes", "strain", "node_position"])
 def test_figures_have_units_and_their_legends_stand_beside_them(what):
     figure = antenna_run().plot(what)
     figure.canvas.draw()
@@ -237,21 +238,19 @@ def test_figures_have_units_and_their_legends_stand_beside_them(what):
 
 
 def test_modal_coordinates_are_named_by_body_mode_and_unit():
-    figure = antenna_run().plot("modes")
-    assert [axes.get_title(loc="left") for axes in figure.axes[::2]] == ["mast: modal coordinates", "boom: modal coordinates"]
-    assert [axes.get_ylabel() for axes in figure.axes[2:]] == ["[m √kg]", "[m √kg/s]"]
-    assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith("mode 1, ")
-    np.testing.assert_array_equal(figure.axes[2].lines[0].get_ydata(), antenna_run().data.q.sel(q_name="boom.mode1"))
+    modes = antenna_run().plot("state").axes[-4:]                      # they come last
+    assert [axes.get_title(loc="left") for axes in modes[::2]] == ["mast: modal coordinates", "boom: modal coordinates"]
+    assert [axes.get_ylabel() for axes in modes[2:]] == ["[m √kg]", "[m √kg/s]"]
+    assert modes[1].get_legend().get_texts()[0].get_text().startswith("mode 1, ")
+    np.testing.assert_array_equal(modes[2].lines[0].get_ydata(), antenna_run().data.q.sel(q_name="boom.mode1"))
 
 
 def test_a_body_that_only_bends_has_modes_but_no_joints(tmp_path):
     s = bough.System("cantilever")
     s.body("boom", flexible=bough.beam(1, EI=100, mass_per_length=1, modes=2), eta0=(0.01, 0))
     result = bough.simulate(s, until=0.1, dt=1e-3)
-    assert result.plot("modes").axes
-    with pytest.raises(bough.StateError, match="'joints', but system 'cantilever' has no joint that moves"):
-        result.plot()
-    assert "modes.png" in {path.name for path in result.plots(tmp_path)}
+    assert [axes.get_title(loc="left") for axes in result.plot().axes] == ["boom: modal coordinates", "boom: modal speeds"]
+    assert "state.png" in {path.name for path in result.plots(tmp_path)}
 
 
 def test_nodes_that_move_have_a_row_in_handy_units():
@@ -294,11 +293,11 @@ def test_modal_damping_and_linearized_bodies_keep_no_energy():
         s.body("a", joint=bough.Free(), flexible=bough.beam(1, EI=100, mass_per_length=1, modes=2, **options))
         return s
 
-    assert energy_spoilers(system(), controlled=False) == []
-    assert energy_spoilers(system(damping=0.01), controlled=False) == ["modal damping"]
-    assert momentum_spoilers(system(damping=0.01), base_pushed=False) == []
-    assert energy_spoilers(system(variant="zeroth_order"), controlled=False) == ["linearized flexible bodies"]
-    assert momentum_spoilers(system(variant="zeroth_order"), base_pushed=False) == ["linearized flexible bodies"]
+    assert nonconservative_effects(system(), controlled=False) == []
+    assert nonconservative_effects(system(damping=0.01), controlled=False) == ["modal damping"]
+    assert external_effects(system(damping=0.01), base_pushed=False) == []
+    assert nonconservative_effects(system(variant="zeroth_order"), controlled=False) == ["linearized flexible bodies"]
+    assert external_effects(system(variant="zeroth_order"), base_pushed=False) == ["linearized flexible bodies"]
 
 
 def test_a_run_that_diverges_keeps_its_samples(tmp_path):

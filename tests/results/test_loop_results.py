@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 import bough
-import bough.results.loops
+import bough.results.quantities
 import bough.results.singular
 from bough.files import examples
 from bough.results import singular
-from bough.results.conserved import energy_spoilers, momentum_spoilers
+from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.panels import MOST_ROWS
-from bough.results.records import RECORDS
+from bough.results.quantities import RECORDS
 from tests.support.result_runs import pendulum
 
-FORCES = RECORDS["loops"]
+FORCES = RECORDS["loops"].quantities
 
 
-@pytest.mark.parametrize("module", [bough.results.loops, bough.results.singular])
+@pytest.mark.parametrize("module", [bough.results.quantities, bough.results.singular])
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
@@ -90,7 +90,7 @@ def test_nothing_of_loops_is_said_of_a_tree():
     assert "loop" not in result.summary
     with pytest.raises(bough.StateError, match="record: 'loops', but system 'pendulum' has no loops"):
         bough.simulate(pendulum(), until=0.1, dt=1e-2, record="loops")
-    for what in ("loops", "gaps"):
+    for what in ("loops", "loop_gap"):
         with pytest.raises(bough.StateError, match="has no loops"):
             result.plot(what)
 
@@ -162,7 +162,7 @@ def turning(n, times, angle):
     """Windows that turn as one: the uprights by an angle, the bars back by it."""
     system = windows(n)
     signs = np.array([1.0 if name[0] == "v" else -1.0 for name in system.bodies])
-    return singular.on_the_way(system.compile(), times, angle[:, None] * signs)
+    return singular.find_on_path(system.compile(), times, angle[:, None] * signs)
 
 
 @pytest.mark.parametrize("samples", [25, 101, 1000])
@@ -197,7 +197,7 @@ def test_one_equation_that_vanishes_is_singular():
     s.body("two", parent="one", at=(1, 0, 0), joint=bough.Revolute("y"), **rod(1.0))
     s.loop("rod", joint=bough.Distance(1.0), a="world", b=bough.Frame("two", at=(1, 0, 0)))
     times = np.linspace(0, 1, 20)
-    (found,) = singular.on_the_way(s.compile(), times, np.stack([times, 1.0 - 2 * times], axis=1))       # straight at 0.5 s
+    (found,) = singular.find_on_path(s.compile(), times, np.stack([times, 1.0 - 2 * times], axis=1))       # straight at 0.5 s
     assert found[1:3] == (1, 1)
     assert found.time == pytest.approx(0.5, abs=1e-3)
 
@@ -239,10 +239,10 @@ def test_what_loops_do_to_energy_and_momentum():
     s.body("bus", joint=bough.Free(), mass=1, inertia=(1, 1, 1))
     s.body("arm", parent="bus", joint=bough.Revolute("y"), **rod(1.0))
     s.loop("grip", joint=bough.Cylindrical("y", damping=0.1, torque=(1.0, 0.0)), a="bus", b="arm")
-    assert energy_spoilers(s, controlled=False) == ["dampers", "joint torques"]
-    assert momentum_spoilers(s, base_pushed=False) == []
+    assert nonconservative_effects(s, controlled=False) == ["dampers", "joint torques"]
+    assert external_effects(s, base_pushed=False) == []
     s.loop("dock", joint=bough.Spherical(), a="world", b="bus")
-    assert momentum_spoilers(s, base_pushed=False) == ["a loop to the world"]
+    assert external_effects(s, base_pushed=False) == ["a loop to the world"]
 
 
 def test_the_summary_says_what_closing_the_loops_changed():
@@ -253,10 +253,10 @@ def test_the_summary_says_what_closing_the_loops_changed():
 
 
 def test_figures_have_forces_moments_where_there_are_and_gaps_by_decades():
-    force, moment = window_run().plot("loops").axes
+    force, moment, *_ = window_run().plot("loops").axes
     assert (force.get_ylabel(), moment.get_ylabel()) == ("[N]", "[N m]")
     assert len(force.lines) == len(moment.lines) == 3
-    distance, angle = window_run(2).plot("gaps").axes
+    *_, distance, angle = window_run(2).plot("loops").axes
     assert (distance.get_ylabel(), angle.get_ylabel()) == ("[m]", "[rad]")
     assert distance.get_yscale() == "log"
     assert [text.get_text() for text in angle.get_legend().get_texts()] == ["b1", "b2"]
@@ -264,10 +264,9 @@ def test_figures_have_forces_moments_where_there_are_and_gaps_by_decades():
 
 def test_loops_that_hold_no_rotation_have_no_moments():
     result = bough.simulate(windows(1, "spherical"), until=0.1, dt=1e-2)
-    for what in ("loops", "gaps"):
-        figure = result.plot(what)
-        assert len(figure.axes) == 1
-        assert figure.axes[0].get_position().width > 0.5                 # no room is left for what is not there
+    figure = result.plot("loops")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["b1: force on b, b's axes", "gap of translations"]
+    assert figure.axes[0].get_position().width > 0.5                     # no room is left for what is not there
     said = result.summary.partition("largest gap")[2].partition("\n")[0]
     assert said.endswith(" m")
 
@@ -276,9 +275,10 @@ def test_loops_that_hold_no_rotation_have_no_moments():
 def test_very_many_loops_are_cut_and_the_title_says_so():
     result = bough.simulate(windows(20), until=0.1, dt=1e-2)
     figure = result.plot("loops")
-    assert len(figure.axes) == 2 * MOST_ROWS
+    assert len([axes for axes in figure.axes if "gap" not in axes.get_title(loc="left")]) == 2 * MOST_ROWS
     assert f"the first {MOST_ROWS} of 20 rows" in figure.get_suptitle()
-    assert sum(len(axes.lines) for axes in result.plot("gaps").axes) == 2 * 20
+    assert sum(len(axes.lines) for axes in figure.axes if "gap" in axes.get_title(loc="left")) == 2 * 20
+    assert sum(len(axes.lines) for axes in result.plot("loop_gap").axes) == 20
 
 
 # ---- the example ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from bough.results.panels import MOST_ROWS, MOST_SAMPLES, Panel, PanelRow, draw
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
-@pytest.mark.parametrize("what", ["joints", "energy", "momentum", "wheels", "reactions", "poses", "torque"])
+@pytest.mark.parametrize("what", ["state", "energy", "momentum", "wheels", "reactions", "pose", "torque", "velocity",
+                                  "acceleration", "center_of_mass", "q", "reaction", "attitude"])
 def test_figures_have_units_and_times(what):
     figure = craft_run().plot(what)
     assert figure.axes
@@ -22,7 +23,7 @@ def test_figures_have_units_and_times(what):
 
 
 def test_legends_stand_beside_their_panel():
-    figure = craft_run().plot("joints")
+    figure = craft_run().plot("state")
     figure.canvas.draw()
     legends = [(axes, axes.get_legend()) for axes in figure.axes if axes.get_legend()]
     assert legends
@@ -32,7 +33,7 @@ def test_legends_stand_beside_their_panel():
 
 
 def test_every_coordinate_is_drawn_once():
-    figure = craft_run().plot("joints")
+    figure = craft_run().plot("state")
     model = craft_run().trajectory.model
     assert sum(len(axes.lines) for axes in figure.axes) == model.nq + model.nv
     for system in (craft_run().system, chain(5)):
@@ -57,7 +58,7 @@ def test_single_joints_of_a_limb_share_a_panel():
 
 
 def test_very_many_panels_are_cut_and_the_title_says_so():
-    figure = bough.simulate(chain(30), until=0.1, dt=0.05).plot("joints")
+    figure = bough.simulate(chain(30), until=0.1, dt=0.05).plot("state")
     assert len(figure.axes) == 2 * MOST_ROWS
     assert f"the first {MOST_ROWS} of 30 rows" in figure.get_suptitle()
 
@@ -76,7 +77,7 @@ def test_tiny_and_huge_values_count_in_powers_of_ten():
 
 
 def test_batches_show_median_and_band():
-    figure = pendulum_batch().plot("joints")
+    figure = pendulum_batch().plot("state")
     assert len(figure.axes[0].collections) == 1
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), np.median(pendulum_batch().data.q[:, :, 0], axis=0))
     assert "median" in figure.get_suptitle()
@@ -87,7 +88,7 @@ def test_long_histories_keep_their_extremes():
     time, curve = np.linspace(0.0, 10.0, 100_000), np.zeros(100_000)
     curve[54_321], curve[-1] = 7.0, -3.0
     for values, batched in ((curve[:, None], False), (np.stack([curve, curve])[..., None], True)):
-        line = draw("spike", time, [PanelRow([Panel("spike", "m", values)], [])], batched=batched).axes[0].lines[0]
+        line = draw("spike", time, [[PanelRow([Panel("spike", "m", values)], [])]], batched=batched).axes[0].lines[0]
         assert len(line.get_xdata()) == MOST_SAMPLES
         assert (line.get_ydata().max(), line.get_ydata()[-1], line.get_xdata()[-1]) == (7.0, 0.0, 10.0)
         assert line.get_ydata().min() == -3.0
@@ -106,7 +107,7 @@ def test_reactions_are_derived_where_they_were_not_recorded():
 def test_all_figures_are_written(tmp_path):
     paths = craft_run().plots(tmp_path / "figures", prefix="craft-")
     names = {path.name for path in paths}
-    assert {"craft-joints.png", "craft-reactions.png", "craft-poses.png", "craft-wheels.png"} <= names
+    assert {"craft-state.png", "craft-reactions.png", "craft-pose.png", "craft-wheels.png"} <= names
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
 
 
@@ -118,9 +119,9 @@ def test_a_saved_result_draws_the_same(tmp_path):
 
 
 def test_unknown_figures_are_named():
-    with pytest.raises(bough.StateError, match="there is no 'joint', did you mean 'joints'"):
-        craft_run().plot("joint")
+    with pytest.raises(bough.StateError, match="there is no 'stat', did you mean 'state'"):
+        craft_run().plot("stat")
     with pytest.raises(bough.StateError, match="has no flexible bodies"):
-        craft_run().plot("modes")
+        craft_run().plot("nodes")
     with pytest.raises(bough.StateError, match="has no wheels"):
         bough.simulate(pendulum(), until=0.1, dt=0.1).plot("wheels")

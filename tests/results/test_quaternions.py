@@ -1,7 +1,8 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.results.quaternions import continuous, quaternions
+from bough.describe.orientation import quaternions
+from bough.results.samples import continuous
 
 
 def test_quaternions_of_any_rotation():

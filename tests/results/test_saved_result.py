@@ -76,4 +76,4 @@ def test_what_is_not_a_result_is_refused(tmp_path):
 def test_what_was_not_recorded_is_named(tmp_path):
     saved = bough.open_result(craft_run(record="energy").save(tmp_path / "out.nc"))
     with pytest.raises(bough.StateError, match="'state' was not recorded; it holds energy"):
-        saved.plot("joints")
+        saved.plot("state")

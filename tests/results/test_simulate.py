@@ -9,15 +9,14 @@ import bough
 import bough.files
 import bough.integrate.fixed
 import bough.results.panels
-import bough.results.quaternions
-import bough.results.records
+import bough.results.quantities
 import bough.simulation
 from tests.support.mechanisms import four_bar
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
 @pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.fixed, bough.results.panels,
-                                    bough.results.quaternions, bough.results.records])  # fmt: skip
+                                    bough.results.quantities])  # fmt: skip
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
 

@@ -50,7 +50,7 @@ def displacements(number: int, runs: Runs) -> Figure:
         if body in bodies:
             moved = [position.sel(body=body) - position.sel(body=body)[0] for position in seen.values()]
             rows.append(PanelRow([Panel(title, "m", np.concatenate(moved, axis=1), dashed=(3, 4, 5))], labels))
-    return draw(f"JSC case {number}: displacements", runs["order-n"].t, rows)
+    return draw(f"JSC case {number}: displacements", runs["order-n"].t, [rows])
 
 
 def accelerations(rigid: int, flexible: int, runs: Mapping[int, Runs]) -> Figure:
@@ -59,4 +59,4 @@ def accelerations(rigid: int, flexible: int, runs: Mapping[int, Runs]) -> Figure
          for number in (flexible, rigid)}
     panel = Panel("bottom pitch joint of leg 2", "rad/s²", np.stack(list(a.values()), axis=1))
     labels = [f"case {flexible}, flexible", f"case {rigid}, rigid"]
-    return draw(f"JSC cases {rigid} and {flexible}: angular acceleration", runs[rigid]["order-n"].t, [PanelRow([panel], labels)])
+    return draw(f"JSC cases {rigid} and {flexible}: angular acceleration", runs[rigid]["order-n"].t, [[PanelRow([panel], labels)]])

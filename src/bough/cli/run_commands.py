@@ -35,7 +35,7 @@ def run(
     from bough.errors import SimulationError
     from bough.files import read
     from bough.progress import quiet as hushed
-    from bough.results.records import chosen
+    from bough.results.quantities import select_records
 
     with ExitStack() as stack:
         stack.enter_context(hushed(quiet))
@@ -46,7 +46,7 @@ def run(
         target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
         wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
         if wanted is None and (system.settings is None or system.settings.record is None):
-            wanted = [*chosen(None, system, controlled=control is not None), "reactions"]       # which are among the plots
+            wanted = [*select_records(None, system, controlled=control is not None), "reactions"]       # which are among the plots
         drawing = stack.enter_context(Drawing()) if plots else None  # a second process gets ready while this one loads its kernels
         from bough.simulation import simulate
 

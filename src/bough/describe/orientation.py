@@ -82,20 +82,37 @@ def rotation_matrix(given: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def from_matrix(R: Any) -> Quaternion:
-    """The quaternion of a rotation matrix; the largest of its entries is found first, which keeps all its digits."""
+    """The quaternion of a rotation matrix, with a scalar part >= 0."""
     deviation = float(np.abs(R @ R.T - np.eye(3)).max())
     if deviation > _ORTHONORMAL:
         raise ValueError(f"is a matrix whose columns are not orthonormal (by {deviation:.2g}); give a rotation matrix")
     if np.linalg.det(R) < 0:
         raise ValueError("is a matrix with determinant -1, a reflection; give a right-handed rotation matrix")
-    four_qq = np.array([                                               # 4 q q', q = [x, y, z, w]
-        [1 + R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
-        [R[0, 1] + R[1, 0], 1 - R[0, 0] + R[1, 1] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
-        [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1 - R[0, 0] - R[1, 1] + R[2, 2], R[1, 0] - R[0, 1]],
-        [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1 + R[0, 0] + R[1, 1] + R[2, 2]],
-    ])  # fmt: skip
-    column = four_qq[:, np.argmax(np.diag(four_qq))]
+    column = _largest_column(R)
     return quaternion(column if column[3] >= 0 else -column)
+
+
+def quaternions(matrices: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) -> (..., 4): unit quaternions of rotation matrices, of either sign.
+
+    >>> quaternions(np.diag([1.0, -1.0, -1.0])).tolist()
+    [1.0, 0.0, 0.0, 0.0]
+    """
+    columns = _largest_column(matrices)
+    return np.asarray(columns / np.linalg.norm(columns, axis=-1, keepdims=True))
+
+
+def _largest_column(R: np.ndarray) -> np.ndarray:
+    """(..., 4): a multiple of the quaternion, the column of 4 q q' with the largest diagonal entry, which keeps all its digits."""
+    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    four_qq = np.empty((*R.shape[:-2], 4, 4))
+    four_qq[..., 0, 0], four_qq[..., 1, 1] = 1 + xx - yy - zz, 1 - xx + yy - zz
+    four_qq[..., 2, 2], four_qq[..., 3, 3] = 1 - xx - yy + zz, 1 + xx + yy + zz
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        four_qq[..., i, j] = four_qq[..., j, i] = R[..., i, j] + R[..., j, i]
+        four_qq[..., i, 3] = four_qq[..., 3, i] = R[..., k, j] - R[..., j, k]
+    largest = np.argmax(np.einsum("...ii->...i", four_qq), axis=-1)
+    return np.take_along_axis(four_qq, largest[..., None, None], axis=-2)[..., 0, :]
 
 
 def from_euler(sequence: Any, angles: tuple[float, ...]) -> Quaternion:

@@ -10,12 +10,37 @@ from contextlib import contextmanager
 
 from numba import _dynfunc, config, njit
 from numba.core.codegen import CPUCodeLibrary
+from numba.core.compiler import CompilerBase
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import CPUContext
+from numba.core.typed_passes import (AnnotateTypes, IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference,
+                                     PreLowerStripPhis)
+from numba.core.types.functions import BaseFunction
+from numba.core.untyped_passes import (DeadBranchPrune, FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA,
+                                       RewriteSemanticConstants, TranslateByteCode)
 
 from bough.kernels.cache import DiskCache
 
-OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nogil": True, "_nrt": False}
+
+class LeanCompiler(CompilerBase):
+    """Numba's passes without those that kernels have no use for (closures, array expressions, lifting, parallel loops, literal
+    unrolling): half of the time of compiling is spent in Numba's own Python."""
+    PASSES = (TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
+              ReconstructSSA, NopythonTypeInference, PreLowerStripPhis, IRLegalization, AnnotateTypes, NativeLowering,
+              NoPythonBackend)
+
+    def define_pipelines(self):
+        manager = PassManager("lean")
+        for each in self.PASSES:
+            manager.add_pass(each, each.__name__)
+        manager.finalize()
+        return [manager]
+
+
+OPTIONS = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "nogil": True, "_nrt": False,
+           "pipeline_class": LeanCompiler}
+INLINED = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
 
 
 def _start_numba():
@@ -35,7 +60,7 @@ _start_numba()
 
 
 def leaf(function):
-    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+    return njit(**INLINED)(function)
 
 
 def cached(function, **options):
@@ -71,16 +96,28 @@ def compiling(whole, width):
             return (otherwise if mine else method)(self, *args)
         return chosen
 
+    def resolve_once(method):
+        """Numba looks up the types of each a*b anew, which takes a millisecond."""
+        def resolve(self, context, args, kws):
+            if kws or threading.get_ident() != owner:
+                return method(self, context, args, kws)
+            known = self.__dict__.setdefault("_resolved", {})
+            if args not in known:
+                known[args] = method(self, context, args, kws)
+            return known[args]
+        return resolve
+
     with global_compiler_lock:
         slp, optimize, finish = config.SLP_VECTORIZE, CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
-        execute = CPUContext.get_executable
+        execute, resolve = CPUContext.get_executable, BaseFunction.get_call_type
         try:
             config.SLP_VECTORIZE = int(width == 1)
             CPUCodeLibrary._optimize_final_module = unless_leaf(optimize, lambda library: None)
             CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
             CPUContext.get_executable = unless_leaf(execute, execute_leaf)
+            BaseFunction.get_call_type = resolve_once(resolve)
             yield
         finally:
             config.SLP_VECTORIZE = slp
             CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimize, finish
-            CPUContext.get_executable = execute
+            CPUContext.get_executable, BaseFunction.get_call_type = execute, resolve

@@ -27,6 +27,8 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, typeof_impl, unbox
 
+from bough.kernels.jit import INLINED
+
 _FLAGS = ("contract", "nsz", "arcp")                 # allow fma and x/y -> x*(1/y); never reorder sums
 _F64, _I64, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 
@@ -222,7 +224,7 @@ def lanes_like(typingctx, ws):
 
 def only_if(needed, full, plain):
     """Register `full` for use in kernels whose tag needs it; in others `plain` stands in."""
-    @overload(full, strict=False, jit_options={"forceinline": True, "fastmath": set(_FLAGS), "error_model": "numpy"})
+    @overload(full, strict=False, jit_options=INLINED)
     def choose(lane, *args):
         return full if needed(lane) else plain
     return full

@@ -1,5 +1,5 @@
-"""The replay: a result as a moving 3-D picture in one HTML file that any browser opens."""
+"""The replay: a result as a 3-D animation in one HTML file that any browser opens."""
 
-from bough.look.replay import Replay, replay
+from bough.look.replay import view
 
-__all__ = ["Replay", "replay"]
+__all__ = ["view"]

@@ -3,60 +3,56 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bough.describe import Body, Distance, Joint, System
 from bough.look.buffers import Buffers
-from bough.look.curves import curves
-from bough.look.flexible import drawn
-from bough.look.loads import loads
-from bough.look.motion import Motion
-from bough.look.parts import parts_of, reach_of
-from bough.look.places import frame_place, joint_place, place
-
-if TYPE_CHECKING:
-    from bough.results.report import Report
+from bough.look.flexible_shapes import drawn
+from bough.look.frames import Frames, frame_place, joint_place, place
+from bough.look.histories import curves, loads
+from bough.look.rigid_shapes import parts_of, reach_of
+from bough.results.report import Report
 
 _FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by a common factor
 
 
-def scene(report: Report, motion: Motion, buffers: Buffers) -> dict[str, Any]:
+def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
     """Plain data; arrays are in the buffers."""
-    system, facts = motion.model.system, report.facts
-    events = report.events_by_run[motion.run]
+    system, facts = frames.model.system, report.facts
+    events = report.events_by_run[frames.run]
     return {
         "name": system.name,
         "version": facts.bough_version,
         "method": facts.method,
         "failure": facts.failure,
-        "run": motion.run if facts.batched else None,
-        "samples": motion.of_samples,
+        "run": frames.run if facts.batched else None,
+        "samples": frames.of_samples,
         "gravity": list(system.gravity) if isinstance(system.gravity, tuple) else None,
-        "time": buffers.add(motion.time, "double"),
-        "origin": buffers.add(motion.origin, "double"),
-        "poses": buffers.add(motion.poses),
-        "bodies": _bodies(system, motion, buffers),
+        "time": buffers.add(frames.time, "double"),
+        "origin": buffers.add(frames.origin, "double"),
+        "poses": buffers.add(frames.poses),
+        "bodies": _bodies(system, frames, buffers),
         "loops": [_loop(system, name) for name in system.loops],
-        "wheels": _wheels(report, motion, buffers),
+        "wheels": _wheels(report, frames, buffers),
         "lines": [{"name": name, "a": frame_place(system, line.a), "b": frame_place(system, line.b)}
                   for name, line in system.lines.items()],
         "springs": [{"name": name, "place": place(system, each.body, each.node, each.at)}
                     for name, each in system.restorings.items()],
         "water": sorted({each.level for each in system.buoyancies.values()}),
-        "loads": loads(report, motion, buffers),
-        "curves": curves(report, motion, buffers),
+        "loads": loads(report, frames, buffers),
+        "curves": curves(report, frames, buffers),
         "events": [{"time": event.time, "text": str(event)} for event in events],
     }  # fmt: skip
 
 
-def _bodies(system: System, motion: Motion, buffers: Buffers) -> list[dict[str, Any]]:
+def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, Any]]:
     limbs, numbers = limb_numbers(system), {name: k for k, name in enumerate(system.bodies)}
-    reaches, extent = _reaches(system, motion), float(np.linalg.norm(np.ptp(motion.position, axis=1), axis=1).max())
+    reaches, extent = _reaches(system, frames), float(np.linalg.norm(np.ptp(frames.position, axis=1), axis=1).max())
     found = []
     for name, body in system.bodies.items():
-        told: dict[str, Any] = {
+        drawn_body: dict[str, Any] = {
             "name": name,
             "parent": -1 if body.parent is None else numbers[body.parent],
             "limb": limbs[name],
@@ -68,14 +64,14 @@ def _bodies(system: System, motion: Motion, buffers: Buffers) -> list[dict[str, 
             "flexible": None,
         }
         if body.flexible is not None:
-            told["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(motion.eta[name])}
-        found.append(told)
+            drawn_body["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(frames.eta[name])}
+        found.append(drawn_body)
     return found
 
 
 def _joint(system: System, body: Body) -> dict[str, Any]:
-    told = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
-    return told | _axes(body.joint)
+    drawn_body = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
+    return drawn_body | _axes(body.joint)
 
 
 def _axes(joint: Joint | Distance) -> dict[str, Any]:
@@ -92,11 +88,11 @@ def _loop(system: System, name: str) -> dict[str, Any]:
     return {"name": name, "a": frame_place(system, loop.a), "b": frame_place(system, loop.b)} | _axes(loop.joint)
 
 
-def _reaches(system: System, motion: Motion) -> dict[str, float]:
+def _reaches(system: System, frames: Frames) -> dict[str, float]:
     """The extent of each body [m]; one that is a point takes after the others, or after the distances between bodies."""
     own = {name: reach_of(system, body) if body.flexible is None else _flexible_reach(body) for name, body in system.bodies.items()}
     known = [reach for reach in own.values() if reach > 0]
-    spread = float(np.linalg.norm(np.ptp(motion.position[0], axis=0)))
+    spread = float(np.linalg.norm(np.ptp(frames.position[0], axis=0)))
     other = 0.5 * float(np.median(known)) if known else 0.1 * spread or 1.0
     return {name: reach or other for name, reach in own.items()}
 
@@ -147,15 +143,15 @@ def outward(system: System) -> list[str]:
     return list(found)
 
 
-def _wheels(report: Report, motion: Motion, buffers: Buffers) -> list[dict[str, Any]]:
+def _wheels(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, Any]]:
     """Wheels with their angle over the frames, slowed by `slowed` where they are too fast for an eye."""
-    system = motion.model.system
+    system = frames.model.system
     if not system.wheels:
         return []
-    speeds = np.tile([wheel.speed for wheel in system.wheels.values()], (len(motion.time), 1))
+    speeds = np.tile([wheel.speed for wheel in system.wheels.values()], (len(frames.time), 1))
     if "wheels" in report.facts.record:
-        speeds = motion.pick(report.labeled("wheels").variables["wheel_speed"].values, report.facts.batched)
-    steps = np.diff(motion.time)[:, None] * (speeds[1:] + speeds[:-1]) / 2
+        speeds = frames.pick(report.labeled("wheels").variables["wheel_speed"].values, report.facts.batched)
+    steps = np.diff(frames.time)[:, None] * (speeds[1:] + speeds[:-1]) / 2
     angles = np.concatenate([np.zeros((1, speeds.shape[1])), np.cumsum(steps, axis=0)])
     slowed = max(1, int(np.ceil(np.abs(speeds).max() / _FASTEST)))
     return [{"name": name, "place": place(system, wheel.body, wheel.node), "axis": list(wheel.axis), "slowed": slowed,

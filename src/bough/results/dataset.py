@@ -1,105 +1,174 @@
-"""A trajectory's variables with their names, units and coordinates."""
+"""Labeled arrays: the variables of a result with their names, units and coordinates.
+
+Plots, files and the xarray dataset are all made from them. xarray itself takes half a second to import; a run that only
+writes its file and its plots never needs it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bough.analyze.cuts import read_cut
 from bough.compile.coordinates import holdable
+from bough.describe import System
+from bough.integrate.trajectory import Trajectory
 from bough.results.deflections import flexible_bodies
-from bough.results.derive import DERIVED, derive
-from bough.results.elements import wrench_elements
-from bough.results.labeled import Labeled, Variable
-from bough.results.records import RECORDS
-from bough.results.singular import passages, to_attrs
+from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
+from bough.results.samples import Derive, Samples, continuous, evaluate, read
+from bough.results.singular import find_singular, to_attrs
 
 if TYPE_CHECKING:
-    from bough.describe import System
-    from bough.integrate.trajectory import Trajectory
-    from bough.model import Model
+    import xarray
 
-COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
+Array = NDArray[Any]
+MODAL = "m kg^0.5"  # modes are mass-normalized
+_FORCES = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}
+_PARAMETER_UNITS = {"mass": "kg", "com": "m", "at": "m", "inertia": "kg m^2"}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An array, the names of its axes, its unit and its meaning."""
+
+    dims: tuple[str, ...]
+    values: Array
+    units: str = ""
+    long_name: str = ""
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """Unit and meaning, where it has them."""
+        named = {"units": self.units, "long_name": self.long_name}
+        return {key: text for key, text in named.items() if text}
+
+
+class Columns(NamedTuple):
+    """Entries of a variable with the same unit, flattened behind run and time."""
+
+    unit: str
+    indices: list[int]
+    labels: list[str]
+
+
+@dataclass
+class Labeled:
+    """Variables, the coordinates of their axes, and attributes of the whole."""
+
+    coords: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The same as an xarray.Dataset."""
+        import xarray
+
+        def convert(variables: dict[str, Variable]) -> dict[str, Any]:
+            return {name: xarray.Variable(v.dims, v.values, v.attrs) for name, v in variables.items()}
+
+        return xarray.Dataset(convert(self.variables), convert(self.coords), self.attrs)
+
+    def columns(self, name: str) -> Iterator[Columns]:
+        """The entries of a variable, unit by unit, with a label for each."""
+        variable = self.variables[name]
+        dims = [dim for dim in variable.dims if dim not in ("run", "time")]
+        sizes = variable.values.shape[len(variable.dims) - len(dims) :]
+        entries = list(product(*(self._names(dim, size) for dim, size in zip(dims, sizes, strict=True))))
+        units_of = QUANTITIES[name].units_of
+        if units_of:
+            units = [str(unit) for unit in self.coords[units_of].values]
+        elif dims and dims[-1] == "component":
+            units = ["N m" if entry[-1].startswith("m") else "N" for entry in entries]
+        else:
+            units = [variable.units] * len(entries)
+        for unit in dict.fromkeys(units):
+            indices = [k for k, each in enumerate(units) if each == unit]
+            yield Columns(unit, indices, [" ".join(entries[k]) or name.replace("_", " ") for k in indices])
+
+    def _names(self, dim: str, size: int) -> list[str]:
+        return [str(each) for each in self.coords[dim].values] if dim in self.coords else [str(k) for k in range(size)]
+
+
+def text_variable(dim: str, texts: Iterable[str], long_name: str = "") -> Variable:
+    """Names along an axis."""
+    return Variable((dim,), np.array(list(texts), dtype=str), "", long_name)
 
 
 def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     """The variables of these records with their coordinates; with loops, also where they are singular."""
-    names, leading = list(records), ("run", "time") if trajectory.batched else ("time",)
-    values = _recorded(trajectory, names) | derive(trajectory, names)
-    variables, system = {}, trajectory.model.system
-    counts = {"wheel": len(system.wheels), "line": len(system.lines), "element": len(wrench_elements(system))}
-    absent = {dim for dim, count in counts.items() if not count}
-    for record in names:
-        for name, meaning in RECORDS[record].items():
-            if not absent.isdisjoint(meaning.dims):
-                continue
-            array = values[name] if trajectory.batched else values[name][0]
-            variables[name] = Variable((*leading, *meaning.dims), array, meaning.units, meaning.long_name)
-    attrs = to_attrs(passages(trajectory)) if "loops" in names else {}
+    names, model = list(records), trajectory.model
+    empty = {dim for dim, axis in AXES.items() if axis.optional and not list(axis.names(model))}
+    wanted = {name: quantity for record in names for name, quantity in RECORDS[record].quantities.items()
+              if empty.isdisjoint(quantity.dims)}  # fmt: skip
+    values = _values(trajectory, {name: quantity.derive for name, quantity in wanted.items()})
+    variables, leading = {}, _leading(trajectory)
+    for name, quantity in wanted.items():
+        array = continuous(values[name], axis=1) if quantity.dims[-1:] == ("quaternion",) else values[name]
+        variables[name] = Variable((*leading, *quantity.dims), array if trajectory.batched else array[0], *quantity[1:3])
+    attrs = to_attrs(find_singular(trajectory)) if "loops" in names else {}
     return Labeled(coordinates(trajectory, variables), variables, attrs)
 
 
-def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarray]:
-    """What the trajectory holds itself."""
-    model, x, u = trajectory.model, trajectory.x, trajectory.u
-    q, v, wheels, orbit = np.split(x, np.cumsum([model.nq, model.nv, model.nw]), axis=2)
-    inertias = np.array([wheel.inertia for wheel in model.system.wheels.values()])
-    torques = u + model.actuation(trajectory.t)
-    held = {
-        "state": {"q": q, "v": v},
-        "wheels": {"wheel_speed": wheels, "wheel_momentum": wheels * inertias},
-        "torque": {"joint_torque": torques[..., : model.nv], "motor_torque": torques[..., model.nv :]},
-        "orbit": {"orbit_position": orbit[..., :3], "orbit_velocity": orbit[..., 3:]},
-    }
-    return {name: array for record in records if record not in DERIVED for name, array in held[record].items()}
+def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Array]:
+    """By variable, (run, time, ...)."""
+    needs = {name: RECORDS[RECORD_OF[name]].evaluated for name in derive}
+    values = read(trajectory, {name: derive[name] for name, need in needs.items() if need == "no"})
+    if evaluated := {name: derive[name] for name, need in needs.items() if need != "no"}:
+        values |= evaluate(trajectory, evaluated, accelerated="acceleration" in needs.values())
+    return values
+
+
+def label_internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -> xarray.DataArray:
+    """([run,] time, [connection,] component), N m and N; without the axis of connections if the cut is one name."""
+    connections, not_determined = read_cut(trajectory.model.system, cut), dict[str, None]()
+
+    def derive(samples: Samples) -> Array:
+        loads = samples.internal_loads(cut=cut, at=at, axes=axes)
+        for state in np.flatnonzero(loads.void.any(axis=(1, 2, 3))):
+            not_determined.update(dict.fromkeys(loads.open_words(int(state))))
+        return loads.values
+
+    values = evaluate(trajectory, {"loads": derive}, accelerated=True)["loads"]
+    variable = Variable((*_leading(trajectory), "connection", "component"), values if trajectory.batched else values[0],
+                        "N m, N", f"moment and force through joints, {axes} axes")  # fmt: skip
+    coords = coordinates(trajectory, {"internal_load": variable})
+    coords["connection"] = text_variable("connection", connections.names, "joint or loop")
+    coords["on"] = text_variable("connection", connections.on, "body that the load acts on")
+    array = Labeled(coords, {"internal_load": variable}).to_xarray()["internal_load"]
+    array.attrs["not_determined"] = "; ".join(not_determined)
+    return array.isel(connection=0) if isinstance(cut, str) else array
+
+
+def _leading(trajectory: Trajectory) -> tuple[str, ...]:
+    return ("run", "time") if trajectory.batched else ("time",)
 
 
 def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
-    """Those of the axes in use, the units of joint coordinates beside their names, whose nodes and points there are, and the
-    parameters of each run."""
-    names, used = trajectory.model.names, {dim for variable in variables.values() for dim in variable.dims}
-    known: dict[str, Variable] = {
-        "time": Variable(("time",), trajectory.t, "s", "time"),
-        "run": Variable(("run",), np.arange(len(trajectory.x)), "", "member of the batch"),
-        "q_name": texts("q_name", names.q, "joint or modal coordinate"),
-        "v_name": texts("v_name", names.v, "joint or modal speed"),
-        "body": texts("body", names.bodies, "body"),
-        "wheel": texts("wheel", names.wheels, "wheel"),
-        "loop": texts("loop", trajectory.model.system.loops, "loop"),
-        "drive": texts("drive", holdable(trajectory.model.system), "coordinate that is held"),
-        "line": texts("line", trajectory.model.system.lines, "line"),
-        "element": texts("element", wrench_elements(trajectory.model.system), "restoring or buoyancy"),
-        "axis": texts("axis", "xyz"),
-        "quaternion": texts("quaternion", "xyzw", "scalar-last"),
-        "component": texts("component", COMPONENTS, "moment, force"),
-    }
-    coords = {dim: variable for dim, variable in known.items() if dim in used | {"time"}}
-    units = joint_units(trajectory.model.system)
-    coords |= {unit: texts(dim, units[unit]) for name, (unit, dim) in UNITS_OF.items() if name in variables}
-    coords |= _drive_units(trajectory.model) if "drive" in used else {}
-    coords |= _nodes(trajectory.model.system) if "node" in used else {}
-    coords |= _points(trajectory.model.system) if "point" in used else {}
+    """Those of the axes in use, units along them where they differ, owners of nodes and points, and the parameters of each run."""
+    model, used = trajectory.model, {dim for variable in variables.values() for dim in variable.dims}
+    coords = {"time": Variable(("time",), trajectory.t, "s", "time")}
+    if "run" in used:
+        coords["run"] = Variable(("run",), np.arange(len(trajectory.x)), "", "member of the batch")
+    coords |= {dim: text_variable(dim, axis.names(model), axis.long_name) for dim, axis in AXES.items() if dim in used}
+    units = entry_units(model.system)
+    for quantity in (QUANTITIES[name] for name in variables if name in QUANTITIES):
+        if quantity.units_of:
+            coords[quantity.units_of] = text_variable(quantity.dims[0], units[quantity.units_of])
+    if "node" in used:
+        owners = [body for body, flexible in flexible_bodies(model.system).items() for _ in flexible.nodes.names]
+        coords["node_body"] = text_variable("node", owners, "body of the node")
+    if "point" in used:
+        coords |= _points(model.system)
     return coords | (_parameters(trajectory) if "run" in used else {})
 
 
-def _drive_units(model: Model) -> dict[str, Variable]:
-    """N or N m, of each drive."""
-    units = joint_units(model.system)["torque_unit"]
-    return {"drive_unit": texts("drive", (units[coordinate.v] for coordinate in holdable(model.system).values()))}
-
-
-def _nodes(system: System) -> dict[str, Variable]:
-    """The nodes of flexible bodies, as in boom.tip, and whose they are."""
-    nodes = [(body, name) for body, flexible in flexible_bodies(system).items() for name in flexible.nodes.names]
-    return {
-        "node": texts("node", (f"{body}.{name}" for body, name in nodes), "node of a flexible body"),
-        "node_body": texts("node", (body for body, _ in nodes), "body of the node"),
-    }
-
-
 def _points(system: System) -> dict[str, Variable]:
-    """Whose points there are, and pairs of them (numbers along `point`) to draw lines between."""
+    """The body of each point, and pairs of points (numbers along `point`) to draw lines between."""
     owners, lines, first = list[str](), [np.zeros((0, 2), dtype=int)], 0
     for name, flexible in flexible_bodies(system).items():
         points = len(flexible.deformed_outline(np.zeros(flexible.n_modes)))
@@ -107,47 +176,29 @@ def _points(system: System) -> dict[str, Variable]:
         lines += [] if flexible.outline is None else [first + np.asarray(flexible.outline.lines, dtype=int)]
         first += points
     return {
-        "point_body": texts("point", owners, "body of the point"),
+        "point_body": text_variable("point", owners, "body of the point"),
         "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins"),
     }
 
 
-UNITS_OF = {
-    "q": ("q_unit", "q_name"), "v": ("v_unit", "v_name"),
-    "a": ("a_unit", "v_name"), "joint_torque": ("torque_unit", "v_name"),
-}  # fmt: skip
-MODAL = "m kg^0.5"
-_FORCES = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}
-
-
-def joint_units(system: System) -> dict[str, list[str]]:
-    """The unit of each entry of q, v, their accelerations and torques; modes are mass-normalized."""
+def entry_units(system: System) -> dict[str, list[str]]:
+    """The unit of each entry of q, v, their accelerations, torques, and of what holds coordinates."""
     q, v = list[str](), list[str]()
     for body in system.bodies.values():
         moves, joint = len(body.joint.translations), body.joint
         v += ["m"] * moves + ["rad"] * (joint.n_v - moves) + [MODAL] * body.n_modes
         q += ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves)) + [MODAL] * body.n_modes
     forces = [_FORCES[unit] for unit in v]
-    return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces}
+    return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces,
+            "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()]}  # fmt: skip
 
 
 def _parameters(trajectory: Trajectory) -> dict[str, Variable]:
-    """What differs from run to run, as coordinates of the runs."""
+    """What differs from run to run, as coordinates of the runs; NetCDF allows neither slashes nor blanks in their names."""
     found = {}
     for key, values in (trajectory.parameters or {}).items():
         array = np.asarray(values, float)
         dims = ("run", "axis", "column")[: array.ndim]
-        found[_spelled(key)] = Variable(dims, array, _PARAMETER_UNITS.get(key.rpartition(".")[2], ""), key)
+        name = key.replace("/", "_").replace(" ", "_")
+        found[name] = Variable(dims, array, _PARAMETER_UNITS.get(key.rpartition(".")[2], ""), key)
     return found
-
-
-_PARAMETER_UNITS = {"mass": "kg", "com": "m", "at": "m", "inertia": "kg m^2"}
-
-
-def _spelled(key: str) -> str:
-    """A name that a NetCDF file can hold."""
-    return "".join("_" if letter in "/ " else letter for letter in key)
-
-
-def texts(dim: str, texts: Any, long_name: str = "") -> Variable:
-    return Variable((dim,), np.array(list(texts), dtype=str), "", long_name)

@@ -5,11 +5,16 @@ To second order in the modal coordinates where the body's dynamics is: a bent be
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.describe import System
 from bough.flex import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
+
+Array = NDArray[Any]
 
 
 def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
@@ -17,7 +22,7 @@ def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
     return {name: body.flexible for name, body in system.bodies.items() if body.flexible is not None}
 
 
-def modal_coordinates(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
+def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
     """Those of each flexible body (..., n), out of all coordinates (..., nq)."""
     found, at = {}, 0
     for name, body in system.bodies.items():
@@ -27,7 +32,7 @@ def modal_coordinates(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
     return found
 
 
-def displacements(body: FlexibleBody, eta: np.ndarray) -> np.ndarray:
+def displacements(body: FlexibleBody, eta: Array) -> Array:
     """(..., nodes, 3) [m] under modal coordinates (..., n).
 
     >>> from bough.flex import beam
@@ -39,7 +44,7 @@ def displacements(body: FlexibleBody, eta: np.ndarray) -> np.ndarray:
     return _moved(body.nodes.phi, None if curved is None else curved.force, eta)
 
 
-def rotations(body: FlexibleBody, eta: np.ndarray) -> np.ndarray:
+def rotations(body: FlexibleBody, eta: Array) -> Array:
     """(..., nodes, 3): the rotation vector of each node [rad]."""
     curved = _second_order(body)
     return _moved(body.nodes.psi, None if curved is None else curved.moment, eta)
@@ -57,7 +62,7 @@ def moving_nodes(body: FlexibleBody) -> list[int]:
     return sorted({*_moving(body.nodes.phi), *_moving(body.nodes.psi)})
 
 
-def _moving(shapes: np.ndarray) -> list[int]:
+def _moving(shapes: Array) -> list[int]:
     sizes = np.abs(shapes).max(axis=(1, 2), initial=0.0)
     return np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0.0)).tolist()
 
@@ -67,7 +72,7 @@ def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
     return body.geometric if body.variant == "full" else None
 
 
-def _moved(shapes: np.ndarray, curves: np.ndarray | None, eta: np.ndarray) -> np.ndarray:
+def _moved(shapes: Array, curves: Array | None, eta: Array) -> Array:
     """shapes eta + eta.curves eta/2, of shapes (nodes, 3, n) and curves (nodes, 3, n, n)."""
     moved = np.einsum("kir,...r->...ki", shapes, eta)
     if curves is not None:

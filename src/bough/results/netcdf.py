@@ -1,7 +1,8 @@
-"""Labeled arrays in a NetCDF 4 file, and back."""
+"""Labeled arrays in a NetCDF 4 file, and back; the meshes of the system go into the file too, so that it can be drawn anywhere."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import StateError
-from bough.results.labeled import Labeled, Variable
+from bough.describe import Mesh, System
+from bough.describe.yaml_io import read as read_yaml
+from bough.errors import DescriptionError, StateError
+from bough.results.dataset import Labeled, Variable
 
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
@@ -92,3 +95,29 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]
     return value.item() if isinstance(value, np.generic) else value
+
+
+def pack_meshes(system: System) -> str:
+    """The triangles of each mesh file, by its path, as JSON; nothing if there are none. One that cannot be read is left out."""
+    shapes = (shape for body in system.bodies.values() for shape in body.shapes)
+    packed: dict[str, str] = {}
+    for mesh in shapes:
+        if isinstance(mesh, Mesh) and mesh.npz is None and mesh.path not in packed:
+            try:
+                packed[mesh.path] = mesh.packed().npz or ""
+            except DescriptionError:                            # the replay will say so
+                continue
+    return json.dumps(packed) if packed else ""
+
+
+def read_system(text: str, packed: str | None) -> System:
+    """The system of a YAML text, its meshes from what `pack_meshes` wrote."""
+    data, triangles = read_yaml(text).data, json.loads(packed or "{}")
+    for body in data.get("bodies", []):
+        if "shapes" in body:
+            body["shapes"] = [_with_triangles(shape, triangles) for shape in body["shapes"]]
+    return System.from_dict(data)
+
+
+def _with_triangles(shape: dict[str, Any], triangles: dict[str, str]) -> dict[str, Any]:
+    return shape | {"npz": triangles[shape["mesh"]]} if shape.get("mesh") in triangles else shape

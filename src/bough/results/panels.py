@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
 
+Array = NDArray[Any]
 WIDTH, HEIGHT, GAP = 4.6, 1.65, 0.62  # of a panel; GAP between rows
 LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.72, 0.6, 0.95
 SECOND_LINE = 0.16  # of a title
@@ -28,7 +31,7 @@ class Panel:
 
     title: str
     unit: str
-    values: np.ndarray
+    values: Array
     dashed: tuple[int, ...] = ()
     log: bool = False  # a logarithmic axis, for what is never negative
 
@@ -41,11 +44,12 @@ class PanelRow:
     labels: Sequence[str]
 
 
-def draw(title: str, time: np.ndarray, rows: Sequence[PanelRow], *, batched: bool = False) -> Figure:
-    """A figure of these rows; of very many, the first ones, which the title says."""
-    shown = rows[:MOST_ROWS]
-    if len(rows) > len(shown):
-        title += f" (the first {len(shown)} of {len(rows)} rows)"
+def draw(title: str, time: Array, sections: Sequence[Sequence[PanelRow]], *, batched: bool = False) -> Figure:
+    """A figure of sections of rows; of a section with very many rows, the first ones, and the title says so."""
+    for section in sections:
+        if len(section) > MOST_ROWS:
+            title += f" (the first {MOST_ROWS} of {len(section)} rows)"
+    shown = [row for section in sections for row in section[:MOST_ROWS]]
     if batched:
         title += "\nline: median of the runs, band: least to greatest"
     top = TOP + SECOND_LINE * batched
@@ -67,7 +71,7 @@ def draw(title: str, time: np.ndarray, rows: Sequence[PanelRow], *, batched: boo
     return figure
 
 
-def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, last: bool) -> None:
+def _draw_panel(axes: Axes, time: Array, panel: Panel, batched: bool, *, last: bool) -> None:
     power = 0 if panel.log else _power(panel.values)
     _dress(axes, panel.title, " ".join(part for part in (f"1e{power}" if power else "", panel.unit) if part), last)
     values = panel.values / 10.0**power
@@ -80,12 +84,12 @@ def _draw_panel(axes: Axes, time: np.ndarray, panel: Panel, batched: bool, *, la
             curve = np.nanmedian(curve, axis=0)
         axes.plot(*thinned(time, curve), style, color=color, linewidth=1.1)
     if panel.log and (values > 0).any():
-        _by_decades(axes, values[values > 0])
+        _set_decades(axes, values[values > 0])
     else:
-        _calm(axes, values)
+        _flatten_rounding(axes, values)
 
 
-def thinned(time: np.ndarray, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def thinned(time: Array, curve: Array) -> tuple[Array, Array]:
     """What is left of a long history so that it looks the same: the least and the greatest value of each short stretch of time.
 
     >>> times, values = thinned(np.arange(10_000.0), np.arange(10_000.0) % 10)
@@ -117,7 +121,7 @@ def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
         axes.spines[side].set_visible(False)
 
 
-def _power(values: np.ndarray) -> int:
+def _power(values: Array) -> int:
     """The power of a thousand that the axis counts in; 0 for handy numbers."""
     size = np.nanmax(np.abs(values), initial=0.0)
     if not np.isfinite(size) or size == 0.0 or 1e-2 <= size < 1e5:
@@ -125,7 +129,7 @@ def _power(values: np.ndarray) -> int:
     return 3 * int(np.floor(np.log10(size) / 3))
 
 
-def _calm(axes: Axes, values: np.ndarray) -> None:
+def _flatten_rounding(axes: Axes, values: Array) -> None:
     """A quantity that stays what it is to rounding is drawn as a line, not as a storm of its last digits."""
     finite = values[np.isfinite(values)]
     if finite.size == 0:
@@ -136,7 +140,7 @@ def _calm(axes: Axes, values: np.ndarray) -> None:
         axes.set_ylim(middle - margin, middle + margin)
 
 
-def _by_decades(axes: Axes, positive: np.ndarray) -> None:
+def _set_decades(axes: Axes, positive: Array) -> None:
     """A logarithmic axis of whole decades, at least two of them; zeros lie below it."""
     first, last = int(np.floor(np.log10(positive.min()))), int(np.ceil(np.log10(positive[np.isfinite(positive)].max())))
     axes.set_yscale("log", nonpositive="clip")

@@ -1,45 +1,108 @@
-"""What can be done with any result, fresh from a run or read from a file: look at it, plot it, save it."""
+"""What a result holds, fresh from a run or read from a file: labeled arrays by record, and facts about the run."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Container
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bough import __version__
+from bough.describe import System
 from bough.integrate.occurrence import Occurrence
-from bough.progress import working
-from bough.results import meshes, netcdf, summary
-from bough.results.facts import Facts
-from bough.results.labeled import Labeled
+from bough.integrate.trajectory import Trajectory
+from bough.model import Model
+from bough.results.dataset import Labeled
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
-    from bough.describe import System
-    from bough.look.replay import Replay
+_FLAGS = ("batched", "controlled", "base_pushed")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How a run was made and how it ended; also the attributes of a file, which hold neither None nor booleans."""
+
+    bough_version: str
+    system_name: str
+    method: str
+    dt: float | None
+    steps: int
+    rejected: int
+    wall_time: float
+    failure: str | None
+    batched: bool
+    controlled: bool
+    base_pushed: bool  # by a controller, against the world
+    record: tuple[str, ...]
+    system: str  # YAML, flexible bodies as their arrays
+    assembled: str | None = None  # what closing the loops changed in the initial state
+    events: str | None = None  # what happened, by run: JSON
+    meshes: str | None = None  # the triangles of mesh files, by path: JSON; only in files
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
+        """The facts of a trajectory."""
+        system = trajectory.model.system
+        return cls(
+            __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
+            float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
+            _base_pushed(trajectory), record, system.to_yaml(exact=True), trajectory.assembled,
+            json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
+        )  # fmt: skip
+
+    def to_attrs(self) -> dict[str, str | int | float]:
+        """Texts and numbers only; what is None is left out."""
+        attrs = {field.name: getattr(self, field.name) for field in fields(self)}
+        attrs |= {name: int(attrs[name]) for name in _FLAGS} | {"record": " ".join(self.record)}
+        return {key: value for key, value in attrs.items() if value is not None}
+
+    @classmethod
+    def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
+        """Out of a file's attributes."""
+        known: dict[str, Any] = {field.name: attrs.get(field.name) for field in fields(cls)}
+        known |= {name: bool(attrs[name]) for name in _FLAGS}
+        return cls(**known | {"record": tuple(str(attrs["record"]).split())})
+
+
+def _base_pushed(trajectory: Trajectory) -> bool:
+    """Whether a controller acted in a joint to the world; what it does to modes stays inside the body."""
+    at, pushed = 0, False
+    for body in trajectory.model.system.bodies.values():
+        if body.parent is None:
+            pushed |= bool(trajectory.u[..., at : at + body.joint.n_v].any())
+        at += body.n_v
+    return pushed
 
 
 class Report(ABC):
-    """The common ground of Result and SavedResult: `facts`, `system`, and labeled arrays by record."""
+    """What plots, summary and replay read: facts, the system, its model, and labeled arrays by record."""
 
     facts: Facts
-
-    @abstractmethod
-    def labeled(self, record: str) -> Labeled:
-        """The variables of one record."""
 
     @property
     @abstractmethod
     def system(self) -> System:
         """The description of what was simulated."""
+
+    @property
+    @abstractmethod
+    def model(self) -> Model:
+        """The compiled system."""
+
+    @abstractmethod
+    def has(self, record: str) -> bool:
+        """Whether `labeled` can give this record."""
+
+    @abstractmethod
+    def labeled(self, record: str) -> Labeled:
+        """The variables of one record."""
 
     @cached_property
     def arrays(self) -> Labeled:
@@ -57,12 +120,12 @@ class Report(ABC):
         """All that was recorded as an xarray.Dataset with names, units and coordinates."""
         return self.arrays.to_xarray()
 
-    def array(self, name: str) -> np.ndarray:
+    def array(self, name: str) -> NDArray[Any]:
         """The values of one recorded variable, ([run,] time, ...)."""
         return self.arrays.variables[name].values
 
     @property
-    def time(self) -> np.ndarray:
+    def time(self) -> NDArray[np.float64]:
         """The times of the samples [s]."""
         return self.arrays.coords["time"].values
 
@@ -83,49 +146,6 @@ class Report(ABC):
 
     @cached_property
     def events_by_run(self) -> tuple[tuple[Occurrence, ...], ...]:
-        told = json.loads(self.facts.events) if self.facts.events else [[]]*self.runs
-        return tuple(tuple(Occurrence.from_mapping(event) for event in run) for run in told)
-
-    @property
-    def summary(self) -> str:
-        """What `print` shows."""
-        return summary.text(self)
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write a NetCDF file that holds the data, its facts and the system, meshes included; `bough.open_result` reads it."""
-        target, whole = Path(path), self.arrays
-        with working(f"writing {target}"):
-            if self.facts.meshes is None and (packed := meshes.pack_all(self.system)):
-                whole = replace(whole, attrs=whole.attrs | {"meshes": packed})
-            netcdf.write(target, whole)
-        return target
-
-    def plot(self, what: str = "joints", path: str | PathLike[str] | None = None) -> Figure:
-        """A figure of "joints", "modes", "energy", "momentum", "reactions", "loops" (their forces), "gaps", "elements", "nodes",
-        "strain", "poses", "wheels", "torque", "drives" or "orbit"; also written to a file if a path is given."""
-        from bough.results.plots import plot
-
-        return plot(self, what, path)
-
-    def plots(self, folder: str | PathLike[str], *, prefix: str = "", but: Container[str] = ()) -> list[Path]:
-        """Every figure of what was recorded, `but` those named, as PNG files in a folder."""
-        from bough.results.plots import write_all
-
-        return write_all(self, Path(folder), prefix, but)
-
-    def view(
-        self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0, frames: int | None = None
-    ) -> Replay:
-        """A moving 3-D picture of the run as one HTML file that needs nothing else: bodies, joints, deformations, loads, plots.
-
-        path      where it is written; without one, to a temporary file that is opened in the browser (a notebook shows it itself)
-        open      whether it is opened in the browser
-        run       which member of a batch
-        frames    how many samples are kept at most; without it, as many as make a page of some 30 MB
-        """
-        from bough.look.replay import replay
-
-        return replay(self, path, open=open, run=run, frames=frames)
-
-    def __repr__(self) -> str:
-        return self.summary
+        """The events of each run."""
+        runs = json.loads(self.facts.events) if self.facts.events else [[]] * self.runs
+        return tuple(tuple(Occurrence.from_mapping(event) for event in run) for run in runs)

@@ -1,43 +1,172 @@
-"""The result of a run."""
+"""The result of a run, and the result read from a file: what a person does with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import html
+import webbrowser
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+import bough
 from bough.describe import System
 from bough.errors import StateError
-from bough.results import meshes, netcdf
-from bough.results.dataset import label
-from bough.results.facts import Facts
-from bough.results.internal_loads import internal_loads
-from bough.results.labeled import Labeled
-from bough.results.records import RECORDS, chosen
-from bough.results.report import Report
+from bough.integrate.trajectory import Trajectory
+from bough.model import Model
+from bough.progress import working
+from bough.results import netcdf, summary
+from bough.results.dataset import Labeled, label, label_internal_loads
+from bough.results.quantities import RECORDS, select_records
+from bough.results.report import Facts, Report
 from bough.results.singular import ATTRS
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.figure import Figure
 
-    from bough.integrate.trajectory import Trajectory
+
+@dataclass(frozen=True)
+class Replay:
+    """A 3-D animation of a result in an HTML file; a notebook shows it in place."""
+
+    path: Path
+    frames: int
+    samples: int
+
+    def open(self) -> None:
+        """Show it in the default browser."""
+        if not webbrowser.open(self.path.resolve().as_uri()):
+            raise StateError(f"{self.path}: no browser could be started; open the file in one yourself")
+
+    def _repr_html_(self) -> str:
+        whole = html.escape(self.path.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{whole}" style="width: 100%; height: 640px; border: 0" allowfullscreen></iframe>'
+
+    def __str__(self) -> str:
+        every = f"{self.frames} frames" if self.frames == self.samples else f"{self.frames} frames of {self.samples} samples"
+        return f"{self.path}, {every}, {self.path.stat().st_size / 1e6:.1f} MB"
 
 
-class Result(Report):
-    """What a run gave: `data` (an xarray.Dataset), `plot()`, `save()`; printed, it is a summary.
+class ShownResult(Report):
+    """What can be done with any result: print, plot, save and replay it."""
 
-    `record` names what goes into `data`; it is computed from the recorded states when it is first looked at. Plots may
-    show what `record` does not name.
+    @property
+    def summary(self) -> str:
+        """What `print` shows."""
+        return summary.text(self)
+
+    def __repr__(self) -> str:
+        return self.summary
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write a NetCDF file with the data, the facts of the run and the system, meshes included.
+
+        Parameters
+        ----------
+        path
+            The file; missing folders are made.
+
+        Returns
+        -------
+        Path
+            The file that was written; `bough.open_result` reads it.
+        """
+        target, whole = Path(path), self.arrays
+        with working(f"writing {target}"):
+            if self.facts.meshes is None and (packed := netcdf.pack_meshes(self.system)):
+                whole = replace(whole, attrs=whole.attrs | {"meshes": packed})
+            netcdf.write(target, whole)
+        return target
+
+    def plot(self, what: str = "state", path: str | PathLike[str] | None = None) -> Figure:
+        """Draw a figure.
+
+        Parameters
+        ----------
+        what
+            A name that `record` takes, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
+        path
+            Where the figure is written, if given.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from bough.results.plots import plot
+
+        return plot(self, what, path)
+
+    def plots(self, folder: str | PathLike[str], *, prefix: str = "", skip: Container[str] = ()) -> list[Path]:
+        """Draw a figure of every record there is, but those in `skip`, as PNG files in a folder; return their paths."""
+        from bough.results.plots import write_all
+
+        return write_all(self, Path(folder), prefix, skip)
+
+    def view(
+        self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0, frames: int | None = None
+    ) -> Replay:
+        """Write a 3-D animation of the run as one self-contained HTML file: bodies, joints, deformations, loads, plots.
+
+        Parameters
+        ----------
+        path
+            The file; by default a temporary one, which is opened in the browser (a notebook shows it in place).
+        open
+            Whether to open it in the browser.
+        run
+            Which member of a batch.
+        frames
+            Keep at most this many samples; by default as many as make a page of some 30 MB.
+
+        Returns
+        -------
+        Replay
+            The file, with `open()`.
+        """
+        replay: Replay = bough.view(self, path, open=open, run=run, frames=frames)
+        return replay
+
+
+class Result(ShownResult):
+    """What a run gave: `data`, `plot()`, `save()`, `view()`; printed, it is a summary.
+
+    Quantities are computed from the recorded states when they are first needed. Plots and the replay may show some that
+    `record` does not name.
+
+    Parameters
+    ----------
+    trajectory
+        The sampled states.
+    record
+        What goes into `data`: names as `simulate` takes them.
+
+    Attributes
+    ----------
+    data : xarray.Dataset
+        All that was recorded, with names, units and coordinates.
+    time : ndarray
+        The times of the samples [s].
+    system : System
+        The description of what was simulated.
+    model : Model
+        The compiled system.
+    facts : Facts
+        How the run was made and how it ended.
+    failure : str or None
+        Why the run stopped early; None if it reached its end.
+    events : tuple of Occurrence
+        What happened, in order; of a batch, a tuple for each run.
     """
 
     def __init__(self, trajectory: Trajectory, record: str | Iterable[str] | None = None) -> None:
-        self.trajectory = _reached(trajectory)
-        names = chosen(record, trajectory.model.system, controlled=bool(trajectory.u.any()))
+        self.trajectory = _trimmed(trajectory)
+        names = select_records(record, trajectory.model.system, controlled=bool(trajectory.u.any()))
         self.facts = Facts.of(trajectory, names)
         self._cache: dict[str, Labeled] = {}
 
@@ -46,6 +175,15 @@ class Result(Report):
         """The description of what was simulated."""
         return self.trajectory.model.system
 
+    @property
+    def model(self) -> Model:
+        """The compiled system."""
+        return self.trajectory.model
+
+    def has(self, record: str) -> bool:
+        """Whatever the system has can be derived."""
+        return True
+
     def labeled(self, record: str) -> Labeled:
         """The variables of one record, derived from the states if need be."""
         if record not in self._cache:
@@ -53,20 +191,33 @@ class Result(Report):
             wanted = [name for name in self.facts.record if name not in self._cache] if recorded else [record]
             whole = label(self.trajectory, wanted)              # all that is recorded at once: one pass over the states
             for name in wanted:
-                variables = {key: whole.variables[key] for key in RECORDS[name] if key in whole.variables}
+                variables = {key: whole.variables[key] for key in RECORDS[name].quantities if key in whole.variables}
                 self._cache[name] = Labeled(whole.coords, variables, whole.attrs)
         return self._cache[record]
 
+    def internal_loads(
+        self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child"
+    ) -> xarray.DataArray:
+        """The loads through a joint or loop, or through a cut, over time; see `Model.internal_loads`.
 
-    def internal_loads(self, cut: Any, *, at: Any = (0.0, 0.0, 0.0), axes: str = "child") -> xarray.DataArray:
-        """The loads through a joint or loop (its name), or through a cut (a list of names), over time; see Model.internal_loads.
+        Parameters
+        ----------
+        cut
+            The name of a joint or loop, or a list of names.
+        at
+            The point that moments are about, in the given axes.
+        axes
+            The axes of the components.
 
-        Components that the dynamics does not determine are NaN, and `attrs["not_determined"]` says which they are.
+        Returns
+        -------
+        xarray.DataArray
+            Moments and forces; what the dynamics does not determine is NaN, and `attrs["not_determined"]` lists it.
         """
-        return internal_loads(self.trajectory, cut, at, axes)
+        return label_internal_loads(self.trajectory, cut, at, axes)
 
 
-def _reached(trajectory: Trajectory) -> Trajectory:
+def _trimmed(trajectory: Trajectory) -> Trajectory:
     """Without the samples at the end that no run reached."""
     reached = np.isfinite(trajectory.x).all(axis=2).any(axis=0)
     if reached.all():
@@ -75,8 +226,8 @@ def _reached(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, t=trajectory.t[:n], x=trajectory.x[:, :n], u=trajectory.u[:, :n])
 
 
-class SavedResult(Report):
-    """A result read from a file: as Result, but with what was recorded only."""
+class SavedResult(ShownResult):
+    """A result read from a file: as `Result`, but with what was recorded only."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
@@ -85,18 +236,44 @@ class SavedResult(Report):
 
     @cached_property
     def system(self) -> System:
-        """The description of what was simulated: `system.compile()` gives the model."""
-        return meshes.read_system(self.facts.system, self.facts.meshes)
+        """The description of what was simulated."""
+        return netcdf.read_system(self.facts.system, self.facts.meshes)
+
+    @cached_property
+    def model(self) -> Model:
+        """The system, compiled."""
+        model: Model = self.system.compile()
+        return model
+
+    def has(self, record: str) -> bool:
+        """Whether it was recorded."""
+        return record in self.facts.record
 
     def labeled(self, record: str) -> Labeled:
         """The variables of one record."""
-        if record not in self.facts.record:
+        if not self.has(record):
             raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}; "
                              "name it in 'record' and simulate again")
-        variables = {key: self._file.variables[key] for key in RECORDS[record] if key in self._file.variables}
+        variables = {key: self._file.variables[key] for key in RECORDS[record].quantities if key in self._file.variables}
         return Labeled(self._file.coords, variables, {key: self._file.attrs[key] for key in ATTRS if key in self._file.attrs})
 
 
 def open_result(path: str | PathLike[str]) -> SavedResult:
-    """Read a result that `save` wrote."""
+    """Read a result that `Result.save` wrote.
+
+    Parameters
+    ----------
+    path
+        A NetCDF file.
+
+    Returns
+    -------
+    SavedResult
+        The result, with what was recorded only.
+
+    Raises
+    ------
+    StateError
+        There is no such file, or bough did not write it.
+    """
     return SavedResult(path)

@@ -1,5 +1,5 @@
 """Singular configurations: where the loops of a mechanism lose independent equations, as where all links of a four-bar are in
-line. There it can go on in more ways than one, and the forces of its loops may be anything.
+line. From there the motion can branch, and the forces of the loops are not determined.
 
     quality = s_r / median(s_1)     s: singular values of the loops' Jacobian; r: its rank at most samples
 
@@ -9,17 +9,17 @@ Between two samples the coordinates are interpolated: quality falls to zero as |
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.analyze.loop_constraints import POSITION, loop_terms
+from bough.integrate.trajectory import Trajectory
+from bough.model import Model
 from bough.sweeps.fronts import REDUNDANT
 
-if TYPE_CHECKING:
-    from bough.integrate.trajectory import Trajectory
-    from bough.model import Model
-
+Array = NDArray[Any]
 NEAR = 0.01  # of its median: less quality is singular
 POINTS, ROUNDS = 33, 3  # of the search between samples
 CHUNK = 2_000_000  # floats of Jacobians at a time
@@ -27,7 +27,7 @@ ATTRS = ("independent_equations", "singular_times", "singular_losses", "singular
 
 
 class Passage(NamedTuple):
-    """A singular configuration on the way of a run."""
+    """A singular configuration that a run passes."""
 
     time: float
     lost: int  # independent equations
@@ -39,7 +39,7 @@ class Passage(NamedTuple):
         return f"{where}: the loops lose {self.lost} of {self.equations} independent equation{'s' * (self.equations != 1)} there"
 
 
-def passages(trajectory: Trajectory) -> list[Passage]:
+def find_singular(trajectory: Trajectory) -> list[Passage]:
     """The singular configurations that the runs pass, in their order."""
     found = []
     places = {key: values for key, values in (trajectory.parameters or {}).items() if key.endswith(".at")}    # masses do not matter
@@ -47,12 +47,12 @@ def passages(trajectory: Trajectory) -> list[Passage]:
         member = {key: values[run] for key, values in places.items()}
         model = trajectory.model.with_parameters(member) if member else trajectory.model
         reached = np.isfinite(states).all(axis=1)
-        found += [passage._replace(run=run) for passage in on_the_way(model, trajectory.t[reached], states[reached])]
+        found += [passage._replace(run=run) for passage in find_on_path(model, trajectory.t[reached], states[reached])]
     return found
 
 
-def on_the_way(model: Model, t: np.ndarray, q: np.ndarray) -> list[Passage]:
-    """The singular configurations on one way through the positions q (samples, nq)."""
+def find_on_path(model: Model, t: Array, q: Array) -> list[Passage]:
+    """The singular configurations on a path through the positions q (samples, nq)."""
     if len(t) < 2:
         return []
     sizes = singular_values(model, q)
@@ -70,7 +70,7 @@ def on_the_way(model: Model, t: np.ndarray, q: np.ndarray) -> list[Passage]:
     return found
 
 
-def singular_values(model: Model, q: np.ndarray) -> np.ndarray:
+def singular_values(model: Model, q: Array) -> Array:
     """(samples, ...): those of the loops' Jacobian at the positions q, the greatest first."""
     rows = sum(closure.rows for closure in model.tables.fronts.closures)
     longest, n = max(4, CHUNK // (rows * model.nv)), len(q)
@@ -81,7 +81,7 @@ def singular_values(model: Model, q: np.ndarray) -> np.ndarray:
     return np.concatenate([np.linalg.svd(J, compute_uv=False) for J in jacobians])[:n]
 
 
-def dips(quality: np.ndarray, limit: float) -> list[int]:
+def dips(quality: Array, limit: float) -> list[int]:
     """Samples where quality is least and either below the limit or so steep that it may touch zero before the next sample.
 
     >>> dips(np.array([5.0, 3.0, 1.0, 0.9, 2.9, 4.9]), 0.01)
@@ -96,13 +96,13 @@ def dips(quality: np.ndarray, limit: float) -> list[int]:
     return np.flatnonzero(least & ((quality < limit) | (quality < 2 * steepest))).tolist()
 
 
-def interpolation(model: Model, t: np.ndarray, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def interpolation(model: Model, t: Array, q: Array) -> Callable[[Array], Array]:
     """Coordinates at any time between the first and the last sample."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(t, q)
 
-    def path(times: np.ndarray) -> np.ndarray:
+    def path(times: Array) -> Array:
         states = spline(times)
         for at in model.quaternions:
             states[:, at : at + 4] /= np.linalg.norm(states[:, at : at + 4], axis=1, keepdims=True)
@@ -111,7 +111,7 @@ def interpolation(model: Model, t: np.ndarray, q: np.ndarray) -> Callable[[np.nd
     return path
 
 
-def lowest(model: Model, path: Callable[[np.ndarray], np.ndarray], low: float, high: float, rank: int) -> tuple[float, np.ndarray]:
+def lowest(model: Model, path: Callable[[Array], Array], low: float, high: float, rank: int) -> tuple[float, Array]:
     """When quality is least between two times, and the singular values then."""
     for _ in range(ROUNDS):
         times = np.linspace(low, high, POINTS)

@@ -1,21 +1,21 @@
-"""A result in a few lines: what was simulated, how it went, how well it kept what it must keep, where it ended."""
+"""A result in a few lines: what was simulated, how it went, how well energy and momentum were conserved, where it ended."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.results.conserved import energy_spoilers, momentum_spoilers
-from bough.results.dataset import joint_units
+from bough.results.conservation import external_effects, nonconservative_effects
+from bough.results.dataset import entry_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
 from bough.results.elements import LIMITS, wrench_elements
-from bough.results.loops import holds
+from bough.results.quantities import constrained_by_loops
+from bough.results.report import Report
 from bough.results.singular import from_attrs
 
-if TYPE_CHECKING:
-    from bough.results.report import Report
-
+Array = NDArray[Any]
 Row = tuple[str, str]
 _MOST_JOINTS = 12  # that are listed with their final values, and flexible bodies
 _MOST_PASSAGES = 4
@@ -52,7 +52,7 @@ def text(report: Report) -> str:
     """Title and rows as plain text."""
     lines = rows(report)
     width = max(len(name) for name, _ in lines)
-    return "\n".join([f"Result of {title(report)}", *(f"  {name:{width}}  {said}" for name, said in lines)])
+    return "\n".join([f"Result of {title(report)}", *(f"  {name:{width}}  {line}" for name, line in lines)])
 
 
 def _time(report: Report) -> str:
@@ -75,10 +75,10 @@ def _wall_time(report: Report) -> str:
 
 def _energy(report: Report) -> str:
     total = report.array("total_energy")
-    spoilers = energy_spoilers(report.system, controlled=report.facts.controlled)
-    if spoilers:
+    effects = nonconservative_effects(report.system, controlled=report.facts.controlled)
+    if effects:
         first, last = total[..., 0], total[..., -1]
-        return f"{_span(first)} -> {_span(last)} J ({', '.join(spoilers)})"
+        return f"{_span(first)} -> {_span(last)} J ({', '.join(effects)})"
     kinetic = report.array("kinetic_energy")
     exchanged = np.nanmax(kinetic, axis=-1) - np.nanmin(kinetic, axis=-1)
     drift = np.nanmax(np.abs(total - total[..., :1]), axis=-1)
@@ -88,8 +88,7 @@ def _energy(report: Report) -> str:
 
 
 def _momentum(report: Report) -> list[Row]:
-    spoilers = momentum_spoilers(report.system, base_pushed=report.facts.base_pushed)
-    if spoilers:
+    if external_effects(report.system, base_pushed=report.facts.base_pushed):
         return []
     found = []
     for name, unit in (("angular", "N m s"), ("linear", "N s")):
@@ -116,7 +115,7 @@ def _gaps(report: Report) -> str:
     """How far the loops were open at most, and which."""
     parts, names = [], list(report.system.loops)
     for kind, (variable, unit) in enumerate((("loop_gap", "m"), ("loop_gap_angle", "rad"))):
-        if any(held[kind] for held in holds(report.system).values()):
+        if any(constrained[kind] for constrained in constrained_by_loops(report.system).values()):
             series = report.array(variable).reshape(-1, len(names))
             row, worst = divmod(int(np.nanargmax(series)), len(names))
             largest = series[row, worst]
@@ -150,7 +149,7 @@ def _limits(report: Report) -> list[Row]:
 
 
 def _passages(report: Report) -> list[Row]:
-    """The singular configurations on the way; of a batch, in how many runs."""
+    """The singular configurations that were passed; of a batch, in how many runs."""
     found = from_attrs(report.arrays.attrs)
     if not report.facts.batched or not found:
         rows = [("singular" if i == 0 else "", str(passage)) for i, passage in enumerate(found)]
@@ -159,7 +158,7 @@ def _passages(report: Report) -> list[Row]:
     return [("singular", f"{len(runs)} of {report.runs} runs pass singular configurations; run {first.run} {first}")]
 
 
-def _relative(drift: np.ndarray, scale: np.ndarray, of_what: str) -> str:
+def _relative(drift: Array, scale: Array, of_what: str) -> str:
     if not np.all(np.isfinite(scale) & (scale > 0)):
         return ""
     return f" ({(drift / scale).max():.1e} {of_what})"
@@ -167,7 +166,7 @@ def _relative(drift: np.ndarray, scale: np.ndarray, of_what: str) -> str:
 
 def _final(report: Report) -> list[Row]:
     """Where each joint ended; of a batch, the least and the greatest over the runs."""
-    q, units, found, at = report.array("q")[..., -1, :], joint_units(report.system)["q_unit"], list[Row](), 0
+    q, units, found, at = report.array("q")[..., -1, :], entry_units(report.system)["q_unit"], list[Row](), 0
     for name, body in report.system.bodies.items():
         parts = []
         for i, coordinate in enumerate(body.joint.q_labels, start=at):
@@ -207,6 +206,6 @@ def _rounded(factor: float) -> str:
     return f"{float(f'{factor:.2g}'):,.0f}" if factor >= 10 else f"{factor:.2g}"
 
 
-def _span(values: np.ndarray) -> str:
+def _span(values: Array) -> str:
     low, high = np.nanmin(values), np.nanmax(values)
     return f"{high:.4g}" if np.ndim(values) == 0 or low == high else f"{low:.4g} .. {high:.4g}"

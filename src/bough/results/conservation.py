@@ -1,4 +1,4 @@
-"""What a system must keep, so that a drift of it is an error of the integration."""
+"""Whether a system conserves its energy and momenta, so that a drift is an error of the integration."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Joint, Lock, System
 
 
-def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
-    """What does work on the system or dissipates it; nothing if its energy is conserved."""
+def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
+    """What does work on the system or dissipates energy; nothing if its energy is conserved."""
     joints = [body.joint for body in system.bodies.values()] + _loop_joints(system)
     held = [wheel.name for wheel in system.wheels.values() if not wheel.driven]
     held_coordinates = holdable(system)
@@ -28,7 +28,7 @@ def energy_spoilers(system: System, *, controlled: bool) -> list[str]:
     return [cause for cause, present in found.items() if present]
 
 
-def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
+def external_effects(system: System, *, base_pushed: bool) -> list[str]:
     """What acts on the system from outside, or is left out of its motion; nothing if its momenta are conserved."""
     roots = [body.joint for body in system.bodies.values() if body.parent is None]
     found = {
@@ -50,7 +50,7 @@ def momentum_spoilers(system: System, *, base_pushed: bool) -> list[str]:
 
 
 def _linearized(system: System) -> bool:
-    """Whether a body's deformation is left out of its inertia: neither energy nor momentum is then quite conserved."""
+    """Whether a body's deformation is left out of its inertia: then neither energy nor momentum is exactly conserved."""
     return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from bough.describe import Body, System
+from bough.describe.orientation import quaternions
 from bough.describe.shapes import Shape
 from bough.look.buffers import Buffers
-from bough.results.quaternions import quaternions
+from bough.look.frames import UPRIGHT
 
 Part = dict[str, Any]
-UPRIGHT = [0.0, 0.0, 0.0, 1.0]
 _SLENDER = 0.035  # the least thickness, of a body's reach, and
 _THREAD = 0.006  # of the whole system's
 _POINT = 0.11  # the radius of a ball that stands for a point mass, of a body's reach
@@ -133,8 +133,8 @@ def _rods(middle: Any, places: list[np.ndarray], least: float) -> list[Part]:
 
 def _rod(start: np.ndarray, end: np.ndarray, radius: float) -> Part:
     along = (end - start) / np.linalg.norm(end - start)
-    aside = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
-    aside /= np.linalg.norm(aside)
-    part = _frustum((start + end) / 2, _turn(np.stack([aside, np.cross(along, aside), along], axis=1)),
+    sideways = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    sideways /= np.linalg.norm(sideways)
+    part = _frustum((start + end) / 2, _turn(np.stack([sideways, np.cross(along, sideways), along], axis=1)),
                     float(np.linalg.norm(end - start)), radius, radius)  # fmt: skip
     return part | {"role": "rod"}

@@ -19,7 +19,7 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
     outline = _visible(body.outline) if body.outline is not None and len(body.outline.position) else _of_nodes(body)
     n, nodes, points = body.n_modes, body.nodes, outline.position
     path = chain(outline)
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "modes": n,
         "frequencies": body.frequencies.tolist(),
         "inboard": -1 if body.inboard is None else nodes.index(body.inboard),
@@ -35,12 +35,12 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
         "chain": None,
     }
     if path is not None:
-        told["chain"] = path
-        told["twist"] = buffers.add(_twist(body, points[path]))
-        told["section"] = section(body, points[path])
-        told["shortens"] = body.geometric is not None and body.variant == "full"
-        told["nodePoint"] = [_nearest(points[path], place) for place in nodes.position]
-    return told
+        found["chain"] = path
+        found["twist"] = buffers.add(_twist(body, points[path]))
+        found["section"] = section(body, points[path])
+        found["shortens"] = body.geometric is not None and body.variant == "full"
+        found["nodePoint"] = [_nearest(points[path], place) for place in nodes.position]
+    return found
 
 
 def _of_nodes(body: FlexibleBody) -> Outline:
@@ -52,11 +52,11 @@ def _visible(outline: Outline) -> Outline:
     """Without the points inside a surface, and those of quadratic elements between vertices."""
     if not len(outline.faces):
         return outline
-    seen, faces = np.unique(outline.faces, return_inverse=True)
+    visible, faces = np.unique(outline.faces, return_inverse=True)
     number = np.full(len(outline.position), -1)
-    number[seen] = np.arange(len(seen))
+    number[visible] = np.arange(len(visible))
     lines = number[outline.lines]
-    return Outline(outline.position[seen], outline.phi[seen], lines[(lines >= 0).all(axis=1)], faces.reshape(-1, 3))
+    return Outline(outline.position[visible], outline.phi[visible], lines[(lines >= 0).all(axis=1)], faces.reshape(-1, 3))
 
 
 def chain(outline: Outline) -> list[int] | None:
@@ -95,7 +95,7 @@ def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:
     across = np.linalg.svd(axis[None])[2][1:]                     # two directions normal to the axis
     compliance = _compliance(body)
     values, vectors = np.linalg.eigh(across @ compliance @ across.T)
-    first, second = vectors.T @ across                            # the stiff way, and the soft way to bend
+    first, second = vectors.T @ across                            # the stiff and the soft direction of bending
     ratio = float(np.sqrt(max(values[0], 0.0) / values[1])) if values[1] > 0 else 1.0
     ratio = float(np.clip(ratio, _THINNEST, 1.0))
     gyration = _gyration(body, axis)

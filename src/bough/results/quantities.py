@@ -1,0 +1,218 @@
+"""The one table of what a result can hold: each name that `record` takes, with the variables of the dataset it stands for.
+
+`result.plot` takes the same names, or those of single variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+from bough.compile.coordinates import holdable
+from bough.describe import CentralGravity, Distance, System
+from bough.describe.orientation import quaternions
+from bough.errors import StateError, nearest
+from bough.model import Model
+from bough.results.deflections import displacements, flexible_bodies, rotations
+from bough.results.elements import limits, tensions, wrench_elements, wrenches
+from bough.results.samples import Derive
+
+
+class Axis(NamedTuple):
+    """A dimension of the dataset behind run and time: the names along it."""
+
+    names: Callable[[Model], Iterable[str]]
+    long_name: str = ""
+    optional: bool = False  # variables along it are left out where it has no names
+
+
+AXES = {
+    "q_name": Axis(lambda model: model.names.q, "joint or modal coordinate"),
+    "v_name": Axis(lambda model: model.names.v, "joint or modal speed"),
+    "body": Axis(lambda model: model.names.bodies, "body"),
+    "wheel": Axis(lambda model: model.names.wheels, "wheel", optional=True),
+    "loop": Axis(lambda model: model.system.loops, "loop"),
+    "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
+    "line": Axis(lambda model: model.system.lines, "line", optional=True),
+    "element": Axis(lambda model: wrench_elements(model.system), "restoring or buoyancy", optional=True),
+    "node": Axis(lambda model: node_names(model.system), "node of a flexible body"),
+    "axis": Axis(lambda model: "xyz"),
+    "quaternion": Axis(lambda model: "xyzw", "scalar-last"),
+    "component": Axis(lambda model: ("mx", "my", "mz", "fx", "fy", "fz"), "moment, force"),
+}
+
+
+class Quantity(NamedTuple):
+    """A variable of the dataset."""
+
+    dims: tuple[str, ...]  # behind run and time
+    units: str
+    long_name: str
+    derive: Derive  # from samples of the state
+    units_of: str = ""  # coordinate of the dataset that has the unit of each entry, where they differ
+
+
+class Record(NamedTuple):
+    """The variables that go by one name."""
+
+    quantities: dict[str, Quantity]
+    needs: str = ""  # what a system must have; see PRESENT
+    default: bool | Literal["controlled"] = False  # whether it is recorded unless `record` says otherwise
+    evaluated: Literal["no", "motion", "acceleration"] = "motion"  # what the model must be asked for
+    plotted: bool = True  # whether it has a figure; all of it is in the replay
+
+
+AXIS, BODY, NODE = ("axis",), ("body", "axis"), ("node", "axis")
+RECORDS: dict[str, Record] = {
+    "state": Record({
+        "q": Quantity(("q_name",), "", "joint and modal coordinates", lambda s: s.q, "q_unit"),
+        "v": Quantity(("v_name",), "", "joint and modal speeds", lambda s: s.v, "v_unit"),
+    }, default=True, evaluated="no"),
+    "pose": Record({
+        "position": Quantity(BODY, "m", "position of body origins, world axes", lambda s: s.bodies.position),
+        "attitude": Quantity(("body", "quaternion"), "", "attitude of bodies, body axes to world axes",
+                             lambda s: quaternions(s.bodies.attitude)),
+    }, default=True),
+    "velocity": Record({
+        "velocity": Quantity(BODY, "m/s", "velocity of body origins, world axes", lambda s: s.bodies.velocity),
+        "angular_velocity": Quantity(BODY, "rad/s", "angular velocity of bodies, world axes", lambda s: s.bodies.rate),
+    }),
+    "acceleration": Record({
+        "a": Quantity(("v_name",), "", "joint and modal accelerations", lambda s: s.a, "a_unit"),
+        "acceleration": Quantity(BODY, "m/s^2", "acceleration of body origins, world axes",
+                                 lambda s: s.bodies.acceleration[..., 3:]),
+        "angular_acceleration": Quantity(BODY, "rad/s^2", "angular acceleration of bodies, world axes",
+                                         lambda s: s.bodies.acceleration[..., :3]),
+    }, evaluated="acceleration"),
+    "reactions": Record({
+        "reaction": Quantity(("body", "component"), "N m, N", "moment and force of the parent on the body, body axes",
+                             lambda s: s.reactions()),
+    }, evaluated="acceleration"),
+    "energy": Record({
+        "kinetic_energy": Quantity((), "J", "kinetic energy", lambda s: s.bodies.kinetic_energy),
+        "potential_energy": Quantity((), "J", "potential energy of gravity, springs and strain",
+                                     lambda s: s.bodies.potential_energy),
+        "total_energy": Quantity((), "J", "total energy", lambda s: s.bodies.kinetic_energy + s.bodies.potential_energy),
+    }, default=True),
+    "momentum": Record({
+        "angular_momentum": Quantity(AXIS, "N m s", "angular momentum about the mass center, world axes",
+                                     lambda s: s.bodies.momentum[:, :3]),
+        "linear_momentum": Quantity(AXIS, "N s", "linear momentum, world axes", lambda s: s.bodies.momentum[:, 3:]),
+        "center_of_mass": Quantity(AXIS, "m", "mass center, world axes", lambda s: s.bodies.center_of_mass),
+    }, default=True),
+    "nodes": Record({
+        "node_position": Quantity(NODE, "m", "position of nodes of flexible bodies, world axes", lambda s: s.nodes("position")),
+        "node_velocity": Quantity(NODE, "m/s", "velocity of nodes of flexible bodies, world axes", lambda s: s.nodes("velocity")),
+        "node_attitude": Quantity(("node", "quaternion"), "", "attitude of nodes of flexible bodies, node axes to world axes",
+                                  lambda s: quaternions(s.nodes("attitude"))),
+        "node_deflection": Quantity(NODE, "m", "displacement of nodes from their undeformed places, body axes",
+                                    lambda s: s.deflections(displacements)),
+        "node_rotation": Quantity(NODE, "rad", "rotation vector of nodes from their undeformed attitudes, body axes",
+                                  lambda s: s.deflections(rotations)),
+    }, needs="flexible bodies", default=True),
+    "strain": Record({
+        "strain_energy": Quantity(("body",), "J", "strain energy of bodies", lambda s: s.bodies.strain_energy),
+    }, needs="flexible bodies", default=True),
+    "shapes": Record({
+        "outline": Quantity(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them",
+                            lambda s: s.outline()),
+    }, needs="flexible bodies", plotted=False),
+    "wheels": Record({
+        "wheel_speed": Quantity(("wheel",), "rad/s", "wheel speed relative to its body", lambda s: s.wheels),
+        "wheel_momentum": Quantity(("wheel",), "N m s", "wheel momentum relative to its body",
+                                   lambda s: s.wheels * s.wheel_inertias),
+    }, needs="wheels", default=True, evaluated="no"),
+    "torque": Record({
+        "joint_torque": Quantity(("v_name",), "",
+                                 "joint torques and forces, modal forces, described and controlled, without springs",
+                                 lambda s: s.torques[:, : s.model.nv], "torque_unit"),
+        "motor_torque": Quantity(("wheel",), "N m", "motor torques of the description and the controller",
+                                 lambda s: s.torques[:, s.model.nv :]),
+    }, default="controlled", evaluated="no"),
+    "orbit": Record({
+        "orbit_position": Quantity(AXIS, "m", "mass center relative to the attracting center, inertial axes",
+                                   lambda s: s.orbit[:, :3]),
+        "orbit_velocity": Quantity(AXIS, "m/s", "velocity of the mass center, inertial axes", lambda s: s.orbit[:, 3:]),
+    }, needs="central gravity", default=True, evaluated="no"),
+    "loops": Record({
+        "constraint_force": Quantity(("loop", "component"), "N m, N",
+                                     "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
+                                     lambda s: s.loop_forces),
+        "loop_gap": Quantity(("loop",), "m", "largest gap of the translations that a loop holds", lambda s: s.loop_gaps[0]),
+        "loop_gap_angle": Quantity(("loop",), "rad", "largest gap of the rotations that a loop holds", lambda s: s.loop_gaps[1]),
+    }, needs="loops", default=True),
+    "drives": Record({
+        "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
+                                lambda s: s.drive_forces(), "drive_unit"),
+    }, needs="held coordinates", default=True),
+    "elements": Record({
+        "line_tension": Quantity(("line",), "N", "tension of lines", lambda s: tensions(s.bodies)),
+        "element_force": Quantity(("element", "component"), "N m, N",
+                                  "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
+                                  lambda s: wrenches(s.bodies)),
+        "element_limit": Quantity(("element",), "", "0 where the law of the element holds, else what is beyond it",
+                                  lambda s: limits(s.bodies)),
+    }, needs="force elements", default=True),
+}  # fmt: skip
+QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
+RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}
+
+PRESENT: dict[str, Callable[[System], Any]] = {
+    "flexible bodies": flexible_bodies,
+    "wheels": lambda system: system.wheels,
+    "loops": lambda system: system.loops,
+    "held coordinates": holdable,
+    "force elements": lambda system: system.elements,
+    "central gravity": lambda system: isinstance(system.gravity, CentralGravity),
+}
+
+
+def missing(system: System, record: str) -> str:
+    """What a system would need to have this record, but has not; empty if it has all."""
+    needs = RECORDS[record].needs
+    return needs if needs and not PRESENT[needs](system) else ""
+
+
+def select_records(record: str | Iterable[str] | None, system: System, *, controlled: bool = False) -> tuple[str, ...]:
+    """The names to record: the given ones, or the defaults for this system; in orbit, the orbit always.
+
+    >>> select_records(["state", "enrgy"], System("arm"))
+    Traceback (most recent call last):
+    bough.errors.StateError: record: there is no 'enrgy', did you mean 'energy'?
+    """
+    if record is None:
+        return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
+                     and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
+    names = [record] if isinstance(record, str) else list(record)
+    if not names:
+        raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
+    for name in names:
+        if name not in RECORDS:
+            remedy = nearest(name, RECORDS) or f"; choose out of {', '.join(RECORDS)}"
+            raise StateError(f"record: there is no {name!r}{remedy}")
+        if name == "orbit" and missing(system, name):
+            raise StateError("record: 'orbit' needs central gravity; the mass center of this system is in 'momentum'")
+        if needs := missing(system, name):
+            raise StateError(f"record: {name!r}, but system {system.name!r} has no {needs}; leave it out")
+    return tuple(dict.fromkeys([*names, *([] if missing(system, "orbit") else ["orbit"])]))
+
+
+def node_names(system: System) -> list[str]:
+    """The nodes of flexible bodies, as in boom.tip."""
+    return [f"{body}.{node}" for body, flexible in flexible_bodies(system).items() for node in flexible.nodes.names]
+
+
+def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:
+    """By loop, whether it constrains translations and whether it constrains rotations.
+
+    >>> s = System("hatch")
+    >>> _ = s.body("hatch", joint="free", mass=1.0, inertia=(1, 1, 1))
+    >>> _ = s.loop("ball", joint="spherical", a="world", b="hatch")
+    >>> constrained_by_loops(s)
+    {'ball': (True, False)}
+    """
+    return {
+        name: (True, False) if isinstance(loop.joint, Distance) else
+        (len(loop.joint.translations) < 3, not loop.joint.spherical and len(loop.joint.rotations) < 3)
+        for name, loop in system.loops.items()
+    }  # fmt: skip

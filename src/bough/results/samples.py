@@ -1,0 +1,205 @@
+"""The recorded states put through the model again: poses, accelerations, reactions, loop forces, energies, deformations.
+
+The model evaluates many states at once, in lanes; they are passed in chunks, so that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.analyze.body_motion import Bodies
+from bough.analyze.cut_loads import CutLoads
+from bough.compile.coordinates import holdable
+from bough.flex import FlexibleBody
+from bough.integrate.trajectory import Trajectory
+from bough.model import Model
+from bough.progress import working
+from bough.results.deflections import flexible_bodies, modal_coordinates
+
+Array = NDArray[Any]
+CHUNK = 4_000_000  # floats that the kinematics of a chunk may take
+_FLOATS_PER_BODY = 60
+_FEWEST = 4  # states in a chunk: fewer would need the model's one-lane kernels as well
+
+
+class Rows(NamedTuple):
+    """Times, states and controls, one row per sample."""
+
+    t: Array
+    x: Array
+    u: Array
+
+
+class Samples:
+    """One chunk of states of one model; each thing is computed once, when it is first needed."""
+
+    def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
+        nq, nv, nw = model.nq, model.nv, model.nw
+        self.model, self.rows, self.accelerated = model, rows, accelerated
+        self.q, self.v, self.wheels = rows.x[:, :nq], rows.x[:, nq : nq + nv], rows.x[:, nq + nv : nq + nv + nw]
+        self.orbit, self.tau = rows.x[:, nq + nv + nw :], rows.u[:, :nv]
+        self.options: dict[str, Any] = {"t": rows.t}
+        if nw:
+            self.options |= {"wheels": self.wheels, "motors": rows.u[:, nv:]}
+        if model.in_orbit:
+            self.options["orbit"] = self.orbit
+
+    @cached_property
+    def a(self) -> Array:
+        """(rows, nv) accelerations."""
+        return self.model.forward_dynamics(self.q, self.v, self.tau, **self.options)
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The motion of all bodies; with their accelerations, if those are among what is wanted."""
+        return self.model.bodies(self.q, self.v, self.a if self.accelerated else np.zeros_like(self.v), **self.options)
+
+    @cached_property
+    def torques(self) -> Array:
+        """(rows, nv + nw) of joints and motors: those of the description and those of the controller."""
+        return self.rows.u + self.model.actuation(self.rows.t)
+
+    @cached_property
+    def wheel_inertias(self) -> Array:
+        return np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
+
+    @cached_property
+    def loop_forces(self) -> Array:
+        """(rows, loops, 6)."""
+        return np.stack(list(self.model.constraint_forces(self.q, self.v, self.tau, **self.options).values()), axis=1)
+
+    @cached_property
+    def loop_gaps(self) -> tuple[Array, Array]:
+        """(rows, loops) each: the largest gap of the translations that a loop constrains [m], and of the rotations [rad]."""
+        gaps, closures = self.model.loop_gaps(self.q), self.model.tables.fronts.closures
+        linear = [np.abs(gaps[c.name][:, : c.rows - c.rotations]).max(axis=1, initial=0.0) for c in closures]
+        angular = [np.abs(gaps[c.name][:, c.rows - c.rotations :]).max(axis=1, initial=0.0) for c in closures]
+        return np.stack(linear, axis=1), np.stack(angular, axis=1)
+
+    def drive_forces(self) -> Array:
+        """(rows, coordinates that can be held)."""
+        forces = self.model.drive_forces(self.q, self.v, self.tau, **self.options)
+        free = np.full(len(self.rows.t), np.nan)
+        return np.stack([forces.get(name, free) for name in holdable(self.model.system)], axis=1)
+
+    def reactions(self) -> Array:
+        """(rows, bodies, 6)."""
+        return self.model.reactions(self.q, self.v, self.a, self.tau, **self.options)
+
+    def internal_loads(self, **cut: Any) -> CutLoads:
+        return self.model.internal_loads(self.q, self.v, self.a, self.tau, **cut, **self.options)
+
+    def nodes(self, what: str) -> Array:
+        """(rows, nodes, ...) of the nodes of all flexible bodies."""
+        return np.concatenate([getattr(self.bodies.nodes[name], what) for name in flexible_bodies(self.model.system)], axis=1)
+
+    def deflections(self, deflection: Callable[[FlexibleBody, Array], Array]) -> Array:
+        """(rows, nodes, 3): what the modal coordinates do to the nodes of all flexible bodies."""
+        eta = modal_coordinates(self.model.system, self.q)
+        parts = [deflection(body, eta[name]) for name, body in flexible_bodies(self.model.system).items()]
+        return np.concatenate(parts, axis=1)
+
+    def outline(self) -> Array:
+        """(rows, points, 3): the points of all flexible bodies."""
+        return np.concatenate([self.bodies.shape(name) for name in flexible_bodies(self.model.system)], axis=1)
+
+
+Derive = Callable[[Samples], Array]
+
+
+def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerated: bool) -> dict[str, Array]:
+    """Each wanted quantity of all samples, (run, time, ...); NaN where a run diverged."""
+    (runs, samples), done = trajectory.x.shape[:2], 0
+    found: dict[str, list[Array]] = {name: [] for name in wanted}
+    with working(f"{trajectory.model.system.name}: deriving") as progress, np.errstate(over="ignore", invalid="ignore"):
+        for model, rows in _segments(trajectory):
+            for chunk in _chunks(model, rows):
+                for name, values in _evaluate_chunk(model, chunk, wanted, accelerated).items():
+                    found[name].append(values)
+                done += len(chunk.t)
+                progress(done / (runs * samples))
+    whole = {name: np.concatenate(parts) for name, parts in found.items()}
+    return {name: array.reshape(runs, samples, *array.shape[1:]) for name, array in whole.items()}
+
+
+def read(trajectory: Trajectory, wanted: Mapping[str, Derive]) -> dict[str, Array]:
+    """Quantities that are parts of the states and controls themselves, (run, time, ...); the model is not evaluated."""
+    runs, samples, _ = trajectory.x.shape
+    x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
+    rows = Samples(trajectory.model, Rows(np.tile(trajectory.t, runs), x, u), accelerated=False)
+    return {name: (values := derive(rows)).reshape(runs, samples, *values.shape[1:]) for name, derive in wanted.items()}
+
+
+def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
+    """All rows with the one model; or the rows of each run with its own parameters, and with the constraints that were in force."""
+    runs, samples, _ = trajectory.x.shape
+    if not trajectory.parameters and not trajectory.spans:
+        x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
+        yield trajectory.model, Rows(np.tile(trajectory.t, runs), x, u)
+        return
+    for run in range(runs):
+        member = {key: values[run] for key, values in (trajectory.parameters or {}).items()}
+        model = trajectory.model.with_parameters(member) if member else trajectory.model
+        begin = -np.inf
+        for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
+            inside = (trajectory.t > begin) & (trajectory.t <= end)
+            if inside.any():
+                rows = Rows(trajectory.t[inside], trajectory.x[run, inside], trajectory.u[run, inside])
+                yield model.switched(then.holds, then.contacts), rows
+            begin = end
+
+
+def _evaluate_chunk(model: Model, chunk: Rows, wanted: Mapping[str, Derive], accelerated: bool) -> dict[str, Array]:
+    n = len(chunk.t)
+    finite = np.asarray(np.isfinite(chunk.x).all(axis=1))
+    samples, found = Samples(model, _valid(model, chunk, finite), accelerated=accelerated), {}
+    for name, derive in wanted.items():
+        found[name] = np.array(derive(samples)[:n])
+        found[name][~finite] = np.nan
+    return found
+
+
+def _chunks(model: Model, rows: Rows) -> Iterator[Rows]:
+    longest = max(_FEWEST, CHUNK // _floats(model))
+    for part in np.array_split(np.arange(len(rows.t)), -(-len(rows.t) // longest)):
+        yield Rows(*(array[part[0] : part[-1] + 1] for array in rows))
+
+
+def _floats(model: Model) -> int:
+    """Roughly how many floats the kinematics and deformation of one state take."""
+    bodies = flexible_bodies(model.system).values()
+    modal = sum(_FLOATS_PER_BODY * body.n_modes + 3 * (1 + body.n_modes) * len(body.nodes) for body in bodies)
+    points = sum(len(body.deformed_outline(np.zeros(body.n_modes))) for body in bodies)
+    places = 1 + len(model.names.bodies) + sum(len(body.nodes) for body in bodies)
+    jacobian = 4 * model.tables.fronts.size * (model.nv + model.tables.fronts.size)         # of the loops, and its factors
+    return _FLOATS_PER_BODY * places + modal + 9 * points + jacobian
+
+
+def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
+    """Rows that the model accepts: diverged states are replaced (their results become NaN), short chunks are padded."""
+    t, x, u = chunk
+    if not finite.all():
+        start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model)]
+        x = np.where(finite[:, None], x, np.concatenate([np.asarray(part, float) for part in start]))
+        u = np.where(finite[:, None], u, 0.0)
+    missing = max(0, _FEWEST - len(t))
+    return Rows(*(np.concatenate([array, *[array[-1:]] * missing]) for array in (t, x, u)))
+
+
+def _initial_orbit(model: Model) -> list[float]:
+    gravity = model.system.gravity
+    return [] if isinstance(gravity, tuple) else [*gravity.position, *gravity.velocity]
+
+
+def continuous(series: Array, axis: int) -> Array:
+    """q and -q are the same rotation: pick the one closer to the sample before. The first has a scalar part >= 0."""
+    q = np.moveaxis(series, axis, 0)
+    flips = np.where(np.einsum("t...i,t...i->t...", q[1:], q[:-1]) < 0, -1.0, 1.0)
+    first = np.where(q[:1, ..., 3] < 0, -1.0, 1.0)
+    signs = np.cumprod(np.concatenate([first, flips]), axis=0)
+    return np.moveaxis(q * signs[..., None], 0, axis)
