@@ -1,6 +1,6 @@
 """The equations of closed loops: how far apart the ends of each are, how fast they part, and along which wrenches they are held.
 
-A loop holds a frame of body b to one of body a.  Row j of its equations says [B 14]
+A loop holds a frame of body b to one of body a.  Row j of its equations says [B 14] [JSC 4.15]
 
     phi_j'' = K_b.A_b + K_a.A_a + gamma_j = 0          K_b = (arm x n, n) of a direction n that a holds, (l, 0) of a rotation
 
@@ -47,7 +47,7 @@ def point_acceleration(A, omega, arm):
 
 @leaf
 def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
-    """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilizes it."""
+    """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilizes it [JSC 4.16]."""
     at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
             + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)

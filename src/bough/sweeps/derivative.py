@@ -64,7 +64,7 @@ def accelerate_wheels(lane, plan, pars, ws):
 
 
 def weigh_closure(lane, plan, pars, ws):
-    """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14]."""
+    """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14] [JSC 4.16]."""
     w = zero(lane) + read(pars, f.STABILIZATION)
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
 

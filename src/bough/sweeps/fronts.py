@@ -3,7 +3,7 @@ paths meet [B 15].
 
 With multipliers lambda still open, a body and all that hangs on it obey
 
-    wrench through its hinge = P A + z - K^T lambda
+    wrench through its hinge = P A + z - K^T lambda     [JSC 4.1]
     0 = K A + k + L lambda                              an equation a column: L symmetric, not negative
 
 and a hinge with U = H K^T, W = D^-1 U hands inward  K - U^T G^T,  k + U^T nu,  L + U^T W;  outward it gets
@@ -129,7 +129,8 @@ def add_answers(lane, plan, ws, front):
 
 
 def pass_hinge(lane, plan, ws, row, C, P, r):
-    """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it."""
+    """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it
+    [JSC 4.8]."""
     front = read(plan, row + f.FRONT)
     if front:
         kind = read(plan, row + f.SOLVED)
@@ -428,7 +429,7 @@ only_if_looped(meet_fronts, lambda lane, plan, ws, row, P, z: (P, z))
 
 # ---- outward ---------------------------------------------------------------------------------------------------------------
 def feel_front(lane, plan, ws, row):
-    """nu + W lambda: what the multipliers add to a hinge's own answer, where hinge_accelerate will look for it."""
+    """nu + W lambda: what the multipliers add to a hinge's own answer, where hinge_accelerate will look for it [JSC 4.5]."""
     front = read(plan, row + f.FRONT)
     if front:
         at, width, first, end = extent(plan, front)
@@ -457,7 +458,7 @@ only_if_looped(feel_front, lambda lane, plan, ws, row: None)
 
 @leaf
 def find_multipliers(lane, plan, ws, junction, A):
-    """lambda = -L^-1 (K A + k + other lambda) of the loops that were eliminated at a junction."""
+    """lambda = -L^-1 (K A + k + other lambda) of the loops that were eliminated at a junction [JSC 4.20]."""
     (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
     K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
     pivots, multipliers = line(at, width, f.FRONT_PIVOTS), line(at, width, f.FRONT_LAMBDA)

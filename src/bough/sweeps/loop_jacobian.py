@@ -134,7 +134,7 @@ def system_of_multipliers(lane, plan, ws, J, S, b):
 
 @leaf
 def solve_multipliers(lane, plan, ws, S):
-    """S lambda = balance, in place; redundant rows get no multiplier."""
+    """S lambda = balance, in place; redundant rows get no multiplier [JSC 4.20]."""
     m, x = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
     pivots = S + m*m
     for c in range(m):

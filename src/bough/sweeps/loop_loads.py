@@ -1,4 +1,4 @@
-"""Known forces along the motions that a loop leaves free: springs, dampers and motors in its joint [B 14].
+"""Known forces along the motions that a loop leaves free: springs, dampers and motors in its joint [B 14] [JSC 4.17].
 
 For each such motion a dual direction e gives its rate, e.v or e.w, and the force or moment that its power asks for, f e on b and
 -f e on a:  f = torque - stiffness (coordinate - rest) - damping rate.

@@ -3,7 +3,7 @@
     D eta'' + g.A + z_f + X lambda = 0           X = -Pi^T K of the nodes that the loops come through (and + Pi^T K of an inboard
                                                  node that the modes move)
 
-so that eliminating the modes, row by row, brings K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inward.
+[JSC 4.2], so that eliminating the modes, row by row, brings K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inward.
 """
 from bough.kernels.algebra import rotate_spatial, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL
@@ -51,7 +51,7 @@ only_if_both(inboard_columns, lambda lane, plan, ws, row: None)
 
 @leaf
 def modal_columns(lane, plan, ws, row, front):
-    """The eliminated modes' share of the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X."""
+    """The eliminated modes' share of the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X [JSC 4.4]."""
     flex, n = flex_of(plan, row)
     (rows, length, at_g, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
     C, at, width, end = (body_attitude(lane, plan, ws, flex), read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH),
