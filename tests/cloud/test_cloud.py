@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.bench.momentum import turbine
+from bough.bench.momentum_bench import turbine
 from tests.cloud.given import BASES, EULER, given_system, states
 from tests.compare import assert_same, solving
 from tests.random_systems import JOINTS
