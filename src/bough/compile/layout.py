@@ -64,7 +64,8 @@ class Layout:
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
         """Hinges on whose bodies something may act, in order; and those with wheels."""
         wheels = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
-        loaded = wheels | {parts.seat(w.body, w.node).hinge for w in (*system.wrenches.values(), *inputs)}
+        loaded = wheels | {parts.seat(w.body, w.node).hinge for w in system.wrenches.values()}
+        loaded |= {parts.seat(w.body, w.node).hinge for w in inputs}
         loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
         loaded |= {frame_seat(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
