@@ -211,23 +211,23 @@ def spring_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
 def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
     rows, pars = Rows(), Numbers()
     for j, wheel in enumerate(system.wheels.values()):
-        seat, speed = parts.seat(wheel.body, wheel.node), lay.nq + lay.nv + j
-        rows.append(r.WHEEL.row(hinge=seat.hinge, speed=lay.x + speed, motor=lay.u + lay.nv + j, rate=lay.xdot + speed,
+        attachment, speed = parts.attachment(wheel.body, wheel.node), lay.nq + lay.nv + j
+        rows.append(r.WHEEL.row(hinge=attachment.hinge, speed=lay.x + speed, motor=lay.u + lay.nv + j, rate=lay.xdot + speed,
                                 driven=wheel.driven))
-        pars.append(r.WHEEL_PARAMETERS.pack(axis=seat.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
+        pars.append(r.WHEEL_PARAMETERS.pack(axis=attachment.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
     return rows, pars
 
 
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
     """Described wrenches, then the caller's; those on bodies that are fixed to the ground move nothing."""
     rows, pars = Rows(), Numbers()
-    placed = [(parts.seat(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
+    placed = [(parts.attachment(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
               for j, w in enumerate(system.wrenches.values())]
-    placed += [(parts.seat(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
-    for seat, world, at, place in placed:
-        if seat.hinge:
-            rows.append(r.WRENCH.row(hinge=seat.hinge, u=lay.u + place, world=world))
-            pars.append(r.WRENCH_PARAMETERS.pack(c=seat.turn, r=seat.at + seat.turn @ np.asarray(at)))
+    placed += [(parts.attachment(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
+    for attachment, world, at, place in placed:
+        if attachment.hinge:
+            rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + place, world=world))
+            pars.append(r.WRENCH_PARAMETERS.pack(c=attachment.turn, r=attachment.at + attachment.turn @ np.asarray(at)))
     return rows, pars
 
 

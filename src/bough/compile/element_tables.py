@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
-from bough.compile.loop_tables import common_hinge, frame_seat
-from bough.compile.partition import Partition, Seat
+from bough.compile.loop_tables import common_hinge, frame_attachment
+from bough.compile.partition import Attachment, Partition
 from bough.describe import Buoyancy, Line, Restoring, System
 from bough.describe.elements import Element
 from bough.kernels.hinges import MODAL, NODE
@@ -39,26 +39,26 @@ def place(system: System, parts: Partition, element: Element) -> Placed:
 
 
 def place_line(parts: Partition, line: Line) -> Placed:
-    a, b = frame_seat(parts, line.a), frame_seat(parts, line.b)
+    a, b = frame_attachment(parts, line.a), frame_attachment(parts, line.b)
     numbers = columns(b.at, a.at, [line.stiffness, line.length, line.damping])
     return Placed(f.LINE, b.hinge, a.hinge, common_hinge(parts, a.hinge, b.hinge), int(line.slack), numbers)
 
 
 def place_restoring(parts: Partition, restoring: Restoring) -> Placed:
-    body = parts.seat(restoring.body, restoring.node)
-    seat = Seat(body.hinge, body.turn, body.at + body.turn @ np.asarray(restoring.at))
-    rest = neutral_place(parts, seat) if restoring.rest is None else np.asarray(restoring.rest)
+    body = parts.attachment(restoring.body, restoring.node)
+    attachment = Attachment(body.hinge, body.turn, body.at + body.turn @ np.asarray(restoring.at))
+    rest = neutral_place(parts, attachment) if restoring.rest is None else np.asarray(restoring.rest)
     K = np.asarray(restoring.stiffness)
     blocks = [K[rows, side].ravel() for rows in (slice(0, 3), slice(3, 6)) for side in (slice(0, 3), slice(3, 6))]
-    numbers = columns(seat.at, seat.turn.ravel(), rest, restoring.force, restoring.moment, *blocks)
-    return Placed(f.RESTORING, seat.hinge, 0, 0, int(restoring.feels_angles), numbers)
+    numbers = columns(attachment.at, attachment.turn.ravel(), rest, restoring.force, restoring.moment, *blocks)
+    return Placed(f.RESTORING, attachment.hinge, 0, 0, int(restoring.feels_angles), numbers)
 
 
 def place_buoyancy(parts: Partition, buoyancy: Buoyancy, gravity: float) -> Placed:
-    seat = parts.seat(buoyancy.body)
+    attachment = parts.attachment(buoyancy.body)
     cylinders = [equal_cylinder(*section) for section in buoyancy.sections]
-    numbers = columns(seat.at, seat.turn[:, 2], [buoyancy.density*gravity, buoyancy.level], np.ravel(cylinders))
-    return Placed(f.BUOYANCY, seat.hinge, 0, 0, len(cylinders), numbers)
+    numbers = columns(attachment.at, attachment.turn[:, 2], [buoyancy.density*gravity, buoyancy.level], np.ravel(cylinders))
+    return Placed(f.BUOYANCY, attachment.hinge, 0, 0, len(cylinders), numbers)
 
 
 def equal_cylinder(bottom: float, top: float, below: float, above: float) -> tuple[float, float, float]:
@@ -69,9 +69,9 @@ def equal_cylinder(bottom: float, top: float, below: float, above: float) -> tup
     return bottom + shift, top + shift, float(np.sqrt(squares/12))
 
 
-def neutral_place(parts: Partition, seat: Seat) -> np.ndarray:
+def neutral_place(parts: Partition, attachment: Attachment) -> np.ndarray:
     """(batch, 3): where a place is in the world where all coordinates are neutral."""
-    k, x = seat.hinge, seat.at
+    k, x = attachment.hinge, attachment.at
     while k:
         hinge = parts.hinges[k]
         if hinge.kind == NODE:

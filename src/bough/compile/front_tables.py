@@ -1,7 +1,7 @@
 """Where the fronts of closed loops are: which loops each holds, which hinges it passes, where fronts join [B 15].
 
-A loop is eliminated where the ways inward from its two ends meet; if that is the body frame of a flexible body, one hinge further
-in, when the modes are eliminated.  Columns of a front are in the order of elimination.
+A loop is eliminated where the paths from its two ends to the root meet; if that is the body frame of a flexible body, one hinge
+further in, when the modes are eliminated.  Columns of a front are in the order of elimination.
 """
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import padded
 
-WIDE = 24                   # columns: junctions with more of them are taken apart
+WIDE = 24                   # columns: junctions with more of them are split
 
 
 class Junction:
@@ -36,7 +36,7 @@ class Junction:
     def open(self) -> list[int]:
         return [loop for loop in self.columns if loop not in self.closed]
 
-    def take_in(self, closures: list[Closure], ends: set[int]) -> None:
+    def share_columns(self, closures: list[Closure], ends: set[int]) -> None:
         """Let fronts that join use this one's columns from their start on: those that close nothing before, do not overlap, and
         none of whose loops ends on this body, as that end would need the same column.  Such a front has nothing to be added."""
         taken = set(ends)
@@ -92,7 +92,7 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
             if parts.hinges[k].kind == MODAL:                           # its modes have one numbering of columns
                 fronts.junctions[k] = [Junction(active, closed, closures, sources)]
             else:
-                fronts.junctions[k] = take_apart(active, closed, closures, sources)
+                fronts.junctions[k] = split_junctions(active, closed, closures, sources)
             last = fronts.junctions[k][-1]
         else:
             last = sources[0]
@@ -106,12 +106,12 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
     for k in sorted(fronts.junctions):                                  # inner ones first
         if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
             for junction in reversed(fronts.junctions[k]):
-                junction.take_in(closures, ends.get(k, set()))
+                junction.share_columns(closures, ends.get(k, set()))
     place_fronts(fronts, parts, ws)
     return fronts
 
 
-def take_apart(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+def split_junctions(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
     """The junctions of one body, one after the other: loops that no front brings together never share one."""
     stages: list[Junction] = []
     still: list[Junction] = []                                          # that have open columns
@@ -123,7 +123,7 @@ def take_apart(active: list[int], closed: list[int], closures: list[Closure], so
             passes = True
             still += own
             continue
-        stages += stages_of(loops, done, closures, own)
+        stages += elimination_stages(loops, done, closures, own)
         if stages[-1].open:
             still.append(stages[-1])
     if passes or len(still) > 1:                                        # what goes on inward goes on together
@@ -147,7 +147,7 @@ def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
     return found
 
 
-def stages_of(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+def elimination_stages(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
     """One junction, or where it would be wide several: each joins what the next loop needs to close."""
     if len(closed) < 2 or sum(padded(closures[loop].rows) for loop in active) <= WIDE:
         return [Junction(active, closed, closures, sources)]
