@@ -189,7 +189,7 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
     call(calls.kinematics, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, a, out,
          workspace(tables, lanes, f.KINEMATICS_ROW*(hinges + 1)))
     rows = out[:, :told].reshape(batch.n, hinges, f.KINEMATICS_ROW)
-    seats = [tables.parts.seats[name] for name in model.names.bodies]
+    seats = [tables.parts.attachments[name] for name in model.names.bodies]
     body = frames_of(rows, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
     acceleration = rows[:, [seat.hinge - 1 for seat in seats], f.KINEMATICS_ACCELERATION:].copy()
     if not model.in_orbit:
@@ -206,7 +206,7 @@ def observe(model: "Model", batch: Batch, a: np.ndarray) -> Bodies:
 
 def node_frames(model: "Model", parts: Partition, rows: np.ndarray, body: str) -> Frames:
     """Of all nodes of a flexible body; the inboard one is fixed to the joint's frame."""
-    seats = [parts.seat(body, node) for node in model.system.bodies[body].elastic.nodes.names]
+    seats = [parts.attachment(body, node) for node in model.system.bodies[body].elastic.nodes.names]
     found = frames_of(rows, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
     arm = np.einsum("bkij,kj->bki", found.attitude, np.array([seat.turn.T @ seat.at[0] for seat in seats]))
     return Frames(found.position + arm, found.velocity + np.cross(found.rate, arm), found.attitude, found.rate)

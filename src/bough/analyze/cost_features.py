@@ -79,7 +79,7 @@ def front_sizes(tables: Tables) -> Sizes:
             columns = 0 if source.host is junction else source.end - first_open(source)
             found["joining fronts"] += 1
             found["joined columns"] += columns
-            found["joined squares"] += columns**2 if source.answers else 0
+            found["joined squares"] += columns**2 if source.fills_L else 0
         for loop in junction.closed:
             rows = tables.fronts.closures[loop].rows
             found["closed rows"] += rows

@@ -7,7 +7,7 @@ from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_freedoms import free_motions
-from bough.compile.loop_tables import build_closures, frame_seat
+from bough.compile.loop_tables import build_closures, frame_attachment
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
 from bough.describe import CentralGravity, System
@@ -63,11 +63,12 @@ class Layout:
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
         """Hinges on whose bodies something may act, in order; and those with wheels."""
-        wheels = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
-        loaded = wheels | {parts.seat(w.body, w.node).hinge for w in (*system.wrenches.values(), *inputs)}
+        wheels = {parts.attachment(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
+        loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
+        loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
         loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
-        loaded |= {frame_seat(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
+        loaded |= {frame_attachment(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
 

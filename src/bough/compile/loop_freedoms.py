@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.loop_tables import complement, frame_seat
+from bough.compile.loop_tables import complement, frame_attachment
 from bough.compile.partition import Partition
 from bough.describe import Joint, Loop, System, TimeTable
 from bough.errors import ModelError
@@ -69,7 +69,7 @@ def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[li
     """Records of plan and of pars; the torques are in ws from `torque_at` on."""
     rows, pars, loops = list[list[int]](), list[NDArray](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):
-        a, b = frame_seat(parts, loops[motion.loop].a).turn, frame_seat(parts, loops[motion.loop].b).turn
+        a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn
         rows.append(r.FREE_MOTION.row(loop=motion.loop, kind=motion.kind, torque=torque_at + j))
         pars.append(r.FREE_PARAMETERS.pack(
             vector_a=a @ motion.vector_a, vector_b=b @ motion.vector_b, reference_a=a @ motion.reference_a,

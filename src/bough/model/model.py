@@ -330,7 +330,7 @@ class Model:
         out = np.empty((batch.n, 6*hinges))
         self._call(calls.hinge_wrenches, batch, a, out)
         attitude = observe(self, batch, a).attitude
-        index = [batch.tables.parts.seats[name].hinge - 1 for name in self.names.bodies]
+        index = [batch.tables.parts.attachments[name].hinge - 1 for name in self.names.bodies]
         world = out.reshape(batch.n, hinges, 2, 3)[:, index]
         return batch.back(np.einsum("bkij,bkci->bkcj", attitude, world).reshape(batch.n, -1, 6))
 

@@ -43,7 +43,7 @@ def point_forces(model: "Model", links: Links, space: Space, points: Sequence[Po
     steps, names, slices = [], [], links.slices
     for i, point in enumerate(points):
         body, node, place = checked(model, point)
-        seat = links.parts.seats[body] if node is None else links.parts.seat(body, node)
+        seat = links.parts.attachments[body] if node is None else links.parts.attachment(body, node)
         names.append(str(point))
         if seat.hinge:
             link = links.links[seat.hinge - 1]
