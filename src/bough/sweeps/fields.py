@@ -94,10 +94,10 @@ RUN_FROM, RUN_TO, RUN_LENGTH, RUN = range(4)
 # are in ws; where its motion is in tables, and how many terms it has
 HOLD_MODE, HOLD_Q, HOLD_V, HOLD_VDOT, HOLD_GIVEN, HOLD_MOTION, HOLD_TERMS, HOLD_ROW = range(8)
 LOOSE, LOCKED, PRESCRIBED = range(3)
-# force element: its kind; its hinge, of a line b's, a's, and of the body where their paths meet; where its numbers are in pars, and
+# force element: its kind; its hinge, of two ends b's, a's, and of the body where their paths meet; where its numbers are in pars,
 # in ws; of a line 1 if it can be slack, of a restoring 1 if it feels angles, of a buoyancy the number of its cylinders
 (ELEMENT_KIND, ELEMENT_HINGE, ELEMENT_OTHER, ELEMENT_MEET, ELEMENT_PAR, ELEMENT_WS, ELEMENT_MORE, ELEMENT_ROW) = range(8)
-LINE, RESTORING, BUOYANCY = range(3)
+LINE, RESTORING, BUOYANCY, BUSHING = range(4)
 # unknown hinge outboard of the base: which one, and the cloud that carries it
 CLOUD_HINGE, CLOUD_INNER, CLOUD_ROW = range(3)
 # time table: where it is in tables, how many pieces, where its value goes in ws
@@ -135,6 +135,10 @@ LINE_B, LINE_A, LINE_STIFFNESS, LINE_LENGTH, LINE_DAMPING, LINE_PARS = offsets(3
 # then for each cylinder its ends on the axis and its radius
 BUOYANCY_AT, BUOYANCY_AXIS, BUOYANCY_WEIGHT, BUOYANCY_LEVEL, BUOYANCY_PARS = offsets(3, 3, 1, 1)
 CYLINDER_BOTTOM, CYLINDER_TOP, CYLINDER_RADIUS, CYLINDER_PARS = offsets(1, 1, 1)
+# bushing: its ends b and a in the bodies of their hinges, places and axes (those of a at rest); stiffness and damping: of moments
+# against rotations, of moments against displacements, of forces against displacements
+(BUSHING_B, BUSHING_A, BUSHING_TURN_B, BUSHING_TURN_A, BUSHING_STIFFNESS_RR, BUSHING_STIFFNESS_RT, BUSHING_STIFFNESS_TT,
+ BUSHING_DAMPING_RR, BUSHING_DAMPING_RT, BUSHING_DAMPING_TT, BUSHING_PARS) = offsets(3, 3, 9, 9, 9, 9, 9, 9, 9, 9)
 # wrench: from the axes and point it is given in to those of the hinge's body (world axes: only the point matters)
 WRENCH_C, WRENCH_R, WRENCH_PARS = offsets(9, 3)
 
