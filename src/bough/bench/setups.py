@@ -57,7 +57,8 @@ def kernel_call(model: Model, kernel: Any, x: np.ndarray, *inputs: np.ndarray, l
                 pars: np.ndarray | None = None) -> tuple[Callable[[], Any], np.ndarray]:
     """A function that runs a compiled kernel over all states x at t = 0, and the array that it fills."""
     tables, out = model.tables, np.empty((len(x), model.nv + model.tables.fronts.size))
-    args: Any = (tables, tables.pars if pars is None else pars, np.zeros((len(x), 2)), x, *inputs, out, workspace(tables, lanes, extra))
+    args: Any = (tables, tables.pars if pars is None else pars, np.zeros((len(x), 2)), x, *inputs, out,
+                 workspace(tables, lanes, extra))
     call(kernel, *args)
     args = linked(*args)
     return (lambda: kernel(*args)), out

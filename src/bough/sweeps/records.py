@@ -25,7 +25,8 @@ FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
-ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders")
+ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
+                      BUSHING="spring and damper along six motions")
 FLAG = Codes(no="", yes="")                                     # has no constants
 CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS)
 
@@ -375,6 +376,20 @@ CYLINDER_PARAMETERS = Record(
     Field("CYLINDER_TOP", "upper end on the axis", (), "m"),
     Field("CYLINDER_RADIUS", "radius", (), "m"),
     size_name="CYLINDER_PARS", prefix="CYLINDER_", written="compile.element_tables", read="sweeps.elements")
+
+BUSHING_PARAMETERS = Record(
+    "bushing", "pars", "spring and damper between two frames; rotations before displacements",
+    Field("BUSHING_B", "end b in the body of its hinge", (3,), "m"),
+    Field("BUSHING_A", "end a in the body of its hinge, at rest", (3,), "m"),
+    Field("BUSHING_TURN_B", "axes of b there", (3, 3)),
+    Field("BUSHING_TURN_A", "axes of a there, at rest", (3, 3)),
+    Field("BUSHING_STIFFNESS_RR", "stiffness: moments against rotations", (3, 3), "N m/rad"),
+    Field("BUSHING_STIFFNESS_RT", "moments against displacements", (3, 3), "N"),
+    Field("BUSHING_STIFFNESS_TT", "forces against displacements", (3, 3), "N/m"),
+    Field("BUSHING_DAMPING_RR", "damping: moments against rotation rates", (3, 3), "N m s/rad"),
+    Field("BUSHING_DAMPING_RT", "moments against velocities", (3, 3), "N s"),
+    Field("BUSHING_DAMPING_TT", "forces against velocities", (3, 3), "N s/m"),
+    size_name="BUSHING_PARS", prefix="BUSHING_", written="compile.element_tables", read="sweeps.elements")
 
 FLEXIBLE_PARAMETERS = Blocks(
     "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
