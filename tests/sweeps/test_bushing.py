@@ -7,11 +7,11 @@ from scipy.spatial.transform import Rotation
 import bough
 import bough.model
 from bough.analyze.loop_constraints import moved
-from tests.elements import laws
-from tests.elements.test_elements import BARE, acceleration_bound, generalized, gradient
+from tests.support import element_laws as laws
 from tests.support.compare import EPS, assert_same
 from tests.support.element_systems import chain
 from tests.support.random_systems import random_state
+from tests.sweeps.test_elements import BARE, acceleration_bound, generalized, gradient
 
 
 def matrix(seed, size):
