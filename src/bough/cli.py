@@ -149,7 +149,7 @@ def check(file: File) -> None:
                          ("meshes", summary.lost_meshes(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
-    for label, line in [*summary.loops(model, q), *summary.dynamics(model)]:
+    for label, line in [*summary.loops(model, q), ("dynamics", summary.dynamics(model))]:
         typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
     for i, line in enumerate(model.system.notes):
@@ -379,10 +379,10 @@ def bench_auto(
     quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions")] = False,
     plot: Annotated[Path | None, typer.Option(help="folder for the plot of where the methods cross")] = None,
 ) -> None:
-    """O(N) and dense dynamics of thirty systems, what the cost model predicts, what "auto" chooses, and what that costs."""
+    """O(N) and dense dynamics of thirty systems, what "auto" chooses, and what that costs."""
     from bough import bench
 
-    measured = bench.auto(quick=quick, plot=plot, tell=lambda text: typer.echo(text, err=True))
+    measured = bench.auto(quick=quick, plot=plot)
     if json:
         from json import dumps
 
@@ -396,15 +396,6 @@ def bench_auto(
     typer.echo(worst_text(measured))
     if measured["figure"]:
         typer.echo(f"wrote {measured['figure']}")
-
-
-@app.command()
-def calibrate() -> None:
-    """Measure on this machine what "auto" goes by when it chooses between O(N) and dense dynamics: some seconds, and what has to be
-    compiled for it."""
-    from bough import bench
-
-    typer.echo(f"wrote {bench.calibrated(tell=typer.echo)}")
 
 
 @app.command()

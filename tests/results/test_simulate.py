@@ -7,7 +7,7 @@ import pytest
 
 import bough
 import bough.files
-import bough.integrate.fixed
+import bough.integrate.compiled_steps
 import bough.results.panels
 import bough.results.quaternions
 import bough.results.records
@@ -16,7 +16,7 @@ from tests.loops.mechanisms import four_bar
 from tests.results.runs import craft_run, pendulum, pendulum_batch
 
 
-@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.fixed, bough.results.panels,
+@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.compiled_steps, bough.results.panels,
                                     bough.results.quaternions, bough.results.records])  # fmt: skip
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0

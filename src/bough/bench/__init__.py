@@ -1,6 +1,5 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
 from bough.bench.auto import auto
-from bough.bench.calibrate import calibrated
 from bough.bench.cost import cost
 from bough.bench.dynamics import forward
 from bough.bench.flexible import flexible
@@ -9,4 +8,4 @@ from bough.bench.loops import closed_loops
 from bough.bench.momentum import momentum
 from bough.bench.operators import operators
 
-__all__ = ["auto", "calibrated", "closed_loops", "cost", "flexible", "forward", "jsc", "momentum", "operators"]
+__all__ = ["auto", "closed_loops", "cost", "flexible", "forward", "jsc", "momentum", "operators"]

@@ -3,6 +3,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.analyze.equations_of_motion import KERNELS
 from bough.bench.dynamics import random_states, versions
 from bough.bench.mechanisms import Mechanism
 from bough.bench.timing import interleaved
@@ -11,7 +12,6 @@ from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
 from bough.kernels.asides import bound
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.model.model import KERNELS
 from bough.progress import counted
 
 BODIES = (10, 36, 100, 400, 1000)
@@ -68,8 +68,9 @@ def compare(model: Model, rounds: int) -> dict[str, Any]:
     q, v, tau = random_states(model, 64 if model.nv <= 110 else 16)
     functions, answers, n = {}, {}, len(model.names.bodies)
     for name, lanes in LANES.items():
-        for way in ("cloud", "order-n"):
-            functions[way + name], answers[way + name] = kernel_call(model, q, v, tau, way, lanes)
+        for dynamics in ("cloud", "order-n"):
+            found = kernel_call(model, q, v, tau, dynamics, lanes)
+            functions[dynamics + name], answers[dynamics + name] = found
     found: dict[str, Any] = {name: {"us": timing["min_us"], "us per body": timing["min_us"]/n}
                              for name, timing in interleaved(functions, len(q), rounds=rounds).items()}
     found["times faster"] = {engine: found["order-n" + name]["us"]/found["cloud" + name]["us"]
@@ -79,10 +80,11 @@ def compare(model: Model, rounds: int) -> dict[str, Any]:
     return found
 
 
-def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, way: str, lanes: Lanes) -> tuple[Any, np.ndarray]:
+def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, dynamics: str,
+                lanes: Lanes) -> tuple[Any, np.ndarray]:
     """A function that runs a method's kernel over all states, and the array that it fills."""
-    tables, out, ws = model.tables, np.empty_like(v), workspace(model.tables, lanes, model.tables.more(way))
+    tables, out, ws = model.tables, np.empty_like(v), workspace(model.tables, lanes, model.tables.more(dynamics))
     args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
-    call(KERNELS[way], *args)
+    call(KERNELS[dynamics], *args)
     args = bound(*args)
-    return (lambda: KERNELS[way](*args)), out
+    return (lambda: KERNELS[dynamics](*args)), out

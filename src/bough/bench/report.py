@@ -179,18 +179,16 @@ def auto_table(result: dict[str, Any]) -> Table:
     for name in ("O(N)", "dense", "auto", "lanes O(N)", "dense", "auto"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, told in result["systems"].items():
-        cells = []
+        cells, choice = [], told["choice"].replace("order-n", "O(N)")
         for lanes in ("one state", "four lanes"):
-            taken, judged = told[lanes], told[lanes]["calibrated"]
-            times = [taken["order-n"], taken["dense"]]
+            times = [told[lanes]["order-n"], told[lanes]["dense"]]
             cells += [f"{time:.0f}" if time >= 100.0 else f"{time:.3g}" for time in times]
-            cells.append(f"{judged['choice'].replace('order-n', 'O(N)')} {100*judged['loss']:.0f}%")
+            cells.append(f"{choice} {100*told[lanes]['loss']:.0f}%")
         table.add_row(name, str(told["dofs"]), *cells)
     return table
 
 
 def worst_text(result: dict[str, Any]) -> str:
-    """The largest losses of auto."""
-    named = {"calibrated": "weights of this machine", "reference": "reference weights"}
-    return "\n".join(f"largest loss, {named[weights]}: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"
-                     for weights, worst in result["worst"].items())
+    """The largest loss of auto."""
+    worst = result["worst"]
+    return f"largest loss: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"

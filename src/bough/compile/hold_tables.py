@@ -11,7 +11,7 @@ import numpy as np
 
 from bough.compile.cloud_tables import with_clouds
 from bough.compile.coordinates import Coordinate, declared_motions, holdable
-from bough.compile.motion_tables import breaks, motion_at, motion_rows
+from bough.compile.motion_tables import motion_at, motion_rows
 from bough.compile.partition import Partition
 from bough.describe import System
 from bough.kernels.hinges import MODAL, N_SPEEDS, WELD
@@ -20,7 +20,6 @@ from bough.sweeps import fields as f
 if TYPE_CHECKING:
     from bough.compile.layout import Layout
     from bough.compile.tables import Tables
-    from bough.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -104,28 +103,6 @@ def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str,
     found = {}
     for name, hold in holds.items():
         if hold.motion is not None:
-            told = motion_at(motion_rows(coordinates[name].motions[hold.motion]), np.asarray(t, float) - hold.origin)
-            found[name] = np.stack(np.broadcast_arrays(*told)) + np.array([hold.offset, 0.0, 0.0]).reshape(-1, *[1]*np.ndim(t))
+            motion = motion_at(motion_rows(coordinates[name].motions[hold.motion]), np.asarray(t, float) - hold.origin)
+            found[name] = np.stack(np.broadcast_arrays(*motion)) + np.array([hold.offset, 0.0, 0.0]).reshape(-1, *[1]*np.ndim(t))
     return found
-
-
-def impose(model: "Model", x: np.ndarray, t: Any) -> None:
-    """In states (batch, nq + nv or more): prescribed coordinates where they are at the times t, locked ones at rest."""
-    if not model.holds:
-        return
-    coordinates = holdable(model.system)
-    motion = prescribed_motion(coordinates, model.holds, t)
-    for name in model.holds:
-        coordinate = coordinates[name]
-        x[:, model.nq + coordinate.v] = motion[name][1] if name in motion else 0.0
-        if name in motion:
-            x[:, coordinate.q] = motion[name][0]
-
-
-def motion_breaks(model: "Model", until: float) -> np.ndarray:
-    """Times at which what is prescribed changes its law: steps must end there."""
-    coordinates, found = holdable(model.system), [np.zeros(0)]
-    for name, hold in model.holds.items():
-        if hold.motion is not None:
-            found.append(hold.origin + breaks(motion_rows(coordinates[name].motions[hold.motion]), until - hold.origin))
-    return np.unique(np.concatenate(found))

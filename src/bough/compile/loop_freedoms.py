@@ -1,6 +1,6 @@
 """The motions that loops leave free, where something acts along them: a spring, a damper, a motor in the loop's joint [B 14]."""
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,10 +9,6 @@ from bough.compile.partition import Partition
 from bough.describe import Joint, Loop, System, Table
 from bough.errors import ModelError
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.analyze.body_motion import Bodies
-    from bough.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -78,19 +74,6 @@ def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[li
     return rows, pars
 
 
-def spring_energy(model: "Model", seen: "Bodies") -> np.ndarray:
-    """(batch,): of the springs in loops' joints."""
-    from bough.analyze.loop_constraints import frame_pose
-    energy, loops = np.zeros(seen.batch.n), list(model.system.loops.values())
-    for motion in free_motions(model.system):
-        if motion.stiffness:
-            loop = loops[motion.loop]
-            (x_a, R_a), (x_b, R_b) = frame_pose(model, seen, loop.a), frame_pose(model, seen, loop.b)
-            stretch = coordinate(motion, x_b - x_a, R_a, R_b) - motion.rest
-            energy += 0.5*motion.stiffness*stretch**2
-    return energy
-
-
 def coordinate(motion: FreeMotion, d: np.ndarray, R_a: np.ndarray, R_b: np.ndarray) -> np.ndarray:
     """(batch,): the joint's coordinate along a free motion."""
     u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
@@ -101,27 +84,6 @@ def coordinate(motion: FreeMotion, d: np.ndarray, R_a: np.ndarray, R_b: np.ndarr
     start, end = {f.ABOUT_AXIS: (start, end), f.ABOUT_FIRST: (start, e), f.ABOUT_SECOND: (u, end)}[motion.kind]
     along = (axis*start).sum(axis=1)*(axis*end).sum(axis=1)
     return np.arctan2((axis*np.cross(start, end)).sum(axis=1), (start*end).sum(axis=1) - along)
-
-
-def free_wrenches(model: "Model", seen: "Bodies") -> dict[str, np.ndarray]:
-    """(batch, 6) by loop: [moment, force] of springs, dampers and motors on b, at b's frame, in world axes [B 14]."""
-    from bough.analyze.loop_constraints import frame_motion
-    from bough.compile.tables import described_inputs
-    loops, motions = list(model.system.loops.values()), free_motions(model.system)
-    found = {loop.name: np.zeros((seen.batch.n, 6)) for loop in loops}
-    first = model.nv + model.nw + 6*len(model.system.wrenches)                # where their torques start in u: see Layout
-    torques = described_inputs(model.tables, seen.batch.t[:, 0])[:, first:first + len(motions)]
-    for motion, torque in zip(motions, torques.T, strict=True):
-        loop = loops[motion.loop]
-        a, b = frame_motion(model, seen, loop.a), frame_motion(model, seen, loop.b)
-        d, along = b.position - a.position, motion.kind == f.ALONG
-        e = dual(motion, a.attitude, b.attitude)
-        rate = b.velocity - a.velocity - np.cross(a.rate, d) if along else b.rate - a.rate
-        force = torque - motion.damping*(e*rate).sum(axis=1)
-        if motion.stiffness:
-            force = force - motion.stiffness*(coordinate(motion, d, a.attitude, b.attitude) - motion.rest)
-        found[loop.name][:, 3*along:3*along + 3] += force[:, None]*e
-    return found
 
 
 def dual(motion: FreeMotion, R_a: np.ndarray, R_b: np.ndarray) -> np.ndarray:

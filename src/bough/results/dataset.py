@@ -42,15 +42,14 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
 
 def _recorded(trajectory: Trajectory, records: list[str]) -> dict[str, np.ndarray]:
     """What the trajectory holds itself."""
-    model, x, u = trajectory.model, trajectory.x, trajectory.u
-    q, v, wheels, orbit = np.split(x, np.cumsum([model.nq, model.nv, model.nw]), axis=2)
+    model, state = trajectory.model, trajectory.state
     inertias = np.array([wheel.inertia for wheel in model.system.wheels.values()])
-    torques = u + model.actuation(trajectory.t)
+    torques = model.input_layout.view(trajectory.u + model.actuation(trajectory.t))
     held = {
-        "state": {"q": q, "v": v},
-        "wheels": {"wheel_speed": wheels, "wheel_momentum": wheels * inertias},
-        "torque": {"joint_torque": torques[..., : model.nv], "motor_torque": torques[..., model.nv :]},
-        "orbit": {"orbit_position": orbit[..., :3], "orbit_velocity": orbit[..., 3:]},
+        "state": {"q": state.q, "v": state.v},
+        "wheels": {"wheel_speed": state.wheels, "wheel_momentum": state.wheels * inertias},
+        "torque": {"joint_torque": torques.tau, "motor_torque": torques.motors},
+        "orbit": {"orbit_position": state.orbit[..., :3], "orbit_velocity": state.orbit[..., 3:]},
     }
     return {name: array for record in records if record not in DERIVED for name, array in held[record].items()}
 

@@ -41,23 +41,23 @@ class Answers:
     """What a model says about one chunk of rows, each part asked for once and when it is needed."""
 
     def __init__(self, model: Model, rows: Rows, accelerated: bool) -> None:
-        nq, nv, nw = model.nq, model.nv, model.nw
+        state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
         self.model, self.rows = model, rows
-        self.q, self.v, self.wheels = rows.x[:, :nq], rows.x[:, nq : nq + nv], rows.x[:, nq + nv : nq + nv + nw]
+        self.q, self.v, self.wheels, self.tau = state.q, state.v, state.wheels, inputs.tau
         self.options: dict[str, Any] = {"t": rows.t}
-        if nw:
-            self.options |= {"wheels": self.wheels, "motors": rows.u[:, nv:]}
+        if model.nw:
+            self.options |= {"wheels": self.wheels, "motors": inputs.motors}
         if model.in_orbit:
-            self.options["orbit"] = rows.x[:, -6:]
+            self.options["orbit"] = state.orbit
         self.a = np.zeros_like(self.v)
         if accelerated:
-            self.a = model.forward_dynamics(self.q, self.v, rows.u[:, :nv], **self.options)
+            self.a = model.forward_dynamics(self.q, self.v, self.tau, **self.options)
         self.bodies = model.bodies(self.q, self.v, self.a, **self.options)
 
     @cached_property
     def loop_forces(self) -> dict[str, np.ndarray]:
         """(rows, 6) by loop."""
-        return self.model.constraint_forces(self.q, self.v, self.rows.u[:, : self.model.nv], **self.options)
+        return self.model.constraint_forces(self.q, self.v, self.tau, **self.options)
 
     @cached_property
     def gaps(self) -> tuple[np.ndarray, np.ndarray]:
@@ -66,15 +66,15 @@ class Answers:
 
     def drives(self) -> np.ndarray:
         """(rows, coordinates that can be held)."""
-        told = self.model.drive_forces(self.q, self.v, self.rows.u[:, : self.model.nv], **self.options)
+        told = self.model.drive_forces(self.q, self.v, self.tau, **self.options)
         loose = np.full(len(self.rows.t), np.nan)
         return np.stack([told.get(name, loose) for name in holdable(self.model.system)], axis=1)
 
     def reactions(self) -> np.ndarray:
-        return self.model.reactions(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **self.options)
+        return self.model.reactions(self.q, self.v, self.a, self.tau, **self.options)
 
     def internal_loads(self, **choice: Any) -> CutLoads:
-        return self.model.internal_loads(self.q, self.v, self.a, self.rows.u[:, : self.model.nv], **choice, **self.options)
+        return self.model.internal_loads(self.q, self.v, self.a, self.tau, **choice, **self.options)
 
     def nodes(self, what: str) -> np.ndarray:
         """Of the nodes of all flexible bodies: (rows, nodes, ...)."""
@@ -220,13 +220,7 @@ def _sound(model: Model, chunk: Rows, fit: np.ndarray) -> Rows:
     """Rows that a model accepts: a diverged state is replaced (its results become NaN), a short chunk is filled up."""
     t, x, u = chunk
     if not fit.all():
-        start = [model.q0, model.v0, model.wheel_speeds, _start_of_orbit(model)]
-        x = np.where(fit[:, None], x, np.concatenate([np.asarray(part, float) for part in start]))
+        x = np.where(fit[:, None], x, model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit))
         u = np.where(fit[:, None], u, 0.0)
     missing = max(0, _LEAST - len(t))
     return Rows(*(np.concatenate([array, *[array[-1:]] * missing]) for array in (t, x, u)))
-
-
-def _start_of_orbit(model: Model) -> list[float]:
-    gravity = model.system.gravity
-    return [] if isinstance(gravity, tuple) else [*gravity.position, *gravity.velocity]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.integrate.occurrence import Occurrence
+from bough.integrate.trajectory import Occurrence
 from bough.progress import working
 from bough.results import meshes, netcdf, summary
 from bough.results.facts import Facts
