@@ -8,7 +8,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.analyze.loop_constraints import frame_pose
 from tests.support import flexible_trees as trees
 from tests.support.random_systems import independent_axes, random_axis, random_rotation, random_state, random_system
 
@@ -56,7 +55,8 @@ def closing_frames(rng, model, seen, ends, joint):
     """Frames on two bodies that a joint can hold where the bodies are."""
     a, b = (random_place(rng, model.system, end) for end in ends)
     a = bough.Frame(a.body, at=rng.uniform(-0.3, 0.3, 3), orient=random_rotation(rng), node=a.node)
-    (x_a, R_a), (x_b, R_b), (slide, turn) = frame_pose(model, seen, a), frame_pose(model, seen, b), joint_pose(rng, joint)
+    frame_a, frame_b, (slide, turn) = seen.frame(a), seen.frame(b), joint_pose(rng, joint)
+    (x_a, R_a), (x_b, R_b) = (frame_a.position, frame_a.attitude), (frame_b.position, frame_b.attitude)
     at = R_b[0].T @ (x_a[0] + R_a[0] @ slide - x_b[0])
     return a, bough.Frame(b.body, at=at, orient=R_b[0].T @ R_a[0] @ turn.as_matrix(), node=b.node), float(np.linalg.norm(slide))
 

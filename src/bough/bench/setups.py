@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from bough.analyze.equations_of_motion import KERNELS
 from bough.compile.kernel_calls import call, linked, workspace
 from bough.errors import BoughError
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.model.model import KERNELS
 from bough.peers import installed
 
 States = tuple[np.ndarray, np.ndarray, np.ndarray]          # q, v, tau

@@ -10,7 +10,8 @@ from bough.compile.loop_freedoms import free_motions
 from bough.compile.loop_tables import build_closures, frame_attachment
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
-from bough.describe import CentralGravity, System
+from bough.compile.state_layout import InputLayout, StateLayout
+from bough.describe import System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
 from bough.sweeps import records as r
 from bough.sweeps.schema import padded
@@ -29,16 +30,13 @@ class Layout:
 
     def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench]):
         self.places = coordinate_places(system)                        # where each joint's q and v start
-        self.in_orbit = isinstance(system.gravity, CentralGravity)
-        self.nq = sum(body.n_q for body in system.bodies.values())
-        self.nv = sum(body.n_v for body in system.bodies.values())
-        self.nw = len(system.wheels)
-        self.nx = self.nq + self.nv + self.nw + 6*self.in_orbit
+        state, given = StateLayout.of(system), InputLayout.of(system, len(inputs))
+        self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
+        self.nu, self.inputs = given.nu, given
         self.frees = free_motions(system)                              # motions of loops along which something acts
-        self.first_free = self.nv + self.nw + 6*len(system.wrenches)   # where their torques start in u
-        self.first_input = self.first_free + len(self.frees)           # where the caller's wrenches start in u
-        self.nu = self.first_input + 6*len(inputs)
-        self.elements = compile_elements(system, parts)                  # force elements
+        self.first_free = given.loop_torques.start                     # where their torques start in u
+        self.first_input = given.caller_wrenches.start                 # where the caller's wrenches start in u
+        self.elements = compile_elements(system, parts)                # force elements
 
         self.ws = ws = Sections("ws")
         ws.add("time", 2)

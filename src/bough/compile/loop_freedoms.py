@@ -75,3 +75,27 @@ def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[li
             vector_a=a @ motion.vector_a, vector_b=b @ motion.vector_b, reference_a=a @ motion.reference_a,
             reference_b=b @ motion.reference_b, stiffness=motion.stiffness, rest=motion.rest, damping=motion.damping))
     return rows, pars
+
+
+def coordinate(motion: FreeMotion, d: NDArray, R_a: NDArray, R_b: NDArray) -> NDArray:
+    """(batch,): the joint's coordinate along a free motion."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind == f.ALONG:
+        return np.asarray((u*d).sum(axis=1))
+    start, end = R_a @ motion.reference_a, R_b @ motion.reference_b
+    axis = e if motion.kind == f.ABOUT_SECOND else u
+    start, end = {f.ABOUT_AXIS: (start, end), f.ABOUT_FIRST: (start, e), f.ABOUT_SECOND: (u, end)}[motion.kind]
+    along = (axis*start).sum(axis=1)*(axis*end).sum(axis=1)
+    return np.arctan2((axis*np.cross(start, end)).sum(axis=1), (start*end).sum(axis=1) - along)
+
+
+def dual(motion: FreeMotion, R_a: NDArray, R_b: NDArray) -> NDArray:
+    """(batch, 3): the direction whose product with the relative velocity, or rate, is the rate of a free motion's coordinate."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind in (f.ALONG, f.ABOUT_AXIS):
+        return u
+    if motion.kind == f.ABOUT_OWN:
+        return e
+    normal = np.cross(u, e)
+    pair = np.cross(e, normal) if motion.kind == f.ABOUT_FIRST else np.cross(normal, u)
+    return pair/(normal**2).sum(axis=1, keepdims=True)
