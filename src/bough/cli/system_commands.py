@@ -101,3 +101,18 @@ def schema() -> None:
     from bough.describe import json_schema
 
     typer.echo(json.dumps(json_schema(), indent=2))
+
+
+def warmup(
+    names: Annotated[list[str] | None, typer.Argument(help="rigid, flexible, loops, holds, or several: flexible+loops; or FILE; "
+                                                           "all if none is given", show_default=False, metavar="NAMES")] = None,
+    lanes: Annotated[str, typer.Option(help="one: a state at a time; four: batches; parameters: batches whose runs have parameters "
+                                            "of their own")] = "one,four,parameters",
+    methods: Annotated[str, typer.Option(help="methods of dynamics")] = "order-n,dense,cloud",
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="processes; by default, one per processor")] = None,
+) -> None:
+    """Compile the kernels that models need, in parallel, before they are needed."""
+    from bough.warmup import warm_up
+
+    done = warm_up(names or (), lanes=lanes.split(","), methods=methods.split(","), processes=jobs)
+    typer.echo(f"ready: {'; '.join(map(str, done))}")
