@@ -74,13 +74,13 @@ def simulate(
     compiled = model.compile() if isinstance(model, System) else model
     given = {"until": until, "dt": dt, "method": method, "rate": rate, "record": record, "rtol": rtol, "atol": atol,
              "stabilize": stabilize, "hold": hold}  # fmt: skip
-    settings = settle(given, compiled.system.settings)
+    settings = resolve_settings(given, compiled.system.settings)
     names = select_records(settings.pop("record"), compiled.system, controlled=control is not None)
-    telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
-    with quiet(progress is False), telling as told:
+    shown: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
+    with quiet(progress is False), shown as bar:
         trajectory = integrate(
             compiled, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, control=control,
-            control_period=control_period, parameters=parameters, progress=told,
+            control_period=control_period, parameters=parameters, progress=bar,
             **settings,
         )  # fmt: skip
     result = Result(trajectory, names)
@@ -90,10 +90,10 @@ def simulate(
     return result
 
 
-def settle(given: Mapping[str, Any], settings: Simulation | None) -> dict[str, Any]:
+def resolve_settings(given: Mapping[str, Any], settings: Simulation | None) -> dict[str, Any]:
     """What was given, else what the system's settings say; the rest has its defaults in `integrate`.
 
-    >>> settle({"until": 5.0, "dt": None}, Simulation(until=10, dt=0.1))["dt"]
+    >>> resolve_settings({"until": 5.0, "dt": None}, Simulation(until=10, dt=0.1))["dt"]
     0.1
     """
     found = {name: given.get(name) for name in SETTINGS}
