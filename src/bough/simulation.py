@@ -81,11 +81,11 @@ def simulate(
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
     names = select_records(settings.pop("record"), compiled.system, controlled=control is not None)
-    telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
-    with quiet(progress is False), telling as told:
+    shown: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
+    with quiet(progress is False), shown as bar:
         trajectory = integrate(
             compiled, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, control=control,
-            control_period=control_period, parameters=parameters, progress=told,
+            control_period=control_period, parameters=parameters, progress=bar,
             **settings,
         )  # fmt: skip
     result = Result(trajectory, names)

@@ -81,7 +81,7 @@ def sides(mass: float, moments: np.ndarray) -> np.ndarray:
     """(3,) of the homogeneous box with these principal moments: m (b^2 + c^2)/12 = I_a; zeros without mass."""
     if not mass:
         return np.zeros(3)
-    return np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / mass, 0.0))
+    return np.asarray(np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / mass, 0.0)))
 
 
 def _round_axis(moments: np.ndarray) -> int | None:

@@ -51,7 +51,7 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
     reaches, extent = _reaches(system, frames), float(np.linalg.norm(np.ptp(frames.position, axis=1), axis=1).max())
     found = []
     for name, body in system.bodies.items():
-        drawn_body: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "name": name,
             "parent": -1 if body.parent is None else numbers[body.parent],
             "limb": limbs[name],
@@ -63,14 +63,14 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
             "flexible": None,
         }
         if body.flexible is not None:
-            drawn_body["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(frames.eta[name])}
-        found.append(drawn_body)
+            entry["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(frames.eta[name])}
+        found.append(entry)
     return found
 
 
 def _joint(system: System, body: Body) -> dict[str, Any]:
-    drawn_body = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
-    return drawn_body | _axes(body.joint)
+    entry = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
+    return entry | _axes(body.joint)
 
 
 def _axes(joint: Joint | Distance) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _loop(system: System, name: str) -> dict[str, Any]:
 
 
 def _reaches(system: System, frames: Frames) -> dict[str, float]:
-    """The extent of each body [m]; one that is a point takes after the others, or after the distances between bodies."""
+    """The extent of each body [m]; for a point mass, a typical extent of the others, or of the distances between bodies."""
     own = {name: reach_of(system, body) if body.flexible is None else _flexible_reach(body) for name, body in system.bodies.items()}
     known = [reach for reach in own.values() if reach > 0]
     spread = float(np.linalg.norm(np.ptp(frames.position[0], axis=0)))
