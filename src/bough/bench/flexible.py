@@ -78,7 +78,7 @@ def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, ker
     """A function that runs the kernel over all states, and the array that it fills."""
     tables = model.tables
     out = np.empty((len(v), model.nv + tables.fronts.size))
-    ws = workspace(tables, lanes, tables.dense_size if kernel is calls.forward_dense else 0)
+    ws = workspace(tables, lanes, tables.more("dense" if kernel is calls.forward_dense else "order-n"))
     args = (tables.plan, tables.pars, tables.tables, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
     call(kernel, *args)
     args = bound(*args)
