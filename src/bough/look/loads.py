@@ -46,7 +46,7 @@ def _wrenches(motion: Motion) -> Iterator[Load]:
     first, system = model.nv + model.nw, model.system
     values = described_inputs(model.tables, motion.time)[:, first : first + 6 * len(system.wrenches)]
     for k, (name, wrench) in enumerate(system.wrenches.items()):
-        at = place(system, wrench.body, wrench.node, wrench.at)
+        at = frame_place(system, wrench.place)
         yield Load(name, "wrenches", at, "place" if wrench.frame == "body" else "world", values[:, 6 * k : 6 * k + 6])
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
+from bough.describe.parts import Loop, Part, Wheel
 from bough.errors import StateError, nearest
 from bough.results.elements import VARIABLES
 
@@ -17,6 +18,10 @@ class Meaning(NamedTuple):
     dims: tuple[str, ...]
     units: str
     long_name: str
+
+
+def _of_part(kind: type[Part]) -> dict[str, Meaning]:
+    return {name: Meaning(each.dims, each.units, each.meaning) for name, each in kind.recorded.items()}
 
 
 SPEED, AXIS, BODY, NODE = ("v_name",), ("axis",), ("body", "axis"), ("node", "axis")
@@ -64,10 +69,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
     "shapes": {
         "outline": Meaning(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them"),
     },
-    "wheels": {
-        "wheel_speed": Meaning(("wheel",), "rad/s", "wheel speed relative to its body"),
-        "wheel_momentum": Meaning(("wheel",), "N m s", "wheel momentum relative to its body"),
-    },
+    "wheels": _of_part(Wheel),
     "torque": {
         "joint_torque": Meaning(SPEED, "", "joint torques and forces, modal forces, described and controlled, without springs"),
         "motor_torque": Meaning(("wheel",), "N m", "motor torques of the description and the controller"),
@@ -76,13 +78,7 @@ RECORDS: dict[str, dict[str, Meaning]] = {
         "orbit_position": Meaning(AXIS, "m", "mass center relative to the attracting center, inertial axes"),
         "orbit_velocity": Meaning(AXIS, "m/s", "velocity of the mass center, inertial axes"),
     },
-    "loops": {
-        "constraint_force": Meaning(
-            ("loop", "component"), "N m, N", "moment and force of the body of frame a on that of b, at frame b's origin, its axes"
-        ),
-        "loop_gap": Meaning(("loop",), "m", "largest gap of the translations that a loop holds"),
-        "loop_gap_angle": Meaning(("loop",), "rad", "largest gap of the rotations that a loop holds"),
-    },
+    "loops": _of_part(Loop),
     "drives": {
         "drive_force": Meaning(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free"),
     },
