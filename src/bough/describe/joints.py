@@ -161,6 +161,11 @@ class Joint(Description):
             if held and entry and field == "v0":
                 raise Fault(field, f"v0 has {entry} for {dof}, which is locked; give 0 there, or let it be free")
 
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Its dampers and motors."""
+        found = {"dampers": any(self.damping or ()), "joint torques": any(value != 0.0 for value in self.torque or ())}
+        return tuple(effect for effect, present in found.items() if present)
+
     @property
     def prescribed(self) -> tuple[bool, ...]:
         """Of each entry of v, whether a function of time prescribes it."""

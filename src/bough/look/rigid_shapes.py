@@ -11,6 +11,7 @@ import numpy as np
 
 from bough.describe import Body, System
 from bough.describe.orientation import quaternions
+from bough.describe.parts import PARTS
 from bough.describe.shapes import Shape
 from bough.look.buffers import Buffers
 from bough.look.frames import UPRIGHT
@@ -38,9 +39,9 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
 
 
 def drawings(system: System, kind: str) -> list[dict[str, Any]]:
-    """What force elements say is to be drawn of them, of one kind, with their names."""
-    drawn = [{"name": name} | each for name, element in system.elements.items() for each in element.drawing()]
-    return [each for each in drawn if each["kind"] == kind]
+    """What parts say is to be drawn of them, of one kind of drawing, with their names."""
+    parts = [part for kind_of_part in PARTS for part in system.of(kind_of_part).values()]
+    return [{"name": part.name} | each for part in parts for each in part.drawing() if each["kind"] == kind]
 
 
 def reach_of(system: System, body: Body) -> float:

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.elements.element import BODY_LOAD, Drawing, Element, Exerted, Floats, Motion, Places, Recorded, TableEntry
+from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
 from bough.describe.frame import Frame
 from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
-from bough.describe.part import FORCE_BESIDE, Attachment
+from bough.describe.part import FORCE_BESIDE, Attachment, Drawing, Recorded
 
 ORIGIN = (0.0, 0.0, 0.0)
 PITCHED, YAWED = 4, 5
@@ -118,15 +118,13 @@ class Restoring(Element):
         near = np.where(np.abs(pitch) > np.pi / 2 - _NEAR, PITCHED, np.where(np.abs(yaw) > np.pi - _NEAR, YAWED, 0))
         return {"element_force": exerted.wrench, "element_limit": near.astype(float) * self.feels_angles}
 
-    @property
-    def nonconservative(self) -> str:
+    def nonconservative_effects(self) -> tuple[str, ...]:
         """Its moments."""
-        return "" if self.conservative else "restoring moments"
+        return () if self.conservative else ("restoring moments",)
 
-    @property
-    def external(self) -> str:
+    def external_effects(self) -> tuple[str, ...]:
         """The world holds the body."""
-        return "restoring forces"
+        return ("restoring forces",)
 
     def drawing(self) -> list[Drawing]:
         """A spring at its point."""

@@ -121,6 +121,10 @@ class Event(Part):
         yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """What it locks stops at once."""
+        return ("locking events",) if any(isinstance(action, Lock) for action in self.do) else ()
+
     @property
     def label(self) -> str:
         """When it happens, and what."""
