@@ -69,8 +69,8 @@ def compare(model: Model, rounds: int) -> dict[str, Any]:
     functions, answers, n = {}, {}, len(model.names.bodies)
     for name, lanes in LANES.items():
         for dynamics in ("cloud", "order-n"):
-            found = kernel_call(model, q, v, tau, dynamics, lanes)
-            functions[dynamics + name], answers[dynamics + name] = found
+            run, answers[dynamics + name] = kernel_call(model, q, v, tau, dynamics, lanes)
+            functions[dynamics + name] = run
     found: dict[str, Any] = {name: {"us": timing["min_us"], "us per body": timing["min_us"]/n}
                              for name, timing in interleaved(functions, len(q), rounds=rounds).items()}
     found["times faster"] = {engine: found["order-n" + name]["us"]/found["cloud" + name]["us"]

@@ -53,7 +53,7 @@ def sample_times(until: float, sample_rate: float | None, step: float | None) ->
     if until - samples[-1] > 1e-9*period:
         samples = np.append(samples, until)
     samples[-1] = until
-    return samples
+    return np.asarray(samples, np.float64)
 
 
 def positive(name: str, value: object, what: str) -> float:

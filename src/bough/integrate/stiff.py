@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.compile.kernel_calls import call, workspace
 from bough.compile.state_layout import Floats
@@ -26,7 +27,7 @@ def run_stiff(run: Run, plan: Plan, start: float, stop: float) -> None:
             return
 
 
-def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside: Floats, turn: tuple[int, int]) -> None:
+def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside: NDArray[np.intp], turn: tuple[int, int]) -> None:
     """One state through a span without breaks, or up to the moment at which a watcher passes; `turn`: which of how many it is."""
     solver, samples, reached = new_solver(run, plan, row, span), run.grid.samples[inside], 0
     before, (i, n), (first, last) = run.x[row].copy(), turn, span

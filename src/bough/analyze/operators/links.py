@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.analyze.partition_table import link_name
 from bough.analyze.singular_inertia import cross_matrix
@@ -32,7 +33,7 @@ class Link:
     inner: int                          # index of the inner link; -1: the ground
     Phi: Floats                     # (N of the inner link, 6 on the ground; N)
     H: Floats                       # (n, N)
-    speeds: Floats                  # (n,) which entries of v
+    speeds: NDArray[np.intp]            # (n,) which entries of v
     M: Floats                       # (N, N)
     attitude: Floats                # (3, 3) body axes to inertial axes
     a: Floats                       # (N,)

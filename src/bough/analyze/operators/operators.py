@@ -273,7 +273,7 @@ class Operators:
         if rank < len(mobility):
             raise StateError(f"the points {', '.join(map(str, points))} move in {rank} of {len(mobility)} directions only, so that "
                              "their inertia is infinite; ask for their mobility(), or for fewer points")
-        return np.linalg.inv(mobility)
+        return np.asarray(np.linalg.inv(mobility), np.float64)
 
     def _with_points(self, points: Sequence[Point]) -> tuple["Operators", Operator]:
         """Operators of the partitioned tree whose links have the nodes that are asked for, and the points as forces on links."""
