@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.analyze.operators.links import Link
+from bough.compile.state_layout import Floats
 
 
 @dataclass(slots=True)
@@ -19,17 +20,17 @@ class Seen:
     size: int                           # u + m
     own: int                            # u
     speeds: int                         # n
-    H: np.ndarray                       # (n - u, m): of the speeds that are not coordinates
-    M: np.ndarray | None                # S M S^T; None: the coordinates are those of the only link on it
-    T: np.ndarray | None = None         # (N, u + m); None: the identity
-    S: np.ndarray | None = None         # T^-1, likewise
+    H: Floats                       # (n - u, m): of the speeds that are not coordinates
+    M: Floats | None                # S M S^T; None: the coordinates are those of the only link on it
+    T: Floats | None = None         # (N, u + m); None: the identity
+    S: Floats | None = None         # T^-1, likewise
 
     @property
     def carried(self) -> int:           # m
         return self.size - self.own
 
 
-def unseen(link: Link, H: np.ndarray) -> int:
+def unseen(link: Link, H: Floats) -> int:
     """How many coordinates come first that are speeds too, and that the inner link does not see."""
     if link.Phi[:, 0].any():
         return 0
@@ -38,7 +39,7 @@ def unseen(link: Link, H: np.ndarray) -> int:
     return u if len(H) >= u and (H[:, :u] == np.eye(len(H), u)).all() else 0
 
 
-def in_own_coordinates(link: Link, H: np.ndarray, u: int) -> Seen:
+def in_own_coordinates(link: Link, H: Floats, u: int) -> Seen:
     if not H[:u, u:].any():
         return Seen(link.size, u, len(H), H[u:, u:], link.M)
     T, S = np.eye(link.size), np.eye(link.size)
@@ -46,12 +47,12 @@ def in_own_coordinates(link: Link, H: np.ndarray, u: int) -> Seen:
     return Seen(link.size, u, len(H), H[u:, u:], S @ link.M @ S.T, T, S)
 
 
-def carried_by(Phi: np.ndarray, outer: Seen) -> np.ndarray:
+def carried_by(Phi: Floats, outer: Seen) -> Floats:
     """Phi T of a link, of the coordinates that it carries."""
     return (Phi if outer.T is None else Phi @ outer.T)[:, outer.own:]
 
 
-def chosen_coordinates(links: Sequence[Link], maps: Sequence[np.ndarray], as_written: bool) -> list[Seen]:
+def chosen_coordinates(links: Sequence[Link], maps: Sequence[Floats], as_written: bool) -> list[Seen]:
     """Coordinates of all links; as written, the ones they have."""
     if as_written:
         return [in_own_coordinates(link, H, 0) for link, H in zip(links, maps, strict=True)]

@@ -6,6 +6,7 @@ import numpy as np
 
 from bough.analyze.operators.coordinates import Seen, carried_by, chosen_coordinates
 from bough.analyze.operators.links import Link
+from bough.compile.state_layout import Floats
 from bough.kernels.lanes import aligned
 from bough.sweeps import riccati as f
 
@@ -25,19 +26,19 @@ class Memory:
     carried one, each padded with zeros: the own part to a pack, the carried one to pairs of packs."""
 
     def __init__(self, zeros: int):
-        self.size, self.given = zeros, list[tuple[int, int, np.ndarray]]()
+        self.size, self.given = zeros, list[tuple[int, int, Floats]]()
 
     def room(self, rows: int, own: int, carried: int) -> int:
         at = self.size
         self.size += rows*(packs(own) + pairs(carried))
         return at
 
-    def put(self, block: np.ndarray, own: int) -> int:
+    def put(self, block: Floats, own: int) -> int:
         at = self.room(len(block), own, block.shape[1] - own)
         self.given.append((at, own, block))
         return at
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Floats:
         ws = aligned(4*self.size)
         for at, own, block in self.given:
             n, into = block.shape[1] - own, rows_of(ws, at, len(block), own, block.shape[1] - own)
@@ -48,7 +49,7 @@ class Memory:
         return ws
 
 
-def rows_of(ws: np.ndarray, at: int, rows: int, own: int, carried: int) -> np.ndarray:
+def rows_of(ws: Floats, at: int, rows: int, own: int, carried: int) -> Floats:
     """A block with its padding."""
     wide = 4*(packs(own) + pairs(carried))
     return ws[4*at:4*at + rows*wide].reshape(rows, wide)
@@ -57,15 +58,15 @@ def rows_of(ws: np.ndarray, at: int, rows: int, own: int, carried: int) -> np.nd
 @dataclass(frozen=True)
 class Packed:
     """The table and the array that the recursion works on; where its vectors are, and room for a row."""
-    table: np.ndarray
-    ws: np.ndarray
+    table: NDArray[np.int64]
+    ws: Floats
     seen: list[Seen]
     vectors: int
     end: int
     scratch: int
 
 
-def packed(links: Sequence[Link], maps: Sequence[np.ndarray], *, as_written: bool = False) -> Packed:
+def packed(links: Sequence[Link], maps: Sequence[Floats], *, as_written: bool = False) -> Packed:
     """Links with their H as tables; as written, without use of what is zero or one in them."""
     seen = chosen_coordinates(links, maps, as_written)
     widest = max((max(packs(s.speeds), pairs(s.size)) for s in seen), default=0)
@@ -113,7 +114,7 @@ def place_inertias(rows: list[list[int]], memory: Memory, seen: list[Seen], plus
             row[f.BASE], base[i] = base[i], rows[i][f.ARTICULATED]
 
 
-def place_step(row: list[int], memory: Memory, inner: Seen, s: Seen, Phi: np.ndarray, as_written: bool) -> None:
+def place_step(row: list[int], memory: Memory, inner: Seen, s: Seen, Phi: Floats, as_written: bool) -> None:
     """B and E + U of Phi~(i, k), given Phi T."""
     step = Phi if inner.S is None else inner.S @ Phi
     U = step[inner.own:]
