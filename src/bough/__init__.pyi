@@ -59,6 +59,7 @@ from bough.results import (
     Result as Result,
     open_result as open_result,
 )
+from bough.look import view as view
 from bough.simulation import simulate as simulate
 
 __version__: str

@@ -4,9 +4,9 @@ from rich.console import Console
 
 from bough.analyze.costs import reference_model
 from bough.bench.auto import LANES, measured
-from bough.bench.cost import draw, of_chain
+from bough.bench.bench_tables import auto_table, cost_table, worst_text
+from bough.bench.cost_bench import draw, of_chain
 from bough.bench.mechanisms import arm7, flexible_arm
-from bough.bench.report import auto_table, cost_table, worst_text
 from bough.bench.zoo import ZOO
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.bench.jsc import PAPER, case_numbers, jsc, run_case
+from bough.bench.jsc_bench import PAPER, case_numbers, jsc, run_case
 from bough.bench.jsc_peers import unloaded
 from bough.bench.jsc_system import CASES, CONFIGURATIONS, jsc_case, jsc_example, jsc_system, whole_booms
 from bough.cli import main

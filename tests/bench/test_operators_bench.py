@@ -2,9 +2,9 @@
 import pytest
 from rich.console import Console
 
+from bough.bench.bench_tables import inverse_table, partition_table, points_text
 from bough.bench.mechanisms import chain
-from bough.bench.operators import of_inverse, of_partition, of_points
-from bough.bench.report import inverse_table, partition_table, points_text
+from bough.bench.operators_bench import of_inverse, of_partition, of_points
 
 
 @pytest.fixture(scope="module")

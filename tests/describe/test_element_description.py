@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.describe import Buoyancy, Frame, Line, Restoring, System
+from bough.describe import Frame, System
+from bough.elements import Buoyancy, Line, Restoring
 from bough.errors import DescriptionError
 
 YAML = """

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.bench.momentum import turbine
+from bough.bench.momentum_bench import turbine
 from tests.support.compare import assert_same, solving
 from tests.support.given_motion import BASES, EULER, given_system, states
 from tests.support.random_systems import JOINTS

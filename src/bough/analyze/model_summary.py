@@ -11,7 +11,8 @@ import numpy as np
 
 from bough.analyze.cloud_method import chosen_cloud
 from bough.analyze.loop_constraints import moved, row_sizes
-from bough.describe import CentralGravity, Event, Joint, Mesh, outline
+from bough.describe import CentralGravity, Joint, Mesh, outline
+from bough.describe.parts import PARTS
 from bough.errors import StateError
 from bough.kernels.lanes import FOUR, ONE
 
@@ -55,14 +56,7 @@ def loads(model: Model) -> list[str]:
     found = [_gravity(system.gravity)]
     found += [f"{what}: {_listed(names)}" for what, names in
               (("springs", springs), ("dampers", dampers), ("joint torques", motors)) if names]
-    found += [f"wrench {w.name} on {w.body}" for w in system.wrenches.values()]
-    found += [f"stop {stop.name}: {stop.coordinate} {'above' if stop.side > 0 else 'below'} {stop.limit:g}"
-              for stop in system.stops.values()]
-    found += [f"line {w.name}: {outline.place(w.a)} - {outline.place(w.b)}, {w.stiffness:g} N/m from {w.length:g} m on" for w in
-              system.lines.values()]
-    found += [f"restoring {w.name} on {w.body}" for w in system.restorings.values()]
-    found += [f"buoyancy {w.name} on {w.body}, water up to z = {w.level:g} m" for w in system.buoyancies.values()]
-    return found
+    return found + [line for kind in PARTS for part in system.of(kind).values() if (line := part.load_line())]
 
 
 def held(model: Model) -> list[str]:
@@ -70,12 +64,7 @@ def held(model: Model) -> list[str]:
     locked = [name for name, hold in model.holds.items() if hold.motion is None]
     moved = [name for name, hold in model.holds.items() if hold.motion is not None]
     found = [f"{what}: {_listed(names)}" for what, names in (("locked", locked), ("prescribed", moved)) if names]
-    return found + [_event(event) for event in model.system.events.values()]
-
-
-def _event(event: Event) -> str:
-    moment = f"at {event.at:g} s" if event.at is not None else f"when {event.when} passes {event.crosses:g}"
-    return f"event {event.name} {moment}: " + ", ".join(f"{type(action).__name__.lower()} {action.target}" for action in event.do)
+    return found + [event.label for event in model.system.events.values()]
 
 
 def lost_meshes(model: Model) -> list[str]:

@@ -1,12 +1,12 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
 from bough.bench.auto import auto
 from bough.bench.calibrate import calibrated
-from bough.bench.cost import cost
-from bough.bench.dynamics import forward
-from bough.bench.flexible import flexible
-from bough.bench.jsc import jsc
-from bough.bench.loops import closed_loops
-from bough.bench.momentum import momentum
-from bough.bench.operators import operators
+from bough.bench.cost_bench import cost
+from bough.bench.flexible_bench import flexible
+from bough.bench.forward_bench import forward
+from bough.bench.jsc_bench import jsc
+from bough.bench.loops_bench import closed_loops
+from bough.bench.momentum_bench import momentum
+from bough.bench.operators_bench import operators
 
 __all__ = ["auto", "calibrated", "closed_loops", "cost", "flexible", "forward", "jsc", "momentum", "operators"]

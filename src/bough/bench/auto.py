@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from bough.analyze.cost_features import form
 from bough.analyze.costs import CostModel, cost_model, machine, reference_model
 from bough.bench.calibrate import LANES, Engine, calibrated, take_times
-from bough.bench.cost import saved
-from bough.bench.dynamics import versions
 from bough.bench.reference import arms, limbs
+from bough.bench.setups import save_figure, versions
 from bough.bench.zoo import ZOO
 from bough.describe import System
 from bough.errors import BoughError
@@ -129,4 +128,4 @@ def draw(curves: dict[str, Any], folder: Path) -> Path:
         axes.grid(alpha=0.3, which="both")
     panels[0].set_ylabel("µs per evaluation and state")
     panels[0].legend(fontsize="small")
-    return saved(figure, folder, "crossover.png")
+    return save_figure(figure, folder, "crossover.png")

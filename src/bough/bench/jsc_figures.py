@@ -45,10 +45,10 @@ def displacements(number: int, runs: Runs) -> Figure:
     """Figure 2: how far the top plate's center and the joint that carries the test object move, by both methods."""
     rows, labels = [], [f"{axis}, {method}" for method in runs for axis in "xyz"]
     bodies = runs["order-n"].model.system.bodies
-    seen = {method: Result(run, ["pose"]).data.position for method, run in runs.items()}
+    positions = {method: Result(run, ["pose"]).data.position for method, run in runs.items()}
     for body, title in (("top", "center of the top plate"), ("object", "joint of arm 1 and test object")):
         if body in bodies:
-            moved = [position.sel(body=body) - position.sel(body=body)[0] for position in seen.values()]
+            moved = [position.sel(body=body) - position.sel(body=body)[0] for position in positions.values()]
             rows.append(PanelRow([Panel(title, "m", np.concatenate(moved, axis=1), dashed=(3, 4, 5))], labels))
     return draw(f"JSC case {number}: displacements", runs["order-n"].t, [rows])
 

@@ -3,9 +3,9 @@ from typing import Any
 
 import numpy as np
 
-from bough.bench.flexible import ENGINES, kernel_call
 from bough.bench.jsc_system import CASES, jsc_system, whole_booms
-from bough.bench.loops import States, peer_calls
+from bough.bench.loops_bench import peer_calls
+from bough.bench.setups import ENGINES, States, forward_call
 from bough.bench.timing import interleaved
 from bough.describe import System
 from bough.integrate.trajectory import Trajectory
@@ -24,17 +24,18 @@ def against_peers(number: int, model: Model, run: Trajectory, rounds: int) -> di
     at = np.linspace(1, len(run.t) - 1, COUNT).astype(int)
     q, v = np.split(np.ascontiguousarray(run.x[0, at]), [model.nq], axis=1)
     states = q, v, bare.bias(q, v) - model.bias(q, v, t=run.t[at])
-    own, answer = kernel_call(bare, *states, *ENGINES["order-n"])
+    own, answer = forward_call(bare, states, *ENGINES["order-n"])
     want = answer[:, :bare.nv]
     peers = closed_peers(system, bare, states, np.abs(want).max()) if CASES[number].closed else open_peers(system, states)
     functions = {"order-n": own, **{name: call for name, (call, *_) in peers.items()}}
     timings = interleaved(functions, COUNT, rounds=SLICES*rounds, slice_seconds=SLICE)
     answers = {"order-n": want, **{name: found for name, (_, found, _) in peers.items()}}
-    told: dict[str, Any] = {name: {"us": timings[name]["min_us"], "difference": float(np.abs(a - want).max()/np.abs(want).max())}
-                            for name, a in answers.items()}
+    scale = np.abs(want).max()
+    measured: dict[str, Any] = {name: {"us": timings[name]["min_us"], "difference": float(np.abs(a - want).max()/scale)}
+                                for name, a in answers.items()}
     if peers:
-        told["times faster"] = {"than " + name: told[name]["us"]/told["order-n"]["us"] for name in peers}
-    return told
+        measured["times faster"] = {"than " + name: measured[name]["us"]/measured["order-n"]["us"] for name in peers}
+    return measured
 
 
 def unloaded(system: System) -> System:

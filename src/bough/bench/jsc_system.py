@@ -93,7 +93,7 @@ def jsc_system(configuration: Configuration, *, flexible: bool, closed: bool, na
     legs = [_limb(system, "base", f"leg{k + 1}", _mount(BASE, LEG_MOUNT, 120.0*k), configuration, flexible, motor=k == 0)
             for k in range(3)]
     top = Pose(np.array([0.0, 0.0, legs[0].tip.at[2] + TOP[1]/2]), Rotation.identity())
-    system.body("top", parent=legs[0].last, **legs[0].end.seen(top), **_cylinder(*TOP))
+    system.body("top", parent=legs[0].last, **legs[0].end.relative(top), **_cylinder(*TOP))
     system.wrench("on top", body="top", force=_switched(TOP_FORCE), moment=_switched(TOP_MOMENT))
     held = [("top", top, leg) for leg in legs[1:]]
     if configuration.arms:
@@ -102,7 +102,7 @@ def jsc_system(configuration: Configuration, *, flexible: bool, closed: bool, na
         _add_object(system, arms[0])
         held.append(("object", arms[0].tip, arms[1]))
     for body, pose, limb in held if closed else ():
-        system.loop(f"{limb.name} holds {body}", joint=Weld(), a=Frame(body, **pose.seen(limb.tip)),
+        system.loop(f"{limb.name} holds {body}", joint=Weld(), a=Frame(body, **pose.relative(limb.tip)),
                     b=Frame(limb.last, at=(LINK[0], 0.0, 0.0)))
     return system
 
@@ -115,8 +115,8 @@ class Pose(NamedTuple):
     def moved(self, by: Any) -> "Pose":
         return Pose(self.at + self.turn.apply(by), self.turn)
 
-    def seen(self, other: "Pose") -> dict[str, Any]:
-        """Another pose as it is seen from here, in words."""
+    def relative(self, other: "Pose") -> dict[str, Any]:
+        """Another pose relative to this one, as keywords of a frame."""
         back = self.turn.inv()
         return {"at": back.apply(other.at - self.at), "orient": (back*other.turn).as_quat()}
 
@@ -159,7 +159,7 @@ def _limb(system: System, plate: str, name: str, mount: Pose, configuration: Con
 def _add_object(system: System, arm: Limb) -> None:
     """What the arms hold, on a joint at the first one's tip: the 42nd degree of freedom. Its axes are those of the tip."""
     center = Pose(np.array([0.0, 0.0, arm.tip.at[2] + OBJECT[1]/2]), Rotation.identity())
-    com = arm.tip.seen(center)["at"]
+    com = arm.tip.relative(center)["at"]
     inertia = _cylinder(*OBJECT, turn=arm.tip.turn.inv())
     system.body("object", parent=arm.last, joint=Revolute("y", damping=FRICTION), at=(LINK[0], 0.0, 0.0), com=com, **inertia)
     system.wrench("on object", body="object", force=_switched(OBJECT_FORCE), moment=_switched(OBJECT_MOMENT), at=com)

@@ -119,10 +119,10 @@ def four_bar_chain(n: int) -> System:
     system = System(f"{n} four-bars", gravity=(0.0, 0.0, -9.81))
     for k in range(n):
         ground = f"coupler{k - 1}" if k else None
-        seat: dict[str, Any] = {"parent": ground, "orient": {"axis": "x", "radians": rng.uniform(-0.3, 0.3)}}
-        system.body(f"crank{k}", joint=Revolute("y"), **seat, **_rod(rng, (0.0, 0.0, height)))
+        mount: dict[str, Any] = {"parent": ground, "orient": {"axis": "x", "radians": rng.uniform(-0.3, 0.3)}}
+        system.body(f"crank{k}", joint=Revolute("y"), **mount, **_rod(rng, (0.0, 0.0, height)))
         system.body(f"coupler{k}", parent=f"crank{k}", joint=Revolute("y"), at=(0.0, 0.0, height), **_rod(rng, (width, 0.0, 0.0)))
-        system.body(f"rocker{k}", joint=Revolute("y"), at=(width, 0.0, 0.0), **seat, **_rod(rng, (0.0, 0.0, height)))
+        system.body(f"rocker{k}", joint=Revolute("y"), at=(width, 0.0, 0.0), **mount, **_rod(rng, (0.0, 0.0, height)))
         system.loop(f"pin{k}", joint=Spherical(), a=Frame(f"coupler{k}", at=(width, 0.0, 0.0)),
                     b=Frame(f"rocker{k}", at=(0.0, 0.0, height)))
     return system

@@ -18,7 +18,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
 def measure(name: str, *, json: bool, **options: Any) -> None:
     """Run the benchmark of this name and print what it measured."""
     from bough import bench
-    from bough.bench.report import REPORTS
+    from bough.bench.bench_tables import REPORTS
 
     print_measured(getattr(bench, name)(**options), json, REPORTS[name])
 

@@ -19,6 +19,7 @@ from bough.compile.partition import Hinge, Partition, partition
 from bough.compile.sections import Contents
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System, TimeTable
+from bough.describe.parts import PARTS
 from bough.kernels.hinges import MODAL, NODE, REVOLUTE
 from bough.kernels.lanes import Features
 from bough.sweeps import records as r
@@ -85,11 +86,9 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
-    """Nodes that carry a wheel, a load or the end of a loop; or, to tell where they are, every one."""
-    ends = [frame for loop in system.loops.values() for frame in (loop.a, loop.b)]
-    ends += [frame for line in system.lines.values() for frame in (line.a, line.b)]
-    parts: list[Any] = [*system.wheels.values(), *system.wrenches.values(), *system.restorings.values(), *inputs, *ends]
-    nodes = [(part.body, part.node) for part in parts if part.node is not None]
+    """Nodes that carry something; or, if all are asked for, every one."""
+    places: list[Any] = [place for kind in PARTS for part in system.of(kind).values() for place in part.attachments()]
+    nodes = [(place.body, place.node) for place in [*places, *inputs] if place.node is not None]
     if every:
         nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]
     return nodes

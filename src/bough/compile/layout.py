@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.element_tables import place_elements
+from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_freedoms import free_motions
@@ -38,7 +38,7 @@ class Layout:
         self.first_free = self.nv + self.nw + 6*len(system.wrenches)   # where their torques start in u
         self.first_input = self.first_free + len(self.frees)           # where the caller's wrenches start in u
         self.nu = self.first_input + 6*len(inputs)
-        self.elements = place_elements(system, parts)                  # force elements
+        self.elements = compile_elements(system, parts)                  # force elements
 
         self.ws = ws = Sections("ws")
         ws.add("time", 2)

@@ -1,10 +1,8 @@
 """What a person writes: a System of bodies, joints, motions, events, loops, wheels, loads, force elements, in Python or YAML."""
 
-from bough.describe.actions import Lock, Prescribe, Release
 from bough.describe.body import Body
 from bough.describe.document import json_schema
-from bough.describe.elements import Buoyancy, Line, Restoring
-from bough.describe.events import Event, Latch
+from bough.describe.frame import Frame
 from bough.describe.gravity import CentralGravity
 from bough.describe.joint_kinds import (
     Cylindrical,
@@ -20,20 +18,21 @@ from bough.describe.joint_kinds import (
     Weld,
 )
 from bough.describe.joints import Joint
-from bough.describe.loads import Wrench
-from bough.describe.loop import Distance, Frame, Loop
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
+from bough.describe.parts.actions import Lock, Prescribe, Release
+from bough.describe.parts.event import Event, Latch
+from bough.describe.parts.loop import Distance, Loop
+from bough.describe.parts.stop import Stop
+from bough.describe.parts.wheel import Wheel
+from bough.describe.parts.wrench import Wrench
 from bough.describe.settings import Simulation
 from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from bough.describe.stops import Stop
 from bough.describe.system import System, load
 from bough.describe.time_table import TimeTable
-from bough.describe.wheels import Wheel
 
 __all__ = [
     "Body",
     "Box",
-    "Buoyancy",
     "CentralGravity",
     "Constant",
     "Cylinder",
@@ -46,7 +45,6 @@ __all__ = [
     "Harmonics",
     "Joint",
     "Latch",
-    "Line",
     "Lock",
     "Loop",
     "Mesh",
@@ -60,7 +58,6 @@ __all__ = [
     "Prismatic",
     "Rate",
     "Release",
-    "Restoring",
     "Revolute",
     "Shape",
     "Simulation",

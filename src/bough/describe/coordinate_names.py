@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from bough.describe.body import Body
+from bough.describe.part import SystemView
+from bough.errors import nearest
 
-if TYPE_CHECKING:
-    from bough.describe.system import System
+NO_ANGLES = "give its body Gimbal (rotations 'xyz')"
 
 
 def coordinate_names(body: Body) -> tuple[str, ...]:
@@ -45,7 +47,7 @@ class Target(NamedTuple):
         return tuple(set(self.names) & set(spherical_names(self.body)))
 
 
-def targets(system: System, name: str) -> list[Target]:
+def targets(system: SystemView, name: str) -> list[Target]:
     """What a name stands for: one coordinate, or all those of a body's joint. None if it is unknown, several if it is ambiguous.
 
     >>> from bough.describe.system import System
@@ -75,3 +77,27 @@ def _labeled(body: Body, labels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _modes(body: Body) -> tuple[str, ...]:
     return tuple(f"{body.name}.mode{r + 1}" for r in range(body.n_modes))
+
+
+def all_speeds(system: SystemView) -> list[str]:
+    """The names of all entries of v."""
+    return [name for body in system.bodies.values() for name in speed_names(body)]
+
+
+def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
+    """What is wrong with a name that does not stand for one thing."""
+    if found:
+        owners = " and of ".join(repr(target.body.name) for target in found)
+        return f"may be of body {owners}; give their joints other names"
+    for body in system.bodies.values():
+        if name in coordinate_names(body)[body.joint.n_q :]:
+            return "names a modal coordinate, which is always free; name a coordinate of a joint, or give the body fewer modes"
+        if name in coordinate_names(body):
+            return f"names an entry of a quaternion; name the three speeds {', '.join(spherical_names(body))}, or {NO_ANGLES}"
+    known = [*all_speeds(system), *system.bodies, *(body.joint.name for body in system.bodies.values() if body.joint.name)]
+    return f"names no coordinate, joint or body of the system{nearest(name, known) or listed(all_speeds(system))}"
+
+
+def listed(known: Sequence[str]) -> str:
+    """The end of a message that lists what there is."""
+    return "; there are " + (", ".join(known[:9]) + (", ..." if len(known) > 9 else "") or "none yet")

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema, create_model
 
 from bough.describe import flexible_mapping, shape_mapping
 from bough.describe.base import Description
 from bough.describe.body import Body
-from bough.describe.elements import Buoyancy, Line, Restoring
-from bough.describe.events import EVENT, Event
 from bough.describe.gravity import Gravity
-from bough.describe.loads import Wrench
-from bough.describe.loop import Loop
 from bough.describe.numeric import Text, items, shown
+from bough.describe.parts import PARTS, Part
 from bough.describe.settings import Simulation
-from bough.describe.stops import Stop
-from bough.describe.wheels import Wheel
 
 FORMAT = 1
 
@@ -42,38 +37,44 @@ def _texts(value: Any) -> Any:
     return () if value is None else [value] if isinstance(value, str) else value
 
 
-def _read(kind: type[Description]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None and kind is Simulation else kind.from_mapping(value)
+def _settings(value: Any) -> Simulation | None:
+    return None if value is None else Simulation.from_mapping(value)
 
 
-class Document(Description):
-    """A system as its YAML file holds it; names are not compared with each other here.
-
-    >>> Document.from_mapping({"name": "top", "bodies": [{"name": "disc", "mass": 1}]}).bodies
-    (Body('disc', mass=1.0),)
-    """
+class DocumentHead(Description):
+    """What a YAML file holds besides the lists of parts."""
 
     noun: ClassVar[str] = "system"
     bough: Annotated[Literal[1], BeforeValidator(_version)] = 1
     name: Text = "system"
     gravity: Gravity = (0.0, 0.0, 0.0)
-    bodies: Annotated[tuple[Annotated[Body, BeforeValidator(_read(Body))], ...], BeforeValidator(_entries)] = ()
-    loops: Annotated[tuple[Annotated[Loop, BeforeValidator(_read(Loop))], ...], BeforeValidator(_entries)] = ()
-    wheels: Annotated[tuple[Annotated[Wheel, BeforeValidator(_read(Wheel))], ...], BeforeValidator(_entries)] = ()
-    wrenches: Annotated[tuple[Annotated[Wrench, BeforeValidator(_read(Wrench))], ...], BeforeValidator(_entries)] = ()
-    events: Annotated[
-        tuple[Annotated[Event, BeforeValidator(_read(Event)), WithJsonSchema(EVENT)], ...], BeforeValidator(_entries)
-    ] = ()
-    stops: Annotated[tuple[Annotated[Stop, BeforeValidator(_read(Stop))], ...], BeforeValidator(_entries)] = ()
-    lines: Annotated[tuple[Annotated[Line, BeforeValidator(_read(Line))], ...], BeforeValidator(_entries)] = ()
-    restorings: Annotated[tuple[Annotated[Restoring, BeforeValidator(_read(Restoring))], ...], BeforeValidator(_entries)] = ()
-    buoyancies: Annotated[tuple[Annotated[Buoyancy, BeforeValidator(_read(Buoyancy))], ...], BeforeValidator(_entries)] = ()
-    simulation: Annotated[Simulation | None, BeforeValidator(_read(Simulation))] = None
+    bodies: Annotated[tuple[Annotated[Body, BeforeValidator(Body.from_mapping)], ...], BeforeValidator(_entries)] = ()
+    simulation: Annotated[Simulation | None, BeforeValidator(_settings)] = None
     notes: Annotated[tuple[Text, ...], BeforeValidator(_texts)] = ()
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, with the format and the name always there."""
-        return {"bough": FORMAT, "name": self.name} | super().to_dict()
+        written = {"bough": FORMAT, "name": self.name} | super().to_dict()
+        return written | {key: written.pop(key) for key in ("simulation", "notes") if key in written}       # last
+
+    def parts(self, key: str) -> tuple[Part, ...]:
+        """The list of parts of this key."""
+        return tuple(getattr(self, key))
+
+
+def _list_of(kind: type[Part]) -> Any:
+    schema = kind.yaml_schema()
+    entry: Any = Annotated[kind, BeforeValidator(kind.from_mapping)]
+    entry = entry if schema is None else Annotated[entry, WithJsonSchema(schema)]
+    return Annotated[tuple[entry, ...], BeforeValidator(_entries)]
+
+
+_LISTS: dict[str, Any] = {kind.key: (_list_of(kind), ()) for kind in PARTS}
+Document: type[DocumentHead] = create_model("Document", __base__=DocumentHead, **_LISTS)
+Document.__doc__ = "A system as its YAML file holds it; names are not compared with each other here."
 
 
 def in_folder(data: Any, folder: Path) -> Any:

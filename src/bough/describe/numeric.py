@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from bough.errors import nearest
 
 Floats = tuple[float, ...]
+Matrix6 = tuple[Floats, ...]
 VectorLike = Sequence[SupportsFloat] | NDArray[Any]
 _short = Repr()
 _short.maxlevel, _short.maxtuple, _short.maxlist, _short.maxdict, _short.maxstring, _short.maxother = 3, 9, 9, 4, 60, 60
@@ -138,8 +139,26 @@ def word(value: Any, known: tuple[str, ...]) -> str:
     return value
 
 
+def matrix6(value: Any, remedy: str) -> Matrix6:
+    """A 6x6 matrix out of its rows or its diagonal."""
+    given = items(value)
+    if given is None or len(given) != 6:
+        raise ValueError(f"is {shown(value)}; {remedy}")
+    if all(items(row) is None for row in given):
+        return tuple(tuple(row) for row in np.diag(numbers(given, 6)).tolist())
+    return tuple(numbers(row, 6) for row in given)
+
+
+def write_matrix6(matrix: Matrix6) -> list[Any]:
+    """The matrix as a person would write it: its diagonal if there is nothing else."""
+    diagonal = [row[i] for i, row in enumerate(matrix)]
+    return diagonal if np.array_equal(np.diag(diagonal), matrix) else [list(row) for row in matrix]
+
+
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 VECTOR = NUMBERS | {"minItems": 3, "maxItems": 3}
+_ROW6 = NUMBERS | {"minItems": 6, "maxItems": 6}
+MATRIX6 = {"anyOf": [_ROW6, {"type": "array", "items": _ROW6, "minItems": 6, "maxItems": 6}]}
 AT_LEAST_ZERO = WithJsonSchema({"type": "number", "minimum": 0})
 ABOVE_ZERO = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import compress, islice
-from typing import TYPE_CHECKING
 
 from bough.describe.body import Body
-from bough.describe.loop import Distance, Frame, Loop
+from bough.describe.part import SystemView
+from bough.describe.parts import PARTS
+from bough.describe.parts.loop import Distance, Loop
 from bough.flex import FlexibleBody
-
-if TYPE_CHECKING:
-    from bough.describe.system import System
 
 Children = dict[str | None, list[Body]]
 _LONGEST = 40  # lines of the tree; a chain of thousands is not printed whole
 
 
-def of(system: System) -> str:
+def of(system: SystemView) -> str:
     """The summary line, the tree of a system's bodies, those that the world does not carry (yet), and the loops."""
     children: Children = {}
     for body in system.bodies.values():
@@ -33,7 +31,7 @@ def of(system: System) -> str:
     return "\n".join(lines)
 
 
-def _summary(system: System) -> str:
+def _summary(system: SystemView) -> str:
     bodies = system.bodies.values()
     freedoms, modes = sum(body.joint.n_v for body in bodies), sum(body.n_modes for body in bodies)
     parts = [
@@ -42,14 +40,7 @@ def _summary(system: System) -> str:
         *([_count(modes, "mode", "modes")] if modes else []),
         f"{sum(body.mass for body in bodies):g} kg",
     ]
-    parts += [_count(len(system.loops), "loop", "loops")] if system.loops else []
-    parts += [_count(len(system.wheels), "wheel", "wheels")] if system.wheels else []
-    parts += [_count(len(system.wrenches), "wrench", "wrenches")] if system.wrenches else []
-    parts += [_count(len(system.events), "event", "events")] if system.events else []
-    parts += [_count(len(system.stops), "stop", "stops")] if system.stops else []
-    parts += [_count(len(system.lines), "line", "lines")] if system.lines else []
-    parts += [_count(len(system.restorings), "restoring", "restorings")] if system.restorings else []
-    parts += [_count(len(system.buoyancies), "buoyancy", "buoyancies")] if system.buoyancies else []
+    parts += [_count(len(system.of(kind)), kind.noun, kind.key) for kind in PARTS if system.of(kind)]
     if not isinstance(system.gravity, tuple):
         parts.append(f"central gravity of mu {system.gravity.mu:g} m^3/s^2")
     elif any(system.gravity):
@@ -78,7 +69,7 @@ def _branches(children: Children) -> Iterator[tuple[str, Body]]:
         waiting += [(child, deeper) for child in reversed(children.get(body.name, []))]
 
 
-def _line(system: System, body: Body) -> str:
+def _line(system: SystemView, body: Body) -> str:
     dofs = " ".join(body.joint.dofs)
     parts = [f"{body.joint.kind}: {dofs}" if dofs else body.joint.kind]
     for word, marks in (("locked", body.joint.locked), ("prescribed", body.joint.prescribed)):
@@ -93,13 +84,7 @@ def _line(system: System, body: Body) -> str:
 
 def _loop_line(loop: Loop) -> str:
     kind = f"distance {loop.joint.length:g} m" if isinstance(loop.joint, Distance) else loop.joint.kind
-    return f"loop {loop.name}   {kind}: {place(loop.a)} - {place(loop.b)}"
-
-
-def place(frame: Frame) -> str:
-    """A frame in words."""
-    node = "" if frame.node is None else f" node {frame.node}"
-    return f"{frame.body}{node}" + (f" at ({', '.join(f'{x:g}' for x in frame.at)})" if any(frame.at) else "")
+    return f"loop {loop.name}   {kind}: {loop.a.label} - {loop.b.label}"
 
 
 def _modes(flexible: FlexibleBody) -> str:

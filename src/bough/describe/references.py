@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from bough.describe.base import subject_of
 from bough.describe.body import WORLD, Body
-from bough.describe.elements import Line
-from bough.describe.event_problems import event_problems
-from bough.describe.flexible_problems import flexible_problems
-from bough.describe.loop import Loop
+from bough.describe.flexible_problems import Seat, misfit, unsupported
+from bough.describe.part import Attachment, Part, SystemView
+from bough.describe.parts import PARTS
 from bough.errors import Path, Problem, nearest
 
-if TYPE_CHECKING:
-    from bough.describe.system import System
 
-
-def reference_problems(system: System) -> list[Problem]:
-    """Every unknown body or node that a body, a loop, a wheel, a load or a force element refers to, every ring of parents, every
-    loop that closes nothing, every line that never stretches, every event and stop that cannot work, and the flexible bodies that
-    the sweeps do not know.
+def reference_problems(system: SystemView) -> list[Problem]:
+    """Every body or node that a part refers to and that is not there or cannot carry it, every ring of parents, everything that a
+    part finds wrong with itself, and the flexible bodies that the sweeps do not know.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -28,56 +22,50 @@ def reference_problems(system: System) -> list[Problem]:
     >>> [str(problem) for problem in reference_problems(arm)]
     ["body 'hand': parent 'bom' is not a body of the system, did you mean 'boom'?"]
     """
-    found = []
-    for index, body in enumerate(system.bodies.values()):
-        if body.parent is not None and body.parent not in system.bodies:
-            found.append(_unknown(f"body {body.name!r}", "parent", body.parent, system, ("bodies", index, "parent")))
-    for index, loop in enumerate(system.loops.values()):
-        found += _loop_problems(system, index, loop)
-    for key in ("wheels", "wrenches", "restorings", "buoyancies"):
-        for index, part in enumerate(getattr(system, key).values()):
-            if part.body not in system.bodies:
-                found.append(_unknown(subject_of(type(part), part.name), "body", part.body, system, (key, index, "body")))
-    for index, line in enumerate(system.lines.values()):
-        found += _line_problems(system, index, line)
-    return found + _rings(system.bodies) + event_problems(system) + flexible_problems(system)
+    bodies = list(enumerate(system.bodies.values()))
+    parts = [(kind.key, index, part) for kind in PARTS for index, part in enumerate(system.of(kind).values())]
+    found = [problem for index, body in bodies for problem in _of_parent(system, index, body)]
+    for key, index, part in parts:
+        found += [problem for each in part.attachments() for problem in _unknown_body(system, (key, index), part, each)]
+        found += [Problem(text, _subject(part), (key, index, *path)) for text, path in part.check(system)]
+    found += _rings(system.bodies)
+    found += [problem for index, body in bodies for problem in unsupported(system, index, body)]
+    seats = [_seat_of_body(system, index, body) for index, body in bodies if body.parent in system.bodies]
+    seats += [_seat(system, (key, index), part, each) for key, index, part in parts for each in part.attachments()
+              if each.body in system.bodies]  # fmt: skip
+    return found + [Problem(text, seat.subject, seat.path) for seat in seats if (text := misfit(seat))]
 
 
-def _unknown(subject: str, key: str, value: str, system: System, path: Path, others: tuple[str, ...] = ()) -> Problem:
+def _subject(part: Part, attachment: Attachment | None = None) -> str:
+    own = subject_of(type(part), part.name)
+    return f"{own}: {attachment.side}" if attachment is not None and attachment.side else own
+
+
+def _of_parent(system: SystemView, index: int, body: Body) -> Iterator[Problem]:
+    if body.parent is not None and body.parent not in system.bodies:
+        yield _unknown(f"body {body.name!r}", "parent", body.parent, system, ("bodies", index, "parent"))
+
+
+def _unknown_body(system: SystemView, path: Path, part: Part, place: Attachment) -> Iterator[Problem]:
+    """The place of a part if it is on no body; a frame may be on the world."""
+    if place.body not in system.bodies and not (place.side and place.body == WORLD):
+        where = (*path, place.side, "body") if place.side else (*path, "body")
+        yield _unknown(_subject(part, place), "body", place.body, system, where, (WORLD,) if place.side else ())
+
+
+def _unknown(subject: str, key: str, value: str, system: SystemView, path: Path, others: tuple[str, ...] = ()) -> Problem:
     remedy = nearest(value, [*system.bodies, *others]) or "; the bodies are " + (", ".join(list(system.bodies)[:9]) or "none yet")
     return Problem(f"{key} {value!r} is not a body of the system{remedy}", subject, path)
 
 
-def _unknown_ends(system: System, key: str, index: int, part: Loop | Line) -> Iterator[Problem]:
-    """The frames of a loop or a line that are on no body."""
-    for side, frame in (("a", part.a), ("b", part.b)):
-        if frame.body != WORLD and frame.body not in system.bodies:
-            subject = f"{subject_of(type(part), part.name)}: {side}"
-            yield _unknown(subject, "body", frame.body, system, (key, index, side, "body"), others=(WORLD,))
+def _seat_of_body(system: SystemView, index: int, body: Body) -> Seat:
+    path = ("bodies", index, "parent" if body.node is None else "node")
+    return Seat(f"body {body.name!r}", path, system.bodies[str(body.parent)], body.node, "a joint")
 
 
-def _line_problems(system: System, index: int, line: Line) -> Iterator[Problem]:
-    yield from _unknown_ends(system, "lines", index, line)
-    body = line.a.body
-    bends = body in system.bodies and system.bodies[body].flexible is not None
-    if line.b.body == body and (not bends or line.a.node == line.b.node):
-        text = "a line between the world and itself" if body == WORLD else f"a line between two points of body {body!r}"
-        path = ("lines", index, "b", "body")
-        yield Problem(f"{text} never changes its length: give a or b another body", f"line {line.name!r}", path)
-
-
-def _loop_problems(system: System, index: int, loop: Loop) -> Iterator[Problem]:
-    subject, body = f"loop {loop.name!r}", loop.a.body
-    yield from _unknown_ends(system, "loops", index, loop)
-    if loop.b.body != body:
-        return
-    if body == WORLD:
-        text = "a loop between the world and itself closes nothing: give a or b a body of the system"
-    elif loop.a.node != loop.b.node and body in system.bodies and system.bodies[body].flexible is not None:
-        text = f"a and b are nodes of one body, {body!r}, and a loop does not hold these; hold them in its finite elements"
-    else:
-        text = f"a loop between body {body!r} and itself closes nothing: give b another body, or world"
-    yield Problem(text, subject, ("loops", index, "b", "body"))
+def _seat(system: SystemView, path: Path, part: Part, place: Attachment) -> Seat:
+    where = (*path, *((place.side,) if place.side else ()), "body" if place.node is None else "node")
+    return Seat(_subject(part, place), where, system.bodies[place.body], place.node, place.turning)
 
 
 def _rings(bodies: Mapping[str, Body]) -> list[Problem]:

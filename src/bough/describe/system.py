@@ -6,29 +6,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import bough
 from bough.describe import outline, yaml_io
 from bough.describe.axes import AxisLike
-from bough.describe.base import Description, subject_of
+from bough.describe.base import subject_of
 from bough.describe.body import Body
-from bough.describe.document import Document, beside, in_folder
-from bough.describe.elements import Buoyancy, Element, Line, Restoring
-from bough.describe.events import Event, Latch
+from bough.describe.document import Document, DocumentHead, beside, in_folder
+from bough.describe.elements import ELEMENTS, Buoyancy, Element, Line, Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
-from bough.describe.loads import Wrench
-from bough.describe.loop import Loop
 from bough.describe.numeric import VectorLike, text
+from bough.describe.part import Kind, Part
+from bough.describe.parts import PARTS, Event, Loop, Stop, Wheel, Wrench
+from bough.describe.parts.event import Latch
 from bough.describe.references import reference_problems
 from bough.describe.settings import Simulation
 from bough.describe.shapes import Mesh, Shape
-from bough.describe.stops import Stop
-from bough.describe.wheels import Wheel
 from bough.errors import DescriptionError, Problem
 
-Part = TypeVar("Part", Body, Loop, Wheel, Wrench, Event, Stop, Line, Restoring, Buoyancy)
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -113,7 +110,8 @@ class System:
     ) -> Body:
         """Add a body; see Body for what the arguments mean. Without a joint it is welded to its parent."""
         rest_of = {"eta0": eta0, "etadot0": etadot0, "rest": rest, "shapes": shapes}
-        return self._add(Body(name, parent, joint, at, orient, mass, com, inertia, idealized, flexible, node, **rest_of))
+        body = Body(name, parent, joint, at, orient, mass, com, inertia, idealized, flexible, node, **rest_of)
+        return self._add_body(body)
 
     def loop(self, name: str, *, joint: Any, a: Any, b: Any) -> Loop:
         """Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop."""
@@ -206,8 +204,13 @@ class System:
 
     @property
     def elements(self) -> dict[str, Element]:
-        """The force elements by name: lines, then restorings, then buoyancies."""
-        return {**self.lines, **self.restorings, **self.buoyancies}
+        """The force elements by name, kind after kind."""
+        return {name: element for kind in ELEMENTS for name, element in self.of(kind).items()}
+
+    def of(self, kind: type[Kind]) -> dict[str, Kind]:
+        """The parts of a kind by name: `system.of(Wheel)` is `system.wheels`."""
+        parts: dict[str, Kind] = getattr(self, kind.key)
+        return parts
 
     def simulation(
         self,
@@ -318,53 +321,42 @@ class System:
                 twin.bodies[name] = body.model_copy(update={"flexible": replace(body.flexible, recipe=None)})
         return twin
 
-    def _document(self) -> Document:
-        return Document(
-            name=self.name,
-            gravity=self.gravity,
-            bodies=tuple(self.bodies.values()),
-            loops=tuple(self.loops.values()),
-            wheels=tuple(self.wheels.values()),
-            wrenches=tuple(self.wrenches.values()),
-            events=tuple(self.events.values()),
-            stops=tuple(self.stops.values()),
-            lines=tuple(self.lines.values()),
-            restorings=tuple(self.restorings.values()),
-            buoyancies=tuple(self.buoyancies.values()),
-            simulation=self.settings,
-            notes=self.notes,
-        )
+    def _document(self) -> DocumentHead:
+        parts = {kind.key: tuple(self.of(kind).values()) for kind in PARTS}
+        bodies = tuple(self.bodies.values())
+        return Document(name=self.name, gravity=self.gravity, bodies=bodies, **parts, simulation=self.settings, notes=self.notes)
 
     @classmethod
-    def _of(cls, document: Document) -> Self:
-        system, problems = cls(document.name, gravity=document.gravity), []
-        for key in ("bodies", "loops", "wheels", "wrenches", "lines", "restorings", "buoyancies", "events", "stops"):
-            for index, part in enumerate(getattr(document, key)):
-                try:
-                    system._add(part)
-                except DescriptionError as error:
-                    problems += [problem._replace(path=(key, index, *problem.path)) for problem in error.problems]
+    def _of(cls, document: DocumentHead) -> Self:
+        system, problems = cls(document.name, gravity=document.gravity), list[Problem]()
+        added: list[tuple[str, int, Body | Part]] = [("bodies", index, body) for index, body in enumerate(document.bodies)]
+        added += [(kind.key, index, part) for kind in PARTS for index, part in enumerate(document.parts(kind.key))]
+        for key, index, part in added:
+            try:
+                system._add_body(part) if isinstance(part, Body) else system._add(part)
+            except DescriptionError as error:
+                problems += [problem._replace(path=(key, index, *problem.path)) for problem in error.problems]
         if problems:
             raise DescriptionError(problems)
         system.settings, system.notes = document.simulation, document.notes
         return system
 
-    def _add(self, part: Part) -> Part:
-        shelves: dict[type, dict[str, Any]] = {
-            Body: self.bodies, Loop: self.loops, Wheel: self.wheels, Wrench: self.wrenches,
-            Line: self.lines, Restoring: self.restorings, Buoyancy: self.buoyancies, Event: self.events, Stop: self.stops,
-        }  # fmt: skip
-        shelf = shelves[type(part)]
-        others = self.elements if isinstance(part, Line | Restoring | Buoyancy) else shelf      # elements are told apart by name
+    def _add(self, part: Kind) -> Kind:
+        own = self.of(type(part))
+        others: Mapping[str, Part] = self.elements if isinstance(part, Element) else own       # elements share one set of names
         if part.name in others:
             noun = others[part.name].noun
-            each = noun if part.name in shelf else "force element"
-            text = f"there is a {noun} of this name already; give each {each} its own name"
-            raise DescriptionError([Problem(text, _subject(part), ("name",))])
-        if isinstance(part, Body) and part.joint.name is not None:
-            self._claim_joint_name(part, part.joint.name)
-        shelf[part.name] = part
+            _refuse_twin(part, noun, noun if part.name in own else "force element")
+        own[part.name] = part
         return part
+
+    def _add_body(self, body: Body) -> Body:
+        if body.name in self.bodies:
+            _refuse_twin(body, body.noun, body.noun)
+        if body.joint.name is not None:
+            self._claim_joint_name(body, body.joint.name)
+        self.bodies[body.name] = body
+        return body
 
     def _claim_joint_name(self, body: Body, joint_name: str) -> None:
         other = self.bodies.get(self._joint_owners.get(joint_name, ""))
@@ -389,8 +381,13 @@ def _packed(shape: Shape) -> Shape:
         return shape
 
 
-def _subject(part: Description) -> str:
-    return subject_of(type(part), getattr(part, "name", None))
+def _subject(part: Body | Part) -> str:
+    return subject_of(type(part), part.name)
+
+
+def _refuse_twin(part: Body | Part, noun: str, each: str) -> None:
+    text = f"there is a {noun} of this name already; give each {each} its own name"
+    raise DescriptionError([Problem(text, _subject(part), ("name",))])
 
 
 def load(path: str | PathLike[str]) -> System:

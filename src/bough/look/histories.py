@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.tables import described_inputs
-from bough.describe import Buoyancy, Restoring
 from bough.look.buffers import Buffers
 from bough.look.frames import Frames, Place, frame_place, place
-from bough.results.elements import wrench_elements
+from bough.results.elements import VARIABLES, along
 from bough.results.report import Report
 
 Array = NDArray[Any]
@@ -88,13 +87,13 @@ def _loops(report: Report, frames: Frames) -> Iterator[Load]:
 
 def _elements(report: Report, frames: Frames) -> Iterator[Load]:
     system = frames.model.system
-    if not wrench_elements(system) or (values := _known(report, frames, "elements", "element_force")) is None:
-        return
-    for k, (name, element) in enumerate(wrench_elements(system).items()):
-        if isinstance(element, Restoring):
-            yield Load(name, "elements", place(system, element.body, element.node, element.at), "world", values[:, k])
-        elif isinstance(element, Buoyancy):
-            yield Load(name, "elements", place(system, element.body), "world", values[:, k])
+    for variable, meaning in VARIABLES.items():
+        elements = along(system, meaning.dims[0])
+        if not meaning.axes or not elements or (values := _known(report, frames, "elements", variable)) is None:
+            continue
+        for k, (name, element) in enumerate(elements.items()):
+            axes = "world" if meaning.axes == "world axes" else "place"
+            yield Load(name, "elements", frame_place(system, element.ends[-1]), axes, values[:, k])
 
 
 def _known(report: Report, frames: Frames, record: str, variable: str) -> Array | None:

@@ -29,12 +29,18 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
         return [_mesh(shape, buffers) for shape in body.shapes]
     if body.flexible is not None:
         return []
-    sections = [section for buoyancy in system.buoyancies.values() if buoyancy.body == body.name for section in buoyancy.sections]
+    sections = [each["section"] for each in drawings(system, "frustum") if each["body"] == body.name]
     if sections:
         solids = [_section(*section) for section in sections]
         return solids + _rods([0.0, 0.0, sections[-1][1]], _joints(system, body), least)
     solids = [inertia_part(body.mass, body.com, body.inertia, reach, least)] if body.mass else []
     return solids + _rods(body.com if body.mass else (0.0, 0.0, 0.0), [np.zeros(3), *_joints(system, body)], least)
+
+
+def drawings(system: System, kind: str) -> list[dict[str, Any]]:
+    """What force elements say is to be drawn of them, of one kind, with their names."""
+    drawn = [{"name": name} | each for name, element in system.elements.items() for each in element.drawing()]
+    return [each for each in drawn if each["kind"] == kind]
 
 
 def reach_of(system: System, body: Body) -> float:

@@ -12,7 +12,7 @@ from bough.look.buffers import Buffers
 from bough.look.flexible_shapes import drawn
 from bough.look.frames import Frames, frame_place, joint_place, place
 from bough.look.histories import curves, loads
-from bough.look.rigid_shapes import parts_of, reach_of
+from bough.look.rigid_shapes import drawings, parts_of, reach_of
 from bough.results.report import Report
 
 _FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by a common factor
@@ -36,11 +36,10 @@ def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
         "bodies": _bodies(system, frames, buffers),
         "loops": [_loop(system, name) for name in system.loops],
         "wheels": _wheels(report, frames, buffers),
-        "lines": [{"name": name, "a": frame_place(system, line.a), "b": frame_place(system, line.b)}
-                  for name, line in system.lines.items()],
-        "springs": [{"name": name, "place": place(system, each.body, each.node, each.at)}
-                    for name, each in system.restorings.items()],
-        "water": sorted({each.level for each in system.buoyancies.values()}),
+        "lines": [{"name": each["name"], "a": frame_place(system, each["a"]), "b": frame_place(system, each["b"])}
+                  for each in drawings(system, "line")],
+        "springs": [{"name": each["name"], "place": frame_place(system, each["at"])} for each in drawings(system, "spring")],
+        "water": sorted({each["level"] for each in drawings(system, "water")}),
         "loads": loads(report, frames, buffers),
         "curves": curves(report, frames, buffers),
         "events": [{"time": event.time, "text": str(event)} for event in events],

@@ -6,7 +6,7 @@ import numpy as np
 from bough.analyze.loop_constraints import idle_loops
 from bough.analyze.singular_inertia import check_inertias
 from bough.compile.coordinates import holdable
-from bough.describe import Buoyancy, CentralGravity, Line, System, Wheel
+from bough.describe import CentralGravity, System, Wheel
 from bough.describe.references import reference_problems
 from bough.errors import ModelError
 from bough.flex import FlexibleBody
@@ -44,23 +44,15 @@ def check_loops(model: Model) -> None:
 
 
 def check_elements(system: System) -> None:
-    """What force elements need: a world that stands still, places that follow the deformation, and buoyancy weight along -z."""
-    central = isinstance(system.gravity, CentralGravity)
+    """What force elements need: a world that stands still, places that follow the deformation, and what each asks for itself."""
     for element in system.elements.values():
         subject = f"{element.noun} '{element.name}'"
-        ends = [element.a.body, element.b.body] if isinstance(element, Line) else [element.body]
-        if central and (not isinstance(element, Line) or "world" in ends):
+        if isinstance(system.gravity, CentralGravity) and element.needs_world:
             raise ModelError(f"{subject} acts between a body and the world; with central gravity the tree moves about its mass "
                              "center: give the system uniform gravity")
-        refuse_linearized(system, subject, ends)
-        if isinstance(element, Buoyancy):
-            x, y, z = np.asarray(system.gravity, float)
-            if x or y or z >= 0.0:
-                raise ModelError(f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it "
-                                 "is along -z of the world; give the system gravity (0, 0, -9.81)")
-            if system.bodies[element.body].flexible is not None:
-                raise ModelError(f"{subject}: body '{element.body}' is flexible, and sections do not bend with it; weld rigid "
-                                 "bodies with sections to its nodes")
+        refuse_linearized(system, subject, [end.body for end in element.ends])
+        if text := element.refused(system):
+            raise ModelError(f"{subject}: {text}")
 
 
 def refuse_linearized(system: System, subject: str, ends: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from bough.analyze.partition_table import PartitionTable, partition_table
 from bough.analyze.singular_inertia import check_finite
 from bough.compile.assemble import build_tables
 from bough.compile.coordinates import coordinate_places
-from bough.compile.element_tables import forces_by_name
+from bough.compile.element_tables import exerted
 from bough.compile.hold_tables import Hold, declared_holds, prescribed_motion
 from bough.compile.kernel_calls import call, group_parameters, workspace
 from bough.compile.layout import InputWrench
@@ -28,6 +28,7 @@ from bough.compile.switching import switched
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.coordinate_names import coordinate_names, speed_names
+from bough.describe.parts import PARTS
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.lanes import ONE, Lanes
@@ -166,8 +167,8 @@ class Model:
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized, at=p.at[0],
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=looks,
                         **substance)
-        for shelf in ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops"):
-            getattr(system, shelf).update(getattr(self.system, shelf))
+        for kind in PARTS:
+            system.of(kind).update(self.system.of(kind))
         system.settings = self.system.settings
         return system.compile()
 
@@ -259,10 +260,11 @@ class Model:
         return forces
 
     def element_forces(self, q: Any, v: Any = None) -> dict[str, Any]:
-        """By name, what force elements exert: of a line its tension, N; of a restoring or a buoyancy (6,), [moment, force] on its
-        body at the restoring's point or the body's origin, in world axes.  Without v, at rest."""
-        seen = self.bodies(q, v)
-        return {name: seen.back(force) for name, force in forces_by_name(self.system, seen.elements).items()}
+        """By name, what force elements exert, as results record it: of a line its tension, N; of a restoring or a buoyancy (6,),
+        [moment, force] on its body at the restoring's point or the body's origin, in world axes.  Without v, at rest."""
+        bodies = self.bodies(q, v)
+        pairs = zip(self.system.elements.values(), exerted(bodies.elements), strict=True)
+        return {element.name: bodies.back(element.values(each, bodies)[element.load]) for element, each in pairs}
 
     def assemble(self, q: Any = None, v: Any = None, *, hold: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """The state nearest to q, v (by kinetic energy; those of the description, if not given) that closes all loops, in position

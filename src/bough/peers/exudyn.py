@@ -219,8 +219,8 @@ class Exudyn:
 
     def turning(self, x, rate, h=1e-4):
         """J' v: the change of J v as the coordinates move on at constant rates, by differences of fourth order."""
-        seen = {k: self.jacobian(self.moved(x, k*h*rate)) @ rate for k in (-2, -1, 1, 2)}
-        return (8*(seen[1] - seen[-1]) - (seen[2] - seen[-2]))/(12*h)
+        found = {k: self.jacobian(self.moved(x, k*h*rate)) @ rate for k in (-2, -1, 1, 2)}
+        return (8*(found[1] - found[-1]) - (found[2] - found[-2]))/(12*h)
 
     def moved(self, x, step):
         """Coordinates after a step; attitudes turn by a rotation vector in the body's axes."""
@@ -240,10 +240,10 @@ class Exudyn:
         newton = settings.timeIntegration.newton
         newton.relativeTolerance, newton.absoluteTolerance = tolerance, 1e-2*tolerance
         self.mbs.SolveDynamic(settings, solverType=method)
-        seen = {key: np.array(self.mbs.GetSensorStoredData(sensor))[:, 1:] for key, sensor in self.sensors.items()}
+        found = {key: np.array(self.mbs.GetSensorStoredData(sensor))[:, 1:] for key, sensor in self.sensors.items()}
         for name, made in self.bodies.items():
-            seen[name, "angle"], seen[name, "modes"] = seen[name, "angle"][:, 2], seen[name, "modes"] @ made.turn
-        return seen
+            found[name, "angle"], found[name, "modes"] = found[name, "angle"][:, 2], found[name, "modes"] @ made.turn
+        return found
 
     @staticmethod
     def settings(until=1.0, steps=1):

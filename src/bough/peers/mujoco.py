@@ -157,8 +157,8 @@ class Mujoco:
 
     def pose(self, q, body):
         self.put(q)
-        seen = self.data.body(body)
-        return seen.xpos.copy(), seen.xmat.reshape(3, 3).copy()
+        found = self.data.body(body)
+        return found.xpos.copy(), found.xmat.reshape(3, 3).copy()
 
     def velocity(self, q, v, body):
         """[angular, linear] of a body's origin, world axes."""
@@ -216,9 +216,10 @@ class MujocoForward(MujocoLoop):
 
     def accelerations(self):
         """(states, nv) in our order."""
-        found = []
-        for qpos, qvel, force in self.states:
-            self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = qpos, qvel, force
-            mujoco.mj_forward(self.model, self.data)
+        found, states = [], self.states
+        for state in states:
+            self.states = [state]
+            self.run()
             found.append(self.data.qacc[self.iv].copy())
+        self.states = states
         return np.array(found)

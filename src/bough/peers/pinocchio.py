@@ -20,16 +20,16 @@ class Pinocchio:
     def __init__(self, system):
         self.system, self.model = system, pin.Model()
         self.model.gravity = pin.Motion(np.array(system.gravity, float), np.zeros(3))
-        self.seats, self.frames, joints = {}, {}, {}
+        self.carriers, self.frames, joints = {}, {}, {}
         for body in self.depth_first():
-            parent, place = self.seats[body.parent] if body.parent else (0, pin.SE3.Identity())
+            parent, place = self.carriers[body.parent] if body.parent else (0, pin.SE3.Identity())
             place = place*pin.SE3(Rotation.from_quat(body.orient).as_matrix(), np.array(body.at))
             joints[body.name] = []
             for name, joint in self.simple_joints(body):
                 parent = self.model.addJoint(parent, joint, place, f"{body.name}/{name}")
                 joints[body.name].append(parent)
                 place = pin.SE3.Identity()
-            self.seats[body.name] = parent, place
+            self.carriers[body.name] = parent, place
             self.frames[body.name] = self.model.addFrame(pin.Frame(body.name, parent, 0, place, pin.FrameType.OP_FRAME))
             if body.mass:
                 inertia = pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia))
@@ -75,7 +75,7 @@ class Pinocchio:
         """{body: [moment, force] about its origin in its axes} as forces on Pinocchio's joints."""
         forces = [pin.Force.Zero() for _ in range(self.model.njoints)]
         for name, wrench in (wrenches or {}).items():
-            joint, place = self.seats[name]
+            joint, place = self.carriers[name]
             if joint:
                 forces[joint] += place.act(pin.Force(np.array(wrench[3:]), np.array(wrench[:3])))
         return forces
@@ -90,7 +90,7 @@ class Pinocchio:
         return pin.aba(self.model, self.data, self.q(q), self.v(v), self.v(tau), self.external(wrenches))[self.iv]
 
     def dense_dynamics(self, q, v, tau, wrenches=None):
-        """By Pinocchio's mass matrix and bias: the better conditioned of its two ways."""
+        """By Pinocchio's mass matrix and bias: the better conditioned of its two methods."""
         M = self.mass_matrix(q)
         return np.linalg.solve(M, tau - self.inverse_dynamics(q, v, np.zeros_like(v), wrenches))
 
@@ -105,7 +105,7 @@ class Pinocchio:
     def joint_load(self, q, v, a, body, wrenches=None):
         """What the parent exerts through the body's joint, as Pinocchio has it: not for welds, which it has merged."""
         self.inverse_dynamics(q, v, a, wrenches)
-        f = self.data.f[self.seats[body][0]]
+        f = self.data.f[self.carriers[body][0]]
         return np.concatenate([f.angular, f.linear])
 
     def reactions(self, q, v, a, wrenches=None):
@@ -228,7 +228,7 @@ CONTACTS = {"spherical": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CON
 
 
 class Closed:
-    """A system's loops as Pinocchio's rigid constraints, and its two ways to satisfy them: "dense" is constraintDynamics, which
+    """A system's loops as Pinocchio's rigid constraints, and its two methods to satisfy them: "dense" is constraintDynamics, which
     factors the whole of mass matrix and constraints; "lcaba" is the articulated-body algorithm for loops, linear in the bodies.
 
     Both are proximal: smaller mu takes fewer iterations. lcaba works with 1/mu in the articulated inertias, which costs it digits:
@@ -237,7 +237,7 @@ class Closed:
     Of Pinocchio 4.1: lcaba crashes if a constraint's first joint is the world, so the world always comes second here; and it
     takes the joints' accelerations of the call before for a bias, which makes every other answer for a weld to the world wrong:
     `fresh` clears them. constraintDynamics is wrong if it is given constraint data that lcaba has used: each has its own here. The
-    two ways give forces of opposite sign."""
+    two methods give forces of opposite sign."""
 
     FAST, ACCURATE = (1e-6, 1e-6, 10), (1e-14, 1e-3, 100)           # lcaba's accuracy, mu, iterations
     FAST_DENSE, DENSE = (1e-6, 1e-10, 2), (1e-14, 1e-10, 20)        # constraintDynamics'
@@ -251,7 +251,7 @@ class Closed:
             if loop.joint.kind not in CONTACTS:
                 raise NotImplementedError(f"loop '{name}': Pinocchio closes loops by {' and '.join(CONTACTS)} joints, not by a "
                                           f"{loop.joint.kind} one")
-            ends = [self.seat(loop.b), self.seat(loop.a)]
+            ends = [self.carrier(loop.b), self.carrier(loop.a)]
             self.on_b.append(ends[0][0] != 0)
             first, second = ends if self.on_b[-1] else ends[::-1]
             self.constraints.append(pin.RigidConstraintModel(CONTACTS[loop.joint.kind], self.model, *first, *second,
@@ -262,9 +262,9 @@ class Closed:
         pin.initConstraintDynamics(self.model, self.data, self.constraints, self.found["dense"])
         pin.computeJointMinimalOrdering(self.model, self.ordered, self.constraints)
 
-    def seat(self, frame):
+    def carrier(self, frame):
         """Pinocchio's joint that carries a frame, and the frame's place on it."""
-        joint, place = (0, pin.SE3.Identity()) if frame.body == "world" else self.seats[frame.body]
+        joint, place = (0, pin.SE3.Identity()) if frame.body == "world" else self.carriers[frame.body]
         return joint, place*pin.SE3(Rotation.from_quat(frame.orient).as_matrix(), np.array(frame.at))
 
     def solve(self, method, q, v, tau):
@@ -293,7 +293,7 @@ class ClosedPinocchio(Closed, Pinocchio):
         self.close(lcaba, dense)
 
     def closed_dynamics(self, q, v, tau, wrenches=None, method="dense"):
-        """Accelerations that satisfy the loops; `self.settings[method].iter` tells how many iterations it took."""
+        """Accelerations that satisfy the loops; `self.settings[method].iter` is the number of iterations."""
         if wrenches:
             still = np.zeros_like(v)
             tau = tau + self.inverse_dynamics(q, v, still) - self.inverse_dynamics(q, v, still, wrenches)
@@ -301,7 +301,7 @@ class ClosedPinocchio(Closed, Pinocchio):
         return self.solve(method, self.q(q), self.v(v), self.v(tau))[self.iv]
 
     def constraint_forces(self, q, v, tau, wrenches=None, method="dense"):
-        """{loop: [moment, force]}; where loops are redundant the proximal iteration settles on forces of its own."""
+        """{loop: [moment, force]}; where loops are redundant the proximal iteration converges to forces of its own."""
         self.closed_dynamics(q, v, tau, wrenches, method)
         return self.forces(method)
 

@@ -13,7 +13,7 @@ def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
     held_coordinates = holdable(system)
     moved = [wheel.name for wheel in system.wheels.values() if wheel.driven and wheel.torque != 0.0]
     found = {
-        "dampers": any(any(joint.damping or ()) for joint in joints) or any(line.damping for line in system.lines.values()),
+        "dampers": any(any(joint.damping or ()) for joint in joints),
         "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
         "linearized flexible bodies": _linearized(system),
         "joint torques": any(_driven(joint) for joint in joints),
@@ -22,10 +22,11 @@ def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
         "prescribed motion": any(coordinate.motions for coordinate in held_coordinates.values()),
         "locking events": any(isinstance(action, Lock) for event in system.events.values() for action in event.do),
         "stops with dampers": any(stop.damping for stop in system.stops.values()),
-        "restoring moments": not all(restoring.conservative for restoring in system.restorings.values()),
-        "a controller": controlled,
     }
-    return [cause for cause, present in found.items() if present]
+    for element in system.elements.values():
+        found[element.nonconservative] = True
+    found["a controller"] = controlled
+    return [cause for cause, present in found.items() if cause and present]
 
 
 def external_effects(system: System, *, base_pushed: bool) -> list[str]:
@@ -40,13 +41,11 @@ def external_effects(system: System, *, base_pushed: bool) -> list[str]:
         "a force between base and world": any(
             _driven(joint) or any(joint.damping or ()) or any(joint.stiffness or ()) for joint in roots
         ),
-        "a line to the world": any("world" in (line.a.body, line.b.body) for line in system.lines.values()),
-        "restoring forces": bool(system.restorings),
-        "water": bool(system.buoyancies),
-        "a controller": base_pushed,
-        "linearized flexible bodies": _linearized(system),
     }
-    return [cause for cause, present in found.items() if present]
+    for element in system.elements.values():
+        found[element.external] = True
+    found |= {"a controller": base_pushed, "linearized flexible bodies": _linearized(system)}
+    return [cause for cause, present in found.items() if cause and present]
 
 
 def _linearized(system: System) -> bool:

@@ -17,7 +17,7 @@ from bough.progress import working
 from bough.results.conservation import external_effects
 from bough.results.dataset import Labeled, entry_units
 from bough.results.deflections import flexible_bodies, moving_nodes
-from bough.results.elements import wrench_elements
+from bough.results.elements import VARIABLES, along
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
@@ -221,14 +221,19 @@ def _without_empty_columns(rows: list[PanelRow]) -> list[PanelRow]:
 
 
 def _elements(report: Report, get: Get) -> Sections:
-    """The tensions of all lines, then a row for each restoring and buoyancy."""
-    rows, names = list[PanelRow](), list(report.system.lines)
-    for some in _some(len(names)):
-        rows.append(PanelRow([Panel("tension of lines", "N", get("line_tension")[..., some]), None], [names[k] for k in some]))
-    for i, name in enumerate(wrench_elements(report.system)):
-        force = get("element_force")[..., i, :]
-        push = Panel(f"{name}: force, world axes", "N", force[..., 3:])
-        rows.append(PanelRow([push, Panel(f"{name}: moment, world axes", "N m", force[..., :3])], XYZ))
+    """Variables of one number for an element share panels; loads have a row for each element."""
+    rows = list[PanelRow]()
+    for variable, meaning in VARIABLES.items():
+        names = list(along(report.system, meaning.dims[0]))
+        if meaning.limit:
+            continue
+        for i, name in enumerate(names) if meaning.axes else ():
+            load = get(variable)[..., i, :]
+            push = Panel(f"{name}: force, {meaning.axes}", "N", load[..., 3:])
+            rows.append(PanelRow([push, Panel(f"{name}: moment, {meaning.axes}", "N m", load[..., :3])], XYZ))
+        for some in _some(len(names)) if not meaning.axes else ():
+            panel = Panel(meaning.meaning, meaning.units, get(variable)[..., some])
+            rows.append(PanelRow([panel, None], [names[k] for k in some]))
     return [_without_empty_columns(rows)]
 
 

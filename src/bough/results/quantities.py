@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from bough.compile.coordinates import holdable
@@ -14,8 +15,9 @@ from bough.describe.orientation import quaternions
 from bough.errors import StateError, nearest
 from bough.model import Model
 from bough.results.deflections import displacements, flexible_bodies, rotations
-from bough.results.elements import limits, tensions, wrench_elements, wrenches
-from bough.results.samples import Derive
+from bough.results.elements import AXES as ELEMENT_AXES
+from bough.results.elements import VARIABLES, along, nouns
+from bough.results.samples import Derive, Samples
 
 
 class Axis(NamedTuple):
@@ -26,6 +28,10 @@ class Axis(NamedTuple):
     optional: bool = False  # variables along it are left out where it has no names
 
 
+def _element_names(model: Model, axis: str) -> Iterable[str]:
+    return along(model.system, axis)
+
+
 AXES = {
     "q_name": Axis(lambda model: model.names.q, "joint or modal coordinate"),
     "v_name": Axis(lambda model: model.names.v, "joint or modal speed"),
@@ -33,8 +39,7 @@ AXES = {
     "wheel": Axis(lambda model: model.names.wheels, "wheel", optional=True),
     "loop": Axis(lambda model: model.system.loops, "loop"),
     "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
-    "line": Axis(lambda model: model.system.lines, "line", optional=True),
-    "element": Axis(lambda model: wrench_elements(model.system), "restoring or buoyancy", optional=True),
+    **{axis: Axis(partial(_element_names, axis=axis), nouns(axis), optional=True) for axis in ELEMENT_AXES},
     "node": Axis(lambda model: node_names(model.system), "node of a flexible body"),
     "axis": Axis(lambda model: "xyz"),
     "quaternion": Axis(lambda model: "xyzw", "scalar-last"),
@@ -145,14 +150,8 @@ RECORDS: dict[str, Record] = {
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
                                 lambda s: s.drive_forces(), "drive_unit"),
     }, needs="held coordinates", default=True),
-    "elements": Record({
-        "line_tension": Quantity(("line",), "N", "tension of lines", lambda s: tensions(s.bodies)),
-        "element_force": Quantity(("element", "component"), "N m, N",
-                                  "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
-                                  lambda s: wrenches(s.bodies)),
-        "element_limit": Quantity(("element",), "", "0 where the law of the element holds, else what is beyond it",
-                                  lambda s: limits(s.bodies)),
-    }, needs="force elements", default=True),
+    "elements": Record({name: Quantity(each.dims, each.units, each.meaning, partial(Samples.element, name=name))
+                        for name, each in VARIABLES.items()}, needs="force elements", default=True),
 }  # fmt: skip
 QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
 RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}

@@ -20,6 +20,7 @@ from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
 from bough.results.deflections import flexible_bodies, modal_coordinates
+from bough.results.elements import element_values
 
 Array = NDArray[Any]
 CHUNK = 4_000_000  # floats that the kinematics of a chunk may take
@@ -93,6 +94,14 @@ class Samples:
 
     def internal_loads(self, **cut: Any) -> CutLoads:
         return self.model.internal_loads(self.q, self.v, self.a, self.tau, **cut, **self.options)
+
+    @cached_property
+    def _elements(self) -> dict[str, Array]:
+        return element_values(self.bodies)
+
+    def element(self, name: str) -> Array:
+        """(rows, elements, ...) of a variable of force elements."""
+        return self._elements[name]
 
     def nodes(self, what: str) -> Array:
         """(rows, nodes, ...) of the nodes of all flexible bodies."""

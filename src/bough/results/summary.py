@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.describe.elements import ELEMENTS, Element
 from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.dataset import entry_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
-from bough.results.elements import LIMITS, wrench_elements
+from bough.results.elements import along
 from bough.results.quantities import constrained_by_loops
 from bough.results.report import Report
 from bough.results.singular import from_attrs
@@ -40,7 +41,7 @@ def rows(report: Report) -> list[Row]:
     if "momentum" in report.facts.record:
         found += _momentum(report)
     if "elements" in report.facts.record:
-        found += _tensions(report) + _limits(report)
+        found += _elements(report) + _limits(report)
     if "loops" in report.facts.record:
         found += [("loops", _gaps(report)), *_passages(report)]
     if "state" in report.facts.record:
@@ -124,27 +125,38 @@ def _gaps(report: Report) -> str:
     return f"largest gap {', '.join(parts)}"
 
 
-def _tensions(report: Report) -> list[Row]:
-    """Between what the tension of each line was."""
+def _elements(report: Report) -> list[Row]:
+    """What force elements have to say about themselves, kind after kind."""
     found = []
-    for i, name in enumerate(report.system.lines):
-        tension = report.array("line_tension")[..., i]
-        found.append((f"line {name}", f"{np.nanmin(tension):.4g} .. {np.nanmax(tension):.4g} N"))
-    return _cut(found, "lines", _MOST_JOINTS)
+    for kind in ELEMENTS:
+        rows = [(f"{kind.noun} {name}", element.result_line(_values(report, element))) for name, element in
+                report.system.of(kind).items()]  # fmt: skip
+        found += _cut([(label, text) for label, text in rows if text], kind.key, _MOST_JOINTS)
+    return found
+
+
+def _values(report: Report, element: Element) -> dict[str, np.ndarray]:
+    """What is recorded of an element: ([run,] time, ...)."""
+    found = {}
+    for name, meaning in element.recorded.items():
+        place = list(along(report.system, meaning.dims[0])).index(element.name)
+        found[name] = np.take(report.array(name), place, axis=report.array(name).ndim - len(meaning.dims))
+    return found
 
 
 def _limits(report: Report) -> list[Row]:
     """Where an element left what its law is made for, and when first."""
     found = []
-    for i, (name, element) in enumerate(wrench_elements(report.system).items()):
-        codes = report.array("element_limit")[..., i].reshape(report.runs, -1)
-        for code, text in LIMITS.items():
-            beyond = codes == code
+    for element in report.system.elements.values():
+        values = _values(report, element)
+        codes = [values[name].reshape(report.runs, -1) for name, meaning in element.recorded.items() if meaning.limit]
+        for code, text in element.limits.items():
+            beyond = codes[0] == code
             if beyond.any():
                 run = int(beyond.any(axis=1).argmax())
                 where = f"{int(beyond.any(axis=1).sum())} of {report.runs} runs, run {run} " if report.facts.batched else ""
                 when = report.time[int(beyond[run].argmax())]
-                found.append((f"{element.noun} {name}", f"{where}from t = {when:.5g} s: {text}"))
+                found.append((f"{element.noun} {element.name}", f"{where}from t = {when:.5g} s: {text}"))
     return found
 
 

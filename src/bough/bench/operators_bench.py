@@ -7,13 +7,10 @@ from numba import njit
 from bough.analyze.impulse import at_rest
 from bough.analyze.operators import Operators
 from bough.analyze.operators.articulated import articulate
-from bough.bench.dynamics import random_states, versions
-from bough.bench.flexible import states as bent_states
 from bough.bench.mechanisms import chain, flexible_arm, tree36
+from bough.bench.setups import bent_states, kernel_call, random_states, versions
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call, linked, workspace
 from bough.describe import System
-from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.progress import counted
 from bough.sweeps import calls
@@ -50,15 +47,10 @@ def state(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def sweeps(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, times: int = 1) -> dict[str, Any]:
     """The kernels alone: forward dynamics of a state, and M^-1 at it, some times in a call."""
-    tables, ws, (rest, pars) = model.tables, workspace(model.tables, ONE), at_rest(model, q)
-    x, at_x, u = (np.tile(row, (times, 1)) for row in (np.concatenate([q, v]), rest.x, tau))
-    t, none, out = np.zeros((times, 2)), np.zeros((times, model.nv)), np.empty((times, model.nv))
-    forward = (tables, tables.pars, t, x, u, out, ws)
-    inverse = (tables, pars, t, at_x, u, none, out, ws)
-    call(calls.forward_order_n, *forward)
-    call(calls.impulse, *inverse)
-    forward, inverse = linked(*forward), linked(*inverse)
-    return {"forward, kernel": lambda: calls.forward_order_n(*forward), "inverse, kernel": lambda: calls.impulse(*inverse)}
+    rest, pars = at_rest(model, q)
+    x, x_rest, u = (np.tile(row, (times, 1)) for row in (np.concatenate([q, v]), rest.x, tau))
+    return {"forward, kernel": kernel_call(model, calls.forward_order_n, x, u)[0],
+            "inverse, kernel": kernel_call(model, calls.impulse, x_rest, u, np.zeros((times, model.nv)), pars=pars)[0]}
 
 
 def of_inverse(model: Model, rounds: int) -> dict[str, float]:

@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from bough.describe.base import Description
 from bough.describe.numeric import Text, Vector, VectorLike, shown
-from bough.describe.time_table import VectorSignal
+from bough.describe.part import FORCE_BESIDE, Attachment, Part
+from bough.describe.time_table import TimeTable, VectorSignal
 
 
 def _frame(value: Any) -> str:
@@ -17,7 +17,7 @@ def _frame(value: Any) -> str:
     return value
 
 
-class Wrench(Description):
+class Wrench(Part):
     """A force [N] and a moment [N m] from outside on a body, each 3 numbers or a TimeTable of 3 columns. The force acts at
     the point `at` of the body frame; `frame` says whose axes the components are along: the "body"'s or the "world"'s.
     On a flexible body, a node's frame stands for the body's: that of `node`, or of the inboard one.
@@ -27,7 +27,7 @@ class Wrench(Description):
     """
 
     noun: ClassVar[str] = "wrench"
-    name: Text
+    key: ClassVar[str] = "wrenches"
     body: Text
     force: VectorSignal = (0.0, 0.0, 0.0)
     moment: VectorSignal = (0.0, 0.0, 0.0)
@@ -46,3 +46,17 @@ class Wrench(Description):
         node: str | None = None,
     ) -> None:
         super().__init__(name=name, body=body, force=force, moment=moment, at=at, frame=frame, node=node)
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Its body, or the node that it acts on."""
+        beside = FORCE_BESIDE if _acts(self.force) and any(self.at) else ""
+        return (Attachment(self.body, self.node, "a moment" if _acts(self.moment) else beside),)
+
+    def load_line(self) -> str:
+        """Where it acts."""
+        return f"wrench {self.name} on {self.body}"
+
+
+def _acts(signal: tuple[float, float, float] | TimeTable) -> bool:
+    rows = signal.values if isinstance(signal, TimeTable) else [signal]
+    return any(any(row) for row in rows if isinstance(row, tuple))

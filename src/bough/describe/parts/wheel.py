@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar
 
 from bough.describe.axes import Axis, AxisLike
-from bough.describe.base import Description
 from bough.describe.numeric import ABOVE_ZERO, Number, Text, above_zero
+from bough.describe.part import Attachment, Part
 from bough.describe.time_table import Signal
 
 
-class Wheel(Description):
+class Wheel(Part):
     """A balanced wheel that spins about an axis fixed in a body. The body's mass and inertia include the wheel, locked;
     `inertia` [kg m^2] is the wheel's own about its axis, `speed` [rad/s] its spin relative to the body at the start.
     Without a `torque` the speed is held; with one [N m], a number or a TimeTable, the motor drives the wheel and its speed
@@ -23,7 +23,7 @@ class Wheel(Description):
     """
 
     noun: ClassVar[str] = "wheel"
-    name: Text
+    key: ClassVar[str] = "wheels"
     body: Text
     axis: Axis
     inertia: Annotated[float, above_zero("kg m^2"), ABOVE_ZERO]
@@ -47,3 +47,7 @@ class Wheel(Description):
     def driven(self) -> bool:
         """Whether a motor torque drives it, so that its speed is a state."""
         return self.torque is not None
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Its body, or the node that it sits on."""
+        return (Attachment(self.body, self.node, "a wheel"),)

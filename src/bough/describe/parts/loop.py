@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_validator, model_validator
-from pydantic_core.core_schema import ValidationInfo
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.base import Description, Fault
+from bough.describe.base import Description
 from bough.describe.body import WORLD
+from bough.describe.frame import Frame, FrameField
 from bough.describe.joint_mapping import joint_schema, read_joint, write_joint
 from bough.describe.joints import Joint
-from bough.describe.numeric import ABOVE_ZERO, Text, Vector, VectorLike, above_zero, shown
-from bough.describe.orientation import IDENTITY, Orientation
+from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
+from bough.describe.part import BESIDE, Attachment, Finding, Part, SystemView
 from bough.errors import DescriptionError, Problem
 
 _FOLLOWS = "but the coordinates of a loop's joint follow from those of the tree; leave it out, and give {} to the joints of bodies"
@@ -23,52 +23,6 @@ _REFUSED = {                                                    # options that o
     "q0": _FOLLOWS.format("q0"),
     "v0": _FOLLOWS.format("v0"),
 }  # fmt: skip
-
-
-class Frame(Description):
-    """A place on a body, or on the "world": the point `at` and the axes `orient`, in the body frame. On a flexible body they are
-    relative to the frame of a node: `node`, or the inboard one. In YAML a body's name alone is the frame at its origin.
-
-    >>> Frame("panel", at=(1, 0, 0))
-    Frame(body='panel', at=(1.0, 0.0, 0.0))
-    >>> Frame("world", node="tip")
-    Traceback (most recent call last):
-    bough.errors.DescriptionError: frame: node is 'tip', but the world has no nodes; leave it out
-    """
-
-    noun: ClassVar[str] = "frame"
-    body: Text
-    at: Vector = (0.0, 0.0, 0.0)
-    orient: Orientation = IDENTITY
-    node: Text | None = None
-
-    def __init__(self, body: str, at: VectorLike = (0.0, 0.0, 0.0), orient: Any = None, node: str | None = None) -> None:
-        super().__init__(body=body, at=at, orient=orient, node=node)
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.body == WORLD and self.node is not None:
-            raise Fault("node", f"node is {self.node!r}, but the world has no nodes; leave it out")
-        return self
-
-
-def read_frame(value: Any, side: str) -> Frame:
-    """The frame `side` of a loop or a line, given as it is or as in YAML."""
-    if not isinstance(value, Frame | Mapping | str):
-        raise ValueError(f"is {shown(value)}; give a Frame, or a body's name")
-    try:
-        return Frame.from_mapping({"body": value} if isinstance(value, str) else value)
-    except DescriptionError as error:
-        raise DescriptionError([problem._replace(subject=side) for problem in error.problems]) from None
-
-
-def write_frame(frame: Frame) -> str | dict[str, Any]:
-    """The frame as a person would write it: the body's name alone, or a mapping.
-
-    >>> write_frame(Frame("bus")), write_frame(Frame("bus", node="tip"))
-    ('bus', {'body': 'bus', 'node': 'tip'})
-    """
-    return frame.body if frame == Frame(frame.body) else frame.to_dict()
 
 
 class Distance(Description):
@@ -141,12 +95,10 @@ _DISTANCE = {
     "additionalProperties": False,
 }
 CLOSURE = {"anyOf": [*joint_schema(without=("free", *_REFUSED)), _DISTANCE]}
-FRAME = {"anyOf": [{"type": "string", "minLength": 1}, Frame.model_json_schema()]}
 Closure = Annotated[Joint | Distance, BeforeValidator(read_closure), PlainSerializer(write_closure), WithJsonSchema(CLOSURE)]
-Place = Annotated[Frame, PlainSerializer(write_frame), WithJsonSchema(FRAME)]
 
 
-class Loop(Description):
+class Loop(Part):
     """A loop of the system, closed by a joint or a Distance between two frames. The joint is seen from the frame `a`, as from
     the parent's side, to the frame `b`, as to the child's: at zero coordinates the two coincide. What it does not leave free is
     held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own.
@@ -159,15 +111,39 @@ class Loop(Description):
     """  # noqa: E501
 
     noun: ClassVar[str] = "loop"
-    name: Text
+    key: ClassVar[str] = "loops"
     joint: Closure
-    a: Place
-    b: Place
+    a: FrameField
+    b: FrameField
 
     def __init__(self, name: str, joint: Any, a: Any, b: Any) -> None:
         super().__init__(name=name, joint=joint, a=a, b=b)
 
-    @field_validator("a", "b", mode="before")
-    @classmethod
-    def _frame(cls, value: Any, info: ValidationInfo) -> Frame:
-        return read_frame(value, info.field_name or "")
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Its two frames."""
+        sides = (("a", self.a), ("b", self.b))
+        return tuple(Attachment(frame.body, frame.node, self._turned(frame), side) for side, frame in sides)
+
+    def _turned(self, frame: Frame) -> str:
+        """What of it turns with a frame, if anything: a point that is held at the node itself does not."""
+        if any(frame.at):
+            return BESIDE
+        if isinstance(self.joint, Distance):
+            return ""
+        joint, slides = self.joint, bool(self.joint.translations) and frame is self.a
+        turns_freely = joint.spherical or len(joint.rotations) == 3
+        moments = (entry for values in (joint.stiffness, joint.damping, joint.torque) for entry in (values or ())[-3:])
+        return "" if turns_freely and not slides and not any(moments) else "a joint"
+
+    def check(self, system: SystemView) -> Iterator[Finding]:
+        """A loop between two places of one body closes nothing."""
+        body = self.a.body
+        if self.b.body != body:
+            return
+        if body == WORLD:
+            text = "a loop between the world and itself closes nothing: give a or b a body of the system"
+        elif self.a.node != self.b.node and body in system.bodies and system.bodies[body].flexible is not None:
+            text = f"a and b are nodes of one body, {body!r}, and a loop does not hold these; hold them in its finite elements"
+        else:
+            text = f"a loop between body {body!r} and itself closes nothing: give b another body, or world"
+        yield Finding(text, ("b", "body"))

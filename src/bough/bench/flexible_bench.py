@@ -3,20 +3,15 @@ from typing import Any
 
 import numpy as np
 
-from bough.bench.dynamics import versions
 from bough.bench.mechanisms import flexible_arm
+from bough.bench.setups import ENGINES, bent_states, forward_call, versions
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call, linked, workspace
-from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted
-from bough.sweeps import calls
 
 LINKS, MODES, KINDS = 10, (0, 1, 2, 5, 10, 20), ("full", "zeroth_order", "stiffening")
 GROWTH, GROWTH_MODES = (5, 10, 20, 40, 80), 5
-ENGINES = {"order-n": (calls.forward_order_n, ONE), "order-n, four lanes": (calls.forward_order_n, FOUR),
-           "dense": (calls.forward_dense, ONE)}
 
 
 def flexible(*, quick: bool = False) -> dict[str, Any]:
@@ -48,37 +43,13 @@ def of_modes(modes: int, rounds: int) -> dict[str, Any]:
 
 def compare(model: Model, engines: Any, rounds: int) -> dict[str, float]:
     """Microseconds of each engine, how much faster O(N) is than dense, and lanes than one state; how far dense is from O(N)."""
-    q, v, tau = states(model, 64)
+    states = bent_states(model, 64)
     functions, answers = {}, {}
     for name in engines:
-        functions[name], answers[name] = kernel_call(model, q, v, tau, *ENGINES[name])
-    found = {name: timing["min_us"] for name, timing in interleaved(functions, len(q), rounds=rounds).items()}
+        functions[name], answers[name] = forward_call(model, states, *ENGINES[name])
+    found = {name: timing["min_us"] for name, timing in interleaved(functions, len(states[0]), rounds=rounds).items()}
     if len(found) > 1:
         scale = np.abs(answers["dense"]).max()
         found |= {"dense/order-n": found["dense"]/found["order-n"], "lanes": found["order-n"]/found["order-n, four lanes"],
                   "difference": float(np.abs(answers["dense"] - answers["order-n"]).max()/scale)}
     return found
-
-
-def states(model: Model, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Joint angles of a radian, modes bent as some g bend them."""
-    rng = np.random.default_rng(1)
-    q, v, tau = rng.uniform(-1.0, 1.0, (n, model.nq)), rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
-    for name, body in model.system.bodies.items():
-        if body.n_modes:
-            at_q, at_v = (place + 1 for place in model.places[name])
-            softness = 10.0/np.diag(body.elastic.K)
-            q[:, at_q:at_q + body.n_modes] *= softness
-            v[:, at_v:at_v + body.n_modes] *= 10.0*softness
-    return q, v, tau
-
-
-def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, kernel: Any, lanes: Lanes) -> tuple[Any, np.ndarray]:
-    """A function that runs the kernel over all states, and the array that it fills."""
-    tables = model.tables
-    out = np.empty((len(v), model.nv + tables.fronts.size))
-    ws = workspace(tables, lanes, tables.dense_size if kernel is calls.forward_dense else 0)
-    args = (tables, tables.pars, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
-    call(kernel, *args)
-    args = linked(*args)
-    return (lambda: kernel(*args)), out

@@ -3,14 +3,12 @@ from typing import Any
 
 import numpy as np
 
-from bough.bench.dynamics import random_states, versions
 from bough.bench.mechanisms import Mechanism
+from bough.bench.setups import forward_call, random_states, versions
 from bough.bench.timing import interleaved
-from bough.compile.kernel_calls import call, linked, workspace
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
-from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model
-from bough.model.model import KERNELS
 from bough.progress import counted
 
 BODIES = (10, 36, 100, 400, 1000)
@@ -64,24 +62,15 @@ def turbine() -> System:
 
 def compare(model: Model, rounds: int) -> dict[str, Any]:
     """Both methods on the same states, one and four at a time."""
-    q, v, tau = random_states(model, 64 if model.nv <= 110 else 16)
+    states = random_states(model, 64 if model.nv <= 110 else 16)
     functions, answers, n = {}, {}, len(model.names.bodies)
     for name, lanes in LANES.items():
-        for way in ("cloud", "order-n"):
-            functions[way + name], answers[way + name] = kernel_call(model, q, v, tau, way, lanes)
+        for method in ("cloud", "order-n"):
+            functions[method + name], answers[method + name] = forward_call(model, states, method, lanes)
     found: dict[str, Any] = {name: {"us": timing["min_us"], "us per body": timing["min_us"]/n}
-                             for name, timing in interleaved(functions, len(q), rounds=rounds).items()}
+                             for name, timing in interleaved(functions, len(states[0]), rounds=rounds).items()}
     found["times faster"] = {engine: found["order-n" + name]["us"]/found["cloud" + name]["us"]
                              for name, engine in (("", "one state"), (", four lanes", "four lanes"))}
     scale = np.abs(answers["order-n"]).max()
     found["error"] = float(max(np.abs(answers["cloud" + name] - answers["order-n"]).max() for name in LANES)/scale)
     return found
-
-
-def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, way: str, lanes: Lanes) -> tuple[Any, np.ndarray]:
-    """A function that runs a method's kernel over all states, and the array that it fills."""
-    tables, out, ws = model.tables, np.empty_like(v), workspace(model.tables, lanes, model.tables.more(way))
-    args = (tables, tables.pars, np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), tau, out, ws)
-    call(KERNELS[way], *args)
-    args = linked(*args)
-    return (lambda: KERNELS[way](*args)), out

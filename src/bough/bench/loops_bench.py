@@ -4,9 +4,8 @@ from typing import Any
 import numpy as np
 
 from bough.analyze import loop_constraints as loops
-from bough.bench.dynamics import versions
-from bough.bench.flexible import ENGINES, kernel_call
 from bough.bench.mechanisms import four_bar_chain, four_bar_states, limbed_platform, limbed_platform_states
+from bough.bench.setups import ENGINES, States, forward_call, versions
 from bough.bench.timing import interleaved
 from bough.describe import System
 from bough.model import Model
@@ -15,7 +14,6 @@ from bough.progress import counted
 
 CHAINS = (4, 16, 64, 256)
 SMALL = 100                         # degrees of freedom up to which what grows with their cube is measured with all states
-States = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def closed_loops(*, quick: bool = False) -> dict[str, Any]:
@@ -37,10 +35,10 @@ def of_system(system: System, states: States, rounds: int, *, loops_closed: int)
     model = system.compile()
     few: States = states if model.nv <= SMALL else (states[0][:2], states[1][:2], states[2][:2])
     functions, answers, work = {}, {}, {}
-    for name, (kernel, lanes) in ENGINES.items():
+    for name, (method, lanes) in ENGINES.items():
         if name != "dense" or model.nv <= 4*SMALL:
             given = few if name == "dense" else states
-            functions[name], answers[name] = kernel_call(model, *given, kernel, lanes)
+            functions[name], answers[name] = forward_call(model, given, method, lanes)
             work[name] = len(given[0])
     for name, (function, answer, given) in peer_calls(system, model, states, few).items():
         functions[name], answers[name], work[name] = function, answer, len(given[0])
@@ -48,7 +46,7 @@ def of_system(system: System, states: States, rounds: int, *, loops_closed: int)
     found: dict[str, Any] = {name: {"us": timing["min_us"]/work[name], "error": error(model, states, answers[name])}
                              for name, timing in timings.items()}
     own = {name: found[name]["us"] for name in ("order-n", "order-n, four lanes")}
-    peers = {name: told["us"] for name, told in found.items() if name not in ENGINES}
+    peers = {name: values["us"] for name, values in found.items() if name not in ENGINES}
     found["us per loop"] = {name: us/loops_closed for name, us in own.items()}
     if peers:
         fastest = min(peers, key=lambda name: peers[name])

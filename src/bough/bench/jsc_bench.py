@@ -1,21 +1,19 @@
 """`bough bench jsc`: the sixteen cases of the JSC paper by O(N) and dense, beside the paper's seconds and peers, in one process."""
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bough.bench.dynamics import versions
+from bough.bench.jsc_figures import Runs, draw_figures, twins
 from bough.bench.jsc_peers import against_peers
 from bough.bench.jsc_system import CASES, CHOICES, LAST, STEPS, jsc_case
+from bough.bench.setups import versions
 from bough.errors import BoughError
 from bough.integrate import integrate
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import counted, working
-
-if TYPE_CHECKING:
-    from bough.bench.jsc_figures import Runs
 
 METHODS = {"order-n": "O(N)", "dense": "dense"}
 PAPER: dict[int, tuple[float, float]] = {                   # s for 100 s, O(N) and mass matrix; the rest of its table 2 is lost
@@ -29,18 +27,16 @@ def jsc(*, cases: str | Sequence[int] | None = None, seconds: float | None = Non
         ) -> dict[str, Any]:
     """Run and measure; {"cases": {number: {"us per step": {method: ...}, "difference": ..., ...}}, "choices": [...], ...}."""
     named = case_numbers(cases) if isinstance(cases, str) else cases
-    chosen = sorted(set(CASES if named is None else named))
-    for number in chosen:
+    selected = sorted(set(CASES if named is None else named))
+    for number in selected:
         if number not in CASES:
             raise BoughError(f"there is no case {number}; the cases are 1 to {max(CASES)}")
     if plot is not None:
-        from bough.bench.jsc_figures import draw_figures, twins  # matplotlib takes its time
-
-        twins(chosen)                                       # what cannot be drawn is said before the work
+        twins(selected)                                       # fails early if it cannot be drawn
     until = (QUICK if quick else SECONDS) if seconds is None else seconds
     measured: dict[str, Any] = {}
     runs: dict[int, Runs] = {}
-    for number in counted("cases", chosen):
+    for number in counted("cases", selected):
         model = jsc_case(number).compile()
         runs[number] = run_case(number, model, until)
         measured[str(number)] = of_case(number, model, runs[number], 3 if quick else 20)
@@ -69,21 +65,21 @@ def case_numbers(text: str) -> list[int]:
     return found
 
 
-def run_case(number: int, model: Model, until: float) -> "Runs":
+def run_case(number: int, model: Model, until: float) -> Runs:
     """The trajectories of the two methods; samples are at the same times in all cases."""
     step, longest = STEPS[CASES[number].flexible], STEPS[False]
     every = max(1, int(np.ceil(until/longest/MOST_SAMPLES)))
     found: dict[str, Trajectory] = {}
-    for method, spoken in METHODS.items():
-        with working(f"{model.system.name}, {spoken}") as bar:
+    for method, title in METHODS.items():
+        with working(f"{model.system.name}, {title}") as bar:
             found[method] = integrate(model, until=until, dt=step, method="euler-cromer", sample_rate=1/(every*longest),
                                       dynamics=method, progress=bar)
         if found[method].failure:
-            raise BoughError(f"{model.system.name}, {spoken}: {found[method].failure}")
+            raise BoughError(f"{model.system.name}, {title}: {found[method].failure}")
     return found
 
 
-def of_case(number: int, model: Model, runs: "Runs", rounds: int) -> dict[str, Any]:
+def of_case(number: int, model: Model, runs: Runs, rounds: int) -> dict[str, Any]:
     """The numbers of one case."""
     case, system, step = CASES[number], model.system, STEPS[CASES[number].flexible]
     modes = sum(body.n_modes for body in system.bodies.values())

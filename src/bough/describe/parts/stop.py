@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Self
 
 from pydantic import model_validator
 
-from bough.describe.base import Description, Fault
+from bough.describe.base import Fault
+from bough.describe.coordinate_names import NO_ANGLES, misnamed, targets
 from bough.describe.numeric import ABOVE_ZERO, AT_LEAST_ZERO, Number, Text, above_zero, at_least_zero
+from bough.describe.part import Finding, Part, SystemView
 
 
-class Stop(Description):
+class Stop(Part):
     """A spring and a damper that act on a coordinate only beyond a value: `above` it, or `below` it. The force there is
     -stiffness (q - value) - damping v.
 
@@ -22,7 +25,7 @@ class Stop(Description):
     """
 
     noun: ClassVar[str] = "stop"
-    name: Text
+    key: ClassVar[str] = "stops"
     coordinate: Text
     above: Number | None = None
     below: Number | None = None
@@ -59,3 +62,19 @@ class Stop(Description):
     def limit(self) -> float:
         """The value beyond which it acts."""
         return float(self.below or 0.0) if self.above is None else self.above
+
+    def check(self, system: SystemView) -> Iterator[Finding]:
+        """It needs one coordinate that has a position."""
+        name, path = self.coordinate, ("coordinate",)
+        found = targets(system, name)
+        if len(found) != 1:
+            yield Finding(f"coordinate {name!r} {misnamed(system, name, found)}", path)
+        elif found[0].turns:
+            yield Finding(f"coordinate {name!r} belongs to a spherical rotation, which has no angles; {NO_ANGLES}", path)
+        elif found[0].names != (name,):
+            own = ", ".join(found[0].names) or "it has none"
+            yield Finding(f"coordinate {name!r} names a whole joint; name one of its coordinates: {own}", path)
+
+    def load_line(self) -> str:
+        """Where it begins to act."""
+        return f"stop {self.name}: {self.coordinate} {'above' if self.side > 0 else 'below'} {self.limit:g}"

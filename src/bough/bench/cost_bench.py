@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 from bough.analyze.counting import Operations, paper
 from bough.bench.mechanisms import flexible_arm
+from bough.bench.setups import save_figure
 from bough.describe import System
-from bough.errors import BoughError
 
 BODIES, MODES = 10, (0, 1, 2, 3, 4, 5, 6, 7, 8, 10)
 METHODS = {"dense": ("composite body", paper.composite_body), "order-n": ("articulated body", paper.articulated_body)}
@@ -27,13 +27,13 @@ def cost(*, quick: bool = False, plot: Path | None = None) -> dict[str, Any]:
 def of_chain(system: System, modes: int) -> dict[str, Any]:
     model, found = system.compile(), {}
     for method, (_, formula) in METHODS.items():
-        counts, said = model.operation_counts(method), formula(BODIES, modes)
-        found[method] = {"counted": told(counts.total), "parts": {part: told(of) for part, of in counts.parts.items()},
-                         "paper": told(said), "ratio": counts.total.flops/said.flops}
+        counts, expected = model.operation_counts(method), formula(BODIES, modes)
+        found[method] = {"counted": _numbers(counts.total), "parts": {part: _numbers(of) for part, of in counts.parts.items()},
+                         "paper": _numbers(expected), "ratio": counts.total.flops/expected.flops}
     return found
 
 
-def told(of: Operations) -> dict[str, int]:
+def _numbers(of: Operations) -> dict[str, int]:
     return {"multiplications": of.multiplications, "additions": of.additions, "flops": of.flops, "divisions": of.divisions,
             "roots": of.roots, "sines": of.sines}
 
@@ -49,12 +49,4 @@ def draw(counted: dict[str, Any], folder: Path) -> Path:
     axes.set(xlabel="modes per body", ylabel="multiplications and additions", title=f"forward dynamics of {BODIES} flexible bodies")
     axes.grid(alpha=0.3)
     axes.legend()
-    return saved(figure, folder, "operations.png")
-
-
-def saved(figure: Figure, folder: Path, name: str) -> Path:
-    if folder.exists() and not folder.is_dir():
-        raise BoughError(f"plot is '{folder}', which is a file; give a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder/name, dpi=150)
-    return folder/name
+    return save_figure(figure, folder, "operations.png")

@@ -4,11 +4,11 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import MECHANISMS
+from bough.bench.setups import States, forward_call, kernel_call, random_states, versions
 from bough.bench.timing import interleaved, with_ratios
-from bough.compile.kernel_calls import call, linked, workspace
 from bough.errors import BoughError, nearest
 from bough.integrate import integrate
-from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted
@@ -31,13 +31,6 @@ def forward(*, mechanisms: list[str] | None = None, quick: bool = False) -> dict
                            for name in counted("mechanisms", mechanisms or MECHANISMS)}}
 
 
-def versions() -> dict[str, str]:
-    import platform
-    from importlib.metadata import version
-    return {"python": platform.python_version(), "machine": platform.machine(),
-            **{package: version(package) for package in ("bough", "numba", "numpy", *installed())}}
-
-
 def measure(model: Model, rounds: int) -> dict[str, Any]:
     states = random_states(model, 256 if model.nv <= 60 else 16)
     result: dict[str, Any] = {
@@ -53,20 +46,16 @@ def measure(model: Model, rounds: int) -> dict[str, Any]:
     return result
 
 
-def random_states(model: Model, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(1)
-    q = rng.uniform(-1.0, 1.0, (n, model.nq))
-    for at in model.quaternions:
-        q[:, at:at + 4] /= np.linalg.norm(q[:, at:at + 4], axis=1, keepdims=True)
-    return q, rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
-
-
-def compare(model: Model, states: tuple[np.ndarray, ...], what: str, rounds: int) -> dict[str, dict[str, float]]:
+def compare(model: Model, states: States, what: str, rounds: int) -> dict[str, dict[str, float]]:
     """Forward or inverse dynamics of many states by one call of each engine."""
     q, v, tau = states
     functions, answers = {}, {}
     for name, lanes in LANES.items():
-        functions[name], answers[name] = kernel_call(model, q, v, tau, what, lanes)
+        if what == "forward":
+            functions[name], answers[name] = forward_call(model, states, "order-n", lanes)
+        else:
+            x = np.concatenate([q, v], axis=1)
+            functions[name], answers[name] = kernel_call(model, calls.inverse, x, np.zeros_like(tau), tau, lanes=lanes)
     if "pin" in installed() and model.nv <= PINOCCHIO_LIMIT:
         from bough.peers.pinocchio import PinocchioLoop
         loop = PinocchioLoop(model.system, q, v, tau)
@@ -80,23 +69,10 @@ def compare(model: Model, states: tuple[np.ndarray, ...], what: str, rounds: int
     return timings
 
 
-def kernel_call(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, what: str, lanes: Lanes) -> tuple[Any, np.ndarray]:
-    """A function that runs the kernel over all states in C order, and the array that it fills."""
-    tables, ws = model.tables, workspace(model.tables, lanes)
-    t, x, out = np.zeros((len(q), 2)), np.concatenate([q, v], axis=1), np.empty_like(v)
-    kernel = calls.forward_order_n if what == "forward" else calls.inverse
-    rows = (t, x, tau, out) if what == "forward" else (t, x, np.zeros_like(tau), tau, out)
-    args = (tables, tables.pars, *rows, ws)
-    call(kernel, *args)
-    args = linked(*args)
-    return (lambda: kernel(*args)), out
-
-
-def compare_steps(model: Model, states: tuple[np.ndarray, ...], rounds: int) -> dict[str, dict[str, float]]:
+def compare_steps(model: Model, states: States, rounds: int) -> dict[str, dict[str, float]]:
     """Steps of RK4 without leaving compiled code: bough's loop in one lane and four, MuJoCo's mj_step."""
     q, v, _ = states
     steps, dt = max(200, 60000//model.nv), 1e-5
-    timings = {}
     functions: dict[str, Any] = {}
     for name, lanes in LANES.items():
         n = lanes.width

@@ -1,0 +1,72 @@
+"""What benchmarks have in common: states, calls of bare kernels, versions, files of figures."""
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from platform import machine, python_version
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from bough.compile.kernel_calls import call, linked, workspace
+from bough.errors import BoughError
+from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.model import Model
+from bough.model.model import KERNELS
+from bough.peers import installed
+
+States = tuple[np.ndarray, np.ndarray, np.ndarray]          # q, v, tau
+ENGINES = {"order-n": ("order-n", ONE), "order-n, four lanes": ("order-n", FOUR), "dense": ("dense", ONE)}
+
+
+def versions() -> dict[str, str]:
+    """Of what was measured, and of what it was measured with."""
+    return {"python": python_version(), "machine": machine(),
+            **{package: version(package) for package in ("bough", "numba", "numpy", *installed())}}
+
+
+def random_states(model: Model, n: int) -> States:
+    """Joint coordinates of about a radian or a meter, unit quaternions, random speeds and torques."""
+    rng = np.random.default_rng(1)
+    q = rng.uniform(-1.0, 1.0, (n, model.nq))
+    for at in model.quaternions:
+        q[:, at:at + 4] /= np.linalg.norm(q[:, at:at + 4], axis=1, keepdims=True)
+    return q, rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
+
+
+def bent_states(model: Model, n: int) -> States:
+    """Joint angles of a radian, modes deflected as by a few g."""
+    rng = np.random.default_rng(1)
+    q, v, tau = rng.uniform(-1.0, 1.0, (n, model.nq)), rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
+    for name, body in model.system.bodies.items():
+        if body.n_modes:
+            at_q, at_v = (place + 1 for place in model.places[name])
+            softness = 10.0/np.diag(body.elastic.K)
+            q[:, at_q:at_q + body.n_modes] *= softness
+            v[:, at_v:at_v + body.n_modes] *= 10.0*softness
+    return q, v, tau
+
+
+def forward_call(model: Model, states: States, method: str, lanes: Lanes) -> tuple[Callable[[], Any], np.ndarray]:
+    """A function that runs a method's kernel of forward dynamics over all states, and the array that it fills."""
+    q, v, tau = states
+    return kernel_call(model, KERNELS[method], np.concatenate([q, v], axis=1), tau, lanes=lanes, extra=model.tables.more(method))
+
+
+def kernel_call(model: Model, kernel: Any, x: np.ndarray, *inputs: np.ndarray, lanes: Lanes = ONE, extra: int = 0,
+                pars: np.ndarray | None = None) -> tuple[Callable[[], Any], np.ndarray]:
+    """A function that runs a compiled kernel over all states x at t = 0, and the array that it fills."""
+    tables, out = model.tables, np.empty((len(x), model.nv + model.tables.fronts.size))
+    args = (tables, tables.pars if pars is None else pars, np.zeros((len(x), 2)), x, *inputs, out, workspace(tables, lanes, extra))
+    call(kernel, *args)
+    args = linked(*args)
+    return (lambda: kernel(*args)), out
+
+
+def save_figure(figure: Figure, folder: Path, name: str) -> Path:
+    """Write a figure into a folder, which is made if need be."""
+    if folder.exists() and not folder.is_dir():
+        raise BoughError(f"plot is '{folder}', which is a file; give a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder/name, dpi=150)
+    return folder/name

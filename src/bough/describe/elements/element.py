@@ -1,0 +1,182 @@
+"""The common ground of force elements: what other rooms ask of each.
+
+A force element is one file of this folder, which holds all but its kernel: the description, its checks, its numbers for the
+compiled tables, what is recorded of it, its lines in summaries, its drawing. To add one, write that file, list its class in
+`__init__.py`, give System a method that adds it, declare its parameters in `sweeps.fields` and write its kernel in
+`sweeps.elements`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.describe.body import WORLD
+from bough.describe.frame import Frame
+from bough.describe.part import BESIDE, Attachment, Part, SystemView
+
+Floats = NDArray[np.float64]
+Drawing = dict[str, Any]
+
+
+class Anchor(Protocol):
+    """A frame as the compiler has it: fixed in the body of a hinge, its axes turned and its origin moved."""
+
+    @property
+    def hinge(self) -> int: ...
+
+    @property
+    def turn(self) -> Floats: ...
+
+    @property
+    def at(self) -> Floats: ...
+
+
+class Places(Protocol):
+    """What the compiler answers about places."""
+
+    @property
+    def gravity(self) -> Floats: ...
+
+    def anchor(self, frame: Frame) -> Anchor:
+        """Which body of a hinge a frame is fixed in, and where."""
+
+    def neutral(self, anchor: Anchor) -> Floats:
+        """(batch, 3): where its origin is in the world where all coordinates are neutral."""
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """What the kernel of an element reads: the places `b` and, if it has two ends, `a`; an integer of its choice; and its
+    parameters, as records that `sweeps.fields` declares, each by its name with the values of its fields.
+    """
+
+    b: Anchor
+    a: Anchor | None
+    option: int
+    records: Sequence[tuple[str, Mapping[str, Any]]]
+
+
+class Exerted(NamedTuple):
+    """What the kernel of an element leaves, for many states."""
+
+    wrench: Floats          # (states, 6): moment and force on b at its place, world axes
+    energy: Floats          # (states,)
+    tension: Floats         # (states,)
+
+
+class FramesOf(Protocol):
+    """A place in many states: position (states, 3) and attitude (states, 3, 3)."""
+
+    @property
+    def position(self) -> Floats: ...
+
+    @property
+    def attitude(self) -> Floats: ...
+
+
+class Motion(Protocol):
+    """What results know of bodies in many states."""
+
+    def place(self, body: str, node: str | None) -> FramesOf:
+        """The frame of a body, or of a node of a flexible one."""
+
+
+class Recorded(NamedTuple):
+    """A variable of results: its axes behind run and time, the first of which counts elements; its unit; what it is; if it is a
+    load, in whose axes ("" else); whether it is a code that says which limit of the element's law is passed, 0: none.
+    """
+
+    dims: tuple[str, ...]
+    units: str
+    meaning: str
+    axes: str = ""
+    limit: bool = False
+
+
+BODY_LOAD = {                                               # of an element that acts on one body
+    "element_force": Recorded(
+        ("element", "component"), "N m, N",
+        "moment and force on the body, at a restoring's point or a floating body's origin, world axes", "world axes",
+    ),
+    "element_limit": Recorded(
+        ("element",), "", "0 where the law of the element holds, else what is beyond it", limit=True
+    ),
+}  # fmt: skip
+
+
+class Element(Part):
+    """A force element: it exerts forces that follow from where bodies are in the world and how they move."""
+
+    recorded: ClassVar[Mapping[str, Recorded]]              # by the name of the variable; the first is its load
+    limits: ClassVar[Mapping[int, str]] = {}                # what a code of its limit variable means
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
+    @property
+    def load(self) -> str:
+        """The variable that is its load."""
+        return next(iter(self.recorded))
+
+    @property
+    def ends(self) -> tuple[Frame, ...]:
+        """The places that it acts on, and measures: the last is b."""
+        raise NotImplementedError
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Its ends, as frames `a` and `b`."""
+        sides = zip("ab", self.ends, strict=True)
+        return tuple(Attachment(end.body, end.node, self.turned(end), side) for side, end in sides)
+
+    def turned(self, end: Frame) -> str:
+        """What of it turns with an end, if anything."""
+        return BESIDE if any(end.at) else ""
+
+    @property
+    def needs_world(self) -> bool:
+        """Whether it acts between a body and the world."""
+        return any(end.body == WORLD for end in self.ends)
+
+    def refused(self, system: SystemView) -> str:
+        """Why a model cannot be made of it, if so."""
+        return ""
+
+    @abstractmethod
+    def table_entry(self, places: Places) -> TableEntry:
+        """Its numbers for the compiled tables."""
+
+    @abstractmethod
+    def values(self, exerted: Exerted, motion: Motion) -> dict[str, Floats]:
+        """Of each variable that is recorded, (states, ...); this may not depend on which other states there are."""
+
+    def result_line(self, values: Mapping[str, Floats]) -> str:
+        """What a summary says about its recorded values, if anything."""
+        return ""
+
+    @property
+    def nonconservative(self) -> str:
+        """Why its potential energy does not tell all of its work, if so."""
+        return ""
+
+    @property
+    def external(self) -> str:
+        """Why it changes the momenta of the system, if so."""
+        return f"a {self.noun} to the world" if self.needs_world else ""
+
+    @abstractmethod
+    def drawing(self) -> list[Drawing]:
+        """What the replay draws of it: mappings with a `kind` ("line" from frame a to frame b, "spring" at a frame, "water" up to
+        a level, "frustum" on a body).
+        """
+
+
+def unchanging(a: Frame, b: Frame, system: SystemView) -> bool:
+    """Whether two frames can never move against each other: they are on one rigid body, or on one node, or both on the world."""
+    bends = a.body in system.bodies and system.bodies[a.body].flexible is not None
+    return a.body == b.body and (not bends or a.node == b.node)

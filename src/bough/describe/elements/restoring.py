@@ -1,0 +1,133 @@
+"""Restoring forces: linear springs between a body and the world."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+from bough.describe.elements.element import BODY_LOAD, Drawing, Element, Exerted, Floats, Motion, Places, Recorded, TableEntry
+from bough.describe.frame import Frame
+from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
+from bough.describe.part import FORCE_BESIDE, Attachment
+
+ORIGIN = (0.0, 0.0, 0.0)
+PITCHED, YAWED = 4, 5
+_NEAR = np.deg2rad(5.0)
+
+
+def _stiffness(value: Any) -> Matrix6:
+    return matrix6(value, "give a 6x6 matrix, or its diagonal: 3 numbers [N/m] and 3 [N m/rad]")
+
+
+class Restoring(Element):
+    """A linear spring between a body and the world: with d = [displacement of the point `at` of the body frame from `rest` [m];
+    roll, pitch, yaw of the body [rad]] it exerts [force; moment] - stiffness d at that point, in world axes. `rest` is a place in
+    the world; without it, the place of the point where all coordinates are neutral. The body's attitude is Rz(yaw) Ry(pitch)
+    Rx(roll): pitch must stay away from a quarter turn and yaw from half a turn, if the stiffness has columns of angles. On a
+    flexible body the frame of a `node` stands for the body's: that of `node`, or of the inboard one.
+
+    Forces against displacements have a potential if their block of the stiffness is symmetric. Moments have none: a stiffness
+    against roll and pitch turns circulatory with yaw and can feed energy into large motions.
+
+    >>> Restoring("mooring", "spar", (4e4, 4e4, 3e5, 0, 0, 1e8), at=(0, 0, -62)).feels_angles
+    True
+    """
+
+    noun: ClassVar[str] = "restoring"
+    key: ClassVar[str] = "restorings"
+    recorded: ClassVar[dict[str, Recorded]] = BODY_LOAD
+    limits: ClassVar[dict[int, str]] = {
+        PITCHED: "its pitch is within 5 deg of a quarter turn, where roll and yaw are not defined",
+        YAWED: "its yaw is within 5 deg of half a turn, where its moment jumps",
+    }
+    body: Text
+    stiffness: Annotated[Matrix6, BeforeValidator(_stiffness), PlainSerializer(write_matrix6), WithJsonSchema(MATRIX6)]
+    at: Vector = ORIGIN
+    force: Vector = ORIGIN
+    moment: Vector = ORIGIN
+    rest: Vector | None = None
+    node: Text | None = None
+
+    def __init__(
+        self,
+        name: str,
+        body: str,
+        stiffness: Any,
+        at: VectorLike = ORIGIN,
+        force: VectorLike = ORIGIN,
+        moment: VectorLike = ORIGIN,
+        rest: VectorLike | None = None,
+        node: str | None = None,
+    ) -> None:
+        super().__init__(
+            name=name, body=body, stiffness=stiffness, at=at, force=force, moment=moment, rest=rest, node=node
+        )  # fmt: skip
+
+    @property
+    def feels_angles(self) -> bool:
+        """Whether roll, pitch and yaw matter."""
+        return any(any(row[3:]) for row in self.stiffness)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it exerts a moment."""
+        return any(self.moment) or any(any(row) for row in self.stiffness[3:])
+
+    @property
+    def conservative(self) -> bool:
+        """Whether its potential energy tells all of its work: forces against displacements, by a symmetric stiffness."""
+        K = np.array(self.stiffness)[:3, :3]
+        return not self.turns and not self.feels_angles and np.array_equal(K, K.T)
+
+    @property
+    def ends(self) -> tuple[Frame, ...]:
+        """Its point on the body."""
+        return (Frame(self.body, at=self.at, node=self.node),)
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Its body, or the node that it acts on."""
+        turning = "a restoring moment" if self.turns or self.feels_angles else FORCE_BESIDE if any(self.at) else ""
+        return (Attachment(self.body, self.node, turning),)
+
+    @property
+    def needs_world(self) -> bool:
+        """Always."""
+        return True
+
+    def load_line(self) -> str:
+        """Where it acts."""
+        return f"restoring {self.name} on {self.body}"
+
+    def table_entry(self, places: Places) -> TableEntry:
+        """Its point and axes, where the point rests, constant loads and the stiffness by blocks; and whether angles matter."""
+        (end,), K = self.ends, np.asarray(self.stiffness)
+        anchor = places.anchor(end)
+        numbers = {
+            "at": anchor.at, "turn": anchor.turn, "force": self.force, "moment": self.moment,
+            "rest": places.neutral(anchor) if self.rest is None else self.rest,
+            "force_place": K[:3, :3], "force_angle": K[:3, 3:], "moment_place": K[3:, :3], "moment_angle": K[3:, 3:],
+        }  # fmt: skip
+        return TableEntry(anchor, None, int(self.feels_angles), [("restoring", numbers)])
+
+    def values(self, exerted: Exerted, motion: Motion) -> dict[str, Floats]:
+        """Its load on the body, and whether the angles of the body are near where they jump, if it depends on them."""
+        R = motion.place(self.body, self.node).attitude
+        pitch, yaw = np.arcsin(np.clip(-R[:, 2, 0], -1.0, 1.0)), np.arctan2(R[:, 1, 0], R[:, 0, 0])
+        near = np.where(np.abs(pitch) > np.pi / 2 - _NEAR, PITCHED, np.where(np.abs(yaw) > np.pi - _NEAR, YAWED, 0))
+        return {"element_force": exerted.wrench, "element_limit": near.astype(float) * self.feels_angles}
+
+    @property
+    def nonconservative(self) -> str:
+        """Its moments."""
+        return "" if self.conservative else "restoring moments"
+
+    @property
+    def external(self) -> str:
+        """The world holds the body."""
+        return "restoring forces"
+
+    def drawing(self) -> list[Drawing]:
+        """A spring at its point."""
+        return [{"kind": "spring", "at": self.ends[0]}]

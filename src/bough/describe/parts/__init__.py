@@ -1,0 +1,13 @@
+"""The kinds of parts that a system has besides bodies, one file each; force elements are in `describe.elements`."""
+
+from bough.describe.elements import ELEMENTS
+from bough.describe.part import Part
+from bough.describe.parts.event import Event
+from bough.describe.parts.loop import Loop
+from bough.describe.parts.stop import Stop
+from bough.describe.parts.wheel import Wheel
+from bough.describe.parts.wrench import Wrench
+
+PARTS: tuple[type[Part], ...] = (Loop, Wheel, Wrench, Event, Stop, *ELEMENTS)       # in the order of YAML files
+
+__all__ = ["ELEMENTS", "PARTS", "Event", "Loop", "Part", "Stop", "Wheel", "Wrench"]

@@ -1,0 +1,241 @@
+"""Events: what happens at a time, or when a quantity crosses a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+
+from pydantic import BeforeValidator, model_serializer, model_validator
+from pydantic_core.core_schema import SerializerFunctionWrapHandler
+
+from bough.describe.base import Fault, subject_of, unknown_key
+from bough.describe.coordinate_names import (
+    NO_ANGLES,
+    Target,
+    all_speeds,
+    coordinate_names,
+    listed,
+    misnamed,
+    speed_names,
+    spherical_names,
+    targets,
+)
+from bough.describe.motion_mapping import LOCKED
+from bough.describe.motions import Constant
+from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, shown, truth, word
+from bough.describe.part import Finding, Part, SystemView
+from bough.describe.parts.actions import TEXT, Action, Actions, Lock, Prescribe, keys
+from bough.errors import DescriptionError, Problem, nearest
+
+Direction = Literal["rising", "falling", "both"]
+Quantity = Literal["position", "rate"]
+
+
+def _direction(value: Any) -> str:
+    return word(value, get_args(Direction))
+
+
+def _quantity(value: Any) -> str:
+    return word(value, get_args(Quantity))
+
+
+class Event(Part):
+    """What happens, once, at a time or when a quantity passes a value: the actions `do`, all at once.
+
+    Either `at` is the time [s], or `when` is the name of a coordinate ("boom.ry", an entry of q), whose position `crosses` a value,
+    "rising", "falling" or in "both" directions. With quantity="rate" it is the speed of that name (an entry of v), or that of a
+    wheel, that crosses it. With `repeat` it happens each time.
+
+    >>> from bough.describe.parts.actions import Lock, Release
+    >>> Event("deploy", at=12, do=[Release("boom.ry")])
+    Event('deploy', at=12.0, do=(Release(target='boom.ry'),))
+    >>> Event("caught", when="boom.ry", crosses=1.57, direction="rising", do=[Lock("boom.ry")]).crosses
+    1.57
+    >>> Event("lost", when="boom.ry", do=[Lock("boom.ry")])
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: event 'lost': crosses is missing; give the value that 'boom.ry' has to pass
+    """
+
+    noun: ClassVar[str] = "event"
+    key: ClassVar[str] = "events"
+    at: Annotated[float, at_least_zero("s"), AT_LEAST_ZERO] | None = None
+    when: Text | None = None
+    crosses: Number | None = None
+    direction: Annotated[Direction, BeforeValidator(_direction)] = "both"
+    quantity: Annotated[Quantity, BeforeValidator(_quantity)] = "position"
+    repeat: Annotated[bool, BeforeValidator(truth)] = False
+    do: Actions
+
+    def __init__(
+        self,
+        name: str,
+        at: float | None = None,
+        when: str | None = None,
+        crosses: float | None = None,
+        direction: str = "both",
+        quantity: str = "position",
+        do: Any = (),
+        repeat: bool = False,
+    ) -> None:
+        super().__init__(
+            name=name, at=at, when=when, crosses=crosses, direction=direction, quantity=quantity, repeat=repeat, do=do
+        )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.at is None) == (self.when is None):
+            what = "neither at nor when is given" if self.at is None else "both at and when are given"
+            raise Fault("at", f"{what}; give the time at, or the coordinate when with the value that it crosses")
+        if self.when is not None and self.crosses is None:
+            raise Fault("crosses", f"crosses is missing; give the value that {self.when!r} has to pass")
+        unused = {"crosses": None, "direction": "both", "quantity": "position", "repeat": False}
+        for key, default in unused.items() if self.at is not None else ():
+            if (given := getattr(self, key)) != default:
+                text = f"{key} is {shown(given)}, but the event happens at {self.at} s; leave it out, or give when instead of at"
+                raise Fault(key, text)
+        return self
+
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Self:
+        """An event as a YAML file holds it, or the short form of a latch."""
+        if not isinstance(mapping, Mapping) or "latch" not in mapping:
+            return super().from_mapping(mapping)
+        subject = subject_of(cls, mapping.get("name"))
+        if unknown := [Problem(unknown_key(key, _LATCHED), subject, (str(key),)) for key in mapping if key not in _LATCHED]:
+            raise DescriptionError(unknown)
+        given = mapping["latch"]
+        if not isinstance(given, Mapping) or not {"coordinate", "at"} <= given.keys() <= {"coordinate", "at", "direction"}:
+            text = f"latch is {shown(given)}; give a mapping with coordinate, at and perhaps direction"
+            raise DescriptionError([Problem(text, subject, ("latch",))])
+        return super().from_mapping({key: mapping[key] for key in mapping if key != "latch"} | _latched(**given))
+
+    @classmethod
+    def yaml_schema(cls) -> dict[str, Any] | None:
+        """An event, or the short form of a latch."""
+        return {"anyOf": [cls.model_json_schema(), keys({"name": TEXT, "latch": _LATCH})]}
+
+    def check(self, system: SystemView) -> Iterator[Finding]:
+        """It must name what is there and can be held, and be able to happen."""
+        for i, action in enumerate(self.do):
+            yield from (Finding(text, ("do", i)) for text in _action_texts(system, self, action))
+        yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
+        yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
+
+    @property
+    def label(self) -> str:
+        """When it happens, and what."""
+        moment = f"at {self.at:g} s" if self.at is not None else f"when {self.when} passes {self.crosses:g}"
+        return f"event {self.name} {moment}: " + ", ".join(f"{action.noun} {action.target}" for action in self.do)
+
+    @property
+    def latch(self) -> bool:
+        """Whether it is a latch: it locks the coordinate that it watches."""
+        return self.when is not None and self == Latch(self.name, self.when, self.crosses or 0.0, self.direction)
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        if not self.latch:
+            return write(self)
+        side = {} if self.direction == "both" else {"direction": self.direction}
+        return {"name": self.name, "latch": {"coordinate": self.when, "at": self.crosses, **side}}
+
+
+_LATCHED = ("name", "latch")
+
+
+def _latched(coordinate: Any, at: Any, direction: Any = "both") -> dict[str, Any]:
+    return {"when": coordinate, "crosses": at, "direction": direction, "do": [{"lock": coordinate}]}
+
+
+def Latch(name: str, coordinate: str, at: float, direction: str = "both") -> Event:
+    """The event that locks a coordinate when it passes the value `at`: short for an Event.
+
+    >>> Latch("hinge stop", "boom.ry", at=1.57, direction="rising").do
+    (Lock(target='boom.ry'),)
+    """
+    return Event(name, **_latched(coordinate, at, direction))
+
+
+_LATCH = keys({"coordinate": TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})
+
+
+def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[str]:
+    name, found = action.target, targets(system, action.target)
+    what = f"{action.noun} {name!r}"
+    if len(found) != 1:
+        yield f"{what} {misnamed(system, name, found)}"
+        return
+    (target,) = found
+    if not target.entries:
+        yield f"{what} names a weld, which has no coordinates; name a body whose joint moves"
+    elif isinstance(action, Prescribe):
+        if target.turns:
+            yield f"{what} names a spherical rotation, which has no angles to prescribe; {NO_ANGLES}"
+        elif len(target.entries) > 1:
+            yield f"{what} names {len(target.entries)} coordinates; prescribe each: {', '.join(target.names)}"
+    elif target.turns and not set(spherical_names(target.body)) <= _named(system, event, type(action)):
+        yield (f"{what} names one of the three speeds of a spherical rotation, which only change together; {action.noun} "
+               f"{', '.join(spherical_names(target.body))}, or {NO_ANGLES}")  # fmt: skip
+
+
+def _named(system: SystemView, event: Event, kind: type[Action]) -> set[str]:
+    """The coordinates on which the actions of one kind act."""
+    return {name for action in event.do if isinstance(action, kind) for t in targets(system, action.target) for name in t.names}
+
+
+def _clash_texts(system: SystemView, event: Event) -> Iterator[str]:
+    """Coordinates on which several actions of one event act."""
+    acted: dict[str, Action] = {}
+    for action in event.do:
+        found = targets(system, action.target)
+        for name in found[0].names if len(found) == 1 else ():
+            if name in acted:
+                first = f"{acted[name].noun} {acted[name].target!r}"
+                yield f"{first} and {action.noun} {action.target!r} both act on {name!r}; keep one"
+                break
+            acted[name] = action
+
+
+def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
+    """What is wrong with what an event waits for."""
+    name, rate = event.when, event.quantity == "rate"
+    if name is None:
+        return
+    positions = [known for body in system.bodies.values() for known in coordinate_names(body)]
+    speeds = [*all_speeds(system), *system.wheels]
+    known, others = (speeds, positions) if rate else (positions, speeds)
+    what = "speed" if rate else "coordinate"
+    if known.count(name) > 1:
+        yield f"when {name!r} may be one of several; give joints and wheels different names"
+    elif name in known:
+        yield from _never_texts(system, event, name)
+    elif name in others:
+        yield f"when {name!r} is {'no speed' if rate else 'a speed'}; give quantity='{'position' if rate else 'rate'}'"
+    elif own := [each for target in targets(system, name) for each in coordinate_names(target.body)]:
+        yield f"when {name!r} is not one {what}; name one of {', '.join(own)}"
+    else:
+        yield f"when {name!r} is not a {what} of the system{nearest(name, known) or listed(known)}"
+
+
+def _never_texts(system: SystemView, event: Event, name: str) -> Iterator[str]:
+    """Why what an event waits for can never come, where this is sure."""
+    if event.quantity == "rate" and name in system.wheels and name not in all_speeds(system):
+        if not system.wheels[name].driven:
+            yield f"it can never happen: wheel {name!r} has no torque, so that its speed is held; give it a torque, be it 0"
+        return
+    for body in system.bodies.values():
+        names = speed_names(body) if event.quantity == "rate" else coordinate_names(body)
+        if name in names[: body.joint.n_v + (event.quantity == "position" and body.joint.spherical)]:
+            entry = min(names.index(name), body.joint.n_v - 1)
+            if _still(system, Target(body, (entry,))):
+                yield f"it can never happen: {name!r} does not move, and no event releases it; add one that does, or remove this"
+
+
+def _still(system: SystemView, target: Target) -> bool:
+    """Whether a coordinate is locked or constant from the start, and no event lets it move."""
+    motion = target.body.joint.motion
+    if motion is None or not (motion[target.entries[0]] == LOCKED or isinstance(motion[target.entries[0]], Constant)):
+        return False
+    loosening = (action.target for event in system.events.values() for action in event.do if not isinstance(action, Lock))
+    moved = {name for given in loosening for each in targets(system, given) for name in each.names}
+    return not moved & set(target.names)
