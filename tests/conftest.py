@@ -5,8 +5,6 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-import bough.model  # noqa: F401
-
 try:
     import resource
 except ImportError:                                            # Windows

@@ -44,7 +44,7 @@ def test_velocities_of_links(case):
     model, q, v, ops, _ = case
     V, seen = ops.Phi.T @ (ops.H.T @ v), model.bodies(q, v)
     for k, body in enumerate(model.names.bodies):
-        seat = ops.links.parts.seats[body]
+        seat = ops.links.parts.attachments[body]
         if seat.hinge:
             at = ops.links.slices[seat.hinge - 1]
             assert_same(V[at][-6:-3], seen.rate[0, k], 1e-10, scale=np.abs(v).max())

@@ -12,7 +12,7 @@ import pytest
 
 import bough
 from bough import progress
-from bough.integrate.run import METHODS
+from bough.integrate.integration import METHODS
 from tests.support.result_runs import pendulum
 
 FIXED_STEP = {"dt": 1e-3}
@@ -150,7 +150,7 @@ def test_an_interrupt_is_heard_between_two_samples(method):
 
 
 def test_however_a_run_is_parted_its_steps_are_the_same(monkeypatch):
-    import bough.integrate.fixed as fixed
+    import bough.integrate.compiled_steps as fixed
 
     whole = bough.simulate(pendulum(), until=1.0, dt=1e-3, sample_rate=7)
     monkeypatch.setattr(fixed, "CHUNK_SECONDS", 1e-9)                   # a step a call

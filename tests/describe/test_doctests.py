@@ -11,7 +11,7 @@ import pytest
 import bough.describe
 from bough.describe import System, load
 
-PARTS = [f"bough.describe.{module.name}" for module in pkgutil.iter_modules(bough.describe.__path__)]
+PARTS = [module.name for module in pkgutil.walk_packages(bough.describe.__path__, "bough.describe.")]
 YAML_PAGE = Path(__file__).parents[2] / "docs" / "yaml.md"
 
 
@@ -34,7 +34,7 @@ def examples_of_the_yaml_page(folder):
 
 
 def test_examples_of_the_yaml_page(tmp_path):
-    system, shaped, flexible, moved, looped, moored = examples_of_the_yaml_page(tmp_path)
+    system, shaped, flexible, moved, looped, moored, mounted = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
@@ -50,3 +50,5 @@ def test_examples_of_the_yaml_page(tmp_path):
     assert System.from_yaml(looped.to_yaml()) == looped
     assert list(moored.elements) == ["mooring", "yaw", "hull"]
     assert System.from_yaml(moored.to_yaml()) == moored
+    assert mounted.bushings["mount"].stiffness[2][2] == 200
+    assert System.from_yaml(mounted.to_yaml()) == mounted

@@ -5,7 +5,7 @@ import pytest
 
 import bough
 from bough.describe import Frame, System
-from bough.elements import Buoyancy, Line, Restoring
+from bough.elements import Buoyancy, Bushing, Line, Restoring
 from bough.errors import DescriptionError
 
 YAML = """
@@ -110,3 +110,82 @@ def test_places_of_linearized_bodies_do_not_move():
     s.line("stay", a="world", b=Frame("boom", node="tip"), stiffness=1, length=1)
     with pytest.raises(bough.ModelError, match="line 'stay' goes through flexible body 'boom', which is linearized"):
         s.compile()
+
+
+def test_bushing_matrices_and_rest():
+    """A full matrix, its diagonal, and a pair say the same; YAML keeps the shortest."""
+    diagonal = Bushing("m", "a", "b", (1, 2, 3, 4, 4, 4), rest=(0.1, 0, 0))
+    assert diagonal == Bushing("m", "a", "b", np.diag([1, 2, 3, 4, 4, 4]), rest={"at": [0.1, 0, 0]})
+    assert diagonal == Bushing("m", "a", "b", ([1, 2, 3], 4), rest=((0.1, 0, 0), None))
+    assert diagonal == Bushing("m", "a", "b", (np.diag([1, 2, 3]), [4, 4, 4]), damping=(0, 0), rest=((0.1, 0, 0), [0, 0, 0, 1]))
+    assert diagonal.to_dict() == {"name": "m", "a": "a", "b": "b", "stiffness": [1, 2, 3, 4, 4, 4], "rest": {"at": [0.1, 0, 0]}}
+
+
+def test_bushing_in_yaml():
+    full = np.diag([5.0] * 6) + np.ones((6, 6))
+    s = System("mounted")
+    s.body("engine", joint="free", mass=1, inertia=(1, 1, 1))
+    s.body("pump", joint="free", mass=1, inertia=(1, 1, 1))
+    turned = {"axis": "x", "degrees": 30}
+    ends = {"a": Frame("world", (1, 0, 0)), "b": Frame("engine", orient=turned)}
+    s.bushing("mount", **ends, stiffness=full, damping=(1, 2), rest=((0, 0, 1), turned))
+    s.bushing("soft", a="engine", b="pump", stiffness=(1, 1))
+    again = System.from_yaml(s.to_yaml())
+    assert again == s
+    assert np.array_equal(again.bushings["mount"].stiffness, full)
+    assert "stiffness: [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]" in s.to_yaml()
+    assert list(s.elements) == ["mount", "soft"]
+    assert "2 bushings" in repr(s)
+    with pytest.raises(DescriptionError, match="there is a bushing of this name already; give each force element its own name"):
+        s.line("soft", a="engine", b="pump", stiffness=1, length=1)
+
+
+SKEWED, INDEFINITE = np.diag([1.0] * 6), np.diag([1.0] * 6)
+SKEWED[0, 3] = 0.5
+INDEFINITE[0, 3] = INDEFINITE[3, 0] = 1.5
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Bushing("m", "a", "b", SKEWED), "bushing 'm': stiffness is not symmetric: [0][3] is 0.5 and [3][0] is 0.0"),
+        (lambda: Bushing("m", "a", "b", INDEFINITE), "stiffness has a negative eigenvalue, so that it feeds energy"),
+        (lambda: Bushing("m", "a", "b", (1, 1), damping=INDEFINITE), "damping has a negative eigenvalue"),
+        (lambda: Bushing("m", "a", "b", (1, 1, 1, 1, 1, -1)), "has the diagonal [1.0, 1.0, 1.0, 1.0, 1.0, -1.0], so that"),
+        (lambda: Bushing("m", "a", "b", (-1, 1)), "so that it feeds energy; give numbers >= 0 there"),
+        (lambda: Bushing("m", "a", "b", (1, 2, 3)), "stiffness is (1, 2, 3); give a 6x6 matrix, its diagonal, or a pair"),
+        (lambda: Bushing("m", "a", "b", ([1, 2], 3)), "stiffness has an entry [1, 2]; give a 6x6 matrix"),
+        (lambda: Bushing("m", "a", "b", np.eye(6)[:, :5]), "has 5 entries"),
+        (lambda: Bushing("m", "a", "b", "soft"), "stiffness is 'soft'; give a 6x6 matrix"),
+        (lambda: Bushing("m", "a", "b", (0, 0)), "stiffness and damping are 0, so that it bears nothing; give one"),
+        (lambda: Bushing("m", "a", "b", (1, 1), rest=3), "rest is 3; give a place of 3 numbers [m], a pair (place, orientation)"),
+        (lambda: Bushing("m", "a", "b", (1, 1), rest={"place": 3}), "unknown key 'place'"),
+        (lambda: Bushing("m", 3, "b", (1, 1)), "a is 3; give a Frame, or a body's name"),
+    ],
+)
+def test_bad_bushings(make, words):
+    with pytest.raises(DescriptionError) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ("arm", Frame("arm", at=(1, 0, 0)), "bushing 'm': a bushing between two frames of body 'arm' never moves: give a or b"),
+        ("world", "world", "a bushing between the world and itself never moves"),
+        ("arm", "rm", "bushing 'm': b: body 'rm' is not a body of the system, did you mean 'arm'?"),
+        ("arm", Frame("world", at=(1, 0, 0)), None),
+        (Frame("arm", node="tip"), "world", "node is 'tip', but body 'arm' is rigid and has no nodes"),
+    ],
+)
+def test_where_a_bushing_can_be(a, b, words):
+    s = System("one")
+    s.body("arm", joint="revolute", mass=1, inertia=(1, 1, 1))
+    s.bushing("m", a=a, b=b, stiffness=(1, 1))
+    if words is None:
+        s.compile()
+        return
+    with pytest.raises(bough.ModelError) as caught:
+        s.compile()
+    assert words in str(caught.value)

@@ -13,10 +13,11 @@ import pytest
 from scipy.io import mmwrite
 
 import bough
-from bough.describe import Body, CentralGravity, Revolute, System, TimeTable, Wheel, Wrench, json_schema, load
+from bough.describe import Body, CentralGravity, Frame, Revolute, System, TimeTable, Wheel, Wrench, json_schema, load
 from bough.describe.flexible_mapping import read_flexible, write_flexible
 from bough.describe.flexible_recipes import BeamRecipe, MatricesRecipe, SolidRecipe
 from bough.describe.references import reference_problems
+from bough.elements import Bushing
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody, beam, beam_model, box, from_matrices, solid
 from bough.flex.recipe import recipe_of
@@ -107,7 +108,7 @@ def spacecraft(*parts, gravity=(0, 0, 0)):
         system.bodies[body.name] = body
     system.bodies["panel"] = Body("panel", "bus", flexible=PANEL)
     for part in parts:
-        {Body: system.bodies, Wheel: system.wheels, Wrench: system.wrenches}[type(part)][part.name] = part
+        (system.bodies if isinstance(part, Body) else system.of(type(part)))[part.name] = part
     return system
 
 
@@ -149,6 +150,10 @@ BAD_SEATS = [
     (Wrench("f", "bus", node="tip"), "wrench 'f': node is 'tip', but body 'bus' is rigid and has no nodes"),
     (Body("b", "panel", node="corner"), f"body 'b': node 'corner' of body 'panel' cannot carry a joint: {TRIANGLE}"),
     (Wheel("w", "panel", "x", 1, node="corner"), f"wheel 'w': node 'corner' of body 'panel' cannot carry a wheel: {TRIANGLE}"),
+    (
+        Bushing("m", "world", Frame("panel", node="corner"), (1, 1)),
+        f"bushing 'm': b: node 'corner' of body 'panel' cannot carry a bushing: {TRIANGLE}",
+    ),
     (
         Wrench("f", "panel", moment=(0, 1, 0), node="corner"),
         f"wrench 'f': node 'corner' of body 'panel' cannot carry a moment: {TRIANGLE}",

@@ -101,7 +101,7 @@ def test_forces_and_gaps_are_what_the_model_says_state_by_state():
     assert float(abs(data.joint_torque.sel(v_name="crank.ry") - 0.4).max()) > 1.0
     for sample in (0, 20, 50):
         row = data.isel(time=sample)
-        tau = row.joint_torque.values - model.actuation(row.time.item())[0, : model.nv]
+        tau = row.joint_torque.values - model.actuation(row.time.item())[: model.nv]
         forces = model.constraint_forces(row.q, row.v, tau, wheels=row.wheel_speed, t=row.time.item())
         np.testing.assert_allclose(row.constraint_force.sel(loop="pin"), forces["pin"], atol=1e-10)
         gaps = model.loop_gaps(row.q.values)["pin"]

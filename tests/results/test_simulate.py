@@ -7,7 +7,7 @@ import pytest
 
 import bough
 import bough.files
-import bough.integrate.fixed
+import bough.integrate.compiled_steps
 import bough.results.panels
 import bough.results.quantities
 import bough.simulation
@@ -15,7 +15,7 @@ from tests.support.mechanisms import four_bar
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
 
-@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.fixed, bough.results.panels,
+@pytest.mark.parametrize("module", [bough.simulation, bough.files, bough.integrate.compiled_steps, bough.results.panels,
                                     bough.results.quantities])  # fmt: skip
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0

@@ -1,6 +1,7 @@
 """The laws of force elements in plain NumPy, as wrenches on bodies in world axes; of buoyancy, slice by slice."""
 import numpy as np
 from scipy.integrate import quad
+from scipy.spatial.transform import Rotation
 
 
 def shifted(moment, force, arm):
@@ -72,3 +73,33 @@ def cylinder(r, low, high, origin, axis, level, density, gravity):
     volume, along, across = part(0), part(1), part(2)
     up = np.array([0, 0, density*gravity])
     return np.concatenate([np.cross(along*e + across*down, up), volume*up])
+
+
+def rotation_rates(theta):
+    """The map from angular velocity, in the axes before the rotation, to the rate of a rotation vector: its inverse is a series."""
+    x, y, z = theta
+    S, term, total = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]), np.eye(3), np.eye(3)
+    for k in range(2, 60):
+        term = term @ S/k
+        total = total + term
+    return np.linalg.inv(total)
+
+
+def bushing(model, q, v, described):
+    """[moment, force] on b at its point, world axes; potential energy; and wrenches by body (or body and node) about origins."""
+    ends = [(end, *motion(model, q, v, end.body, end.at, end.node)) for end in (described.a, described.b)]
+    (end_a, o_a, R_a, x_a, v_a), (end_b, o_b, R_b, x_b, v_b) = ends
+    bodies = model.bodies(np.atleast_2d(q), np.atleast_2d(v))
+    rates = [np.zeros(3) if end.body == "world" else bodies.place(end.body, end.node).rate[0] for end in (end_a, end_b)]
+    frame_a, frame_b = R_a @ Rotation.from_quat(end_a.orient).as_matrix(), R_b @ Rotation.from_quat(end_b.orient).as_matrix()
+    x_a, v_a = x_a + frame_a @ described.rest.at, v_a + np.cross(rates[0], frame_a @ described.rest.at)
+    frame_a = frame_a @ Rotation.from_quat(described.rest.orient).as_matrix()
+    theta = Rotation.from_matrix(frame_a.T @ frame_b).as_rotvec()
+    strain = np.concatenate([theta, frame_a.T @ (x_b - x_a)])
+    speed = np.concatenate([frame_a.T @ (rates[1] - rates[0]), frame_a.T @ (v_b - v_a - np.cross(rates[0], x_b - x_a))])
+    moment, force = np.split(np.asarray(described.stiffness) @ strain, 2)
+    load = -np.concatenate([rotation_rates(theta).T @ moment, force]) - np.asarray(described.damping) @ speed
+    moment, force = frame_a @ load[:3], frame_a @ load[3:]
+    by = [(end.body if end.node is None else (end.body, end.node), shifted(sign*moment, sign*force, x_b - origin))
+          for end, origin, sign in ((end_a, o_a, -1), (end_b, o_b, 1)) if end.body != "world"]
+    return np.concatenate([moment, force]), 0.5*strain @ np.asarray(described.stiffness) @ strain, by

@@ -154,7 +154,7 @@ def test_runs_agree(method):
     model = given_system(rng, 6, unknown=(3,), kinds=("revolute", "universal")).compile()
     q, v, _, _ = states(model, rng)
     q, v = model.follow(q, v, 0.0)
-    given = {"q0": q, "v0": v, "until": 1.0, "dt": 1e-2, "method": method}
+    given = {"q0": q, "v0": v, "until": 1.0, "method": method} | ({"dt": 1e-2} if method == "rk4" else {"first_step": 1e-2})
     runs = [bough.simulate(model, **given, dynamics=way).data.q.to_numpy() for way in ("auto", "cloud", "order-n")]
     assert (runs[0] == runs[1]).all()
     assert_same(runs[1], runs[2], 1e-9)

@@ -72,7 +72,7 @@ def spinning(seed):
 def test_accelerations(seed, method):
     """Joint and wheel accelerations: held rotors are left out of the witness's equations, with zero acceleration."""
     s = spinning(seed)
-    arguments = {"wheels": s.speeds, "motors": s.motors, "method": method}
+    arguments = {"wheels": s.speeds, "motors": s.motors, "dynamics": method}
     a = s.model.forward_dynamics(s.q, s.v, s.tau, **arguments)
     wheels = s.model.wheel_accelerations(s.q, s.v, s.tau, **arguments)
     free = np.flatnonzero(np.concatenate([np.ones(s.n, bool), s.driven]))

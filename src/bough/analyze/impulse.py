@@ -1,19 +1,18 @@
 """The jump of all speeds when held coordinates must suddenly move otherwise: the impulse solution [B 18]."""
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.analyze import loop_constraints as loops
-from bough.analyze.held_coordinates import impose
+from bough.analyze.body_motion import bodies_in
+from bough.analyze.equations_of_motion import inverse
+from bough.analyze.loop_forces import balancing_forces
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import holdable
 from bough.compile.kernel_calls import call, workspace
-from bough.model.arguments import Batch
+from bough.compile.state_layout import Floats
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.model.model import Model
 
 SMALL = 1e-12                   # of the largest speed: a change that is rounding
 
@@ -36,35 +35,44 @@ class Jump:
         return f"speeds jump, most that of {name} by {self.speeds[name]:.4g}; {energy}"
 
 
-def jump(model: "Model", x: np.ndarray, t: float) -> Jump | None:
-    """Let the speeds of a state x = q | v | wheels | ... jump, in place, to what the model now holds; None if nothing jumps.
+def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
+    """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps.
 
     M dv = J^T impulses where dv is given for all that is held: the dynamics of the system at rest, without loads."""
-    nq, nv, nw = model.nq, model.nv, model.nw
-    given = x[None].copy()
-    impose(model, given, t)
-    change = given[0, nq:nq + nv] - x[nq:nq + nv]
-    if not np.abs(change).max(initial=0.0) > SMALL*max(1.0, np.abs(x[nq:nq + nv]).max(initial=0.0)):
-        x[:nq + nv] = given[0, :nq + nv]
+    state, given = model.state(x), model.state(x[None].copy())
+    model.follow_motions(given.x, t)
+    change = given.v[0] - state.v
+    if not np.abs(change).max(initial=0.0) > SMALL*max(1.0, np.abs(state.v).max(initial=0.0)):
+        state.q[:], state.v[:] = given.q[0], given.v[0]
         return None
-    q, v, wheels = x[:nq].copy(), x[nq:nq + nv].copy(), x[nq + nv:nq + nv + nw].copy()
-    before = model.kinetic_energy(q, v, wheels=wheels)
-    dx = speeds_after(model, q, change)
-    x[nq:nq + nv + nw] += dx
-    x[:nq + nv] = np.where(np.concatenate([np.zeros(nq, bool), ~model.free]), given[0, :nq + nv], x[:nq + nv])
-    dv = x[nq:nq + nv] - v
-    still = np.zeros(nv)
-    needed = model.inverse_dynamics(q, still, dv) - model.inverse_dynamics(q, still, still)
-    if model.system.loops:
-        forces, J = loops.balancing_forces(model, q, needed)
-        needed = needed - forces[0] @ J[0]
-    after = model.kinetic_energy(q, x[nq:nq + nv], wheels=x[nq + nv:nq + nv + nw])
+    v = state.v.copy()
+    before = kinetic_energy(model, x)
+    state.speeds[:] += speeds_after(model, state.q.copy(), change)
+    state.v[:] = np.where(model.free, state.v, given.v[0])
+    dv = state.v - v
+    needed = impulses(model, state.q.copy(), dv)
     return Jump(dict(zip(model.names.v, dv.tolist(), strict=True)),
                 {name: float(needed[model.names.v.index(name)]) for name in holdable(model.system) if name in model.holds},
-                before, after)
+                before, kinetic_energy(model, x))
 
 
-def speeds_after(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarray:
+def kinetic_energy(model: CompiledModel, x: Floats) -> float:
+    """Of one state."""
+    state = model.state(x)
+    return float(bodies_in(model, model.batch(state.q, state.v, wheels=state.wheels)).kinetic_energy[0])
+
+
+def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
+    """(nv,): along each speed, what changes the speeds by dv; less what loops give."""
+    batch = model.batch(q)
+    needed = inverse(model, batch, dv[None].copy()) - inverse(model, batch, np.zeros((1, model.nv)))
+    if model.system.loops:
+        forces, J = balancing_forces(model, batch, needed)
+        return needed[0] - forces[0] @ J[0]
+    return needed[0]
+
+
+def speeds_after(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     """(nv + nw,): the change of all speeds when those held change so."""
     batch, pars = at_rest(model, q)
     out = np.empty((1, model.nv + model.nw))
@@ -73,9 +81,9 @@ def speeds_after(model: "Model", q: np.ndarray, change: np.ndarray) -> np.ndarra
     return out[0]
 
 
-def at_rest(model: "Model", q: np.ndarray) -> tuple[Batch, np.ndarray]:
+def at_rest(model: CompiledModel, q: Floats) -> tuple[Batch, Floats]:
     """The state at rest, and parameters without gravity."""
-    batch = model.batch(q, np.zeros(model.nv), wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
+    batch = model.batch(q, wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
     pars = batch.tables.pars.copy()
     pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0
     return batch, pars

@@ -7,54 +7,52 @@ In a tree every joint's load follows from the motion of what it carries [B 3]. W
 and the joints' loads with them. Of redundant loops the null space of [J^T S] stays open: forces that hold each other and move
 nothing. A cut's loads are then those with the least sum of squares, and its void is what such forces add to it.
 """
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from bough.analyze import loop_constraints as loops
-from bough.analyze.body_motion import Bodies, Frames
+from bough.analyze.body_motion import Bodies, Frames, bodies_in
 from bough.analyze.cut_loads import CutLoads
 from bough.analyze.cuts import Connection, read_cut
-from bough.analyze.loop_springs import free_wrenches
+from bough.analyze.equations_of_motion import inverse
+from bough.analyze.loop_assembly import named_speeds
+from bough.analyze.loop_forces import RowSpace, free_wrenches, holding_rows, loop_wrenches, with_loop_wrenches
+from bough.analyze.reactions import hinge_loads
+from bough.compile.batch import Batch, rows
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.state_layout import Floats
 from bough.describe import Frame
 from bough.errors import StateError
-from bough.model.arguments import rows
 from bough.sweeps.fronts import REDUNDANT
-
-if TYPE_CHECKING:
-    from bough.model.model import Model
 
 AXES = ("child", "parent", "world")
 MISSING = 1e-6              # of the joint torques: what neither torques nor loops give, more of which is an error
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the dynamics says of all joints and loops in a batch of states."""
-    seen: Bodies
-    reactions: np.ndarray               # (batch, bodies, 6)       of the joints, in the bodies' axes
-    loops: dict[str, np.ndarray]        # (batch, 6, 1) by loop    on b, at b's frame, in world axes
-    stresses: dict[str, np.ndarray]     # (batch, 6, n) by loop    unit forces that hold each other, likewise
+class Transmitted:
+    """The loads through all joints and loops in a batch of states."""
+    bodies: Bodies
+    reactions: Floats               # (batch, bodies, 6)       of the joints, in the bodies' axes
+    loops: dict[str, Floats]        # (batch, 6, 1) by loop    on b, at b's frame, in world axes
+    stresses: dict[str, Floats]     # (batch, 6, n) by loop    unit forces that hold each other, likewise
 
 
-def internal_loads(model: "Model", q: Any, v: Any, a: Any, tau: Any, *, cut: Any, at: Any, axes: str, driven: Sequence[str],
-                   wrenches: Mapping[Any, Any] | None, frame: str, **options: Any) -> CutLoads:
+def internal_loads(model: CompiledModel, batch: Batch, a: Floats, *, cut: str | Sequence[str], at: ArrayLike, axes: str,
+                   driven: Sequence[str]) -> CutLoads:
     """See Model.internal_loads."""
     chosen, point = read_cut(model.system, cut), rows("at", at, 3, 1, "xyz")[0]
     if axes not in AXES:
         raise StateError(f"axes is {axes!r}; give 'child', 'parent' or 'world'")
-    batch = model.batch(q, v, tau, wrenches=wrenches, frame=frame, **options)
-    a = rows("a", a, model.nv, batch.n, model.names.v)
-    q, v, tau = batch.x[:, :model.nq], batch.x[:, model.nq:model.nq + model.nv], batch.u[:, :model.nv]
-    told = tell(model, q, v, a, tau, driven, wrenches, frame, options)
+    sent = transmitted(model, batch, a, driven)
     loads, stresses, points, attitudes = [], [], [], []
     for connection, sign in zip(chosen.connections, chosen.signs, strict=True):
-        parent, child = ends(model, told.seen, connection)
+        parent, child = ends(model, sent.bodies, connection)
         arm = np.broadcast_to(child.attitude @ point, (batch.n, 3))
         turn = np.broadcast_to({"child": child.attitude, "parent": parent.attitude, "world": np.eye(3)}[axes], (batch.n, 3, 3))
-        load, stress = (sign*turned(shifted(wrenches, -arm), turn) for wrenches in through(model, told, connection, child.position))
+        load, stress = (sign*turned(shifted(wrenches, -arm), turn) for wrenches in through(model, sent, connection, child.position))
         loads.append(load[..., 0])
         stresses.append(stress)
         points.append(child.position + arm)
@@ -65,65 +63,66 @@ def internal_loads(model: "Model", q: Any, v: Any, a: Any, tau: Any, *, cut: Any
                     np.stack(attitudes, axis=1), void)
 
 
-def tell(model: "Model", q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray, driven: Sequence[str],
-         wrenches: Mapping[Any, Any] | None, frame: str, options: Mapping[str, Any]) -> Told:
+def transmitted(model: CompiledModel, batch: Batch, a: Floats, driven: Sequence[str]) -> Transmitted:
     """The loads through all joints and loops, and those that hold each other."""
-    seen, held, stresses = model.bodies(q, v, **options), dict[str, np.ndarray](), dict[str, np.ndarray]()
-    driven_speeds = ~model.free | loops.named_speeds(model, driven, "driven")
+    bodies, held, stresses = bodies_in(model, model.changed(batch, wrenches={})), dict[str, Floats](), dict[str, Floats]()
+    driven_speeds = ~model.free | named_speeds(model, driven, "driven")
+    loaded = model.changed(batch, torques=False, keep_welds=True)
     if model.system.loops:
-        needed, bias = (model.inverse_dynamics(q, v, given, wrenches=wrenches, frame=frame, **options) for given in (a, 0*a))
+        tau, plain = batch.inputs.tau, model.changed(batch, torques=False)
+        needed, bias = inverse(model, plain, a), inverse(model, plain, 0*a)
         size = np.abs(tau).max(axis=1) + np.abs(needed).max(axis=1) + np.abs(bias).max(axis=1)
-        forces, void = holding_forces(model, q, needed - tau, size, driven_speeds)
-        wrenches = loops.with_loop_wrenches(model, q, forces, wrenches, frame)
-        known, stresses = free_wrenches(model, seen), wrench_columns(model, seen, void)
-        held = {name: wrench + known[name][..., None] for name, wrench in wrench_columns(model, seen, forces[..., None]).items()}
-    return Told(seen, model._hinge_loads(q, v, a, wrenches=wrenches, frame=frame, **options), held, stresses)
+        forces, void = holding_forces(model, batch, needed - tau, size, driven_speeds)
+        loaded = with_loop_wrenches(model, batch, forces)
+        known, stresses = free_wrenches(model, bodies), wrench_columns(model, bodies, void)
+        held = {name: wrench + known[name][..., None] for name, wrench in wrench_columns(model, bodies, forces[..., None]).items()}
+    return Transmitted(bodies, hinge_loads(model, loaded, a), held, stresses)
 
 
-def holding_forces(model: "Model", q: np.ndarray, needed: np.ndarray, size: np.ndarray,
-                   driven: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def holding_forces(model: CompiledModel, batch: Batch, needed: Floats, size: Floats,
+                   driven: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """(batch, rows): forces of the loops that, with what drives some joints, give the generalized forces needed; and
     (batch, rows, n): those that give none. `size` (batch,) is that of all generalized forces, before they cancel."""
-    J = loops.holding_rows(model, q)
+    J = holding_rows(model, model.batch(batch.q))
     motors = np.broadcast_to(np.eye(model.nv)[driven], (len(J), driven.sum(), model.nv))
     columns = np.concatenate([J, motors], axis=1)
-    split, n = loops.Split.of(columns), J.shape[1]
-    reach = split.right*(split.values > MISSING**2*split.values.max(axis=1, keepdims=True, initial=0.0))[..., None]
+    space, n = RowSpace.of(columns), J.shape[1]
+    reach = space.right*(space.values > MISSING**2*space.values.max(axis=1, keepdims=True, initial=0.0))[..., None]
     missing = needed - np.einsum("bnv,bn->bv", reach, np.einsum("bnv,bv->bn", reach, needed))       # no force could give it
     if (np.abs(missing) > MISSING*size[:, None]).any():
         state = int((np.abs(missing).max(axis=1)/size.clip(np.finfo(float).tiny)).argmax())
         i = int(np.abs(missing[state]).argmax())
         raise StateError(f"a asks for {missing[state, i]:.3g} more in '{model.names.v[i]}' than tau and the loops give; give the "
                          "tau that goes with it, or name in `driven` the joints whose torques are not known")
-    forces = split.least(needed)
-    return forces[:, :n], split.void[:, :n]
+    forces = space.least(needed)
+    return forces[:, :n], space.void[:, :n]
 
 
-def wrench_columns(model: "Model", seen: Bodies, forces: np.ndarray) -> dict[str, np.ndarray]:
+def wrench_columns(model: CompiledModel, bodies: Bodies, forces: Floats) -> dict[str, Floats]:
     """(batch, 6, n) by loop: [moment, force] on b, at b's frame, in world axes, of n sets of forces (batch, rows, n)."""
     closures = model.tables.fronts.closures
-    sets = [loops.loop_wrenches(model, seen, closures, forces[..., i]) for i in range(forces.shape[2])]
+    sets = [loop_wrenches(model, bodies, closures, forces[..., i]) for i in range(forces.shape[2])]
     none = np.zeros((len(forces), 6, 0))
     return {c.name: np.concatenate([none, *(each[c.name][..., None] for each in sets)], axis=2) for c in closures}
 
 
-def through(model: "Model", told: Told, connection: Connection, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def through(model: CompiledModel, sent: Transmitted, connection: Connection, point: Floats) -> tuple[Floats, Floats]:
     """(batch, 6, 1) and (batch, 6, n): the load on the child, and unit loads that may be added, at its origin in world axes."""
     if connection.is_loop:
-        return told.loops[connection.name], told.stresses[connection.name]
+        return sent.loops[connection.name], sent.stresses[connection.name]
     k = model.body_index(connection.child)
-    load = turned(told.reactions[:, k, :, None], told.seen.attitude[:, k].transpose(0, 2, 1))
-    stress = np.zeros((len(load), 6, max((each.shape[2] for each in told.stresses.values()), default=0)))
+    load = turned(sent.reactions[:, k, :, None], sent.bodies.attitude[:, k].transpose(0, 2, 1))
+    stress = np.zeros((len(load), 6, max((each.shape[2] for each in sent.stresses.values()), default=0)))
     outer = outboard(model, connection.child)
-    for name, wrench in told.stresses.items():              # what carries all that hangs on the joint: minus the loops' on it
+    for name, wrench in sent.stresses.items():              # what carries all that hangs on the joint: minus the loops' on it
         loop = model.system.loops[name]
         sign = int(loop.a.body in outer) - int(loop.b.body in outer)
         if sign:
-            stress = stress + sign*shifted(wrench, loops.frame_pose(model, told.seen, loop.b)[0] - point)
+            stress = stress + sign*shifted(wrench, sent.bodies.frame(loop.b).position - point)
     return load, stress
 
 
-def outboard(model: "Model", body: str) -> set[str]:
+def outboard(model: CompiledModel, body: str) -> set[str]:
     """A body and all that hangs on it."""
     found, before = {body}, 0
     while len(found) > before:
@@ -132,29 +131,29 @@ def outboard(model: "Model", body: str) -> set[str]:
     return found
 
 
-def ends(model: "Model", seen: Bodies, connection: Connection) -> tuple[Frames, Frames]:
+def ends(model: CompiledModel, bodies: Bodies, connection: Connection) -> tuple[Frames, Frames]:
     """The frames of the parent (a) and of the child (b) at a joint or loop."""
     if connection.is_loop:
         loop = model.system.loops[connection.name]
-        return loops.frame_motion(model, seen, loop.a), loops.frame_motion(model, seen, loop.b)
+        return bodies.frame(loop.a), bodies.frame(loop.b)
     k, body = model.body_index(connection.child), model.system.bodies[connection.child]
-    parent = loops.frame_motion(model, seen, Frame(connection.parent, node=body.node))
-    return parent, Frames(seen.position[:, k], seen.velocity[:, k], seen.attitude[:, k], seen.rate[:, k])
+    parent = bodies.frame(Frame(connection.parent, node=body.node))
+    return parent, Frames(bodies.position[:, k], bodies.velocity[:, k], bodies.attitude[:, k], bodies.rate[:, k])
 
 
-def shifted(wrenches: np.ndarray, arm: np.ndarray) -> np.ndarray:
+def shifted(wrenches: Floats, arm: Floats) -> Floats:
     """Columns [moment, force] (batch, 6, n) about a point from which the arm (batch, 3) leads to the old one."""
     moment, force = np.split(wrenches, 2, axis=1)
     return np.concatenate([moment + np.cross(arm[:, :, None], force, axis=1), force], axis=1)
 
 
-def turned(wrenches: np.ndarray, attitude: np.ndarray) -> np.ndarray:
+def turned(wrenches: Floats, attitude: Floats) -> Floats:
     """Columns [moment, force] (batch, 6, n) from world axes into those of the attitude (batch, 3, 3)."""
     parts = wrenches.reshape(len(wrenches), 2, 3, wrenches.shape[2])
     return np.einsum("bij,bcin->bcjn", attitude, parts).reshape(wrenches.shape)
 
 
-def least_loads(loads: np.ndarray, stresses: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+def least_loads(loads: Floats, stresses: Floats, length: float) -> tuple[Floats, Floats]:
     """Loads (batch, connections, 6) less what may be added to them, and an orthonormal basis of that; moments over length."""
     scale = np.repeat([length, 1.0], 3)
     n, connections, _, sets = stresses.shape

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bough.analyze.cloud_method import chosen_cloud
-from bough.analyze.loop_constraints import moved, row_sizes
+from bough.analyze.body_motion import bodies_in
+from bough.analyze.dynamics_choice import reason
+from bough.analyze.loop_assembly import assemble_state
+from bough.analyze.loop_constraints import POSITION, SPEED, freedom_at, loop_gaps, moved, row_sizes
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.state_layout import Floats
 from bough.describe import CentralGravity, Joint, Mesh, outline
 from bough.describe.parts import PARTS
 from bough.errors import StateError
-from bough.kernels.lanes import FOUR, ONE
-
-if TYPE_CHECKING:
-    from bough.model.model import Model
 
 
-def tree_text(model: Model) -> str:
+def tree_text(model: CompiledModel) -> str:
     """The tree of bodies with joints, degrees of freedom and masses, under a line of totals."""
     return "Model" + outline.of(model.system).removeprefix("System")
 
@@ -30,22 +30,22 @@ class MassProperties:
     """Mass [kg], mass center [m] and inertia about it [kg m^2] of the whole system, world axes."""
 
     mass: float
-    center: np.ndarray
-    inertia: np.ndarray
+    center: Floats
+    inertia: Floats
 
 
-def mass_properties(model: Model, q: Any = None) -> MassProperties:
+def mass_properties(model: CompiledModel, q: Any = None) -> MassProperties:
     """Those of the system in the position q, or in its initial one."""
     states = np.repeat(np.atleast_2d(model.q0 if q is None else q), 4, axis=0)      # in lanes, as results ask for poses
-    seen = model.bodies(states)
-    arm, turn = (seen.com - seen.center_of_mass[:, None])[0], seen.attitude[0]
+    bodies = bodies_in(model, model.batch(states))
+    arm, turn = (bodies.com - bodies.center_of_mass[:, None])[0], bodies.attitude[0]
     own = np.array([body.inertia for body in model.system.bodies.values()])
     inertia = np.einsum("kij,kjl,kml->im", turn, own, turn)
-    inertia += np.einsum("k,kj,kj->", seen.mass, arm, arm) * np.eye(3) - np.einsum("k,ki,kj->ij", seen.mass, arm, arm)
-    return MassProperties(float(seen.mass.sum()), seen.center_of_mass[0], inertia)
+    inertia += np.einsum("k,kj,kj->", bodies.mass, arm, arm) * np.eye(3) - np.einsum("k,ki,kj->ij", bodies.mass, arm, arm)
+    return MassProperties(float(bodies.mass.sum()), bodies.center_of_mass[0], inertia)
 
 
-def loads(model: Model) -> list[str]:
+def loads(model: CompiledModel) -> list[str]:
     """What acts on the system, one line each."""
     system = model.system
     joints = [(body.joint.name or name, body.joint) for name, body in system.bodies.items()]
@@ -59,7 +59,7 @@ def loads(model: Model) -> list[str]:
     return found + [line for kind in PARTS for part in system.of(kind).values() if (line := part.load_line())]
 
 
-def held(model: Model) -> list[str]:
+def held(model: CompiledModel) -> list[str]:
     """Which coordinates are locked or prescribed at the start, and what events will do."""
     locked = [name for name, hold in model.holds.items() if hold.motion is None]
     moved = [name for name, hold in model.holds.items() if hold.motion is not None]
@@ -67,14 +67,14 @@ def held(model: Model) -> list[str]:
     return found + [event.label for event in model.system.events.values()]
 
 
-def lost_meshes(model: Model) -> list[str]:
+def lost_meshes(model: CompiledModel) -> list[str]:
     """Mesh files of shapes that are not where they should be."""
     shapes = [(body.name, shape) for body in model.system.bodies.values() for shape in body.shapes]
     return [f"{name}: there is no file {shape.path}; it will not be drawn" for name, shape in shapes
             if isinstance(shape, Mesh) and shape.npz is None and not Path(shape.path).is_file()]
 
 
-def wheels(model: Model) -> list[str]:
+def wheels(model: CompiledModel) -> list[str]:
     """The wheels, one line each."""
     return [
         f"{w.name} in {w.body}: {w.inertia:g} kg m^2, {w.speed:g} rad/s, {'driven' if w.driven else 'speed held'}"
@@ -82,26 +82,16 @@ def wheels(model: Model) -> list[str]:
     ]
 
 
-def dynamics(model: Model) -> list[tuple[str, str]]:
-    """Label and text: which method "auto" means, for one state and in lanes, and why."""
-    if chosen_cloud(model):
-        return [("dynamics", f"cloud: all but {_count(int(model.free.sum()), 'speed')} are given")]
-    found = []
-    for label, lanes, what in (("dynamics", ONE, "an evaluation"), ("in lanes", FOUR, "a state")):
-        costs = model.costs(lanes)
-        times = {"order-n": costs.order_n, "dense": costs.dense}
-        chosen = times.pop(costs.choice)
-        other, slower = times.popitem()
-        found.append((label, f"{costs.choice}: {chosen:.3g} us {what}, {slower:.3g} us by {other}"))
-    whose = "this machine" if model.costs().calibrated else "a reference machine; bough calibrate measures this one"
-    return [*found, ("predicted", f"for {whose}")]
+def dynamics(model: CompiledModel) -> str:
+    """Which method "auto" means, and why."""
+    return reason(model)
 
 
-def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:
+def loops(model: CompiledModel, q: Floats) -> list[tuple[str, str]]:
     """Label and text: freedom at the position q that closes the loops, what is redundant, and what the description leaves open."""
     if not model.system.loops:
         return []
-    freedom, beside = model.freedom(q), _rank_beside(model, q)
+    freedom, beside = freedom_at(model, q), _rank_beside(model, q)
     found = [("freedom", f"{freedom.tree} before loops, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
                          f"{_count(freedom.degrees, 'degree')} of freedom")]  # fmt: skip
     if freedom.redundant:
@@ -114,31 +104,31 @@ def loops(model: Model, q: np.ndarray) -> list[tuple[str, str]]:
     return found + [("at the start", text) for text in _openings(model, q)]
 
 
-def _rank_beside(model: Model, q: np.ndarray) -> int:
+def _rank_beside(model: CompiledModel, q: Floats) -> int:
     """Independent equations at a position near q that closes the loops."""
     change = _BESIDE * np.random.default_rng(0).standard_normal(model.nv)
     try:
-        return model.freedom(model.assemble(moved(model, q, change), np.zeros(model.nv))[0]).rank
+        return freedom_at(model, assemble_state(model, moved(model, q, change), np.zeros(model.nv), ())[0]).rank
     except StateError:                                          # nothing near it closes them
         return 0
 
 
-def _openings(model: Model, q: np.ndarray) -> list[str]:
+def _openings(model: CompiledModel, q: Floats) -> list[str]:
     """By how much the initial state of the description misses the loops."""
     found = []
-    if worst := _worst(model, model.loop_gaps(model.q0)):
+    if worst := _worst(model, loop_gaps(model, model.batch(model.q0), POSITION)):
         found.append(f"loop '{worst[0]}' is open by {worst[1]}; a run will close it")
-    if worst := _worst(model, model.loop_gaps(q, model.v0)):
+    if worst := _worst(model, loop_gaps(model, model.batch(q, model.v0), SPEED)):
         found.append(f"the speeds open loop '{worst[0]}' by {worst[1]}/s; a run will change them")
     return found
 
 
-def _worst(model: Model, gaps: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
+def _worst(model: CompiledModel, gaps: Mapping[str, Floats]) -> tuple[str, str] | None:
     """The loop that is open most, and by how much; none, if all are closed."""
     closures = model.tables.fronts.closures
     units = [unit for c in closures for unit in ["m"] * (c.rows - c.rotations) + ["rad"] * c.rotations]
     names = [c.name for c in closures for _ in c.labels]
-    given = np.abs(np.concatenate(list(gaps.values())))
+    given = np.abs(np.concatenate(list(gaps.values()), axis=1)[0])
     i = int((given * row_sizes(closures)).argmax())
     amount = f"{given[i] * 1e3:.3g} m{units[i]}" if given[i] < 0.1 else f"{given[i]:.3g} {units[i]}"
     return (names[i], amount) if given[i] > _OPEN else None

@@ -2,87 +2,85 @@
 
 In the axes of the base, all relative to it:  R, Om  attitude and angular rate of a body,  y  its mass center;  J = R I R^T.
 """
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.body_motion import Bodies
+from bough.analyze.body_motion import Bodies, bodies_in
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.state_layout import Floats
 from bough.compile.tables import described_inputs
 from bough.errors import StateError, nearest
 
-if TYPE_CHECKING:
-    from bough.model.arguments import Batch
-    from bough.model.model import Model
 
-
-def crosses(a: np.ndarray) -> np.ndarray:
+def crosses(a: Floats) -> Floats:
     """a~ of vectors in the last axis."""
     x, y, z = np.moveaxis(a, -1, 0)
     o = np.zeros_like(x)
     return np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
 
 
-def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+def times(A: Floats, x: Floats) -> Floats:
     return np.einsum("...ij,...j->...i", A, x)
 
 
-def center_accelerations(seen: Bodies) -> np.ndarray:
+def center_accelerations(bodies: Bodies) -> Floats:
     """Of the bodies' mass centers, world axes."""
-    arm = seen.com - seen.position
-    return seen.acceleration[..., 3:] + np.cross(seen.acceleration[..., :3], arm) + np.cross(seen.rate, np.cross(seen.rate, arm))
+    arm = bodies.com - bodies.position
+    turning = np.cross(bodies.acceleration[..., :3], arm)
+    return bodies.acceleration[..., 3:] + turning + np.cross(bodies.rate, np.cross(bodies.rate, arm))
 
 
 @dataclass(frozen=True)
 class Relative:
     """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates as seen from the base."""
-    mass: np.ndarray            # (bodies,)
-    J: np.ndarray               # about the mass center
-    Om: np.ndarray
-    Om_dot: np.ndarray
-    y: np.ndarray
-    y_dot: np.ndarray
-    y_ddot: np.ndarray
+    mass: Floats            # (bodies,)
+    J: Floats               # about the mass center
+    Om: Floats
+    Om_dot: Floats
+    y: Floats
+    y_dot: Floats
+    y_ddot: Floats
 
 
-def relative_motion(seen: Bodies, base: int = 0) -> Relative:
+def relative_motion(bodies: Bodies, base: int = 0) -> Relative:
     """Of all bodies, from their motion in the world."""
-    C, w = seen.attitude[:, base, None], seen.rate[:, base, None]
-    alpha, arm = seen.acceleration[..., :3], seen.com - seen.position
-    velocity = seen.velocity + np.cross(seen.rate, arm)
-    acceleration = center_accelerations(seen)
+    C, w = bodies.attitude[:, base, None], bodies.rate[:, base, None]
+    alpha, arm = bodies.acceleration[..., :3], bodies.com - bodies.position
+    velocity = bodies.velocity + np.cross(bodies.rate, arm)
+    acceleration = center_accelerations(bodies)
 
-    def in_base(x: np.ndarray) -> np.ndarray:
+    def in_base(x: Floats) -> Floats:
         return np.einsum("bkji,bkj->bki", C, x - x[:, base, None])
 
     own_rate, own_alpha = (np.einsum("bkji,bkj->bki", C, x) for x in (w, alpha[:, base, None]))
-    Om, y = in_base(seen.rate), in_base(seen.com)
+    Om, y = in_base(bodies.rate), in_base(bodies.com)
     Om_dot = in_base(alpha) - np.cross(own_rate, Om)
     y_dot = in_base(velocity) - np.cross(own_rate, y)
     y_ddot = (in_base(acceleration) - np.cross(own_alpha, y) - 2*np.cross(own_rate, y_dot)
               - np.cross(own_rate, np.cross(own_rate, y)))
-    R = np.einsum("bkji,bkjl->bkil", C, seen.attitude)
-    inertia = np.array([body.inertia for body in seen.model.system.bodies.values()])
-    return Relative(seen.mass, R @ inertia @ R.swapaxes(-1, -2), Om, Om_dot, y, y_dot, y_ddot)
+    R = np.einsum("bkji,bkjl->bkil", C, bodies.attitude)
+    inertia = np.array([body.inertia for body in bodies.model.system.bodies.values()])
+    return Relative(bodies.mass, R @ inertia @ R.swapaxes(-1, -2), Om, Om_dot, y, y_dot, y_ddot)
 
 
 @dataclass(frozen=True)
 class Terms:
     """H = P w + Q about the mass center of some bodies, in the base's axes, w the base's rate [MC 13]; and rates of P and Q."""
-    P: np.ndarray
-    P_dot: np.ndarray
-    Q: np.ndarray
-    Q_dot: np.ndarray
-    y: np.ndarray               # their mass center
+    P: Floats
+    P_dot: Floats
+    Q: Floats
+    Q_dot: Floats
+    y: Floats               # their mass center
 
-    def rate(self, w: np.ndarray, w_dot: np.ndarray) -> np.ndarray:
+    def rate(self, w: Floats, w_dot: Floats) -> Floats:
         """H' in the world, in the base's axes [MC 4], [MC 16]."""
         H = times(self.P, w) + self.Q
         return times(self.P_dot, w) + times(self.P, w_dot) + self.Q_dot + np.cross(w, H)
 
 
-def momentum_terms(of: Relative, part: np.ndarray) -> Terms:
+def momentum_terms(of: Relative, part: Floats) -> Terms:
     """P, Q [MC 14] and their rates [MC 17] of some bodies: sums over bodies with their whole rates Om."""
     m, J, Om, Om_dot = of.mass[part], of.J[:, part], of.Om[:, part], of.Om_dot[:, part]
     total = max(m.sum(), np.finfo(float).tiny)
@@ -97,8 +95,8 @@ def momentum_terms(of: Relative, part: np.ndarray) -> Terms:
     return Terms(P, P_dot, Q, Q_dot, center)
 
 
-def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords: Mapping[str, Any]) -> np.ndarray:
-    """What is exerted on all that a joint carries, through it: [moment, force] at its origin on the body, in the body's axes."""
+def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) -> Floats:
+    """(batch, 6): what is exerted on all that a joint carries, through it: [moment, force] at its origin on the body, its axes."""
     body = carried_by(model, joint)
     if model.system.loops:
         raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
@@ -107,24 +105,24 @@ def momentum_loads(model: "Model", q: Any, v: Any, a: Any, joint: str, keywords:
     if flexible or model.in_orbit:
         raise StateError(f"joint '{joint}': " + (f"body '{flexible[0]}' is flexible" if flexible else "gravity is central")
                          + "; loads from momenta are those of rigid bodies in uniform gravity: ask for reactions")
-    seen = model.bodies(q, v, a, **keywords)
+    bodies = bodies_in(model, batch, a)
     part = outboard(model, body)
-    C, k = seen.attitude[:, 0], model.body_index(body)
-    w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (seen.rate, seen.acceleration[..., :3]))
-    terms, mass = momentum_terms(relative_motion(seen), part), seen.mass[part]
-    felt = center_accelerations(seen)[:, part] - np.asarray(model.system.gravity, float)
+    C, k = bodies.attitude[:, 0], model.body_index(body)
+    w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (bodies.rate, bodies.acceleration[..., :3]))
+    terms, mass = momentum_terms(relative_motion(bodies), part), bodies.mass[part]
+    felt = center_accelerations(bodies)[:, part] - np.asarray(model.system.gravity, float)
     force = np.einsum("k,bki->bi", mass, felt)                                                              # [MC 24]
-    center = seen.com[:, 0] + times(C, terms.y)
-    moment = times(C, terms.rate(w, w_dot)) + np.cross(center - seen.position[:, k], force)                 # [MC 25]
-    for at, (n, f) in applied(model, seen, keywords):
+    center = bodies.com[:, 0] + times(C, terms.y)
+    moment = times(C, terms.rate(w, w_dot)) + np.cross(center - bodies.position[:, k], force)                 # [MC 25]
+    for at, (n, f) in applied(model, bodies):
         if at in part:
             force = force - f
-            moment = moment - n - np.cross(seen.position[:, at] - seen.position[:, k], f)
-    in_body = [np.einsum("bji,bj->bi", seen.attitude[:, k], x) for x in (moment, force)]
-    return np.asarray(seen.back(np.concatenate(in_body, axis=1)))
+            moment = moment - n - np.cross(bodies.position[:, at] - bodies.position[:, k], f)
+    in_body = [np.einsum("bji,bj->bi", bodies.attitude[:, k], x) for x in (moment, force)]
+    return np.concatenate(in_body, axis=1)
 
 
-def carried_by(model: "Model", joint: str) -> str:
+def carried_by(model: CompiledModel, joint: str) -> str:
     """The body on a joint."""
     if joint not in model.names.joints:
         raise StateError(f"there is no joint '{joint}'{nearest(joint, model.names.joints)}; the joints are "
@@ -132,7 +130,7 @@ def carried_by(model: "Model", joint: str) -> str:
     return model.names.bodies[model.names.joints.index(joint)]
 
 
-def outboard(model: "Model", body: str) -> np.ndarray:
+def outboard(model: CompiledModel, body: str) -> Floats:
     """Which bodies a body carries, itself first."""
     bodies, found = model.system.bodies, [body]
     for name in found:
@@ -140,30 +138,30 @@ def outboard(model: "Model", body: str) -> np.ndarray:
     return np.array([model.body_index(name) for name in found])
 
 
-def applied(model: "Model", seen: Bodies, keywords: Mapping[str, Any]) -> list[tuple[int, tuple[np.ndarray, np.ndarray]]]:
+def applied(model: CompiledModel, bodies: Bodies) -> list[tuple[int, tuple[Floats, Floats]]]:
     """Body by body, wrenches in world axes about its origin: external ones, and what its wheels do to it."""
-    batch, found = seen.batch, []
-    u = batch.u + np.array([described_inputs(batch.tables, batch.t[i, :1])[0] for i in range(batch.n)])
-    given = [(w.body, w.at, w.frame == "world", model.nv + model.nw + 6*j) for j, w in enumerate(model.system.wrenches.values())]
-    loaded = [place[0] if isinstance(place, tuple) else place for place in keywords["wrenches"] or ()]
-    given += [(body, (0.0, 0.0, 0.0), keywords["frame"] == "world", batch.tables.first_input_wrench + 6*j)
-              for j, body in enumerate(loaded)]
+    batch, found = bodies.batch, []
+    described = np.array([described_inputs(batch.tables, batch.t[i, :1])[0] for i in range(batch.n)])
+    layout, u = batch.inputs.layout, batch.u + described
+    given = [(w.body, w.at, w.frame == "world", layout.wrench(j)) for j, w in enumerate(model.system.wrenches.values())]
+    given += [(body, (0.0, 0.0, 0.0), batch.frame == "world", layout.caller_wrench(j))
+              for j, (body, _) in enumerate(batch.wrenches)]
     for body, place, world, at in given:
-        k = model.body_index(body)
-        n, f = (x if world else times(seen.attitude[:, k], x) for x in (u[:, at:at + 3], u[:, at + 3:at + 6]))
-        found.append((k, (n + np.cross(times(seen.attitude[:, k], np.asarray(place)), f), f)))
-    return found + [(k, (torque, np.zeros_like(torque))) for k, torque in wheel_torques(model, seen, batch, u)]
+        k, (moment, force) = model.body_index(body), np.split(u[:, at], 2, axis=1)
+        n, f = (x if world else times(bodies.attitude[:, k], x) for x in (moment, force))
+        found.append((k, (n + np.cross(times(bodies.attitude[:, k], np.asarray(place)), f), f)))
+    return found + [(k, (torque, np.zeros_like(torque))) for k, torque in wheel_torques(model, bodies, layout.view(u).motors)]
 
 
-def wheel_torques(model: "Model", seen: Bodies, batch: "Batch", u: np.ndarray) -> list[tuple[int, np.ndarray]]:
+def wheel_torques(model: CompiledModel, bodies: Bodies, motors: Floats) -> list[tuple[int, Floats]]:
     """-(J Omega e)': -J Omega' e - omega x J Omega e, with J Omega' = motor torque - J e.alpha where driven [B 2]."""
     found = []
     for j, wheel in enumerate(model.system.wheels.values()):
         k = model.body_index(wheel.body)
-        e = times(seen.attitude[:, k], np.asarray(wheel.axis))
-        spin = wheel.inertia*batch.x[:, model.nq + model.nv + j, None]
+        e = times(bodies.attitude[:, k], np.asarray(wheel.axis))
+        spin = wheel.inertia*bodies.batch.state.wheels[:, j, None]
         rate = np.zeros_like(spin)
         if wheel.driven:
-            rate = (u[:, model.nv + j] - wheel.inertia*np.einsum("bi,bi->b", e, seen.acceleration[:, k, :3]))[:, None]
-        found.append((k, -rate*e - np.cross(seen.rate[:, k], spin*e)))
+            rate = (motors[:, j] - wheel.inertia*np.einsum("bi,bi->b", e, bodies.acceleration[:, k, :3]))[:, None]
+        found.append((k, -rate*e - np.cross(bodies.rate[:, k], spin*e)))
     return found

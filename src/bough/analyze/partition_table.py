@@ -1,13 +1,10 @@
 """The partition as a table to read: which primitive hinges and massless bodies the compiler made of the joints."""
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from bough.compile.compiled_model import CompiledModel
 from bough.compile.partition import Hinge
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
-
-if TYPE_CHECKING:
-    from bough.model.model import Model
 
 KINDS = {WELD: "weld", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical", FREE: "free", MODAL: "modes",
          NODE: "node"}
@@ -69,7 +66,7 @@ class PartitionTable(tuple[PartitionRow, ...]):
     __str__ = __repr__
 
 
-def partition_table(model: "Model") -> PartitionTable:
+def partition_table(model: CompiledModel) -> PartitionTable:
     rows, kinds = [], model.tables.solved_kinds
     for k, hinge in enumerate(model.tables.parts.hinges[1:], 1):
         speeds = model.names.v[hinge.v:hinge.v + n_speeds(hinge)]

@@ -1,24 +1,21 @@
 """Which joint makes the mass matrix singular, and what to do about it."""
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
 from bough.compile.partition import Hinge
+from bough.compile.state_layout import Floats
 from bough.compile.tables import Tables
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError
 from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 
-if TYPE_CHECKING:
-    from bough.model.arguments import Batch
-    from bough.model.model import Model
 
-
-def cross_matrix(r: np.ndarray) -> np.ndarray:
+def cross_matrix(r: Floats) -> Floats:
     return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
 
 
-def hinge_pose(hinge: Hinge, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
     """Attitude and place of the outer body in the inner one."""
     turn, at = hinge.turn, hinge.at[0]
     if hinge.kind == REVOLUTE:
@@ -39,7 +36,7 @@ SUSPECT = 1e12                      # accelerations beyond this are looked into:
 MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 3, 4, 5]}
 
 
-def first_singular(tables: Tables, q: np.ndarray) -> tuple[Hinge, float] | None:
+def first_singular(tables: Tables, q: Floats) -> tuple[Hinge, float] | None:
     """The outermost hinge that is not held and moves no inertia at q, and the least inertia along it.
 
     The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
@@ -80,27 +77,26 @@ def check_inertias(tables: Tables, nq: int) -> None:
             raise ModelError(message(found[0], found[1]))
 
 
-def check_finite(model: "Model", batch: "Batch", out: np.ndarray) -> None:
+def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
     """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
     if (np.abs(out) < SUSPECT).all():
         return
     for row in np.flatnonzero(~(np.abs(out) < SUSPECT).all(axis=1)).tolist():
         where = "" if batch.single else f" in state {row} of the batch"
-        found = first_singular(batch.tables, batch.x[row, :model.nq])
+        found = first_singular(batch.tables, batch.q[row])
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():
             raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are "
-                             f"too large{most_bent(model, batch.x[row, :model.nq])}")
+                             f"too large{most_bent(model, batch.q[row])}")
 
 
-def most_bent(model: "Model", q: np.ndarray) -> str:
+def most_bent(model: CompiledModel, q: Floats) -> str:
     """Which node of a flexible body turns most: modes hold for small rotations."""
     angles: dict[tuple[str, str], float] = {}
     for body in model.system.bodies.values():
         if body.n_modes:
-            at = model.places[body.name][0] + body.joint.n_q
-            turned = np.linalg.norm(body.elastic.nodes.psi @ q[at:at + body.n_modes], axis=1)
+            turned = np.linalg.norm(body.elastic.nodes.psi @ q[model.modes(body.name)[0]], axis=1)
             angles |= {(body.name, node): angle for node, angle in zip(body.elastic.nodes.names, turned, strict=True)}
     if not angles:
         return ""

@@ -8,7 +8,8 @@ from rich.table import Table
 
 def empty_table(title: str, texts: Sequence[str], numbers: Sequence[str], *, wrap: bool = False, **style: Any) -> Table:
     """A table with columns of text, then columns of numbers."""
-    table = Table(title=title, **{"title_style": "bold", "box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)} | style)
+    usual: dict[str, Any] = {"title_style": "bold", "box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    table = Table(title=title, **usual | style)
     for name in texts:
         table.add_column(name, no_wrap=True)
     for name in numbers:
@@ -160,21 +161,19 @@ def auto_table(result: dict[str, Any]) -> Table:
     title = "microseconds per evaluation and state: one state, in lanes; what auto chooses, and what that loses"
     table = empty_table(title, ("system", "dofs"), ("O(N)", "dense", "auto", "lanes O(N)", "dense", "auto"), box=None)
     for name, found in result["systems"].items():
-        cells = []
+        cells, choice = [], found["choice"].replace("order-n", "O(N)")
         for lanes in ("one state", "four lanes"):
-            taken, judged = found[lanes], found[lanes]["calibrated"]
-            times = [taken["order-n"], taken["dense"]]
+            times = [found[lanes]["order-n"], found[lanes]["dense"]]
             cells += [f"{time:.0f}" if time >= 100.0 else f"{time:.3g}" for time in times]
-            cells.append(f"{judged['choice'].replace('order-n', 'O(N)')} {100*judged['loss']:.0f}%")
+            cells.append(f"{choice} {100*found[lanes]['loss']:.0f}%")
         table.add_row(name, str(found["dofs"]), *cells)
     return table
 
 
 def worst_text(result: dict[str, Any]) -> str:
-    """The largest losses of auto."""
-    named = {"calibrated": "weights of this machine", "reference": "reference weights"}
-    return "\n".join(f"largest loss, {named[weights]}: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"
-                     for weights, worst in result["worst"].items())
+    """The largest loss of auto."""
+    worst = result["worst"]
+    return f"largest loss: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"
 
 
 def _forward(result: dict[str, Any]) -> Iterator[Table | str]:

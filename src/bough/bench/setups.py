@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from bough.analyze.equations_of_motion import KERNELS
 from bough.compile.kernel_calls import call, linked, workspace
 from bough.errors import BoughError
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.model.model import KERNELS
 from bough.peers import installed
 
 States = tuple[np.ndarray, np.ndarray, np.ndarray]          # q, v, tau
@@ -57,7 +57,8 @@ def kernel_call(model: Model, kernel: Any, x: np.ndarray, *inputs: np.ndarray, l
                 pars: np.ndarray | None = None) -> tuple[Callable[[], Any], np.ndarray]:
     """A function that runs a compiled kernel over all states x at t = 0, and the array that it fills."""
     tables, out = model.tables, np.empty((len(x), model.nv + model.tables.fronts.size))
-    args = (tables, tables.pars if pars is None else pars, np.zeros((len(x), 2)), x, *inputs, out, workspace(tables, lanes, extra))
+    args: Any = (tables, tables.pars if pars is None else pars, np.zeros((len(x), 2)), x, *inputs, out,
+                 workspace(tables, lanes, extra))
     call(kernel, *args)
     args = linked(*args)
     return (lambda: kernel(*args)), out

@@ -1,11 +1,52 @@
-"""The zoo of `bough bench auto`: systems of 2 to 500 degrees of freedom, none of which is among those of `bough calibrate`."""
+"""The zoo of `bough bench auto`: systems of 2 to 500 degrees of freedom, rigid and flexible, open and looped."""
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 from bough.bench.jsc_system import jsc_case
 from bough.bench.mechanisms import Mechanism, arm7, chain, flexible_arm, four_bar_chain, limbed_platform, tree36
-from bough.bench.reference import link
 from bough.describe import Frame, Free, Prismatic, Revolute, Spherical, System
+from bough.flex import FlexibleBody, beam
+
+BEAM: dict[str, Any] = {"E": 1e8, "G": 4e7, "area": 5e-3, "Iy": 1.04e-6, "Iz": 4.17e-6, "J": 2.9e-6, "density": 1000.0,
+                        "elements": 16}
+KINDS: dict[str, dict[str, Any]] = {
+    "zeroth-order": {"variant": "zeroth_order", "geometric_stiffness": False}, "full": {"geometric_stiffness": False},
+    "stiffening": {}, "free-free": {"boundary": "free-free", "geometric_stiffness": False}}
+
+
+def limbs(base: str | None, number: int, length: int, kinds: tuple[str, ...] = ("revolute",)) -> System:
+    """So many limbs of so many bodies, joints in turn of these kinds, on one base; without one, on the ground."""
+    m = Mechanism("limbs")
+    root = None if base is None else m.body(None, base)
+    for _ in range(number):
+        m.limb(root, [kinds[i % len(kinds)] for i in range(length)])
+    return m.system
+
+
+@cache
+def link(modes: int, kind: str) -> FlexibleBody:
+    return beam(1.0, modes=modes, **BEAM, **KINDS[kind])
+
+
+def arms(number: int, length: int, modes: int, kind: str, *, base: str | None = None, limb: tuple[str, ...] = (),
+         closed: bool = False) -> System:
+    """So many arms of so many flexible links on revolute joints, on one base or on the ground, and beside them a limb of rigid
+    bodies; closed: a ball joins each tip with the next one's, all of which coincide at zero coordinates."""
+    m = Mechanism("arms")
+    root, tips = None if base is None else m.body(None, base), []
+    m.limb(root, limb)
+    for i in range(number):
+        parent = root
+        for k in range(length):
+            name = f"arm{i} link{k}"
+            m.system.body(name, parent=parent, joint=Revolute("yzx"[(i + k) % 3]), flexible=link(modes, kind),
+                          node="tip" if k else None)
+            parent = name
+        tips.append(str(parent))
+    for i in range((number - 1)*closed):
+        m.system.loop(f"ball{i}", joint=Spherical(), a=Frame(tips[i], node="tip"), b=Frame(tips[i + 1], node="tip"))
+    return m.system
 
 
 def mixed(name: str, *kinds: str) -> System:
@@ -81,4 +122,6 @@ ZOO: dict[str, Callable[[], System]] = {
     "JSC 16, flexible loops": partial(jsc_case, 16),
     "slider crank, flexible": partial(slider_crank, 2),
     "gripped arms": partial(gripped, 3),
+    "2 closed arms, 3 modes": partial(arms, 2, 1, 3, "full", closed=True),
+    "2 closed arms, 8 modes": partial(arms, 2, 1, 8, "full", closed=True),
 }

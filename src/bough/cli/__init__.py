@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from bough import __version__
-from bough.cli.bench_commands import bench_app, calibrate
+from bough.cli.bench_commands import bench_app
 from bough.cli.output import fail
 from bough.cli.run_commands import run, view
 from bough.cli.system_commands import check, convert, examples, schema
@@ -25,7 +25,7 @@ app = typer.Typer(
     "it. [bold]bough COMMAND --help[/bold] explains a command.",
 )
 app.add_typer(bench_app, name="bench")
-for command in (run, view, check, convert, calibrate, examples, schema):
+for command in (run, view, check, convert, examples, schema):
     app.command()(command)
 
 

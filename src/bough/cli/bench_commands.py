@@ -1,4 +1,4 @@
-"""`bough bench` and `bough calibrate`: measure speed."""
+"""`bough bench`: measure speed."""
 
 from __future__ import annotations
 
@@ -101,13 +101,5 @@ def bench_auto(
     quick: Quick = False,
     plot: Annotated[Path | None, typer.Option(help="folder for the plot of where the methods cross")] = None,
 ) -> None:
-    """O(N) and dense dynamics of thirty systems, what the cost model predicts, what "auto" chooses, and what that costs."""
-    measure("auto", json=json, quick=quick, plot=plot, tell=lambda text: typer.echo(text, err=True))
-
-
-def calibrate() -> None:
-    """Measure on this machine the weights by which "auto" chooses between O(N) and dense dynamics. Takes some seconds, plus the
-    compilation of the kernels."""
-    from bough import bench
-
-    typer.echo(f"wrote {bench.calibrated(tell=typer.echo)}")
+    """O(N) and dense dynamics of thirty systems, what "auto" chooses, and what that costs."""
+    measure("auto", json=json, quick=quick, plot=plot)

@@ -32,7 +32,7 @@ def check(file: File) -> None:
                          ("meshes", summary.lost_meshes(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
-    for label, line in [*summary.loops(model, q), *summary.dynamics(model)]:
+    for label, line in [*summary.loops(model, q), ("dynamics", summary.dynamics(model))]:
         typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
     for i, line in enumerate(model.system.notes):

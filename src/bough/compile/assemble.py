@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from bough.compile.cloud_tables import cloud_sums
 from bough.compile.coordinates import coordinate_place
 from bough.compile.element_tables import element_rows
-from bough.compile.flexible_tables import modal_form, modal_parameters, node_parameters
+from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
 from bough.compile.front_tables import FrontRows, front_rows
-from bough.compile.hold_tables import hold_table
+from bough.compile.hold_tables import HoldTable, hold_table
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_freedoms import free_rows
 from bough.compile.motion_tables import jumps, piecewise_cubic
@@ -20,6 +20,7 @@ from bough.compile.sections import Contents
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System, TimeTable
 from bough.describe.parts import PARTS
+from bough.flex import FlexibleBody
 from bough.kernels.hinges import MODAL, NODE, REVOLUTE
 from bough.kernels.lanes import Features
 from bough.sweeps import records as r
@@ -27,6 +28,7 @@ from bough.sweeps.schema import padded, upper_triangle
 
 Rows = list[list[int]]
 Numbers = list[NDArray[np.float64]]
+TimeTables = list[tuple[int, NDArray[np.float64]]]                      # places in ws that they add to, and their pieces
 
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
@@ -41,48 +43,55 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     holds = hold_table(system, parts, lay, data.end)
     data.put("motions", [holds.data])
 
+    plan, pars = fill_records(system, parts, lay, inputs, constants, time_tables, holds)
+    tables = Tables(
+        plan=plan.integers(), pars=pars.numbers(), tables=data.numbers()[0],
+        features=Features(flexible=bool(parts.modal), loops=bool(lay.fronts.closures), holds=bool(holds.rows)),
+        sections={"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": lay.ws.places},
+        parts=parts, fronts=lay.fronts, n_u=lay.nu, first_input_wrench=lay.first_input,
+        jumps=np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
+        knots=np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
+        holds=holds, stops=tuple(system.stops))
+    tables.check()
+    return tables
+
+
+def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray,
+                 time_tables: TimeTables, holds: HoldTable) -> tuple[Contents, Contents]:
+    """All sections of plan and pars, in the order of `sweeps.records`."""
     plan, pars = Contents("plan"), Contents("pars")
 
-    def add(name: str, rows: Rows | None, numbers: Sequence[ArrayLike] | None) -> None:
-        if rows is not None:
-            plan.put(name, rows)
-        if numbers is not None:
-            pars.put(name, numbers)
+    def add(name: str, rows: Rows, numbers: Sequence[ArrayLike]) -> None:
+        plan.put(name, rows)
+        pars.put(name, numbers)
 
     plan.reserve("header", 1)
     plan.reserve("hinges", len(parts.hinges))
-    add("ground", None, [ground_parameters(system, parts)])
-    add("hinges", None, [hinge_parameters(hinge) for hinge in parts.hinges[1:]])
-    add("inputs", None, [constants])
+    pars.put("ground", [ground_parameters(system, parts)])
+    pars.put("hinges", [hinge_parameters(hinge) for hinge in parts.hinges[1:]])
+    pars.put("inputs", [constants])
     add("springs", *spring_rows(system, lay))
     add("wheels", *wheel_rows(system, parts, lay))
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
-    add("angle runs", angle_runs(parts), None)
-    add("time tables", time_table_rows(time_tables), None)
-    add("holds", holds.rows, None)
-    add("locked inertias", None, [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
-                                  for hinge in parts.hinges*lay.in_orbit])
-    add("loops", None, [closure.parameters for closure in lay.fronts.closures])
+    plan.put("angle runs", angle_runs(parts))
+    plan.put("time tables", time_table_rows(time_tables))
+    plan.put("holds", holds.rows)
+    pars.put("locked inertias", [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
+                                 for hinge in parts.hinges*lay.in_orbit])
+    pars.put("loops", [closure.parameters for closure in lay.fronts.closures])
     add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
-    add("clouds", None, [cloud_sums(parts)])
+    pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
     fronts = front_rows(lay.fronts, plan.end)
-    add("loops", fronts.loops, None)
-    add("junctions", fronts.junctions, None)
-    add("fronts", fronts.fronts, None)
+    plan.put("loops", fronts.loops)
+    plan.put("junctions", fronts.junctions)
+    plan.put("fronts", fronts.fronts)
     add("elements", list(element_rows(lay.elements, pars.end, lay.elements_at)), [element.parameters for element in lay.elements])
-    add("clouds", [], None)                                             # see compile.switching
+    plan.put("clouds", [])                                              # see compile.switching
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
-
-    features = Features(flexible=bool(parts.modal), loops=bool(lay.fronts.closures), holds=bool(holds.rows))
-    return Tables(plan.integers(), pars.numbers(), data.numbers()[0], features,
-                  {"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": lay.ws.places},
-                  parts, lay.fronts, lay.nu, lay.first_input,
-                  np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
-                  np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
-                  holds, tuple(system.stops))
+    return plan, pars
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
@@ -127,29 +136,25 @@ class FlexibleRows:
         self.numbers: Numbers = []
         self.row_at: dict[int, int] = {}                                # by hinge, in plan
         self.par_at: dict[int, int] = {}                                # by hinge, in pars
-        shared: dict[tuple, int] = {}
+        shared: dict[tuple, tuple[int, ModalForm]] = {}
         for k, hinge in enumerate(parts.hinges):
             if hinge.flexible is None:
                 continue
             key = id(hinge.flexible), hinge.node, hinge.rest.tobytes()
             if key not in shared:
-                shared[key] = par_at
-                self.numbers.append(self.numbers_of(hinge))
+                form = modal_form(hinge.flexible)
+                shared[key] = par_at, form
+                self.numbers.append(node_parameters(hinge.flexible, hinge.node) if hinge.kind == NODE else
+                                    modal_parameters(hinge.flexible, form, hinge.rest))
                 par_at += self.numbers[-1].shape[-1]
-            self.par_at[k] = shared[key]
+            self.par_at[k], form = shared[key]
             if hinge.kind == MODAL:
                 self.row_at[k] = at + r.FLEXIBLE.size*len(self.rows)
-                self.rows.append(self.row(k, hinge, lay))
+                self.rows.append(self.row(k, hinge.flexible, form, lay))
             else:
                 self.row_at[k] = self.row_at[hinge.inner]
 
-    def numbers_of(self, hinge: Hinge) -> NDArray[np.float64]:
-        if hinge.kind == NODE:
-            return node_parameters(hinge.flexible, hinge.node)
-        return modal_parameters(hinge.flexible, modal_form(hinge.flexible), hinge.rest)
-
-    def row(self, k: int, hinge: Hinge, lay: Layout) -> list[int]:
-        body, form = hinge.flexible, modal_form(hinge.flexible)
+    def row(self, k: int, body: FlexibleBody, form: ModalForm, lay: Layout) -> list[int]:
         return r.FLEXIBLE.row(
             hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.scratch, has_pairs=form.pairs,
             has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
@@ -204,35 +209,35 @@ def spring_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
 def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
     rows, pars = Rows(), Numbers()
     for j, wheel in enumerate(system.wheels.values()):
-        seat, speed = parts.seat(wheel.body, wheel.node), lay.nq + lay.nv + j
-        rows.append(r.WHEEL.row(hinge=seat.hinge, speed=lay.x + speed, motor=lay.u + lay.nv + j, rate=lay.xdot + speed,
+        attachment, speed = parts.attachment(wheel.body, wheel.node), lay.nq + lay.nv + j
+        rows.append(r.WHEEL.row(hinge=attachment.hinge, speed=lay.x + speed, motor=lay.u + lay.nv + j, rate=lay.xdot + speed,
                                 driven=wheel.driven))
-        pars.append(r.WHEEL_PARAMETERS.pack(axis=seat.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
+        pars.append(r.WHEEL_PARAMETERS.pack(axis=attachment.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
     return rows, pars
 
 
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
     """Described wrenches, then the caller's; those on bodies that are fixed to the ground move nothing."""
     rows, pars = Rows(), Numbers()
-    placed = [(parts.seat(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
+    placed = [(parts.attachment(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
               for j, w in enumerate(system.wrenches.values())]
-    placed += [(parts.seat(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
-    for seat, world, at, place in placed:
-        if seat.hinge:
-            rows.append(r.WRENCH.row(hinge=seat.hinge, u=lay.u + place, world=world))
-            pars.append(r.WRENCH_PARAMETERS.pack(c=seat.turn, r=seat.at + seat.turn @ np.asarray(at)))
+    placed += [(parts.attachment(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
+    for attachment, world, at, place in placed:
+        if attachment.hinge:
+            rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + place, world=world))
+            pars.append(r.WRENCH_PARAMETERS.pack(c=attachment.turn, r=attachment.at + attachment.turn @ np.asarray(at)))
     return rows, pars
 
 
-def time_table_rows(time_tables: list[tuple[int, NDArray]]) -> Rows:
+def time_table_rows(time_tables: TimeTables) -> Rows:
     starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
     return [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
             for start, (target, pieces) in zip(starts, time_tables, strict=False)]
 
 
-def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], list[tuple[int, NDArray]]]:
+def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], TimeTables]:
     """Constants of u, and for each column of a time table its place in ws and its pieces."""
-    constants, time_tables = np.zeros(lay.nu), list[tuple[int, NDArray]]()
+    constants, time_tables = np.zeros(lay.nu), TimeTables()
 
     def put(target: int, value: float | TimeTable, column: int = 0) -> None:
         if isinstance(value, TimeTable):

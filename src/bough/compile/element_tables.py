@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
-from bough.compile.loop_tables import common_hinge, frame_seat
+from bough.compile.loop_tables import common_hinge, frame_attachment
 from bough.compile.partition import Partition
 from bough.describe import Frame, System
 from bough.describe.elements.element import Anchor, Exerted, TableEntry
@@ -28,7 +28,7 @@ class CompiledPlaces:
         return np.asarray(self.system.gravity, float)
 
     def anchor(self, frame: Frame) -> Anchor:
-        return frame_seat(self.partition, frame)
+        return frame_attachment(self.partition, frame)
 
     def neutral(self, anchor: Anchor) -> NDArray:
         k, x = anchor.hinge, anchor.at

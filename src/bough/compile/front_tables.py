@@ -1,7 +1,7 @@
 """Where the fronts of closed loops are: which loops each holds, which hinges it passes, where fronts join [B 15].
 
-A loop is eliminated where the ways inward from its two ends meet; if that is the body frame of a flexible body, one hinge further
-in, when the modes are eliminated.  Columns of a front are in the order of elimination.
+A loop is eliminated where the paths from its two ends to the root meet; if that is the body frame of a flexible body, one hinge
+further in, when the modes are eliminated.  Columns of a front are in the order of elimination.
 """
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import padded
 
-WIDE = 24                   # columns: junctions with more of them are taken apart
+WIDE = 24                   # columns: junctions with more of them are split
 
 
 class Junction:
@@ -24,7 +24,7 @@ class Junction:
         self.sources = sources                                          # fronts that join
         self.host: Junction | None = None                               # whose columns this front uses, instead of its own
         self.hinges: list[int] = []                                     # of one degree of freedom, which this front passes
-        self.answers = bool(closed or sources)                          # whether its L may hold anything when it joins the next
+        self.fills_L = bool(closed or sources)                          # whether its L may hold anything when it joins the next
         self.columns: dict[int, int] = {}                               # loop -> its first column
         self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: in ws
         for loop in [*closed, *(loop for loop in active if loop not in closed)]:
@@ -36,7 +36,7 @@ class Junction:
     def open(self) -> list[int]:
         return [loop for loop in self.columns if loop not in self.closed]
 
-    def take_in(self, closures: list[Closure], ends: set[int]) -> None:
+    def share_columns(self, closures: list[Closure], ends: set[int]) -> None:
         """Let fronts that join use this one's columns from their start on: those that close nothing before, do not overlap, and
         none of whose loops ends on this body, as that end would need the same column.  Such a front has nothing to be added."""
         taken = set(ends)
@@ -59,7 +59,7 @@ class Fronts:
     closures: list[Closure]
     junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, as they follow each other
     passing: dict[int, Junction] = field(default_factory=dict)          # by hinge: the junction whose front passes it
-    answers: dict[int, int] = field(default_factory=dict)               # by hinge: where U and 1/D, or W, are in ws
+    gains: dict[int, int] = field(default_factory=dict)               # by hinge: where U and 1/D, or W, are in ws
     multipliers: list[int] = field(default_factory=list)                # by loop: where they are in ws
     size: int = 0                                                       # of all multipliers
 
@@ -92,7 +92,7 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
             if parts.hinges[k].kind == MODAL:                           # its modes have one numbering of columns
                 fronts.junctions[k] = [Junction(active, closed, closures, sources)]
             else:
-                fronts.junctions[k] = take_apart(active, closed, closures, sources)
+                fronts.junctions[k] = split_junctions(active, closed, closures, sources)
             last = fronts.junctions[k][-1]
         else:
             last = sources[0]
@@ -101,17 +101,17 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
             if parts.hinges[k].kind in (REVOLUTE, PRISMATIC):
                 last.hinges.append(k)
             elif parts.hinges[k].kind not in (WELD, NODE):
-                last.answers = True
+                last.fills_L = True
             outer.setdefault(parts.hinges[k].inner, []).append(k)
     for k in sorted(fronts.junctions):                                  # inner ones first
         if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
             for junction in reversed(fronts.junctions[k]):
-                junction.take_in(closures, ends.get(k, set()))
+                junction.share_columns(closures, ends.get(k, set()))
     place_fronts(fronts, parts, ws)
     return fronts
 
 
-def take_apart(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+def split_junctions(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
     """The junctions of one body, one after the other: loops that no front brings together never share one."""
     stages: list[Junction] = []
     still: list[Junction] = []                                          # that have open columns
@@ -123,7 +123,7 @@ def take_apart(active: list[int], closed: list[int], closures: list[Closure], so
             passes = True
             still += own
             continue
-        stages += stages_of(loops, done, closures, own)
+        stages += elimination_stages(loops, done, closures, own)
         if stages[-1].open:
             still.append(stages[-1])
     if passes or len(still) > 1:                                        # what goes on inward goes on together
@@ -147,7 +147,7 @@ def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
     return found
 
 
-def stages_of(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
+def elimination_stages(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
     """One junction, or where it would be wide several: each joins what the next loop needs to close."""
     if len(closed) < 2 or sum(padded(closures[loop].rows) for loop in active) <= WIDE:
         return [Junction(active, closed, closures, sources)]
@@ -182,7 +182,7 @@ def first_open(junction: Junction) -> int:
 
 
 def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
-    """Places in ws: closure, multipliers, fronts, answers of hinges."""
+    """Places in ws: closure, multipliers, fronts, gains of hinges."""
     ws.add("closure", r.CLOSURE.size)
     fronts.size = sum(padded(closure.rows) for closure in fronts.closures)
     at = ws.add("multipliers", fronts.size)
@@ -202,16 +202,16 @@ def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
     for junctions in fronts.junctions.values():
         for junction in junctions:
             for k in junction.hinges:                                   # one after the other: see `sweeps.fronts.add_path`
-                fronts.answers[k] = at
-                at += answer_length(junction)
+                fronts.gains[k] = at
+                at += gain_length(junction)
     for k, junction in fronts.passing.items():
         if parts.hinges[k].kind in (SPHERICAL, FREE):
-            fronts.answers[k] = at
+            fronts.gains[k] = at
             at += 6*(junction.width - first_open(junction))             # W: a motion
-    ws.add("answers", at - start)
+    ws.add("front gains", at - start)
 
 
-def answer_length(junction: Junction) -> int:
+def gain_length(junction: Junction) -> int:
     """How many numbers a hinge of one degree of freedom keeps: U of all open columns, and 1/D."""
     return junction.width - first_open(junction) + padded(1)
 
@@ -256,7 +256,7 @@ def front_rows(fronts: Fronts, at: int) -> FrontRows:
     for k, junction in fronts.passing.items():
         found.front_at[k] = at + r.FRONT.size*len(found.fronts)
         found.fronts.append(r.FRONT.row(at=junction.at, width=junction.width, first=first_open(junction), end=junction.end,
-                                        u=fronts.answers.get(k, 0), runs=sources.get(junction, 0)))
+                                        u=fronts.gains.get(k, 0), runs=sources.get(junction, 0)))
     return found
 
 
@@ -295,9 +295,9 @@ def junction_row(fronts: Fronts, junction: Junction, following: int, previous: i
         row += r.CLOSED.row(column=junction.columns[loop], rows=fronts.closures[loop].rows, multipliers=fronts.multipliers[loop])
     for source in junction.sources:
         runs = runs_of(source, junction, fronts.closures)
-        adds = f.IN_PLACE if source.host is junction else f.ALL_OF_IT if source.answers else f.WITHOUT_L
-        row += r.SOURCE.row(at=source.at, width=source.width, adds=adds, stride=answer_length(source), n_runs=len(runs),
-                            u=fronts.answers[source.hinges[0]] - first_open(source) if source.hinges else 0,
+        adds = f.IN_PLACE if source.host is junction else f.ALL_OF_IT if source.fills_L else f.WITHOUT_L
+        row += r.SOURCE.row(at=source.at, width=source.width, adds=adds, stride=gain_length(source), n_runs=len(runs),
+                            u=fronts.gains[source.hinges[0]] - first_open(source) if source.hinges else 0,
                             hinges=len(source.hinges))
         row += [number for run in runs for number in run]
     return row

@@ -7,10 +7,11 @@ from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_freedoms import free_motions
-from bough.compile.loop_tables import build_closures, frame_seat
+from bough.compile.loop_tables import build_closures, frame_attachment
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
-from bough.describe import CentralGravity, System
+from bough.compile.state_layout import InputLayout, StateLayout
+from bough.describe import System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
 from bough.sweeps import records as r
 from bough.sweeps.schema import padded
@@ -29,16 +30,13 @@ class Layout:
 
     def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench]):
         self.places = coordinate_places(system)                        # where each joint's q and v start
-        self.in_orbit = isinstance(system.gravity, CentralGravity)
-        self.nq = sum(body.n_q for body in system.bodies.values())
-        self.nv = sum(body.n_v for body in system.bodies.values())
-        self.nw = len(system.wheels)
-        self.nx = self.nq + self.nv + self.nw + 6*self.in_orbit
+        state, given = StateLayout.of(system), InputLayout.of(system, len(inputs))
+        self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
+        self.nu, self.inputs = given.nu, given
         self.frees = free_motions(system)                              # motions of loops along which something acts
-        self.first_free = self.nv + self.nw + 6*len(system.wrenches)   # where their torques start in u
-        self.first_input = self.first_free + len(self.frees)           # where the caller's wrenches start in u
-        self.nu = self.first_input + 6*len(inputs)
-        self.elements = compile_elements(system, parts)                  # force elements
+        self.first_free = given.loop_torques.start                     # where their torques start in u
+        self.first_input = given.caller_wrenches.start                 # where the caller's wrenches start in u
+        self.elements = compile_elements(system, parts)                # force elements
 
         self.ws = ws = Sections("ws")
         ws.add("time", 2)
@@ -63,11 +61,12 @@ class Layout:
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
         """Hinges on whose bodies something may act, in order; and those with wheels."""
-        wheels = {parts.seat(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
-        loaded = wheels | {parts.seat(w.body, w.node).hinge for w in (*system.wrenches.values(), *inputs)}
+        wheels = {parts.attachment(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
+        loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
+        loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
         loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
-        loaded |= {frame_seat(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
+        loaded |= {frame_attachment(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.loop_tables import complement, frame_seat
+from bough.compile.loop_tables import complement, frame_attachment
 from bough.compile.partition import Partition
 from bough.describe import Joint, Loop, System, TimeTable
 from bough.errors import ModelError
@@ -69,9 +69,33 @@ def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[li
     """Records of plan and of pars; the torques are in ws from `torque_at` on."""
     rows, pars, loops = list[list[int]](), list[NDArray](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):
-        a, b = frame_seat(parts, loops[motion.loop].a).turn, frame_seat(parts, loops[motion.loop].b).turn
+        a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn
         rows.append(r.FREE_MOTION.row(loop=motion.loop, kind=motion.kind, torque=torque_at + j))
         pars.append(r.FREE_PARAMETERS.pack(
             vector_a=a @ motion.vector_a, vector_b=b @ motion.vector_b, reference_a=a @ motion.reference_a,
             reference_b=b @ motion.reference_b, stiffness=motion.stiffness, rest=motion.rest, damping=motion.damping))
     return rows, pars
+
+
+def coordinate(motion: FreeMotion, d: NDArray, R_a: NDArray, R_b: NDArray) -> NDArray:
+    """(batch,): the joint's coordinate along a free motion."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind == f.ALONG:
+        return np.asarray((u*d).sum(axis=1))
+    start, end = R_a @ motion.reference_a, R_b @ motion.reference_b
+    axis = e if motion.kind == f.ABOUT_SECOND else u
+    start, end = {f.ABOUT_AXIS: (start, end), f.ABOUT_FIRST: (start, e), f.ABOUT_SECOND: (u, end)}[motion.kind]
+    along = (axis*start).sum(axis=1)*(axis*end).sum(axis=1)
+    return np.arctan2((axis*np.cross(start, end)).sum(axis=1), (start*end).sum(axis=1) - along)
+
+
+def dual(motion: FreeMotion, R_a: NDArray, R_b: NDArray) -> NDArray:
+    """(batch, 3): the direction whose product with the relative velocity, or rate, is the rate of a free motion's coordinate."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind in (f.ALONG, f.ABOUT_AXIS):
+        return u
+    if motion.kind == f.ABOUT_OWN:
+        return e
+    normal = np.cross(u, e)
+    pair = np.cross(e, normal) if motion.kind == f.ABOUT_FIRST else np.cross(normal, u)
+    return pair/(normal**2).sum(axis=1, keepdims=True)

@@ -1,9 +1,11 @@
 """Closed loops as the numbers that `sweeps.closures` reads: which directions and rotations each holds, between which hinges."""
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.compile.partition import Partition, Seat
+from bough.compile.partition import Attachment, Partition
 from bough.describe import Distance, Frame, Joint, Loop, System
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import NODE
@@ -20,10 +22,10 @@ class Closure:
     a: int                      # hinge of the end a; 0: the ground
     b: int
     meet: int                   # where their paths to the root meet
-    translations: np.ndarray    # (n, 3) held directions in the axes of a's frame
+    translations: NDArray       # (n, 3) held directions in the axes of a's frame
     held: int                   # which rotations, see sweeps.fields
     labels: tuple[str, ...]     # what each row holds
-    parameters: np.ndarray      # (batch, LOOP_PARS)
+    parameters: NDArray         # (batch, LOOP_PARS)
 
     @property
     def rows(self) -> int:
@@ -45,7 +47,7 @@ def build_closures(system: System, parts: Partition) -> list[Closure]:
 
 
 def build_closure(loop: Loop, parts: Partition) -> Closure:
-    a, b = frame_seat(parts, loop.a), frame_seat(parts, loop.b)
+    a, b = frame_attachment(parts, loop.a), frame_attachment(parts, loop.b)
     meet = common_hinge(parts, a.hinge, b.hinge)
     directions, held, frame_a, frame_b, value, labels = held_motion(loop.joint)
     turned = np.zeros((3, 3))
@@ -55,14 +57,14 @@ def build_closure(loop: Loop, parts: Partition) -> Closure:
     return Closure(loop.name, a.hinge, b.hinge, meet, directions, held, labels, numbers)
 
 
-def frame_seat(parts: Partition, frame: Frame) -> Seat:
-    """Where a frame sits: fixed in the body of a hinge."""
+def frame_attachment(parts: Partition, frame: Frame) -> Attachment:
+    """Where a frame is fixed."""
     body = None if frame.body == "world" else frame.body
-    seat = parts.seat(body, frame.node)
-    return Seat(seat.hinge, seat.turn @ rotation_matrix(frame.orient), seat.at + seat.turn @ np.asarray(frame.at))
+    own = parts.attachment(body, frame.node)
+    return Attachment(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
-def held_motion(joint: Joint | Distance) -> tuple[np.ndarray, int, np.ndarray, np.ndarray, float, tuple[str, ...]]:
+def held_motion(joint: Joint | Distance) -> tuple[NDArray, int, NDArray, NDArray, float, tuple[str, ...]]:
     """What a joint does not let move: directions held, kind of rotations, axes in the frames a and b (an axis a row), a value to
     hold, and a label a row [B 14]."""
     if isinstance(joint, Distance):
@@ -81,10 +83,10 @@ def held_motion(joint: Joint | Distance) -> tuple[np.ndarray, int, np.ndarray, n
     return directions, f.ALL_ROTATIONS, AXES, AXES, 0.0, (*labels, "rx", "ry", "rz")
 
 
-def complement(vectors: np.ndarray) -> np.ndarray:
+def complement(vectors: NDArray) -> NDArray:
     """Orthonormal directions normal to all vectors; along the axes where these are."""
     basis = list(np.linalg.qr(vectors.T)[0].T) if len(vectors) else []
-    found: list[np.ndarray] = []
+    found: list[NDArray] = []
     free = [axis - sum((axis @ b)*b for b in basis) for axis in AXES]
     for candidate in sorted(free, key=lambda c: -round(float(np.linalg.norm(c)), 9)):       # the least bent first
         rest = candidate - sum((candidate @ b)*b for b in found)
@@ -93,7 +95,7 @@ def complement(vectors: np.ndarray) -> np.ndarray:
     return np.array(found).reshape(-1, 3)
 
 
-def direction_labels(directions: np.ndarray, prefix: str) -> tuple[str, ...]:
+def direction_labels(directions: NDArray, prefix: str) -> tuple[str, ...]:
     """x, y, z where a direction is an axis, else n1, n2."""
     labels = []
     for i, direction in enumerate(directions):
@@ -111,17 +113,16 @@ def path_to_root(parts: Partition, k: int) -> list[int]:
 
 
 def common_hinge(parts: Partition, a: int, b: int) -> int:
-    inward = set(path_to_root(parts, a))
-    return next(k for k in path_to_root(parts, b) if k in inward)
+    """Where the paths of two hinges to the root meet."""
+    path = set(path_to_root(parts, a))
+    return next(k for k in path_to_root(parts, b) if k in path)
 
 
-def loop_size(parts: Partition, a: Seat, b: Seat, meet: int) -> float:
+def loop_size(parts: Partition, a: Attachment, b: Attachment, meet: int) -> float:
     """A length of the loop: the longest step along it."""
     steps = [float(np.linalg.norm(a.at[0])), float(np.linalg.norm(b.at[0]))]
-    for seat in (a, b):
-        for k in path_to_root(parts, seat.hinge):
-            if k == meet:
-                break
+    for end in (a, b):
+        for k in takewhile(lambda k: k != meet, path_to_root(parts, end.hinge)):
             hinge = parts.hinges[k]
             place = hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)] if hinge.kind == NODE else hinge.at[0]
             steps.append(float(np.linalg.norm(place)))

@@ -8,6 +8,7 @@ one start: the first of them then holds before it only. If the period is not 0, 
 """
 from collections.abc import Sequence
 from math import factorial, pi
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -51,7 +52,7 @@ def motion_rows(motion: Motion | TimeTable) -> Rows:
     raise TypeError(f"{motion!r} is not a motion")
 
 
-def stack(pieces: Sequence[tuple[float, ArrayLike]]) -> NDArray[np.float64]:
+def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray]]) -> NDArray[np.float64]:
     """(n, 9): start and coefficients of each piece, filled up with zeros."""
     table = np.zeros((len(pieces), 1 + COEFFICIENTS))
     for row, (start, coefficients) in zip(table, pieces, strict=True):
@@ -59,7 +60,7 @@ def stack(pieces: Sequence[tuple[float, ArrayLike]]) -> NDArray[np.float64]:
     return table
 
 
-def spline_pieces(times: ArrayLike, values: ArrayLike, rates: tuple[float, float]) -> NDArray[np.float64]:
+def spline_pieces(times: Sequence[float], values: Sequence[Any], rates: tuple[float, float]) -> NDArray[np.float64]:
     """The cubic spline with given end rates, with which it goes on before and after."""
     from scipy.interpolate import CubicSpline
     cubics = CubicSpline(times, values, bc_type=((1, rates[0]), (1, rates[1]))).c[::-1].T

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
@@ -30,19 +31,19 @@ class Hinge:
     label: str                          # what it is called in messages
     inner: int
     kind: int
-    turn: np.ndarray                    # (3, 3) its attitude in the inner body
-    at: np.ndarray                      # (batch, 3) its place in the inner body
+    turn: NDArray                       # (3, 3) its attitude in the inner body
+    at: NDArray                         # (batch, 3) its place in the inner body
     q: int                              # where its coordinates start in q
     v: int
-    mass: np.ndarray = field(default_factory=lambda: np.zeros(1))
-    moment: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
-    inertia: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
-    locked: np.ndarray = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
+    mass: NDArray = field(default_factory=lambda: np.zeros(1))
+    moment: NDArray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
+    inertia: NDArray = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
+    locked: NDArray = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
     flexible: Any = None                # of a MODAL hinge: the flexible body; of a NODE: its body's
     node: str = ""                      # of a NODE: its name
-    rest: np.ndarray = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
+    rest: NDArray = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
 
-    def add_body(self, mass: np.ndarray, com: np.ndarray, central: np.ndarray) -> None:
+    def add_body(self, mass: NDArray, com: NDArray, central: NDArray) -> None:
         """Take up a body: central inertia and mass center in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
@@ -50,45 +51,46 @@ class Hinge:
         added = central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
         self.inertia, self.locked = self.inertia + added, self.locked + added
 
-    def free_wheel(self, inertia: float, axis: np.ndarray) -> None:
+    def free_wheel(self, inertia: float, axis: NDArray) -> None:
         """A driven wheel turns freely about its axis e: the body is without J e e^T [B 2]."""
         self.inertia = self.inertia - inertia*np.outer(axis, axis)
 
 
 @dataclass(frozen=True)
-class Seat:
-    """Where a body of the description sits: fixed in the body of a hinge, axes turned and origin moved."""
+class Attachment:
+    """A pose that is fixed in the body of a hinge: of a described body, of a frame, of what is attached to them."""
     hinge: int
-    turn: np.ndarray                    # (3, 3) user's axes to the hinge's
-    at: np.ndarray                      # (batch, 3)
+    turn: NDArray                       # (3, 3) the described axes to those of the hinge's body
+    at: NDArray                         # (batch, 3) m
 
 
 @dataclass(frozen=True)
 class Partition:
-    hinges: list[Hinge]                                         # hinges[0] is the ground
-    seats: dict[str, Seat] = field(default_factory=dict)        # of a flexible body: its joint's frame, fixed to the inboard node
-    modal: dict[str, int] = field(default_factory=dict)         # the MODAL hinge of each flexible body
-    nodes: dict[tuple[str, str], int] = field(default_factory=dict)     # NODE hinges: body, node
+    """The hinges of a system, and where its bodies are attached to theirs."""
+    hinges: list[Hinge]                                                     # hinges[0] is the ground
+    attachments: dict[str, Attachment] = field(default_factory=dict)        # a flexible body's: its joint's frame
+    modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
+    nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
 
-    def seat(self, body: str | None, node: str | None = None) -> Seat:
-        """Where something on a body sits; on a NODE that is made when it is first asked for."""
+    def attachment(self, body: str | None, node: str | None = None) -> Attachment:
+        """Where something on a body is attached; a NODE is made when it is first asked for."""
         if body is None:
-            return Seat(0, np.eye(3), np.zeros((1, 3)))
+            return Attachment(0, np.eye(3), np.zeros((1, 3)))
         if body not in self.modal:
-            return self.seats[body]
+            return self.attachments[body]
         flexible = self.hinges[self.modal[body]].flexible
         if node is None or node == flexible.inboard:
-            held = self.seats[body]
-            return Seat(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
+            held = self.attachments[body]
+            return Attachment(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
         if (body, node) not in self.nodes:
             inner = self.modal[body]
             self.nodes[body, node] = len(self.hinges)
             self.hinges.append(Hinge(body, self.hinges[inner].label, inner, NODE, np.eye(3), np.zeros((1, 3)), 0, 0,
                                      flexible=flexible, node=node))
-        return Seat(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
+        return Attachment(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
 
 
-def turn_to_z(axis: tuple[float, ...]) -> np.ndarray:
+def turn_to_z(axis: tuple[float, ...]) -> NDArray:
     """A rotation whose third column is the axis."""
     z = np.asarray(axis, float)
     x = np.eye(3)[np.argmin(np.abs(z))]
@@ -110,7 +112,7 @@ def depth_first(system: System) -> list[Body]:
     return order
 
 
-def primitives(joint: Joint, whole: bool) -> list[tuple[int, np.ndarray]]:
+def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray]]:
     """The hinges of a joint: kind, and the turn of its axes against the joint's; a free one may stay `whole`."""
     if joint.kind == "free" and whole:
         return [(FREE, np.eye(3))]
@@ -122,47 +124,47 @@ def primitives(joint: Joint, whole: bool) -> list[tuple[int, np.ndarray]]:
 
 def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False,
               loaded: Sequence[tuple[str, str]] = ()) -> Partition:
-    """Hinges and seats of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
+    """Hinges and attachments of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
     places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()}
     parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
     for body in depth_first(system):
         given, (q, v) = parameters[body.name], places[body.name]
-        inner = parts.seat(body.parent, body.node)
+        inner = parts.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
-        seat = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keep_welds)
-        parts.seats[body.name] = seat
+        attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keep_welds)
+        parts.attachments[body.name] = attachment
         if body.flexible is None:
-            inertia = seat.turn @ given.inertia @ seat.turn.T
-            parts.hinges[seat.hinge].add_body(given.mass, seat.at + given.com @ seat.turn.T, inertia)
+            inertia = attachment.turn @ given.inertia @ attachment.turn.T
+            parts.hinges[attachment.hinge].add_body(given.mass, attachment.at + given.com @ attachment.turn.T, inertia)
         else:
             add_modes(parts, body, given, (q + body.joint.n_q, v + body.joint.n_v))
     for body_name, node in loaded:
-        parts.seat(body_name, node)
+        parts.attachment(body_name, node)
     for wheel in system.wheels.values():
-        seat = parts.seat(wheel.body, wheel.node)
+        attachment = parts.attachment(wheel.body, wheel.node)
         if wheel.driven:
-            parts.hinges[seat.hinge].free_wheel(wheel.inertia, seat.turn @ np.asarray(wheel.axis))
+            parts.hinges[attachment.hinge].free_wheel(wheel.inertia, attachment.turn @ np.asarray(wheel.axis))
     return parts
 
 
-def add_joint(parts: Partition, body: Body, seat: Seat, given: BodyParameters, place: tuple[int, int],
-              kinds: list[tuple[int, np.ndarray]]) -> Seat:
-    """The hinges of a body's joint, one on the other; gives where the body sits."""
-    turn, at = seat.turn @ rotation_matrix(body.orient), seat.at + given.at @ seat.turn.T
-    inner, (q, v) = seat.hinge, place
+def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyParameters, place: tuple[int, int],
+              kinds: list[tuple[int, NDArray]]) -> Attachment:
+    """The hinges of a body's joint, one on the other; gives where the body is attached."""
+    turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
+    inner, (q, v) = attachment.hinge, place
     for kind, axes in kinds:
         parts.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
         inner, turn, at = len(parts.hinges) - 1, axes.T, np.zeros((1, 3))
         q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
-    return Seat(inner, turn, at)
+    return Attachment(inner, turn, at)
 
 
 def add_modes(parts: Partition, body: Body, given: BodyParameters, place: tuple[int, int]) -> None:
     """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves against the body
     frame."""
-    seat, rest = parts.seats[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
-    at = seat.at + seat.turn @ inboard_place(body.elastic)*inboard_shapes(body.elastic)[1]
+    attachment, rest = parts.attachments[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
+    at = attachment.at + attachment.turn @ inboard_place(body.elastic)*inboard_shapes(body.elastic)[1]
     parts.modal[body.name] = len(parts.hinges)
-    parts.hinges.append(Hinge(body.name, body.joint.name or body.name, seat.hinge, MODAL, seat.turn, at, *place,
+    parts.hinges.append(Hinge(body.name, body.joint.name or body.name, attachment.hinge, MODAL, attachment.turn, at, *place,
                               flexible=body.flexible, rest=rest))
     parts.hinges[-1].add_body(given.mass, given.com, given.inertia)

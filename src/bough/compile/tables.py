@@ -4,8 +4,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.compile.explain import Arrays, detail, overview
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
+from bough.compile.layout_checks import check_layout
 from bough.compile.partition import Partition
 from bough.compile.sections import Place
 from bough.kernels.lanes import Features
@@ -39,6 +41,44 @@ class Tables:
         place = self.sections["plan"][section]
         assert place.section.record is not None
         return self.plan[place.start:place.end].reshape(-1, place.section.record.size)
+
+    def explain(self, what: str | None = None, index: int | None = None) -> None:
+        """Print what is where: all sections, or the records of one, with their values.
+
+        Parameters
+        ----------
+        what
+            A section or record ("springs", "hinge", "x"), or a body's name.  All sections, if not given.
+        index
+            Which record of the section.
+
+        Examples
+        --------
+        >>> import bough
+        >>> system = bough.System("pendulum")
+        >>> _ = system.body("rod", joint=bough.Revolute("y", damping=0.1), mass=2.0, com=(0, 0, -0.5), inertia=[0.2, 0.2, 0.01])
+        >>> model = system.compile()
+        >>> model.tables.explain("spring", 0)
+        springs 0
+          plan, spring: spring and damper of one coordinate; written by compile.assemble, switching, read by sweeps.loads
+            plan[87]   SPRING_Q             4 -> ws.x                           coordinate
+            plan[88]   SPRING_V             5 -> ws.x                           speed
+            plan[89]   SPRING_TAU           16 -> ws.u                          torque
+            plan[90]   SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
+          pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
+            pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
+            pars[46]   REST                 0                    rad or m       coordinate without force
+            pars[47]   DAMPING              0.1                  N m s/rad or N s/m damping
+        """
+        print(overview(self._arrays) if what is None else detail(self._arrays, what, index))
+
+    def check(self) -> None:
+        """Raise `LayoutError` if records overlap, or refer to what is not there."""
+        check_layout(self.plan, self.pars, self.tables, self.sections)
+
+    @property
+    def _arrays(self) -> Arrays:
+        return Arrays(self.plan.reshape(-1), self.pars, self.tables, self.sections, self.parts.hinges)
 
     @property
     def solved_kinds(self) -> list[int]:

@@ -14,7 +14,7 @@ from bough.describe.axes import AxisLike
 from bough.describe.base import subject_of
 from bough.describe.body import Body
 from bough.describe.document import Document, DocumentHead, beside, in_folder
-from bough.describe.elements import ELEMENTS, Buoyancy, Element, Line, Restoring
+from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
 from bough.describe.gravity import CentralGravity
 from bough.describe.gravity import gravity as read_gravity
 from bough.describe.numeric import VectorLike, text
@@ -58,6 +58,7 @@ class System:
         self.lines: dict[str, Line] = {}
         self.restorings: dict[str, Restoring] = {}
         self.buoyancies: dict[str, Buoyancy] = {}
+        self.bushings: dict[str, Bushing] = {}
         self.settings: Simulation | None = None
         self.notes: tuple[str, ...] = ()  # remarks that go with it
         self._joint_owners: dict[str, str] = {}
@@ -201,6 +202,10 @@ class System:
     def buoyancy(self, name: str, *, body: str, sections: Any, density: float = 1025.0, level: float = 0.0) -> Buoyancy:
         """Float a body of circular sections; see Buoyancy."""
         return self._add(Buoyancy(name, body, sections, density, level))
+
+    def bushing(self, name: str, *, a: Any, b: Any, stiffness: Any, damping: Any = (0.0, 0.0), rest: Any = None) -> Bushing:
+        """Add a spring and a damper along all six motions of the frame `b` against the frame `a`; see Bushing."""
+        return self._add(Bushing(name, a, b, stiffness, damping, rest))
 
     @property
     def elements(self) -> dict[str, Element]:

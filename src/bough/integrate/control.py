@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.compile.state_layout import Floats, Inputs
 from bough.errors import StateError, nearest
 from bough.model import Model
 
@@ -14,7 +15,7 @@ class PythonControl:
     Names are of joints with one degree of freedom, of single degrees of freedom ('arm.ry'), of modes ('boom.mode1', which take a
     modal force) or of driven wheels.  In a batch the arrays lead with the batch axis, and so may the torques."""
 
-    def __init__(self, model: Model, function: Callable[..., Any], batched: bool):
+    def __init__(self, model: Model, function: Callable[..., Any], batched: bool) -> None:
         if not callable(function):
             raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
         self.model, self.function, self.batched = model, function, batched
@@ -22,34 +23,41 @@ class PythonControl:
         modal = any(body.n_modes for body in model.system.bodies.values())
         self.wanted = f"{model.nv} joint torques{' and modal forces'*modal}"
 
-    def fill(self, t: float, x: np.ndarray, u: np.ndarray) -> None:
+    def fill(self, t: float, x: Floats, u: Floats) -> None:
         """Ask for the torques at time t and put them in the rows of u."""
-        m, nc = self.model, self.model.nv + self.model.nw
-        state = x[:, :m.nq], x[:, m.nq:m.nq + m.nv], x[:, m.nq + m.nv:m.nq + nc]
-        given = self.function(t, *(a.copy() if self.batched else a[0].copy() for a in state))
-        u[:, :nc] = 0.0
+        model, state, inputs = self.model, self.model.state(x), self.model.input_layout.view(u)
+        parts = state.q, state.v, state.wheels
+        given = self.function(t, *(part.copy() if self.batched else part[0].copy() for part in parts))
+        controls, nc = inputs.controls, model.nv + model.nw
+        controls[:] = 0.0
         if given is None:
             return
         if isinstance(given, Mapping):
             for name, value in given.items():
-                u[:, self.place(name)] = value
+                controls[:, self.place(name)] = value
         else:
             try:
                 array = np.asarray(given, float)
             except (TypeError, ValueError):
                 raise StateError(f"control returned {given!r}; return {self.wanted}, or a dict of names") from None
-            if array.shape[-1:] not in ((m.nv,), (nc,)):
+            if array.shape[-1:] not in ((model.nv,), (nc,)):
                 raise StateError(f"control returned an array of shape {array.shape}; return {self.wanted}"
-                                 + (f", {nc} with motor torques" if m.nw else "") + ", or a dict of names")
-            u[:, :array.shape[-1]] = array
-        for j, wheel in enumerate(m.system.wheels.values()):
-            if not wheel.driven and u[:, m.nv + j].any():
+                                 + (f", {nc} with motor torques" if model.nw else "") + ", or a dict of names")
+            controls[:, :array.shape[-1]] = array
+        self.check(t, inputs)
+
+    def check(self, t: float, inputs: Inputs) -> None:
+        """No torque for a wheel whose speed is held, and finite numbers only."""
+        model = self.model
+        for j, wheel in enumerate(model.system.wheels.values()):
+            if not wheel.driven and inputs.motors[:, j].any():
                 raise StateError(f"control returned a torque for wheel '{wheel.name}', whose speed is held; give the wheel a "
                                  "torque in the description (0 will do)")
-        if not np.isfinite(u[:, :nc]).all():
-            entry = int(np.argwhere(~np.isfinite(u[:, :nc]))[0, 1])
-            name = [*m.names.v, *m.names.wheels][entry]
-            raise StateError(f"control returned {u[:, entry].tolist()} for '{name}' at t = {t:.6g} s; return finite numbers")
+        if not np.isfinite(inputs.controls).all():
+            entry = int(np.argwhere(~np.isfinite(inputs.controls))[0, 1])
+            name = [*model.names.v, *model.names.wheels][entry]
+            torques = inputs.controls[:, entry].tolist()
+            raise StateError(f"control returned {torques} for '{name}' at t = {t:.6g} s; return finite numbers")
 
     def place(self, name: str) -> int:
         if name not in self.places:

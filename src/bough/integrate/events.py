@@ -5,33 +5,29 @@ moment at which a watched quantity passes its value is found by taking the step 
 """
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.held_coordinates import motion_breaks
 from bough.analyze.impulse import Jump, jump
 from bough.compile.coordinates import coordinate_place, targets_of
 from bough.compile.hold_tables import Hold
+from bough.compile.state_layout import Floats
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import WATCHER
-from bough.integrate.occurrence import Occurrence
-from bough.integrate.stiff import STIFF
+from bough.integrate.run import STIFF, Plan, Run
+from bough.integrate.trajectory import Occurrence
 from bough.integrate.watchers import find_moment, passing, pushes, quantity_place, stop_watchers, watcher
 from bough.model import Model
-
-if TYPE_CHECKING:
-    from bough.integrate.run import Plan, Run
 
 DIRECTIONS = {"rising": 1.0, "falling": -1.0, "both": 0.0}
 MOST_AT_ONCE = 100              # events at one moment: more, and they set each other off for ever
 
 
 @dataclass
-class Switchboard:
+class EventHandler:
     """What is held and in contact now, what is still to come, and what has happened."""
     model: Model
-    parameters: Mapping[str, Any] | None = None                         # of this member of a batch: they shape its jumps
+    parameters: Mapping[str, Floats] | None = None                         # of this member of a batch: they shape its jumps
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
@@ -44,9 +40,9 @@ class Switchboard:
         """The next moment for which an event is set."""
         return min((event.at for event in self.waiting if event.at is not None and event.at > after), default=np.inf)
 
-    def watchers(self, x: np.ndarray) -> list[tuple[Event | Stop | None, np.ndarray]]:
+    def watchers(self, x: Floats) -> list[tuple[Event | Stop | None, Floats]]:
         """Everything that waits for a quantity to pass a value, from a state on; None: only to be watched anew."""
-        rows: list[tuple[Event | Stop | None, np.ndarray]] = []
+        rows: list[tuple[Event | Stop | None, Floats]] = []
         for event in self.waiting:
             if event.when is not None:
                 place, direction = quantity_place(self.model, event), DIRECTIONS[event.direction]
@@ -58,20 +54,20 @@ class Switchboard:
                 rows.append((None, rearms))
         return rows
 
-    def start(self, x: np.ndarray) -> None:
+    def start(self, x: Floats) -> None:
         """At t = 0: stops that are touched already, and events that are due."""
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.time_events(0.0, x)
         self.spans.clear()                                  # the first sample is of the moment after
 
-    def time_events(self, t: float, x: np.ndarray) -> None:
+    def time_events(self, t: float, x: Floats) -> None:
         """Those that are due at t, in the order of the description."""
         for event in self.waiting:
             if event.at is not None and event.at == t:
                 self.fire(event, t, x)
 
-    def passed(self, whose: list[Event | Stop | None], t: float, x: np.ndarray) -> None:
+    def passed(self, whose: list[Event | Stop | None], t: float, x: Floats) -> None:
         """Let happen what waited for a quantity that has passed its value."""
         for who in whose:
             if isinstance(who, Stop):
@@ -88,9 +84,9 @@ class Switchboard:
         self.model = self.model.switched(self.model.holds, contacts)
         self.log.append(Occurrence(t, stop.name, f"{'parts from' if parts else 'touches'} {stop.coordinate}"))
 
-    def fire(self, event: Event, t: float, x: np.ndarray) -> None:
+    def fire(self, event: Event, t: float, x: Floats) -> None:
         """Do what an event says; speeds jump as its locks demand."""
-        holds, told = dict(self.model.holds), []
+        holds, done = dict(self.model.holds), []
         for action in event.do:
             for name in targets_of(self.model.system, action.target):
                 holds.pop(name, None)
@@ -98,23 +94,23 @@ class Switchboard:
                     holds[name] = Hold()
                 elif isinstance(action, Prescribe):
                     motions = self.model.tables.holds.coordinates[name].motions
-                    start = float(x[coordinate_place(self.model.system, name)[0]])
+                    start = float(self.model.state(x).q[coordinate_place(self.model.system, name)[0]])
                     holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
-            told.append(f"{type(action).__name__.lower()}s {action.target}")
+            done.append(f"{type(action).__name__.lower()}s {action.target}")
         self.spans.append((t, self.model))
         self.model = self.model.switched(holds, self.model.contacts)
-        self.log.append(Occurrence(t, event.name, ", ".join(told), self.jump(t, x)))
+        self.log.append(Occurrence(t, event.name, ", ".join(done), self.jump(t, x)))
         if not event.repeat:
             self.fired.add(event.name)
         if self.log[-1].jump is not None:
-            self.settle(t, x)
+            self.update_contacts(t, x)
 
-    def jump(self, t: float, x: np.ndarray) -> Jump | None:
+    def jump(self, t: float, x: Floats) -> Jump | None:
         """Let speeds jump to what is held now, with the masses of this member of the batch."""
         own = self.model if self.parameters is None else self.model.with_parameters(self.parameters)
         return jump(own.switched(self.model.holds, self.model.contacts), x, t)
 
-    def settle(self, t: float, x: np.ndarray) -> None:
+    def update_contacts(self, t: float, x: Floats) -> None:
         """Stops that a jump of speeds brings into contact, or parts."""
         for stop in self.model.system.stops.values():
             if pushes(self.model, stop, x) != (stop.name in self.model.contacts):
@@ -127,36 +123,36 @@ def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
     return Hold(hold.motion, hold.origin, position - float(trial.motion(hold.origin)[name][0]))
 
 
-def from_event_to_event(run: "Run", plan: "Plan", board: Switchboard, advance: Callable[..., None]) -> None:
+def run_with_events(run: Run, plan: Plan, handler: EventHandler, advance: Callable[..., None]) -> None:
     """Advance to the next moment for which an event is set, or at which a watched quantity passes; then let it happen."""
     t, until = 0.0, float(run.grid.samples[-1])
     while t < until and np.isnan(run.failed[0, 0]):
-        take_model(run, board, t)
-        rows, stop = board.watchers(run.x[0]), min(board.next_time(t), until)
+        take_model(run, handler, t)
+        rows, stop = handler.watchers(run.x[0]), min(handler.next_time(t), until)
         run.watch = np.array([row for _, row in rows]).reshape(-1, WATCHER)
         advance(run, plan, t, stop)
         t = stop
         if run.passed[1]:
-            t = float(run.passed[0]) if plan.method in STIFF else go_to_moment(run, plan, advance)
-            board.passed([rows[i][0] for i in run.passing], t, run.x[0])
+            t = float(run.passed[0]) if plan.method in STIFF else advance_to_moment(run, plan, advance)
+            handler.passed([rows[i][0] for i in run.passing], t, run.x[0])
             run.passed[:] = 0.0
-        board.time_events(t, run.x[0])
-        if len(board.log) > MOST_AT_ONCE and t - board.log[-MOST_AT_ONCE].time <= 1e-12*until:
-            run.failure = (f"at t = {t:.6g} s events set each other off for ever, '{board.log[-1].name}' among them; part their "
+        handler.time_events(t, run.x[0])
+        if len(handler.log) > MOST_AT_ONCE and t - handler.log[-MOST_AT_ONCE].time <= 1e-12*until:
+            run.failure = (f"at t = {t:.6g} s events set each other off for ever, '{handler.log[-1].name}' among them; part their "
                            "values")
             return
-    take_model(run, board, t)
+    take_model(run, handler, t)
 
 
-def take_model(run: "Run", board: Switchboard, t: float) -> None:
+def take_model(run: Run, handler: EventHandler, t: float) -> None:
     """What holds from t on, and when its motions change their law."""
-    if run.model is not board.model:
-        run.model = board.model
-        breaks = motion_breaks(run.model, float(run.grid.samples[-1]))
+    if run.model is not handler.model:
+        run.model = handler.model
+        breaks = run.model.motion_breaks(float(run.grid.samples[-1]))
         run.grid = replace(run.grid, breaks=np.union1d(run.grid.breaks, breaks[breaks > t]))
 
 
-def go_to_moment(run: "Run", plan: "Plan", advance: Callable[..., None]) -> float:
+def advance_to_moment(run: Run, plan: Plan, advance: Callable[..., None]) -> float:
     """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
     (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
     moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])

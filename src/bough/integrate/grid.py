@@ -3,6 +3,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bough.compile.state_layout import Floats
 from bough.errors import StateError
 
 DEFAULT_SAMPLES = 100
@@ -10,11 +11,11 @@ DEFAULT_SAMPLES = 100
 
 @dataclass(frozen=True)
 class Grid:
-    samples: np.ndarray         # times to record, from 0 to the end
-    breaks: np.ndarray          # times at which steps must end besides: of the loads, of control updates; last, the end
-    updates: np.ndarray         # those at which a Python controller is asked again, 0 among them
+    samples: Floats         # times to record, from 0 to the end
+    breaks: Floats          # times at which steps must end besides: of the loads, of control updates; last, the end
+    updates: Floats         # those at which a Python controller is asked again, 0 among them
 
-    def segments(self, dt: float, start: float, stop: float) -> np.ndarray:
+    def segments(self, dt: float, start: float, stop: float) -> Floats:
         """Rows start, end, steps, sample (-1: none), first and last step that lead from start to stop; every sample and break is
         an end."""
         ends = np.union1d(self.samples[1:], self.breaks)
@@ -26,7 +27,7 @@ class Grid:
         return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1), np.zeros(len(ends)), steps])
 
 
-def build_grid(until: float, sample_rate: float | None, step: float | None, breaks: np.ndarray,
+def build_grid(until: float, sample_rate: float | None, step: float | None, breaks: Floats,
                control_period: float | None) -> Grid:
     """`step`: of a method with fixed steps; without a sample rate every so many steps are recorded, at most a hundred."""
     samples = sample_times(positive("until", until, "the end time in seconds"), sample_rate, step)
@@ -38,7 +39,7 @@ def build_grid(until: float, sample_rate: float | None, step: float | None, brea
     return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
 
 
-def sample_times(until: float, sample_rate: float | None, step: float | None) -> np.ndarray:
+def sample_times(until: float, sample_rate: float | None, step: float | None) -> Floats:
     if sample_rate is not None:
         period = 1.0/positive("sample_rate", sample_rate, "samples a second")
         samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
@@ -52,7 +53,7 @@ def sample_times(until: float, sample_rate: float | None, step: float | None) ->
     if until - samples[-1] > 1e-9*period:
         samples = np.append(samples, until)
     samples[-1] = until
-    return samples
+    return np.asarray(samples, np.float64)
 
 
 def positive(name: str, value: object, what: str) -> float:
@@ -66,7 +67,7 @@ def positive(name: str, value: object, what: str) -> float:
     return number
 
 
-def merge_close(breaks: np.ndarray, samples: np.ndarray) -> np.ndarray:
+def merge_close(breaks: Floats, samples: Floats) -> Floats:
     """Breaks that differ from a sample only by rounding become that sample."""
     near = np.clip(np.searchsorted(samples, breaks), 1, len(samples) - 1)
     left, right = samples[near - 1], samples[near]

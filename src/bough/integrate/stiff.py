@@ -1,24 +1,21 @@
 """SciPy's stiff solvers, on the compiled derivative."""
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.analyze.held_coordinates import impose
 from bough.compile.kernel_calls import call, workspace
+from bough.compile.state_layout import Floats
 from bough.integrate.compiled.callback import Controller
+from bough.integrate.run import STIFF, Plan, Run
 from bough.integrate.watchers import crosses, find_moment
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.sweeps import calls
 
-if TYPE_CHECKING:
-    from bough.integrate.run import Plan, Run
 
-STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
-
-
-def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
+def run_stiff(run: Run, plan: Plan, start: float, stop: float) -> None:
     """One state after another, from break to break of the loads."""
     samples = run.grid.samples
     for begin, end in run.between_breaks(start, stop):
@@ -30,9 +27,9 @@ def run_stiff(run: "Run", plan: "Plan", start: float, stop: float) -> None:
             return
 
 
-def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], inside: np.ndarray, turn: tuple[int, int]) -> None:
+def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside: NDArray[np.intp], turn: tuple[int, int]) -> None:
     """One state through a span without breaks, or up to the moment at which a watcher passes; `turn`: which of how many it is."""
-    solver, samples, reached = solver_of(run, plan, row, span), run.grid.samples[inside], 0
+    solver, samples, reached = new_solver(run, plan, row, span), run.grid.samples[inside], 0
     before, (i, n), (first, last) = run.x[row].copy(), turn, span
     while solver.status == "running":
         start = float(solver.t)
@@ -55,7 +52,7 @@ def stiff_span(run: "Run", plan: "Plan", row: int, span: tuple[float, float], in
             break
 
 
-def passing_moment(run: "Run", before: np.ndarray, start: float, end: float, state_at: Callable[[float], np.ndarray]) -> float:
+def passing_moment(run: Run, before: Floats, start: float, end: float, state_at: Callable[[float], Floats]) -> float:
     """The moment within a step at which the first watcher passes; noted are those that have passed then."""
     moment = start + find_moment(run.watch, before, start, end - start, lambda h: state_at(start + h))
     after = state_at(moment)
@@ -64,9 +61,9 @@ def passing_moment(run: "Run", before: np.ndarray, start: float, end: float, sta
     return moment
 
 
-def solver_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Any:
+def new_solver(run: Run, plan: Plan, row: int, span: tuple[float, float]) -> Any:
     """SciPy's solver at the start of a span."""
-    from scipy import integrate
+    from scipy import integrate  # slow to import
     solver = getattr(integrate, STIFF[plan.method])
     (rtol, atol), (start, stop) = plan.tolerances, span
     first = min(plan.first_step, stop - start) if plan.first_step and start == 0.0 else None
@@ -74,44 +71,43 @@ def solver_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> 
                   first_step=first, max_step=plan.max_step)
 
 
-def states_of(model: Model, solver: Any) -> Callable[[float], np.ndarray]:
+def states_of(model: Model, solver: Any) -> Callable[[float], Floats]:
     """States within the solver's last step: what is held is where it must be, and quaternions have unit length."""
     inside, end, last = solver.dense_output(), solver.t, solver.y.copy()
 
-    def state_at(t: float) -> np.ndarray:
+    def state_at(t: float) -> Floats:
         x = np.array(last if t == end else inside(t))[None]
-        impose(model, x, t)
-        for at in model.quaternions:
-            x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4])
-        return x[0]
+        model.follow_motions(x, t)
+        model.normalize_quaternions(x)
+        return np.asarray(x[0])
     return state_at
 
 
-def record(run: "Run", plan: "Plan", row: int, sample: int, x: np.ndarray) -> None:
+def record(run: Run, plan: Plan, row: int, sample: int, x: Floats) -> None:
     """Put down a state, and the controls in force, as a sample."""
     run.out[row, sample*len(x):(sample + 1)*len(x)] = x
-    take_law(run.model, plan.law, run.grid.samples[sample], x, run.u[row:row + 1])
+    apply_law(run.model, plan.law, run.grid.samples[sample], x, run.u[row])
     run.record_controls(sample, slice(row, row + 1))
     run.done = max(run.done, sample + 1)
 
 
-def rate_of(run: "Run", plan: "Plan", row: int, span: tuple[float, float]) -> Callable[[float, np.ndarray], np.ndarray]:
+def rate_of(run: Run, plan: Plan, row: int, span: tuple[float, float]) -> Callable[[float, Floats], Floats]:
     """x' of one state, compiled."""
     tables, member, ws = run.model.tables, min(row, len(run.pars) - 1), workspace(run.model.tables, ONE)
     pars, u, out, (start, stop) = run.pars[member:member + 1], run.u[row:row + 1], np.empty((1, run.x.shape[1])), span
     step = 1e-9*(stop - start)
 
-    def rate(t: float, x: np.ndarray) -> np.ndarray:
+    def rate(t: float, x: Floats) -> Floats:
         times = np.array([[t, min(max(t, start + step), stop - step)]])
-        take_law(run.model, plan.law, t, x, u)
+        apply_law(run.model, plan.law, t, x, u[0])
         call(calls.state_derivative, tables, pars, times, x[None].copy(), u, out, ws)
         return out[0].copy()
     return rate
 
 
-def take_law(model: Model, law: Controller | None, t: float, x: np.ndarray, u: np.ndarray) -> None:
-    """Controls of a compiled law, if there is one."""
+def apply_law(model: Model, law: Controller | None, t: float, x: Floats, u: Floats) -> None:
+    """Put the controls of a compiled law, if there is one, into u."""
     if law is not None:
-        q, v, wheels = x[:model.nq], x[model.nq:model.nq + model.nv], x[model.nq + model.nv:model.nq + model.nv + model.nw]
-        u[0] = 0.0
-        law(t, q, v, wheels, u[0, :model.nv], u[0, model.nv:model.nv + model.nw])
+        state, inputs = model.state(x), model.input_layout.view(u)
+        u[:] = 0.0
+        law(t, state.q, state.v, state.wheels, inputs.tau, inputs.motors)

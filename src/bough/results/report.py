@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from bough import __version__
 from bough.describe import System
-from bough.integrate.occurrence import Occurrence
-from bough.integrate.trajectory import Trajectory
+from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.model import Model
 from bough.results.dataset import Labeled
 

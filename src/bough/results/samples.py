@@ -40,13 +40,12 @@ class Samples:
     """One chunk of states of one model; each thing is computed once, when it is first needed."""
 
     def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
-        nq, nv, nw = model.nq, model.nv, model.nw
+        state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
         self.model, self.rows, self.accelerated = model, rows, accelerated
-        self.q, self.v, self.wheels = rows.x[:, :nq], rows.x[:, nq : nq + nv], rows.x[:, nq + nv : nq + nv + nw]
-        self.orbit, self.tau = rows.x[:, nq + nv + nw :], rows.u[:, :nv]
+        self.q, self.v, self.wheels, self.orbit, self.tau = state.q, state.v, state.wheels, state.orbit, inputs.tau
         self.options: dict[str, Any] = {"t": rows.t}
-        if nw:
-            self.options |= {"wheels": self.wheels, "motors": rows.u[:, nv:]}
+        if model.nw:
+            self.options |= {"wheels": self.wheels, "motors": inputs.motors}
         if model.in_orbit:
             self.options["orbit"] = self.orbit
 

@@ -43,7 +43,7 @@ def find_singular(trajectory: Trajectory) -> list[Passage]:
     """The singular configurations that the runs pass, in their order."""
     found = []
     places = {key: values for key, values in (trajectory.parameters or {}).items() if key.endswith(".at")}    # masses do not matter
-    for run, states in enumerate(trajectory.x[..., : trajectory.model.nq]):
+    for run, states in enumerate(trajectory.state.q):
         member = {key: values[run] for key, values in places.items()}
         model = trajectory.model.with_parameters(member) if member else trajectory.model
         reached = np.isfinite(states).all(axis=1)

@@ -1,11 +1,11 @@
-"""Force elements: lines, restoring forces and buoyancy, from where bodies are in the world and how they move.
+"""Force elements: lines, restoring forces, buoyancy and bushings, from where bodies are in the world and how they move.
 
 Positions come from walking inward to the ground; elements are few.  Each adds its wrench to the slots of its bodies, and
 leaves it with its potential energy in its own place in ws, for outputs.
 """
 from math import atan2, pi
 
-from bough.kernels.algebra import ZERO, compose, dot, larger, rotate, shift_wrench
+from bough.kernels.algebra import ZERO, compose, cross, dot, larger, rotate, shift_wrench, transpose, unrotate
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load9, put_lane, read, read3,
@@ -36,8 +36,10 @@ def fill_elements(lane, plan, pars, ws):
             apply_line(lane, plan, pars, ws, row)
         elif kind == f.RESTORING:
             apply_restoring(lane, plan, pars, ws, row)
-        else:
+        elif kind == f.BUOYANCY:
             apply_buoyancy(lane, plan, pars, ws, row)
+        else:
+            apply_bushing(lane, plan, pars, ws, row)
 
 
 @leaf
@@ -149,3 +151,50 @@ def apply_buoyancy(lane, plan, pars, ws, row):
     wrench = (weight*arm_up*ey, -weight*arm_up*ex, zero(lane)), (zero(lane), zero(lane), weight*volume)
     load_body(lane, plan, ws, k, arm, wrench)
     store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (weight*raised, 0.0)))
+
+
+@leaf
+def rotation_vector(lane, ws, at, R):
+    """Of R, up to half a turn [B 23]: it, half the angle and half the angle's cotangent; `at`: room for two numbers."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = R
+    w = 0.5*sqrt(larger(1.0 + xx + yy + zz, 0.0))                           # cosine of half the angle
+    v = scale(0.25*inverse_above(w, 0.0), (zy - yz, xz - zx, yx - xy))      # its sine, along the axis
+    s = sqrt(dot(v, v) + THIN)
+    store(lane, ws, at, (s, w))
+    for j in range(width_of(lane)):
+        put_lane(lane, ws, at, j, atan2(get_lane(lane, ws, at, j), get_lane(lane, ws, at + 1, j)))
+    half = load(lane, ws, at)
+    return scale(2.0*half/s, v), half, w/s
+
+
+@leaf
+def apply_bushing(lane, plan, pars, ws, row):
+    """The gradient of a potential of rotation vector and displacement, and a damper; both ends at the place of b [B 23]."""
+    p, meet, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET), read(plan, row + f.ELEMENT_WS)
+    k_b, k_a = read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_OTHER)
+    arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + f.BUSHING_B), arm_of(lane, plan, pars, ws, k_a, p + f.BUSHING_A)
+    x_b, omega_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, 0)
+    x_a, omega_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, 0)
+    C_b = compose(load9(lane, ws, record_of(plan, k_b) + f.ATTITUDE), read9(pars, p + f.BUSHING_TURN_B))
+    C = compose(load9(lane, ws, record_of(plan, k_a) + f.ATTITUDE), read9(pars, p + f.BUSHING_TURN_A))
+    apart = sub(x_b, x_a)
+    theta, half, cotangent = rotation_vector(lane, ws, to, compose(transpose(C), C_b))
+    d, w = unrotate(C, apart), unrotate(C, sub(omega_b, omega_a))
+    u = unrotate(C, sub(sub(v_b, v_a), cross(omega_a, apart)))              # velocity in the axes of a
+    turning, pull = six_axes(pars, p + f.BUSHING_STIFFNESS_RR, theta, d)
+    energy = 0.5*(dot(theta, turning) + dot(d, pull))
+    about = cross(theta, turning)                                           # conjugate to the angular velocity
+    c = (1.0 - half*cotangent)/(4.0*half*half)
+    turning = add(turning, add(scale(0.5, about), scale(c, cross(theta, about))))
+    braking, drag = six_axes(pars, p + f.BUSHING_DAMPING_RR, w, u)
+    wrench = rotate(C, scale(-1.0, add(turning, braking))), rotate(C, scale(-1.0, add(pull, drag)))
+    load_body(lane, plan, ws, k_b, arm_b, wrench)
+    load_body(lane, plan, ws, k_a, add(arm_a, apart), scale(-1.0, wrench))
+    store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (energy, 0.0)))
+
+
+@leaf
+def six_axes(pars, at, r, t):
+    """A symmetric 6x6 matrix, by its blocks rr, rt and tt, times a rotation and a translation."""
+    M = read9(pars, at + 9)
+    return add(rotate(read9(pars, at), r), rotate(M, t)), add(unrotate(M, r), rotate(read9(pars, at + 18), t))

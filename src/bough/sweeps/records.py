@@ -8,7 +8,8 @@ A model is three tables, and every sweep works in one workspace:
     ws      numbers  time, state, inputs, derivative, and a record for each hinge
 
 Body k sits on hinge k; hinge 0 is the ground.  Numbers of plan that refer to ws, pars, tables or plan are positions from its start.
-Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.
+Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.  Modes are mass-normalized: their
+coordinates eta are in m kg^0.5.
 """
 from bough.sweeps.flexible_layout import (flexible_parameters, flexible_scratch, modal_record, node_parameters, node_record,
                                           node_scratch)
@@ -24,7 +25,8 @@ FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
-ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders")
+ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
+                      BUSHING="spring and damper along six motions")
 FLAG = Codes(no="", yes="")                                     # has no constants
 CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS)
 
@@ -86,7 +88,7 @@ HEADER = Record(
     Field("ANGLES", "start in plan: runs of coordinates that are angles"),
     Field("N_ANGLES", "runs of coordinates that are angles"),
     Field("HINGES", "start in plan: the first row is the ground's"),
-    written="compile.tables", read="all sweeps")
+    written="compile.assemble", read="all sweeps")
 
 # ---- plan: rows ---------------------------------------------------------------------------------------------------------
 HINGE = Record(
@@ -110,7 +112,7 @@ HINGE = Record(
     Field("FRONT", "row of the front that passes it", to="plan.fronts", length="front", optional=True),
     Field("JUNCTION", "first junction at its body", to="plan.junctions", length="junction", optional=True),
     Field("SOLVED", "its kind to sweeps that solve: WELD where it is held", codes=KINDS),
-    size_name="HINGE_ROW", variant=("kind", NODE), written="compile.tables, hold_tables, cloud_tables", read="all sweeps")
+    size_name="HINGE_ROW", variant=("kind", NODE), written="compile.assemble, switching", read="all sweeps")
 
 FLEXIBLE = Record(
     "flexible", "plan", "a flexible body",
@@ -126,13 +128,14 @@ FLEXIBLE = Record(
     Field("DIAGONAL", "stiffness and damping are diagonal", codes=FLAG),
     Field("CARRIED", "p, fields that the modes carry along"),
     Field("FLEX_COLUMNS", "columns of a front that the rows of its modes hold"),
-    prefix="FLEX_", written="compile.flexible_tables", read="sweeps.modes, deform, modal, modal_fronts, composite")
+    prefix="FLEX_", written="compile.assemble",
+    read="sweeps.modes, deform, modal, modal_fronts, composite, closures, loop_jacobian, links")
 
 ANGLE_RUN = Record(
     "angle run", "plan", "neighboring coordinates, most of them angles, whose sines are taken together",
     Field("ANGLE_FIRST", "first coordinate", to="q"),
     Field("ANGLE_END", "end"),
-    size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.tables", read="sweeps.motion")
+    size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.assemble", read="sweeps.motion")
 
 SPRING = Record(
     "spring", "plan", "spring and damper of one coordinate",
@@ -140,7 +143,7 @@ SPRING = Record(
     Field("SPRING_V", "speed", to="ws.x"),
     Field("SPRING_TAU", "torque", to="ws.u"),
     Field("SPRING_ACTS", "it acts; no: a stop that is not in contact", codes=FLAG),
-    size_name="SPRING_ROW", prefix="SPRING_", written="compile.tables, hold_tables", read="sweeps.loads")
+    size_name="SPRING_ROW", prefix="SPRING_", written="compile.assemble, switching", read="sweeps.loads")
 
 WHEEL = Record(
     "wheel", "plan", "a wheel in a body",
@@ -149,14 +152,14 @@ WHEEL = Record(
     Field("WHEEL_MOTOR", "motor torque", to="ws.u"),
     Field("WHEEL_RATE", "rate of the speed", to="ws.xdot"),
     Field("WHEEL_DRIVEN", "by a motor; no: constant speed", codes=FLAG),
-    size_name="WHEEL_ROW", prefix="WHEEL_", written="compile.tables", read="sweeps.loads, derivative")
+    size_name="WHEEL_ROW", prefix="WHEEL_", written="compile.assemble", read="sweeps.loads, derivative, cloud")
 
 WRENCH = Record(
     "wrench", "plan", "a moment and a force on a body",
     Field("WRENCH_HINGE", "its body", to="hinge"),
     Field("WRENCH_U", "moment and force", to="ws.u", length=6),
     Field("WRENCH_WORLD", "in world axes; no: in the body's", codes=FLAG),
-    size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.tables", read="sweeps.loads")
+    size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads, cloud")
 
 LOOP = Record(
     "loop", "plan", "a closed loop",
@@ -172,7 +175,7 @@ LOOP = Record(
     Field("STRIDE_B", "width of that front"),
     Field("LOOP_ROWS", "equations"),
     Field("LOOP_MULTIPLIERS", "multipliers", to="ws.multipliers", owned=True),
-    size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, fronts")
+    size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, loop_loads, calls")
 
 FREE_MOTION = Record(
     "free motion", "plan", "a motion that a loop leaves free, along which a spring, damper or motor acts",
@@ -187,7 +190,7 @@ FRONT = Record(
     Field("FRONT_WIDTH", "columns"),
     Field("FRONT_FIRST", "first column that is still open"),
     Field("FRONT_END", "end of the columns in use"),
-    Field("FRONT_U", "U and 1/D of the hinge, or W", to="ws.answers", owned=True, optional=True),
+    Field("FRONT_U", "U and 1/D of the hinge, or W", to="ws.front gains", owned=True, optional=True),
     Field("FRONT_RUNS", "the source row by which it joins the next front", to="plan.junctions", length="source", optional=True),
     prefix="FRONT_", written="compile.front_tables", read="sweeps.fronts, modal_fronts")
 
@@ -214,7 +217,8 @@ SOURCE = Record(
     Field("SOURCE_STRIDE", "from there to the next hinge's"),
     Field("SOURCE_HINGES", "hinges of one degree of freedom that it passed"),
     Field("N_RUNS", "runs"),
-    size_name="SOURCE_ROW", prefix="SOURCE_", written="compile.front_tables", read="sweeps.fronts", followers=[(RUN, "n_runs")])
+    size_name="SOURCE_ROW", prefix="SOURCE_", written="compile.front_tables", read="sweeps.fronts, modal_fronts",
+    followers=[(RUN, "n_runs")])
 
 JUNCTION = Record(
     "junction", "plan", "where fronts join and loops are eliminated",
@@ -238,7 +242,7 @@ HOLD = Record(
     Field("HOLD_GIVEN", "given acceleration", to="ws.given", owned=True),
     Field("HOLD_MOTION", "its function of time", to="tables.motions", length="motion", optional=True),
     Field("HOLD_TERMS", "terms of that"),
-    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables", read="sweeps.held, closures")
+    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, switching", read="sweeps.held")
 
 ELEMENT = Record(
     "element", "plan", "a force element",
@@ -249,20 +253,20 @@ ELEMENT = Record(
     Field("ELEMENT_PAR", "its parameters", to="pars.elements", length=8, owned=True),
     Field("ELEMENT_WS", "what it exerts", to="ws.elements", length="element", owned=True),
     Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
-    size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements")
+    size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements, cloud")
 
 CLOUD = Record(
     "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
     Field("CLOUD_HINGE", "which", to="hinge"),
     Field("CLOUD_INNER", "cloud that carries it; 0: the base's", to="cloud"),
-    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables", read="sweeps.cloud")
+    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, switching", read="sweeps.cloud")
 
 TIME_TABLE = Record(
     "time table", "plan", "one column of a table that adds to u",
     Field("TABLE_AT", "its pieces", to="tables.time tables", length="piece", owned=True),
     Field("TABLE_PIECES", "how many"),
     Field("TABLE_TARGET", "entry of u", to="ws.u"),
-    size_name="TABLE_ROW", prefix="TABLE_", written="compile.tables", read="sweeps.loads")
+    size_name="TABLE_ROW", prefix="TABLE_", written="compile.assemble", read="sweeps.loads")
 
 # ---- pars ---------------------------------------------------------------------------------------------------------------
 HINGE_PARAMETERS = Record(
@@ -272,7 +276,7 @@ HINGE_PARAMETERS = Record(
     Field("MASS", "mass", (), "kg"),
     Field("MOMENT", "first moment of mass", (3,), "kg m"),
     Field("INERTIA", "inertia", (6,), "kg m^2"),
-    size_name="HINGE_PARS", written="compile.tables", read="all sweeps")
+    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, articulated, composite, modal, deform, orbit, cloud")
 
 GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",
@@ -281,26 +285,26 @@ GROUND_PARAMETERS = Record(
     Field("TOTAL_MASS", "of all bodies", (), "kg"),
     Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
     padding(HINGE_PARAMETERS.size - 6),
-    written="compile.tables, integrate", read="sweeps.motion, orbit, closures, cloud, primitive")
+    written="compile.assemble, integrate.closing", read="sweeps.motion, orbit, derivative, cloud")
 
 SPRING_PARAMETERS = Record(
     "spring", "pars", "spring and damper of one coordinate",
     Field("STIFFNESS", "stiffness", (), "N m/rad or N/m"),
     Field("REST", "coordinate without force", (), "rad or m"),
     Field("DAMPING", "damping", (), "N m s/rad or N s/m"),
-    size_name="SPRING_PARS", written="compile.tables", read="sweeps.loads")
+    size_name="SPRING_PARS", written="compile.assemble", read="sweeps.loads")
 
 WHEEL_PARAMETERS = Record(
     "wheel", "pars", "a wheel in a body",
     Field("WHEEL_AXIS", "axis in the body", (3,)),
     Field("WHEEL_INERTIA", "about the axis", (), "kg m^2"),
-    size_name="WHEEL_PARS", prefix="WHEEL_", written="compile.tables", read="sweeps.loads, derivative, riccati")
+    size_name="WHEEL_PARS", prefix="WHEEL_", written="compile.assemble", read="sweeps.loads, derivative")
 
 WRENCH_PARAMETERS = Record(
     "wrench", "pars", "where a wrench acts",
     Field("WRENCH_C", "from the axes that it is given in to the body's", (3, 3)),
     Field("WRENCH_R", "its point in the body", (3,), "m"),
-    size_name="WRENCH_PARS", prefix="WRENCH_", written="compile.tables", read="sweeps.loads")
+    size_name="WRENCH_PARS", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads")
 
 LOOP_PARAMETERS = Record(
     "loop", "pars", "ends of a closed loop, in the bodies of their hinges",
@@ -311,7 +315,7 @@ LOOP_PARAMETERS = Record(
     Field("FRAME_B", "axes of the end b", (3, 3)),
     Field("HELD_VALUE", "cosine of two axes or distance that is held", (), "1 or m"),
     Field("LOOP_SIZE", "length that makes rotations comparable to translations", (), "m"),
-    size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures, loop_jacobian, loop_loads")
+    size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures, loop_loads")
 
 FREE_PARAMETERS = Record(
     "free motion", "pars", "a motion that a loop leaves free",
@@ -334,7 +338,7 @@ CLOUD_PARAMETERS = Record(
 LOCKED_PARAMETERS = Record(
     "locked inertia", "pars", "in orbit: a body's inertia with all wheels, on which gravity acts",
     Field("LOCKED_INERTIA", "inertia", (6,), "kg m^2"),
-    prefix="LOCKED_", written="compile.tables", read="sweeps.orbit")
+    prefix="LOCKED_", written="compile.assemble", read="sweeps.orbit")
 
 LINE_PARAMETERS = Record(
     "line", "pars", "a line between two points",
@@ -373,24 +377,38 @@ CYLINDER_PARAMETERS = Record(
     Field("CYLINDER_RADIUS", "radius", (), "m"),
     size_name="CYLINDER_PARS", prefix="CYLINDER_", written="compile.element_tables", read="sweeps.elements")
 
+BUSHING_PARAMETERS = Record(
+    "bushing", "pars", "spring and damper between two frames; rotations before displacements",
+    Field("BUSHING_B", "end b in the body of its hinge", (3,), "m"),
+    Field("BUSHING_A", "end a in the body of its hinge, at rest", (3,), "m"),
+    Field("BUSHING_TURN_B", "axes of b there", (3, 3)),
+    Field("BUSHING_TURN_A", "axes of a there, at rest", (3, 3)),
+    Field("BUSHING_STIFFNESS_RR", "stiffness: moments against rotations", (3, 3), "N m/rad"),
+    Field("BUSHING_STIFFNESS_RT", "moments against displacements", (3, 3), "N"),
+    Field("BUSHING_STIFFNESS_TT", "forces against displacements", (3, 3), "N/m"),
+    Field("BUSHING_DAMPING_RR", "damping: moments against rotation rates", (3, 3), "N m s/rad"),
+    Field("BUSHING_DAMPING_RT", "moments against velocities", (3, 3), "N s"),
+    Field("BUSHING_DAMPING_TT", "forces against velocities", (3, 3), "N s/m"),
+    size_name="BUSHING_PARS", prefix="BUSHING_", written="compile.element_tables", read="sweeps.elements")
+
 FLEXIBLE_PARAMETERS = Blocks(
     "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
-    Block("mass", "modal mass: for each of N a row of n", "kg m^2"),
+    Block("mass", "modal mass: for each of N a row of n", "1"),
     Block("inboard_place", "undeformed place of the inboard node, 0", "m"),
-    Block("inboard_shapes", "its shapes: a spatial vector for each mode", "1/m, 1"),
-    Block("elastic", "elastic forces at eta = 0 (n), stiffness, damping (n, or n x n each)", "N"),
-    Block("E", "E_r at eta = 0, 9 for each of N", "kg m"),
-    Block("t", "translation t_r, 3 for each of N", "kg"),
-    Block("E_slopes", "what each of N coordinates adds to E; none if linearized", "kg"),
-    Block("rate_slopes", "what each of N rates adds to W, and, where points turn, to h'; none if linearized", "kg"),
-    Block("G", "for each mode what it adds to the slopes of the carried coordinates: p rows of n", "1/m"),
+    Block("inboard_shapes", "its shapes: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
+    Block("elastic", "elastic forces at eta = 0 (n), stiffness, damping (n, or n x n each)", "N/kg^0.5, ..."),
+    Block("E", "E_r at eta = 0, 9 for each of N", "kg^0.5 m"),
+    Block("t", "translation t_r, 3 for each of N", "kg^0.5"),
+    Block("E_slopes", "what each of N coordinates adds to E; none if linearized", "1"),
+    Block("rate_slopes", "what each of N rates adds to W, and, where points turn, to h'; none if linearized", "1"),
+    Block("G", "for each mode what it adds to the slopes of the carried coordinates: p rows of n", "kg^-0.5/m"),
     written="compile.flexible_tables", read="sweeps.modes, deform")
 
 NODE_PARAMETERS = Blocks(
     "node", "pars", "a node of a flexible body", node_parameters,
     Block("place", "undeformed place in the body frame, 0", "m"),
-    Block("shapes", "a spatial vector for each of n modes", "1/m, 1"),
-    Block("curves", "for each mode, what its coordinate adds to all shapes", "1/m^2, 1/m"),
+    Block("shapes", "a spatial vector for each of n modes", "kg^-0.5 (/m, 1)"),
+    Block("curves", "for each mode, what its coordinate adds to all shapes", "kg^-1 (/m^2, /m)"),
     written="compile.flexible_tables", read="sweeps.modes")
 
 # ---- tables -------------------------------------------------------------------------------------------------------------
@@ -418,33 +436,33 @@ MOTION = Record(
     "motion", "tables", "a prescribed function of time; its terms follow",
     Field("MOTION_ORIGIN", "the time that counts as 0", (), "s"),
     Field("MOTION_OFFSET", "the position that is added", (), "rad or m"),
-    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables", read="sweeps.held")
+    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, switching", read="sweeps.held")
 
 # ---- ws -----------------------------------------------------------------------------------------------------------------
 HINGE_RECORD = Record(
     "hinge", "ws", "motion of a hinge's body, in inertial axes",
     Field("ATTITUDE", "attitude", (3, 3)),
     Field("RATE", "angular rate", (3,), "rad/s"),
-    Field("ACCELERATION", "acceleration of the material point at the origin, less gravity: of a given motion, then the whole",
+    Field("ACCELERATION", "of the material point at the origin, less gravity: what is given, then the whole",
           (6,), "rad/s^2, m/s^2"),
     Field("OFFSET", "from the inner body's origin", (3,), "m"),
-    Field("GAIN", "what one sweep keeps for the next, see kernels.hinges: length depends on the kind", (0,)),
+    Field("GAIN", "what one sweep keeps for the next; its length depends on the kind of hinge", (0,)),
     written="sweeps.motion, articulated", read="all sweeps")
 
 MODAL_RECORD = Record(
-    "modal", "ws", "a flexible body as it is deformed; then the blocks of MODAL_BLOCKS",
+    "modal", "ws", "a flexible body as it is deformed; its blocks follow",
     Field("MODAL_J", "inertia", (6,), "kg m^2"),
     Field("MODAL_H", "first moment", (3,), "kg m"),
     Field("MODAL_WRENCH", "bias wrench of its own mass", (6,), "N m, N"),
     Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
     padding(2),
     Field("MODAL_ROWS", "rows of the modes", (0,)),
-    prefix="MODAL_", written="sweeps.deform, modes", read="sweeps.deform, modal, modal_fronts, composite")
+    prefix="MODAL_", written="sweeps.deform, modes", read="sweeps.deform, modes, modal, links")
 
 MODAL_BLOCKS = Blocks(
     "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
-    Block("rows", "for each of N: D (n), g (6), z_f, 0, columns of a front", "kg m^2"),
-    Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "1/m, 1"),
+    Block("rows", "for each of N: D (n), g (6), z_f, 0, columns of a front"),
+    Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
     written="sweeps.deform, modes", read="sweeps.modal, modal_fronts, composite")
 
 NODE_RECORD = Record(
@@ -452,19 +470,19 @@ NODE_RECORD = Record(
     Field("NODE_BIAS", "angular bias", (3,), "rad/s^2"),
     padding(1),
     Field("NODE_SHAPES", "shapes as the deformation has them", (0,)),
-    prefix="NODE_", written="sweeps.modes", read="sweeps.modes, modal, modal_fronts, composite")
+    prefix="NODE_", written="sweeps.modes", read="sweeps.modes, deform")
 
 NODE_BLOCKS = Blocks(
     "node blocks", "ws", "behind the head of a node record", node_record,
-    Block("shapes", "a spatial vector for each mode", "1/m, 1"),
+    Block("shapes", "a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
     written="sweeps.modes", read="sweeps.modes, modal, modal_fronts, composite")
 
 FLEXIBLE_SCRATCH = Blocks(
     "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
-    Block("E", "of the deformed body, 9 for each of N", "kg m"),
-    Block("W", "and h', 3 for each of N", "kg m/s"),
-    Block("x", "coordinates with the carried ones"),
-    Block("rates", "of these", "1/s"),
+    Block("E", "of the deformed body, 9 for each of N", "kg^0.5 m"),
+    Block("W", "and h', 3 for each of N", "kg^0.5 m/s"),
+    Block("x", "coordinates with the carried ones", "m kg^0.5"),
+    Block("rates", "of these", "m kg^0.5/s"),
     Block("slopes", "of the carried coordinates: p rows of n"),
     Block("bends", "rates of the slopes", "1/s"),
     written="sweeps.deform", read="sweeps.deform")
@@ -482,7 +500,8 @@ CLOSURE = Record(
     Field("CLOSURE_GAP", "where loops are corrected: minus the largest of the biases"),
     Field("CLOSURE_SINE", "scratch"),
     Field("CLOSURE_COSINE", "scratch"),
-    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures", read="sweeps.closures, deform")
+    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, sweeps.closures, integrate.compiled.corrections",
+    read="sweeps.closures, deform, derivative, loop_loads, motion")
 
 FRONT_LINES = Record(
     "front", "ws", "of c columns: c lines of L, then these, c numbers each",
@@ -498,14 +517,14 @@ ELEMENT_RESULT = Record(
     Field("ELEMENT_WRENCH", "on its body about its point (of a line, on b), in inertial axes", (6,), "N m, N"),
     Field("ELEMENT_ENERGY", "potential energy", (), "J"),
     Field("ELEMENT_TENSION", "of a line", (), "N"),
-    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="analyze.body_motion, results")
+    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, analyze.body_motion")
 
 BRANCH = Record(
     "branch", "ws", "what is gathered from all bodies on a body but the next one",
     Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
     Field("SHARED_ACCEL", "acceleration for them", (6,), "rad/s^2, m/s^2"),
     size_name="BRANCH_STORE", written="sweeps.articulated, composite, inverse",
-    read="sweeps.articulated, composite, inverse, motion")
+    read="sweeps.articulated, composite, inverse, derivative, motion, cloud")
 
 CLOUD_JOINT = Record(
     "cloud joint", "ws", "from WS_MASS on: the joint of a floating base",
@@ -537,7 +556,7 @@ KINEMATICS = Record(
     Field("KINEMATICS_ATTITUDE", "attitude", (3, 3)),
     Field("KINEMATICS_RATE", "angular rate", (3,), "rad/s"),
     Field("KINEMATICS_ACCELERATION", "angular, and linear less gravity", (6,), "rad/s^2, m/s^2"),
-    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.kinematics", read="analyze.body_motion")
+    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.kinematics", read="sweeps.calls, analyze.body_motion")
 
 LINK = Record(
     "link", "out", "a link of the partitioned tree, for the operators; of a node, its shapes (6 n) follow",
@@ -558,8 +577,8 @@ LINK_FLEXIBLE = Record(
 RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
 BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))
 
-# ---- sections, in their order -------------------------------------------------------------------------------------------
-SECTIONS = (
+# ---- sections -------------------------------------------------------------------------------------------
+SECTIONS = (                                                    # of each array in their order
     Section("header", "plan", HEADER.meaning, HEADER),
     Section("hinges", "plan", HINGE.meaning, HINGE, "HINGES"),
     Section("springs", "plan", SPRING.meaning + "; those of stops come last", SPRING, "SPRINGS", "N_SPRINGS"),
@@ -589,7 +608,7 @@ SECTIONS = (
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
     Section("elements", "pars", "lines, restoring forces and buoyancies, one after the other"),
 
-    Section("time tables", "tables", "columns of tables as pieces: start, c0 to c3", PIECE),
+    Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),
     Section("motions", "tables", "motions that coordinates may follow, their terms and pieces"),
 
     Section("time", "ws", "time, and a time inside the current step", None, "WS_TIME", unit="s"),
@@ -606,9 +625,9 @@ SECTIONS = (
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),
     Section("branches", "ws", BRANCH.meaning, BRANCH),
     Section("closure", "ws", CLOSURE.meaning, CLOSURE, "WS_CLOSURE", aligned=True),
-    Section("multipliers", "ws", "of loops, those of each padded to fours", None, "WS_MULTIPLIERS", aligned=True),
+    Section("multipliers", "ws", "of loops, those of each padded to multiples of four", None, "WS_MULTIPLIERS", aligned=True),
     Section("fronts", "ws", "of loops: L, K, k, multipliers, pivots, order", None, "WS_FRONTS"),
-    Section("answers", "ws", "of hinges that fronts pass: U and 1/D, or W"),
+    Section("front gains", "ws", "of hinges that fronts pass: U and 1/D, or W"),
     Section("scratch", "ws", "while a flexible body, or a node of it, is visited", aligned=True),
     Section("records", "ws", "of hinges; behind them of flexible bodies and of nodes"),
 )

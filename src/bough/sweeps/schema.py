@@ -104,11 +104,9 @@ class Record:
         self.size_name, self.prefix, self.written, self.read = size_name, prefix, written, read
         self.variant, self.followers = variant, tuple(followers)
         starts = np.cumsum([0, *(field.size for field in fields)]).tolist()
-        self.starts: dict[str, int] = {}
-        for field, start in zip(fields, starts[:-1], strict=True):
-            for each in (field, field.variant):
-                if each is not None and each.name:
-                    self.starts[self.keyword(each)] = start
+        self.keywords = [tuple(self.keyword(each) for each in (field, field.variant) if each is not None and each.name)
+                         for field in fields]
+        self.starts = {name: start for names, start in zip(self.keywords, starts, strict=False) for name in names}
         self.size: int = starts[-1]
 
     def keyword(self, field: Field) -> str:
@@ -128,12 +126,7 @@ class Record:
 
     def row(self, **values: int) -> list[int]:
         """A record of plan: one integer for each field, by name."""
-        found = []
-        for field, value in self._matched(values):
-            if field.shape:
-                raise ValueError(f"{self.name}: '{self.keyword(field)}' is not one number")
-            found.append(int(value))
-        return found
+        return [int(value) for value in self._matched(values)]
 
     def pack(self, **values: ArrayLike) -> NDArray[np.float64]:
         """(batch, size): a record of pars, by name; a value has its field's shape, or that behind a batch axis.
@@ -142,12 +135,12 @@ class Record:
         array([[0. , 0. , 1. , 0.1],
                [0. , 0. , 1. , 0.2]])
         """
-        return columns(*(self._columns(field, value) for field, value in self._matched(values)))
+        return columns(*(self._columns(field, value) for field, value in zip(self.fields, self._matched(values), strict=True)))
 
     def view(self, array: NDArray, at: int = 0) -> dict[str, NDArray]:
         """The fields of the record that starts at `at`, by name, as views of the array (its last axis)."""
         record = array[..., at:at + self.size]
-        return {self.keyword(field): record[..., start:start + field.size].reshape(*record.shape[:-1], *field.shape)
+        return {self.keyword(field): record[..., start:start + field.size].reshape((*record.shape[:-1], *field.shape))
                 for start, field in self.fields_of(record if self.table == "plan" else None)}
 
     def walk(self, array: NDArray, at: int) -> Iterator[tuple["Record", int]]:
@@ -161,25 +154,18 @@ class Record:
                     last = each
                 end = last[1] + last[0].size
 
-    def _matched(self, values: dict[str, Any]) -> list[tuple[Field, Any]]:
-        """Each field with its value; padding with zeros."""
-        left, found, missing = dict(values), list[tuple[Field, Any]](), []
-        for field in self.fields:
-            names = [self.keyword(each) for each in (field, field.variant) if each is not None and each.name]
-            given = [name for name in names if name in left]
-            if not names:
-                found.append((field, np.zeros(field.shape)))
-            elif len(given) == 1:
-                found.append((field, left.pop(given[0])))
-            else:
-                missing.append(" or ".join(names))
-        if missing or left:
+    def _matched(self, values: dict[str, Any]) -> list[Any]:
+        """By field its value; of padding None."""
+        given = [[name for name in names if name in values] for names in self.keywords]
+        missing = [" or ".join(names) for names, found in zip(self.keywords, given, strict=True) if names and len(found) != 1]
+        if missing or len(values) > sum(map(len, given)):
+            unknown = values.keys() - {name for names in self.keywords for name in names}
             raise TypeError(f"{self.name} ({self.table}): " + "; ".join(
-                [f"missing {', '.join(missing)}"]*bool(missing) + [f"unknown {', '.join(left)}"]*bool(left)))
-        return found
+                [f"missing {', '.join(missing)}"]*bool(missing) + [f"unknown {', '.join(sorted(unknown))}"]*bool(unknown)))
+        return [values[found[0]] if found else None for found in given]
 
-    def _columns(self, field: Field, value: ArrayLike) -> NDArray[np.float64]:
-        array = np.asarray(value, float)
+    def _columns(self, field: Field, value: ArrayLike | None) -> NDArray[np.float64]:
+        array = np.zeros(field.shape) if value is None else np.asarray(value, float)
         lead = array.ndim - len(field.shape)
         if lead not in (0, 1) or array.shape[lead:] != field.shape:
             raise ValueError(f"{self.name} ({self.table}): '{self.keyword(field)}' has shape {array.shape}; its field has "
@@ -190,14 +176,16 @@ class Record:
 def columns(*parts: ArrayLike) -> NDArray[np.float64]:
     """Side by side: 1-D parts are the same for the whole batch, 2-D ones lead with the batch axis."""
     arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
-    batch = max(len(a) for a in arrays)
-    return np.concatenate([np.broadcast_to(a, (batch, a.shape[1])) for a in arrays], axis=1)
+    together, at = np.empty((max(map(len, arrays)), sum(a.shape[1] for a in arrays))), 0
+    for a in arrays:
+        together[:, at:at + a.shape[1]] = a
+        at += a.shape[1]
+    return together
 
 
 def upper_triangle(matrices: NDArray) -> NDArray[np.float64]:
     """(..., 6) of symmetric (..., 3, 3): xx, xy, xz, yy, yz, zz."""
-    rows, cols = np.triu_indices(3)
-    return matrices[..., rows, cols]
+    return matrices[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
 
 @dataclass(frozen=True)
@@ -236,11 +224,11 @@ class Blocks:
         packed = np.zeros(self.size(*counts))
         for name, (start, size) in places.items():
             given = np.atleast_2d(np.asarray(rows[name], float))
-            filled = np.pad(given, ((0, 0), (0, padded(given.shape[1]) - given.shape[1]))).ravel()
-            if len(filled) != size:
-                raise ValueError(f"{self.name} ({self.table}): '{name}' has shape {given.shape}, padded {len(filled)} numbers; "
-                                 f"its block has {size}")
-            packed[start:start + size] = filled
+            count, width = given.shape
+            if count*padded(width) != size:
+                raise ValueError(f"{self.name} ({self.table}): '{name}' has {count} rows of {width}, padded {count*padded(width)} "
+                                 f"numbers; its block has {size}")
+            packed[start:start + size].reshape(count, padded(width))[:, :width] = given
         return packed
 
     def view(self, array: NDArray, at: int, *counts: int) -> dict[str, NDArray]:

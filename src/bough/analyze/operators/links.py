@@ -8,20 +8,21 @@ a flexible body its modal rates come first.
     M(k)        inertia;    a(k), b(k)   acceleration and force that are there without v'
 """
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.analyze.partition_table import link_name
 from bough.analyze.singular_inertia import cross_matrix
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
 from bough.compile.kernel_calls import workspace
 from bough.compile.partition import Hinge, Partition
+from bough.compile.state_layout import Floats
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.model import Model
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ class Link:
     body: str                           # whose joint or modes it is part of
     kind: int
     inner: int                          # index of the inner link; -1: the ground
-    Phi: np.ndarray                     # (N of the inner link, 6 on the ground; N)
-    H: np.ndarray                       # (n, N)
-    speeds: np.ndarray                  # (n,) which entries of v
-    M: np.ndarray                       # (N, N)
-    attitude: np.ndarray                # (3, 3) body axes to inertial axes
-    a: np.ndarray                       # (N,)
-    b: np.ndarray                       # (N,)
+    Phi: Floats                     # (N of the inner link, 6 on the ground; N)
+    H: Floats                       # (n, N)
+    speeds: NDArray[np.intp]        # (n,) which entries of v
+    M: Floats                       # (N, N)
+    attitude: Floats                # (3, 3) body axes to inertial axes
+    a: Floats                       # (N,)
+    b: Floats                       # (N,)
 
     @property
     def size(self) -> int:
@@ -47,7 +48,7 @@ class Link:
 class Links:
     """The links of a state, inner before outer, and the forces along v that the model itself applies."""
     links: tuple[Link, ...]
-    applied: np.ndarray                 # (nv,) springs, dampers, torques of the description
+    applied: Floats                 # (nv,) springs, dampers, torques of the description
     parts: Partition                    # that they were made of
 
     @property
@@ -56,13 +57,12 @@ class Links:
         return [slice(*ends[k:k + 2]) for k in range(len(self.links))]
 
 
-def links_of(model: "Model", q: Any, v: Any, keywords: dict[str, Any]) -> Links:
+def links_of(model: CompiledModel, batch: Batch) -> Links:
     """The links of one state of a tree (loops are left open), as the compiled sweeps see it."""
-    batch = model.batch(q, v, **keywords)
     hinges = batch.tables.parts.hinges[1:]
     out = np.zeros((1, sum(map(length, hinges)) + model.nv))
-    model._call(calls.links, batch, out, ws=workspace(batch.tables, batch.lanes))
-    links, remainders, at = list[Link](), list[np.ndarray](), 0
+    model.call(calls.links, batch, out, ws=workspace(batch.tables, batch.lanes))
+    links, remainders, at = list[Link](), list[Floats](), 0
     for hinge in hinges:
         row, name = out[0, at:at + length(hinge)], link_name(model.names.v, hinge)
         inner = links[hinge.inner - 1].attitude if hinge.inner else np.eye(3)
@@ -83,21 +83,21 @@ def length(hinge: Hinge) -> int:
     return f.LINK_ROW + 6*n
 
 
-def shift(r: np.ndarray) -> np.ndarray:
+def shift(r: Floats) -> Floats:
     """phi(r): a wrench at r, seen from the origin."""
     phi = np.eye(6)
     phi[:3, 3:] = cross_matrix(r)
     return phi
 
 
-def inertia(J: np.ndarray, h: np.ndarray, m: Any) -> np.ndarray:
+def inertia(J: Floats, h: Floats, m: Any) -> Floats:
     """(6, 6): rigid inertia about the origin."""
     M, across = m*np.eye(6), cross_matrix(h)
     M[:3, :3], M[:3, 3:], M[3:, :3] = J, across, -across
     return M
 
 
-def columns(hinge: Hinge, C: np.ndarray) -> np.ndarray:
+def columns(hinge: Hinge, C: Floats) -> Floats:
     """H of an ordinary hinge, (n, 6): see `sweeps.primitive`."""
     zero = np.zeros((3, 3))
     if hinge.kind == REVOLUTE:
@@ -111,12 +111,12 @@ def columns(hinge: Hinge, C: np.ndarray) -> np.ndarray:
     return np.zeros((0, 6))
 
 
-def shapes(C: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def shapes(C: Floats, numbers: Floats) -> Floats:
     """(6, n): spatial shapes or wrenches of all modes, body axes to inertial axes."""
     return np.einsum("ij,rcj->cir", C, numbers.reshape(-1, 2, 3)).reshape(6, -1)
 
 
-def rigid_link(name: str, hinge: Hinge, row: np.ndarray, C_inner: np.ndarray) -> Link:
+def rigid_link(name: str, hinge: Hinge, row: Floats, C_inner: Floats) -> Link:
     """An ordinary hinge with its rigid body, or a node, which the modes of its inner link move: Phi = [Pi^T; phi]."""
     C, Phi = row[f.LINK_ATTITUDE:][:9].reshape(3, 3), shift(row[f.LINK_OFFSET:][:3])
     if hinge.kind == NODE:
@@ -126,7 +126,7 @@ def rigid_link(name: str, hinge: Hinge, row: np.ndarray, C_inner: np.ndarray) ->
     return Link(name, hinge.joint, hinge.kind, hinge.inner - 1, Phi, H, hinge.v + np.arange(len(H)), M, C, np.zeros(6), b)
 
 
-def modal_link(name: str, hinge: Hinge, row: np.ndarray) -> Link:
+def modal_link(name: str, hinge: Hinge, row: Floats) -> Link:
     """The modes of a flexible body, with its mass: Phi = [0, phi], H = [I, -Pi_F^T], Pi_F the shapes of its inboard node."""
     n, C = hinge.flexible.n_modes, row[f.LINK_ATTITUDE:][:9].reshape(3, 3)
     more = row[f.LINK_ROW:]

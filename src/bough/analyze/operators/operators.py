@@ -1,7 +1,7 @@
 """The spatial operators of a state, and the identities of the papers as calls."""
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,12 @@ from bough.analyze.operators.recursion import Chains, block_diagonal
 from bough.analyze.operators.split import Split, split_link
 from bough.analyze.operators.whole import whole_joints
 from bough.analyze.singular_inertia import SUSPECT, first_singular, message
+from bough.compile.batch import Batch, array
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.state_layout import Floats
 from bough.errors import StateError
 from bough.kernels.hinges import FREE
-from bough.model.arguments import array
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.model import Model
-
 
 PARTITIONED = "partitioned"             # the links are the hinges that the compiler made
 SINGULAR = 1e-13                        # of directions that points cannot move in, against the others
@@ -55,9 +53,9 @@ class Operators:
     True
     """
 
-    def __init__(self, model: "Model", q: np.ndarray, v: np.ndarray, links: Links, keywords: dict[str, Any],
-                 form: str = PARTITIONED):
-        self.model, self.q, self.v, self.links, self._keywords, self.form = model, q, v, links, keywords, form
+    def __init__(self, model: CompiledModel, batch: Batch, links: Links, form: str = PARTITIONED):
+        self.model, self.links, self.form, self._batch = model, links, form, batch
+        self.q, self.v = batch.q[0], batch.v[0]
         self.free = model.free
         sizes, names, nv = [link.size for link in links.links], model.names.v, model.nv
         self.link_space = Space("link", tuple(link.name for link in links.links), tuple(np.cumsum([0, *sizes]).tolist()))
@@ -99,7 +97,7 @@ class Operators:
                               "hinge maps of the free speeds, a block a link")
 
     @property
-    def _free_maps(self) -> list[np.ndarray]:
+    def _free_maps(self) -> list[Floats]:
         return [link.H[rows] for link, rows in zip(self._each, self._free_rows, strict=True)]
 
     @cached_property
@@ -122,7 +120,7 @@ class Operators:
         """Newton-Euler factorization, H Phi M Phi* H*: of all speeds, free and held [JR 45]."""
         return self.H @ self.Phi @ self.M @ self.Phi.T @ self.H.T
 
-    def _on_links(self, name: str, blocks: Sequence[np.ndarray], how: str) -> Operator:
+    def _on_links(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
         return block_diagonal(name, self.link_space, self.link_space, blocks, self._places, self._places, how)
 
     # ---- articulated bodies: the Riccati recursion --------------------------------------------------------------------
@@ -172,7 +170,7 @@ class Operators:
         return self._on_links("tau_bar", self._passing, "I - G H, a block a link")
 
     @property
-    def _passing(self) -> list[np.ndarray]:
+    def _passing(self) -> list[Floats]:
         return [np.eye(len(H.T)) - G @ H for G, H in zip(self.articulated.G, self._free_maps, strict=True)]
 
     @cached_property
@@ -186,7 +184,7 @@ class Operators:
         return self._chains.all_steps("Psi", self._articulated_steps, "(I - E_Psi)^-1, by recursion inward")
 
     @property
-    def _articulated_steps(self) -> list[np.ndarray]:
+    def _articulated_steps(self) -> list[Floats]:
         return [link.Phi @ passing for link, passing in zip(self._each, self._passing, strict=True)]
 
     # ---- innovations factorization -------------------------------------------------------------------------------------
@@ -209,7 +207,7 @@ class Operators:
             return compiled_inverse(self.model, self.q, self.free_space)
         order = np.concatenate([np.zeros(0, int), *self._free_speeds])
 
-        def apply(X: np.ndarray) -> np.ndarray:
+        def apply(X: Floats) -> Floats:
             Y = np.empty(X.shape)
             for j in range(X.shape[1]):
                 Y[order, j] = self.articulated.solve(X[order, j])
@@ -223,16 +221,16 @@ class Operators:
 
     # ---- dynamics --------------------------------------------------------------------------------------------------------
     @property
-    def a(self) -> np.ndarray:
+    def a(self) -> Floats:
         """Accelerations of all links that are there without v', gravity's and prescribed ones with them: V' = Phi* (H* v' + a)."""
         return np.concatenate([link.a for link in self._each])
 
     @property
-    def b(self) -> np.ndarray:
+    def b(self) -> Floats:
         """Forces that motion, elasticity and loads demand of all links: f = Phi (M V' + b)."""
         return np.concatenate([link.b for link in self._each])
 
-    def accelerations(self, tau: Any = None) -> np.ndarray:
+    def accelerations(self, tau: Any = None) -> Floats:
         """v' of the free speeds under torques tau along all speeds, besides what the model itself applies [JR 57]."""
         given = np.zeros(self.model.nv) if tau is None else array("tau", tau, self.model.nv)
         if given.shape != (self.model.nv,):
@@ -242,7 +240,7 @@ class Operators:
         found = self.inverse_factor.T @ nu - K.T @ (Psi.T @ self.a)
         return found - self._with_the_orbit(given) if self.model.in_orbit else found
 
-    def _with_the_orbit(self, tau: np.ndarray) -> np.ndarray:
+    def _with_the_orbit(self, tau: Floats) -> Floats:
         """The acceleration of the mass center by forces along free joints: it belongs to the orbit, and q counts from there."""
         shared, tables = np.zeros(self.model.nv), self.model.tables
         for hinge in tables.parts.hinges:
@@ -258,7 +256,7 @@ class Operators:
         ops, S = self._with_points(points)
         return (S.T @ ops.Phi.T @ ops.H.T).named("J", "S* Phi* H*, by recursion outward")
 
-    def mobility(self, points: Sequence[Point]) -> np.ndarray:
+    def mobility(self, points: Sequence[Point]) -> Floats:
         """J M^-1 J* of the free speeds: accelerations of points for unit wrenches at them, (6 points, 6 points).
 
         By one recursion inward for each column: with Y = H Psi S it is Y* D^-1 Y, S the points as forces on links."""
@@ -266,7 +264,7 @@ class Operators:
         Y = (ops.H_free @ ops.Psi @ S).dense()
         return Y.T @ (ops.D_inverse @ Y)
 
-    def operational_space_inertia(self, points: Sequence[Point]) -> np.ndarray:
+    def operational_space_inertia(self, points: Sequence[Point]) -> Floats:
         """The inertia that points show to wrenches at them, the inverse of J M^-1 J*: O(N) and the cube of the points."""
         mobility = self.mobility(points)
         size = np.sqrt(np.diag(mobility))
@@ -275,14 +273,14 @@ class Operators:
         if rank < len(mobility):
             raise StateError(f"the points {', '.join(map(str, points))} move in {rank} of {len(mobility)} directions only, so that "
                              "their inertia is infinite; ask for their mobility(), or for fewer points")
-        return np.linalg.inv(mobility)
+        return np.asarray(np.linalg.inv(mobility), np.float64)
 
     def _with_points(self, points: Sequence[Point]) -> tuple["Operators", Operator]:
         """Operators of the partitioned tree whose links have the nodes that are asked for, and the points as forces on links."""
         wrenches, ops = node_wrenches(self.model, points), self
         if wrenches or self.form != PARTITIONED:
-            keywords = {**self._keywords, "wrenches": {**wrenches, **(self._keywords.get("wrenches") or {})}}
-            ops = Operators(self.model, self.q, self.v, links_of(self.model, self.q, self.v, keywords), keywords)
+            batch = self.model.changed(self._batch, wrenches={**wrenches, **self._batch.wrenches})
+            ops = Operators(self.model, batch, links_of(self.model, batch))
         return ops, point_forces(self.model, ops.links, ops.link_space, points)
 
     # ---- other partitions --------------------------------------------------------------------------------------------------
@@ -295,7 +293,7 @@ class Operators:
         return self._with(split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
 
     def _with(self, links: Links, form: str) -> "Operators":
-        return Operators(self.model, self.q, self.v, links, self._keywords, form)
+        return Operators(self.model, self._batch, links, form)
 
     def __repr__(self) -> str:
         held = f", {self.model.nv - self.free.sum()} held" if not self.free.all() else ""
@@ -305,12 +303,9 @@ class Operators:
                 "  log_det(), accelerations(tau), jacobian(points), mobility(points), operational_space_inertia(points)")
 
 
-def operators_of(model: "Model", q: Any, v: Any, whole: bool, keywords: dict[str, Any]) -> Operators:
-    """Operators of one state."""
-    tree = model.without_loops()
-    batch = tree.batch(q, np.zeros(model.nv) if v is None else v, **keywords)
+def operators_of(tree: CompiledModel, batch: Batch, whole: bool) -> Operators:
+    """Operators of one state of a tree."""
     if not batch.single:
-        raise StateError(f"q has {batch.n} rows; operators are those of one state, give {model.nq} numbers")
-    q, v = batch.x[0, :model.nq], batch.x[0, model.nq:model.nq + model.nv]
-    ops = Operators(tree, q, v, links_of(tree, q, v, keywords), keywords)
+        raise StateError(f"q has {batch.n} rows; operators are those of one state, give {tree.nq} numbers")
+    ops = Operators(tree, batch, links_of(tree, batch))
     return ops.whole() if whole else ops

@@ -1,25 +1,20 @@
-"""Whether the momentum cloud's six equations are all that a model needs, and whether they are cheaper [MC 23]."""
-from typing import TYPE_CHECKING
-
+"""The momentum cloud: whether its six equations are all that a model needs [MC 23]."""
 from bough.compile.cloud_tables import base_hinge
 from bough.compile.tables import Tables
+from bough.describe import CentralGravity, System
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.model.model import Model
 
 BASES = ([FREE], [PRISMATIC]*3 + [SPHERICAL], [PRISMATIC]*3 + [REVOLUTE]*3)
 MOST_UNKNOWN, SHARE = 4, 4      # hinges of unknown motion up to which it is cheaper: so many, and one of so many hinges
 
 
-def cloud_problem(model: "Model") -> str | None:
-    """Why the six equations do not do for what a model holds now; None if they do."""
-    tables, system = model.tables, model.system
+def cloud_problem(tables: Tables, system: System) -> str | None:
+    """Why the six equations do not do for what is held now; None if they do."""
     bends = [body.name for body in system.bodies.values() if body.flexible is not None]
     if bends:
         return f"body '{bends[0]}' is flexible"
-    if model.in_orbit:
+    if isinstance(system.gravity, CentralGravity):
         return "gravity is central"
     return base_problem(tables) or unknown_problem(tables) or loop_problem(tables)
 
@@ -55,7 +50,7 @@ def loop_problem(tables: Tables) -> str | None:
     return None
 
 
-def chosen_cloud(model: "Model") -> bool:
-    """Whether the cloud is taken where no method is asked for: it applies, most of the motion is given, and so it is cheaper."""
-    unknown, hinges = model.tables.size(f.N_CLOUDS), model.tables.size(f.N_HINGES)
-    return bool(model.holds) and unknown <= min(MOST_UNKNOWN, hinges//SHARE) and model.no_cloud is None
+def mostly_given(tables: Tables) -> bool:
+    """Whether so much of the motion is given that the cloud is cheaper, if it applies."""
+    unknown, hinges = tables.size(f.N_CLOUDS), tables.size(f.N_HINGES)
+    return unknown <= min(MOST_UNKNOWN, hinges//SHARE)

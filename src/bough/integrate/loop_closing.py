@@ -1,28 +1,26 @@
 """Closed loops in a run: a start that closes them, and what keeps them closed."""
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bough.compile.kernel_calls import call, group_parameters, lanes_for
+from bough.compile.state_layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import loops
-from bough.integrate.compiled.tableaus import CORRECTIONS, SPEEDS, euler_cromer
+from bough.integrate.compiled.tableaus import euler_cromer
 from bough.integrate.grid import positive
-from bough.integrate.stiff import STIFF
+from bough.integrate.run import STIFF, Run, with_corrections
 from bough.model import Model
 from bough.sweeps import fields as f
 
-if TYPE_CHECKING:
-    from bough.integrate.run import Run
-
-WAYS = ("projection", "baumgarte")
+STABILIZATIONS = ("projection", "baumgarte")
 MOST_CORRECTIONS = 6                # after a step: of positions until they close, then of speeds
 STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which an open loop closes by a factor e
 USUAL_STEP = 1e-3                   # s: where the method chooses its own
 
 
-def closing_way(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
+def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
     """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
     if not model.system.loops:
         if stabilize is not None or len(hold):
@@ -32,9 +30,10 @@ def closing_way(model: Model, method: str, stabilize: Any, hold: Sequence[str]) 
     if stabilize is None:
         return "baumgarte" if method in STIFF else "projection"
     if isinstance(stabilize, str):
-        if stabilize not in WAYS:
-            raise StateError(f"stabilize is '{stabilize}'{nearest(stabilize, WAYS)}; one of {', '.join(WAYS)}, or a frequency "
-                             "in rad/s")
+        if stabilize not in STABILIZATIONS:
+            known = ", ".join(STABILIZATIONS)
+            raise StateError(f"stabilize is '{stabilize}'{nearest(stabilize, STABILIZATIONS)}; one of {known}, or a frequency in "
+                             "rad/s")
         if stabilize == "projection" and method in STIFF:
             raise StateError(f"stabilize is 'projection', but the method '{method}' keeps its own past steps; use 'baumgarte', or "
                              "rk4 or dopri5")
@@ -43,46 +42,43 @@ def closing_way(model: Model, method: str, stabilize: Any, hold: Sequence[str]) 
     return float(stabilize)
 
 
-def stabilized(pars: np.ndarray, way: str | float | None, method: str, step: float | None) -> np.ndarray:
+def stabilized(pars: Floats, chosen: str | float | None, method: str, step: float | None) -> Floats:
     """Parameters with the frequency of Baumgarte's stabilization, where there is any; `step` is that of the method, if it has one.
 
     Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step) the next step takes out what they are off."""
-    if way is None or (way == "projection" and method != "euler-cromer"):
+    if chosen is None or (chosen == "projection" and method != "euler-cromer"):
         return pars
     pars = pars.copy()
-    pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if way == "projection"
-                                else 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if way == "baumgarte" else way)
+    pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if chosen == "projection"
+                                else 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if chosen == "baumgarte" else chosen)
     return pars
 
 
-def corrected(tableau: np.ndarray, way: str | float | None, speeds: bool) -> np.ndarray:
+def corrected(tableau: Floats, chosen: str | float | None, speeds: bool) -> Floats:
     """A method that closes loops after each step, where projection is asked for: positions, and speeds too if it shall."""
-    tableau = tableau.copy()
-    tableau[CORRECTIONS], tableau[SPEEDS] = MOST_CORRECTIONS if way == "projection" else 0, speeds
-    return tableau
+    return with_corrections(tableau, MOST_CORRECTIONS if chosen == "projection" else 0, speeds)
 
 
-def close_start(model: Model, x: np.ndarray, hold: Sequence[str], parameters: Mapping[str, Any] | None) -> str | None:
+def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mapping[str, Any] | None) -> str | None:
     """Close the loops of initial states, in place; says what changed most, if it is more than rounding."""
     if not model.system.loops:
         return None
-    given, n = x[:, :model.nq + model.nv].copy(), model.nq
-    for i, row in enumerate(x):
+    given = x.copy()
+    for i, row in enumerate(map(model.state, x)):
         member = model if parameters is None else model.with_parameters({name: value[i] for name, value in parameters.items()})
         try:
-            row[:n], row[n:n + model.nv] = member.assemble(row[:n], row[n:n + model.nv], hold=hold)
+            row.q[:], row.v[:] = member.assemble(row.q, row.v, hold=hold)
         except StateError as error:
             where = "" if len(x) == 1 else f"initial state {i} of the batch: "
             raise StateError(f"{where}{error}") from None
-    change = np.abs(x[:, :n + model.nv] - given).max(axis=0)
+    change = np.abs(x - given).max(axis=0)
     worst = int(change.argmax())
     if change[worst] < 1e-9:
         return None
-    name = f"q of '{model.names.q[worst]}'" if worst < n else f"v of '{model.names.v[worst - n]}'"
-    return f"to close the loops {name} was changed by {change[worst]:.3g}, most of all"
+    return f"to close the loops {model.entry_name(worst)} was changed by {change[worst]:.3g}, most of all"
 
 
-def close_samples(run: "Run", first: int) -> None:
+def close_samples(run: Run, first: int) -> None:
     """Close the loops in the samples recorded from `first` on: those inside a step are interpolated, and Euler-Cromer's speeds wait
     for the next step.  A step of no length does it, at the sample's time, for what is prescribed depends on it."""
     nx, model = run.x.shape[1], run.model
@@ -97,9 +93,9 @@ def close_samples(run: "Run", first: int) -> None:
             states[:, part] = x.reshape(len(run.x), len(part), nx)
 
 
-def closed_states(run: "Run", pars: np.ndarray, x: np.ndarray, tableau: np.ndarray, t: float) -> np.ndarray:
+def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float) -> Floats:
     tables, lanes = run.model.tables, lanes_for(len(run.x))             # those of a run with fixed steps: compiled already
-    nu, at = tables.n_u, tables.size(f.WS_SIZE)
+    nu, at = run.u.shape[1], tables.size(f.WS_SIZE)
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     call(loops.FIXED["order-n"], tables, group_parameters(pars, lanes),
          (tableau, 0, np.zeros(x.shape[1] + nu + 1), at), np.array([[t, t, 1.0, -1.0, 0.0, 1.0]]),

@@ -1,17 +1,17 @@
 """The state at t = 0: what the caller gives, or what the description says."""
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from bough.analyze.held_coordinates import impose
 from bough.compile.parameters import members as count_members
+from bough.compile.state_layout import Floats
 from bough.errors import StateError
 from bough.model import Model
 
 
-def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
-                  parameters: Mapping[str, Any] | None) -> tuple[np.ndarray, bool]:
+def initial_states(model: Model, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None, orbit0: ArrayLike | None,
+                   parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
     """(batch, nx) of initial states, and whether a batch was asked for."""
     q = model.q0 if q0 is None else q0
     v = model.v0 if v0 is None else v0
@@ -22,20 +22,25 @@ def starting_rows(model: Model, q0: Any, v0: Any, wheels0: Any, orbit0: Any,
     if members is not None and batch.n != members:
         raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
     x = batch.x.copy()
-    unit_quaternions(model, x)
+    model.normalize_quaternions(x)
     check_prescribed(model, x)
     if model.in_orbit and members is None:
         center(model, x)
     elif model.in_orbit:
         for i in range(batch.n):
-            center(model.with_parameters({name: value[i] for name, value in (parameters or {}).items()}), x[i:i + 1])
+            center(model.with_parameters(member_of(parameters, i) or {}), x[i:i + 1])
     return x, not batch.single
 
 
-def check_prescribed(model: Model, x: np.ndarray) -> None:
+def member_of(parameters: Mapping[str, ArrayLike] | None, member: int) -> dict[str, Floats] | None:
+    """The parameters of one member of a batch."""
+    return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
+
+
+def check_prescribed(model: Model, x: Floats) -> None:
     """A state that is given must agree with what is prescribed, and locked coordinates must rest."""
     wanted = x.copy()
-    impose(model, wanted, 0.0)
+    model.follow_motions(wanted, 0.0)
     wrong = np.argwhere(np.abs(wanted - x) > 1e-9*np.maximum(1.0, np.abs(wanted)))
     if len(wrong):
         row, entry = wrong[0]
@@ -44,17 +49,12 @@ def check_prescribed(model: Model, x: np.ndarray) -> None:
                          f"{wanted[row, entry]:.6g}; let model.follow(q, v) fill in what is prescribed, or change the motion")
 
 
-def unit_quaternions(model: Model, x: np.ndarray) -> None:
-    for at in model.quaternions:
-        x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4], axis=1, keepdims=True)
-
-
-def center(model: Model, x: np.ndarray) -> None:
+def center(model: Model, x: Floats) -> None:
     """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
-    q, v = x[:, :model.nq], x[:, model.nq:model.nq + model.nv]
-    seen = model.bodies(q, v)
-    position, velocity = seen.center_of_mass, seen.momentum[:, 3:]/seen.mass.sum()
+    state = model.state(x)
+    bodies = model.bodies(state.q, state.v)
+    position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum()
     for hinge in model.tables.parts.hinges[1:]:
         if hinge.inner == 0:
-            q[:, hinge.q:hinge.q + 3] -= position @ hinge.turn
-            v[:, hinge.v:hinge.v + 3] -= velocity @ hinge.turn
+            state.q[:, hinge.q:hinge.q + 3] -= position @ hinge.turn
+            state.v[:, hinge.v:hinge.v + 3] -= velocity @ hinge.turn

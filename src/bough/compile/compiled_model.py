@@ -1,0 +1,286 @@
+"""The compiled model: a system, its tables, names and sizes, what is held now, and states as the kernels take them."""
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.compile.assemble import build_tables
+from bough.compile.batch import Batch, Wrenches, array, check_quaternions, motor_rows, rows, wrench_rows
+from bough.compile.cloud_choice import cloud_problem
+from bough.compile.coordinates import coordinate_places, holdable
+from bough.compile.hold_tables import Hold, declared_holds, prescribed_motion
+from bough.compile.kernel_calls import call, group_parameters, lanes_for, workspace
+from bough.compile.layout import InputWrench
+from bough.compile.motion_tables import breaks, motion_rows
+from bough.compile.state_layout import Floats, InputLayout, State, StateLayout
+from bough.compile.switching import switched
+from bough.compile.tables import Tables, described_inputs
+from bough.describe import CentralGravity, System
+from bough.describe.coordinate_names import coordinate_names, speed_names
+from bough.errors import StateError, nearest
+from bough.kernels.hinges import FREE, SPHERICAL
+
+
+@dataclass(frozen=True)
+class Names:
+    """What each entry of q, v, tau and of the wheel speeds is."""
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    wheels: tuple[str, ...]
+
+
+class CompiledModel:
+    """What the analyses need of a system.
+
+    Attributes
+    ----------
+    system : System
+        A copy of the description.
+    names : Names
+        What each entry of q, v and of the wheel speeds is, and the bodies and joints in their order.
+    layout : StateLayout
+        Where q, v, wheel speeds and orbit are in a state x.
+    nq, nv, nw : int
+        Lengths of q, of v, and the number of wheels.
+    q0, v0, wheel_speeds : ndarray
+        The initial state of the description.
+    holds : Mapping[str, Hold]
+        Coordinates that are locked or prescribed now.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system.copy()
+        self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
+        self._tables: dict[Any, Tables] = {}
+        self.holds: Mapping[str, Hold] = declared_holds(system)
+        self.contacts: tuple[str, ...] = ()             # stops that are in contact
+        bodies = system.bodies.values()
+        self.names = Names(
+            q=tuple(name for body in bodies for name in coordinate_names(body)),
+            v=tuple(name for body in bodies for name in speed_names(body)),
+            bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels))
+        self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)
+        self.nq, self.nv, self.nw, self.in_orbit = self.layout.nq, self.layout.nv, self.layout.nw, self.layout.in_orbit
+        self.places = coordinate_places(system)
+        self.wheel_speeds: Floats = np.array([wheel.speed for wheel in system.wheels.values()])
+        start = self.layout.view(self.layout.pack(*initial_position(system), self.wheel_speeds, self.initial_orbit)[None])
+        self.follow_motions(start.x, 0.0)
+        self.q0: Floats = start.q[0]
+        self.v0: Floats = start.v[0]
+
+    # ---- tables ---------------------------------------------------------------------------------------------
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables that the sweeps read: welds merged, no wrenches of the caller."""
+        return self.tables_for()
+
+    def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
+        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
+        key = inputs, keep_welds
+        if key not in self._tables:
+            if key not in self._built:
+                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
+            self._tables[key] = switched(self._built[key], self.holds, self.contacts)
+        return self._tables[key]
+
+    def call(self, kernel: Any, batch: Batch, *more: NDArray[Any], ws: Floats | None = None) -> None:
+        """Call a kernel on all rows of a batch; `more`: its further arguments."""
+        tables, lanes = batch.tables, batch.lanes
+        call(kernel, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, *more,
+             workspace(tables, lanes) if ws is None else ws)
+
+    # ---- what is held ----------------------------------------------------------------------------------------
+    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = ()) -> Self:
+        """The same model with other coordinates locked or prescribed, and these stops in contact: what events do in a run."""
+        other = copy.copy(self)
+        other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
+        for name in ("tables", "free", "no_cloud"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def without_loops(self) -> Self:
+        """The same tree with all its loops open."""
+        if not self.system.loops:
+            return self
+        other = self.switched(self.holds, self.contacts)
+        other.system, other._built = self.system.copy(), {}
+        other.system.loops.clear()
+        other.input_layout = InputLayout.of(other.system)
+        return other
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """(nv,) of truth values: which speeds are found by the dynamics, neither locked nor prescribed."""
+        return ~np.isin(self.names.v, list(self.holds))
+
+    @cached_property
+    def no_cloud(self) -> str | None:
+        """Why the momentum cloud does not apply to what is held now; None if it does."""
+        return cloud_problem(self.tables, self.system)
+
+    def motion(self, t: ArrayLike) -> dict[str, Floats]:
+        """By prescribed coordinate: its position, rate and acceleration, each of the shape of t."""
+        return prescribed_motion(self.tables.holds.coordinates, self.holds, t)
+
+    def follow_motions(self, x: Floats, t: float) -> None:
+        """In states (batch, nx): put prescribed coordinates where they are at the time t, and locked ones at rest."""
+        if not self.holds:
+            return
+        coordinates, state = holdable(self.system), self.layout.view(x)
+        motion = prescribed_motion(coordinates, self.holds, t)
+        for name in self.holds:
+            coordinate = coordinates[name]
+            state.v[:, coordinate.v] = motion[name][1] if name in motion else 0.0
+            if name in motion:
+                state.q[:, coordinate.q] = motion[name][0]
+
+    def motion_breaks(self, until: float) -> Floats:
+        """Times at which what is prescribed changes its law: steps must end there."""
+        coordinates, found = holdable(self.system), [np.zeros(0)]
+        for name, hold in self.holds.items():
+            if hold.motion is not None:
+                found.append(hold.origin + breaks(motion_rows(coordinates[name].motions[hold.motion]), until - hold.origin))
+        return np.unique(np.concatenate(found))
+
+    # ---- names and places -------------------------------------------------------------------------------------
+    @cached_property
+    def quaternions(self) -> list[int]:
+        """Where quaternions start in q."""
+        return [hinge.q + (3 if hinge.kind == FREE else 0) for hinge in self.tables.parts.hinges if hinge.kind in (SPHERICAL, FREE)]
+
+    def normalize_quaternions(self, x: Floats) -> None:
+        """In states (batch, nx): give quaternions unit length."""
+        for at in self.quaternions:
+            x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4], axis=1, keepdims=True)
+
+    def body_index(self, body: str) -> int:
+        """Where a body is in the order of the description."""
+        if body not in self.names.bodies:
+            raise StateError(f"there is no body '{body}'{nearest(body, self.names.bodies)}; "
+                             f"the bodies are {', '.join(self.names.bodies)}")
+        return self.names.bodies.index(body)
+
+    def modes(self, body: str) -> tuple[slice, slice]:
+        """Where the modal coordinates of a body are in q, and their rates in v."""
+        described, (q, v) = self.system.bodies[body], self.places[body]
+        return slice(q + described.joint.n_q, q + described.n_q), slice(v + described.joint.n_v, v + described.n_v)
+
+    def entry_name(self, entry: int) -> str:
+        """What an entry of x is, in words."""
+        return self.layout.entry_name(entry, self.names.q, self.names.v, self.names.wheels)
+
+    def state(self, x: Floats) -> State:
+        """States x (..., nx) with views of their parts by name."""
+        return self.layout.view(x)
+
+    @property
+    def initial_orbit(self) -> Floats:
+        """Position and velocity of the mass center, (6,); empty without central gravity."""
+        gravity = self.system.gravity
+        return np.array([*gravity.position, *gravity.velocity] if isinstance(gravity, CentralGravity) else [])
+
+    def actuation(self, t: ArrayLike) -> Floats:
+        """(nv + nw,): joint and motor torques of the description itself, constants and time tables, at t; rows for many."""
+        times = np.asarray(t, float)
+        found = self.input_layout.view(described_inputs(self.tables, np.atleast_1d(times))).controls
+        return found if times.ndim else found[0]
+
+    # ---- states ------------------------------------------------------------------------------------------------
+    def batch(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, wrenches: Wrenches | None = None,
+              frame: str = "body", t: ArrayLike = 0.0, wheels: ArrayLike | None = None, motors: ArrayLike | None = None,
+              orbit: ArrayLike | None = None, keep_welds: bool = False) -> Batch:
+        """Check one state or many, with their inputs, and make rows of them.
+
+        Parameters
+        ----------
+        q, v : array_like
+            Coordinates (nq,) and speeds (nv,), or rows of them; without v, at rest.
+        tau : array_like, optional
+            Joint torques and forces (nv,), on top of those of the description.
+        wrenches : mapping, optional
+            By body, or (body, node): [moment, force] about the origin of its frame.
+        frame : {"body", "world"}
+            The axes of the wrenches.
+        t : array_like
+            The time, for time tables and prescribed motions.
+        wheels, motors : array_like, optional
+            Wheel speeds relative to their bodies (those of the description, if not given) and motor torques, (nw,).
+        orbit : array_like, optional
+            Position and velocity of the mass center, (6,), with central gravity (that of the description, if not given).
+        keep_welds : bool
+            With tables that have a hinge for every joint, welds too.
+        """
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise StateError(f"wrenches is {wrenches!r}; give a dict from body names, or (body, node), to [moment, force]")
+        v = np.zeros(self.nv) if v is None else v
+        optional = {"tau": (tau, self.nv), "wheels": (wheels, self.nw), "motors": (motors, self.nw), "orbit": (orbit, 6)}
+        given = [array("q", q, self.nq), array("v", v, self.nv)]
+        given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]
+        given += [array(f"wrench on '{body}'", wrench, 6) for body, wrench in (wrenches or {}).items()]
+        times = array("t", t, 1)
+        n = max(times.size, *(len(np.atleast_2d(a)) for a in given))
+        single = n == 1 and times.ndim == 0 and all(a.ndim <= 1 for a in given)
+        state = self.layout.view(self.layout.pack(
+            rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
+            self._orbit_rows(orbit, n)))
+        check_quaternions(self.tables.parts, state.q)
+        loads = wrench_rows(self.system, wrenches, frame, n)
+        doubled = np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1)
+        none = self.input_layout.view(np.zeros((n, self.input_layout.nu)))
+        return self._assembled(Batch(self.tables, lanes_for(n), doubled, state, none, loads, frame, single),
+                               None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
+                               None if motors is None else motor_rows(self.system, motors, n), keep_welds)
+
+    def changed(self, batch: Batch, *, wrenches: Mapping[tuple[str, str | None], Floats] | None = None, torques: bool = True,
+                keep_welds: bool = False) -> Batch:
+        """The same states with other wrenches, with or without the joint torques, with or without a hinge for every weld."""
+        loads = batch.wrenches if wrenches is None else wrenches
+        tau = batch.inputs.tau if torques else None
+        return self._assembled(replace(batch, wrenches=loads), tau, batch.inputs.motors, keep_welds)
+
+    def _assembled(self, batch: Batch, tau: Floats | None, motors: Floats | None, keep_welds: bool) -> Batch:
+        """A batch with the tables and the inputs that its wrenches and torques need."""
+        places = tuple(InputWrench(body, node, batch.frame == "world") for body, node in batch.wrenches)
+        inputs = replace(self.input_layout, callers=len(places))
+        u = np.zeros((batch.n, inputs.nu))
+        if tau is not None:
+            u[:, inputs.tau] = tau
+        if motors is not None:
+            u[:, inputs.motors] = motors
+        for i, wrench in enumerate(batch.wrenches.values()):
+            u[:, inputs.caller_wrench(i)] = wrench
+        return replace(batch, tables=self.tables_for(places, keep_welds), inputs=inputs.view(u))
+
+    def _wheel_rows(self, wheels: ArrayLike | None, n: int) -> Floats:
+        if wheels is not None and not self.nw and np.size(wheels):
+            raise StateError(f"wheels is {wheels!r}, but the system has no wheels; leave it out")
+        return rows("wheels", self.wheel_speeds if wheels is None else wheels, self.nw, n, self.names.wheels)
+
+    def _orbit_rows(self, orbit: ArrayLike | None, n: int) -> Floats:
+        if not self.in_orbit:
+            if orbit is not None:
+                raise StateError("orbit is given, but the system's gravity is uniform; leave it out, or give the system "
+                                 "CentralGravity")
+            return np.zeros((n, 0))
+        return rows("orbit", self.initial_orbit if orbit is None else orbit, 6, n, ("x", "y", "z", "vx", "vy", "vz"))
+
+
+def initial_position(system: System) -> tuple[Floats, Floats]:
+    """q and v that the joints' q0 and v0 and the bodies' eta0 and etadot0 say, neutral where they say nothing."""
+    q: list[float] = []
+    v: list[float] = []
+    for body in system.bodies.values():
+        joint = body.joint
+        neutral = [0.0]*joint.n_q
+        if joint.rotations == "spherical":
+            neutral[-1] = 1.0
+        still = [0.0]*body.n_modes
+        q += [*(neutral if joint.q0 is None else joint.q0), *(still if body.eta0 is None else body.eta0)]
+        v += [*([0.0]*joint.n_v if joint.v0 is None else joint.v0), *(still if body.etadot0 is None else body.etadot0)]
+    return np.array(q), np.array(v)

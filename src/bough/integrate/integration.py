@@ -1,0 +1,184 @@
+"""Integrate a model from an initial state."""
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.compile.coordinates import holdable
+from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP_OPTIONS, wrong_option
+from bough.errors import StateError, nearest
+from bough.integrate.compiled import loops
+from bough.integrate.compiled.callback import Controller
+from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED
+from bough.integrate.compiled_steps import run_adaptive, run_fixed
+from bough.integrate.control import PythonControl
+from bough.integrate.events import EventHandler, run_with_events
+from bough.integrate.grid import build_grid, positive
+from bough.integrate.initial_state import initial_states, member_of
+from bough.integrate.loop_closing import close_samples, close_start, corrected, stabilization, stabilized
+from bough.integrate.run import STIFF, ControlFailure, Plan, Progress, Run
+from bough.integrate.stiff import run_stiff
+from bough.integrate.trajectory import Trajectory
+from bough.model import Model
+from bough.progress import Bar
+
+DYNAMICS = ("auto", *loops.FIXED)
+METHODS = (*FIXED, *ADAPTIVE, *STIFF)
+RTOL, ATOL = 1e-9, 1e-12          # of the adaptive methods
+OPEN_GAP = 1e-6                     # m or rad: a loop that is open by more is not closed
+
+
+def integrate(model: Model, *, q0: ArrayLike | None = None, v0: ArrayLike | None = None, wheels0: ArrayLike | None = None,
+              orbit0: ArrayLike | None = None, until: float,
+              dt: float | None = None, method: str = "rk4", sample_rate: float | None = None, rtol: float | None = None,
+              atol: float | None = None, first_step: float | None = None, max_step: float | None = None,
+              dynamics: str = "auto", control: Any = None, control_period: float | None = None,
+              parameters: Mapping[str, ArrayLike] | None = None, stabilize: str | float | None = None, hold: Sequence[str] = (),
+              progress: Progress | None = None) -> Trajectory:
+    """Integrate from t = 0 to `until`; see `bough.simulate`."""
+    check_options(method, dynamics, {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step})
+    fixed = method in FIXED
+    pars = model.tables.pars if parameters is None else model.parameter_tables(parameters)
+    chosen = stabilization(model, method, stabilize, hold)
+    x, batched = initial_states(model, q0, v0, wheels0, orbit0, parameters)
+    assembled = close_start(model, x, hold, parameters)
+    compiled = isinstance(control, Controller)
+    python = None if control is None or compiled else PythonControl(model, control, batched)
+    if python is not None and control_period is None:
+        if not fixed:
+            raise StateError(f"control is a Python function and the method '{method}' chooses its own steps; "
+                             "give control_period, the seconds for which its torques are held")
+        control_period = dt
+    if python is None and control_period is not None:
+        raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
+    breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(until))
+    grid = build_grid(until, sample_rate, dt if fixed else None, breaks, control_period)
+    pars = stabilized(pars, chosen, method, dt if fixed else None)
+    run = Run(model, pars, x, np.zeros((len(x), model.input_layout.nu)), grid, dynamics,
+              control.address if compiled else 0, python, progress)
+    if isinstance(progress, Bar):
+        progress.seconds = until*len(x)
+    if fixed or method in ADAPTIVE:
+        run.tableau = corrected((FIXED | ADAPTIVE)[method](), chosen, speeds=method != "euler-cromer")
+    plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), first_step, max_step or np.inf, control if compiled else None,
+                chosen == "projection" and method != "rk4")
+    handlers = run_members(run, plan, parameters) if model.system.events or model.system.stops else []
+    if not handlers:
+        run_to_end(run, plan, None)
+    wall = time.perf_counter() - run.started
+    check_held_wheels(run)
+    check_contradictions(run)
+    step = None if not fixed or dt is None else dt if abs(run.longest - dt) < 1e-9*dt else run.longest
+    return replace(finish(run, batched, parameters, method, step, wall), assembled=assembled,
+                   events=tuple(tuple(each.log) for each in handlers), spans=tuple(tuple(each.spans) for each in handlers))
+
+
+def run_to_end(run: Run, plan: Plan, handler: EventHandler | None) -> None:
+    """From t = 0 to the end, from event to event; what ends it early is noted."""
+    run.start_clock()
+    try:
+        if handler is None:
+            advance(run, plan, 0.0, float(run.grid.samples[-1]))
+        else:
+            run_with_events(run, plan, handler, advance)
+    except KeyboardInterrupt:
+        run.failure, run.interrupted = f"interrupted at t = {run.grid.samples[run.done - 1]:.6g} s", True
+    except ControlFailure as failure:
+        run.failure = str(failure)
+
+
+def advance(run: Run, plan: Plan, start: float, stop: float) -> None:
+    """From start to stop, or to the step in which a watcher passes."""
+    first = run.done
+    try:
+        (run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff)(run, plan, start, stop)
+    finally:
+        if plan.projects and run.resolved_dynamics != "cloud":                      # there, no loop can open
+            close_samples(run, first)
+
+
+def run_members(run: Run, plan: Plan, parameters: Mapping[str, ArrayLike] | None) -> list[EventHandler]:
+    """Runs with events: one state after another, for each meets them at its own times."""
+    if len(run.x) > 1 and run.control is not None:
+        raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
+                         "compiled controller (bough.controller)")
+    handlers, dones = [], []
+    for row in range(len(run.x)):
+        member = replace(run, x=run.x[row:row + 1], u=run.u[row:row + 1], pars=run.pars[min(row, len(run.pars) - 1)][None],
+                         watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(2), turn=(row, len(run.x)))
+        handler = EventHandler(run.model, member_of(parameters, row))
+        handler.start(member.x[0])
+        member.out[:, :member.x.shape[1]] = member.x
+        if not run.interrupted:
+            run_to_end(member, plan, handler)
+        handler.spans.append((np.inf, handler.model))
+        run.out[row], run.u_out[row], run.failed[row] = member.out[0], member.u_out[0], member.failed[0]
+        run.steps, run.rejected = run.steps + member.steps, run.rejected + member.rejected
+        run.longest, run.failure = max(run.longest, member.longest), run.failure or member.failure
+        run.interrupted |= member.interrupted
+        run.started = run.started or member.started
+        handlers.append(handler)
+        dones.append(member.done)
+    run.done = max(dones)
+    return handlers
+
+
+def check_contradictions(run: Run) -> None:
+    """Loops that what is prescribed pulls open: the run is cut where that begins."""
+    model = run.model
+    if not (model.system.loops and holdable(model.system)):
+        return
+    states = model.state(run.out.reshape(len(run.x), -1, run.x.shape[1])[:, :run.done])
+    for row in range(len(run.x)):
+        sound = np.flatnonzero(np.isfinite(states.x[row]).all(axis=1))
+        gaps = model.loop_gaps(states.q[row, sound])
+        worst = {name: np.abs(gap).max(axis=1) for name, gap in gaps.items()}
+        name = max(worst, key=lambda loop: worst[loop].max(initial=0.0))
+        wide = sound[worst[name] > OPEN_GAP]
+        if len(wide):
+            held = ", ".join(model.holds) or "what events hold"
+            run.failure = (f"loop '{name}' is pulled open from t = {run.grid.samples[wide[0]]:.6g} s on (by "
+                           f"{worst[name].max():.3g}): the motions of {held} contradict it; leave one of its joints free, or "
+                           "prescribe motions that keep it closed")
+            run.done = max(int(wide[0]), 1)
+
+
+def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
+    """`steps`: the options of steps by name, None where not given."""
+    if method not in METHODS:
+        raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
+    for name, value in steps.items():
+        if value is not None:
+            if name in (ADAPTIVE_OPTIONS if method in FIXED else FIXED_STEP_OPTIONS):
+                raise StateError(wrong_option(name, value, method))
+            positive(name, value, "a tolerance" if name in ("rtol", "atol") else "seconds")
+    if steps["dt"] is None and method in FIXED:
+        raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
+    if dynamics not in DYNAMICS:
+        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+    if dynamics in ("dense", "cloud") and method in STIFF:
+        raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
+
+
+def check_held_wheels(run: Run) -> None:
+    """A compiled law may not drive a wheel whose speed is held."""
+    model = run.model
+    inputs = model.input_layout.view(run.u_out.reshape(len(run.x), -1, run.u.shape[1]))
+    for j, wheel in enumerate(model.system.wheels.values()):
+        if not wheel.driven and np.nan_to_num(inputs.motors[:, :, j]).any():
+            raise StateError(f"the controller gives a motor torque to wheel '{wheel.name}', whose speed is held; give the wheel a "
+                             "torque in the description (0 will do), then its speed is a state")
+
+
+def finish(run: Run, batched: bool, parameters: Mapping[str, ArrayLike] | None, method: str, dt: float | None,
+           wall: float) -> Trajectory:
+    """Cut what was not reached, and give arrays their axes."""
+    batch, nx = len(run.x), run.x.shape[1]
+    x = run.out.reshape(batch, -1, nx)[:, :run.done]
+    u = run.model.input_layout.view(run.u_out.reshape(batch, -1, run.u.shape[1])[:, :run.done]).controls
+    given = None if parameters is None else {name: np.asarray(value, float) for name, value in parameters.items()}
+    return Trajectory(run.model, run.grid.samples[:run.done], x, u, batched, given, method, dt, run.steps, run.rejected, wall,
+                      run.failure)
