@@ -33,7 +33,8 @@ def needed(name, file, known):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module for alias in node.names}
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {each if each in known else node.module for each in inner}
     outer = {".".join(each.split(".")[:n]) for each in found for n in range(2, each.count(".") + 2)}
     return {each for each in outer if each in known and each != name and not name.startswith(f"{each}.")}
 
