@@ -7,7 +7,7 @@
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
-PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist worksteal
+PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
 .PHONY: run test test-fast test-long coverage lint bench docs clean
 

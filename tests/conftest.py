@@ -5,8 +5,6 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-import bough.model  # noqa: F401
-
 try:
     import resource
 except ImportError:                                            # Windows
@@ -17,6 +15,8 @@ settings.register_profile("test", derandomize=True, database=None, deadline=None
 settings.register_profile("long", max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
+MARKS = {"oracle": ("oracles/", "exchange/test_real_robots.py"), "browser": ("look/test_chromium.py",),
+         "docs": ("docs/test_site.py", "docs/test_pages.py", "examples/")}
 RISE = 50                                                      # MB by which a test must raise the peak to be named
 used: list[dict] = []
 
@@ -38,6 +38,16 @@ rises = pytest.StashKey[list]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[rises] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files and folders whose tests are all of one kind."""
+    for item in items:
+        place = item.path.relative_to(config.rootpath / "tests").as_posix()
+        for mark, places in MARKS.items():
+            if place.startswith(places):
+                item.add_marker(mark)
 
 
 @pytest.hookimpl(wrapper=True)

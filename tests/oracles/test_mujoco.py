@@ -3,7 +3,6 @@
 MuJoCo shares no code and few conventions with Pinocchio: it works at the mass center of each tree, in world axes, and
 its joints of several motions are one body's. What both agree on with us is unlikely to be a common misunderstanding.
 """
-from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,14 +10,14 @@ import pytest
 
 from bough.peers.mujoco import Mujoco, expressible
 from tests.support.compare import assert_same, solved_scale, solving
+from tests.support.effort import seeds
 from tests.support.random_systems import JOINTS, random_state, random_system
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inertia matrix is too close to singular")     # at its zero position
-TREES = range(100)
+TREES = seeds(40, 100)
 ROOTS = [*(kind for kind in JOINTS if kind != "weld"), "free", "free"]
 
 
-@lru_cache(maxsize=len(TREES))
 def tree(seed):
     """A tree, the same in MuJoCo, and a state with torques and world-axes wrenches."""
     rng = np.random.default_rng((7, seed))
@@ -31,11 +30,15 @@ def tree(seed):
                            wrenches=wrenches)
 
 
+@pytest.fixture(scope="module", params=TREES)
+def case(request):
+    """One tree after the other: all tests of it, then the next one."""
+    return tree(request.param)
+
+
 @pytest.mark.parametrize("method", ["order-n", "dense"])
-@pytest.mark.parametrize("seed", TREES)
-def test_forward_dynamics(seed, method):
+def test_forward_dynamics(case, method):
     """Accelerations under gravity, torques and wrenches."""
-    case = tree(seed)
     ours = case.model.forward_dynamics(case.q, case.v, case.tau, wrenches=case.wrenches, frame="world", dynamics=method)
     for i, (q, v, tau) in enumerate(zip(case.q, case.v, case.tau, strict=True)):
         M, bias = case.oracle.mass_matrix(q), case.oracle.bias(q, v)
@@ -43,20 +46,16 @@ def test_forward_dynamics(seed, method):
         assert_same(ours[i], theirs, solving(M), solved_scale(M, tau, bias).max())
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_mass_matrix_and_bias(seed):
+def test_mass_matrix_and_bias(case):
     """M and h of M a + h = tau."""
-    case = tree(seed)
     M, h = case.model.mass_matrix(case.q), case.model.bias(case.q, case.v)
     for i, (q, v) in enumerate(zip(case.q, case.v, strict=True)):
         assert_same(M[i], case.oracle.mass_matrix(q))
         assert_same(h[i], case.oracle.bias(q, v))
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_energy_and_motion(seed):
+def test_energy_and_motion(case):
     """Energies, places, attitudes and velocities."""
-    case = tree(seed)
     weight = sum(body.mass for body in case.system.bodies.values())*np.linalg.norm(case.system.gravity)
     for q, v in zip(case.q, case.v, strict=True):
         kinetic, potential = case.oracle.energies(q, v)

@@ -3,21 +3,20 @@
 Every tree is another mix of joints, masses, places and loads; the seed makes it. Single states run in one lane, the
 states of a batch in four (the last group half empty: no batch here is a multiple of four).
 """
-from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.support.compare import assert_same, solved_scale, solving
+from tests.support.effort import seeds
 from tests.support.peers import peer
 from tests.support.random_systems import JOINTS, random_state, random_system
 
-TREES = range(300)
+TREES = seeds(60, 300)
 ROOTS = [*(kind for kind in JOINTS if kind != "weld"), "free", "free", "free"]     # floating as often as all of space
 
 
-@lru_cache(maxsize=len(TREES))
 def tree(seed):
     """A tree, the same in Pinocchio, and a few states with torques, accelerations and wrenches."""
     n = (1, 3, 5, 6, 7)[seed % 5]
@@ -32,6 +31,12 @@ def tree(seed):
     wrenches = {str(name): rng.normal(size=(n, 6))*3 for name in loaded}
     return SimpleNamespace(system=system, model=model, oracle=oracle, n=n, q=q, v=v, a=rng.normal(size=v.shape),
                            tau=rng.normal(size=v.shape)*3, wrenches=wrenches, frame=("body", "world")[seed % 2])
+
+
+@pytest.fixture(scope="module", params=TREES)
+def case(request):
+    """One tree after the other: all tests of it, then the next one."""
+    return tree(request.param)
 
 
 def rows(case):
@@ -54,10 +59,8 @@ def loads(case, where):
 
 
 @pytest.mark.parametrize("method", ["order-n", "dense"])
-@pytest.mark.parametrize("seed", TREES)
-def test_forward_dynamics(seed, method):
+def test_forward_dynamics(case, method):
     """Accelerations under gravity, torques and wrenches, by the three sweeps and by the mass matrix."""
-    case = tree(seed)
 
     def ask(where, q, v):
         tau = case.tau[where] if v.ndim == 2 else case.tau[where][0]
@@ -71,10 +74,8 @@ def test_forward_dynamics(seed, method):
             assert_same(ours[i], theirs, solving(M), solved_scale(M, case.tau[i], bias).max())
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_inverse_dynamics_and_bias(seed):
+def test_inverse_dynamics_and_bias(case):
     """Torques for given accelerations, and for none."""
-    case = tree(seed)
     inverse = one_and_all(case, lambda where, q, v: case.model.inverse_dynamics(
         q, v, case.a[where] if v.ndim == 2 else case.a[where][0], **loads(case, where)))
     bias = one_and_all(case, lambda where, q, v: case.model.bias(q, v))
@@ -84,19 +85,15 @@ def test_inverse_dynamics_and_bias(seed):
             assert_same(bias[k][i], case.oracle.inverse_dynamics(q, v, 0*v))
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_mass_matrix(seed):
+def test_mass_matrix(case):
     """The mass matrix by composite bodies."""
-    case = tree(seed)
     for answers in one_and_all(case, lambda where, q, v: case.model.mass_matrix(q)):
         for i, q, _, _ in rows(case):
             assert_same(answers[i], case.oracle.mass_matrix(q))
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_reactions(seed):
+def test_reactions(case):
     """Loads through all joints, welds too: Newton and Euler for what hangs on a joint, and Pinocchio's own loads."""
-    case = tree(seed)
     answers = one_and_all(case, lambda where, q, v: case.model.reactions(
         q, v, case.a[where] if v.ndim == 2 else case.a[where][0], **loads(case, where)))
     for i, q, v, wrenches in rows(case):
@@ -109,10 +106,9 @@ def test_reactions(seed):
                 assert_same(answers[1][i, k], direct, scale=np.abs(theirs).max())
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_energy_momentum_and_mass_center(seed):
+def test_energy_momentum_and_mass_center(case):
     """What all bodies together have."""
-    case, model = tree(seed), tree(seed).model
+    model = case.model
     kinetic = one_and_all(case, lambda where, q, v: model.kinetic_energy(q, v))
     potential = one_and_all(case, lambda where, q, v: model.potential_energy(q))
     momentum = one_and_all(case, lambda where, q, v: model.momentum(q, v))
@@ -126,12 +122,11 @@ def test_energy_momentum_and_mass_center(seed):
             assert_same(center[k][i], case.oracle.center_of_mass(q))
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_motion_of_bodies(seed):
+def test_motion_of_bodies(case):
     """Places, attitudes, velocities, accelerations and Jacobians of all bodies."""
-    case, model = tree(seed), tree(seed).model
+    model = case.model
     seen = model.bodies(case.q, case.v, case.a)
-    point = np.random.default_rng(seed).normal(size=3)
+    point = np.random.default_rng(case.n).normal(size=3)
     for k, name in enumerate(model.names.bodies):
         poses, jacobians = model.pose(case.q, name), model.jacobian(case.q, name, point)
         for i, q, v, _ in rows(case):

@@ -13,6 +13,7 @@ from hypothesis import given
 import bough
 from bough.analyze.equations_of_motion import forward
 from tests.support.compare import EPS, assert_same, solved_scale, solving
+from tests.support.effort import examples
 from tests.support.flexible_trees import (
     amplitudes,
     bodies,
@@ -23,7 +24,7 @@ from tests.support.flexible_trees import (
     rebuilt,
     reordered,
 )
-from tests.support.strategies import MODERATE, SMALL, examples, flexible_trees
+from tests.support.strategies import MODERATE, SMALL, flexible_trees
 
 few = examples(25)
 METHODS = ("order-n", "dense")

@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 import bough
 from bough.analyze.equations_of_motion import forward
 from tests.support.compare import EPS, assert_same, solved_scale, solving
+from tests.support.effort import examples
 from tests.support.random_systems import random_state
-from tests.support.strategies import examples, trees
+from tests.support.strategies import trees
 
 few = examples(40)
 massless_trees = trees(massless=True)

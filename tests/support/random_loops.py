@@ -3,7 +3,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.analyze.loop_constraints import frame_pose
 from tests.support.flexible_trees import turning_nodes
 from tests.support.random_systems import independent_axes, random_axis, random_rotation
 
@@ -51,9 +50,10 @@ def closing_frames(rng, model, poses, ends, joint):
     """Frames on two bodies that a joint can hold where the bodies are."""
     a, b = (random_place(rng, model.system, end) for end in ends)
     a = bough.Frame(a.body, at=rng.uniform(-0.3, 0.3, 3), orient=random_rotation(rng), node=a.node)
-    (x_a, R_a), (x_b, R_b), (slide, turn) = frame_pose(model, poses, a), frame_pose(model, poses, b), joint_pose(rng, joint)
-    at = R_b[0].T @ (x_a[0] + R_a[0] @ slide - x_b[0])
-    return a, bough.Frame(b.body, at=at, orient=R_b[0].T @ R_a[0] @ turn.as_matrix(), node=b.node), float(np.linalg.norm(slide))
+    frame_a, frame_b, (slide, turn) = poses.frame(a), poses.frame(b), joint_pose(rng, joint)
+    x_a, R_a, x_b, R_b = frame_a.position[0], frame_a.attitude[0], frame_b.position[0], frame_b.attitude[0]
+    at = R_b.T @ (x_a + R_a @ slide - x_b)
+    return a, bough.Frame(b.body, at=at, orient=R_b.T @ R_a @ turn.as_matrix(), node=b.node), float(np.linalg.norm(slide))
 
 
 def random_loop(rng, model, poses, ends, kind):

@@ -11,11 +11,9 @@ another one away leaves it as it was.
     def test(drawn):
         system, model, q, v, rng = drawn
 """
-import os
 from dataclasses import dataclass, field
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import bough
@@ -70,12 +68,6 @@ class Drawn:
 
 
 seeds = st.integers(0, 9999)
-EFFORT = 30 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
-
-
-def examples(count):
-    """So many examples in `make test`, thirty times as many, and new ones each time, in `make test-long`."""
-    return settings(max_examples=count*EFFORT)
 
 
 # ---- from structure to systems ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
 """Locked and prescribed coordinates in the dynamics of trees: against the partitioned equations of motion, and Pinocchio."""
-from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,12 +8,13 @@ from scipy.spatial.transform import Rotation
 import bough
 from bough.describe import Polynomial
 from tests.support.compare import EPS, assert_same, solved_scale, solving
+from tests.support.effort import seeds
 from tests.support.held_systems import given_accelerations, random_motions, solved, with_joints, with_motion, with_motions
 from tests.support.peers import peer
 from tests.support.random_systems import JOINTS, random_joint, random_state, random_system
 
 ROOTS = [*(kind for kind in JOINTS if kind != "weld"), "free", "free", "free"]
-TREES = range(60)
+TREES = seeds(24, 60)
 
 
 def spun(system, rng, seed):
@@ -26,7 +26,6 @@ def spun(system, rng, seed):
     return system
 
 
-@lru_cache(maxsize=len(TREES))
 def tree(seed):
     """A tree, free and held, with five states at five times (a group of four lanes and one more)."""
     for attempt in range(9):
@@ -43,6 +42,12 @@ def tree(seed):
                            wheels=rng.normal(size=(5, len(system.wheels)))*20)
 
 
+@pytest.fixture(scope="module", params=TREES)
+def case(request):
+    """One tree after the other: all tests of it, then the next one."""
+    return tree(request.param)
+
+
 def expected(case, i):
     """Accelerations and drive forces of state i by the equations of the free tree, and the size of what cancels in them.
 
@@ -57,10 +62,8 @@ def expected(case, i):
 
 
 @pytest.mark.parametrize("method", ["order-n", "dense"])
-@pytest.mark.parametrize("seed", TREES)
-def test_forward_dynamics_of_a_held_tree(seed, method):
+def test_forward_dynamics_of_a_held_tree(case, method):
     """M_ff a_f = tau_f - h_f - M_fh a_h: for one state, and for five in lanes."""
-    case = tree(seed)
     together = case.model.forward_dynamics(case.q, case.v, case.tau, t=case.t, wheels=case.wheels, dynamics=method)
     for i in range(5):
         a, _, share, scale = expected(case, i)
@@ -71,10 +74,9 @@ def test_forward_dynamics_of_a_held_tree(seed, method):
         assert_same(alone[held], given_accelerations(case.model, case.t[i])[held], 10*EPS, 62.0)    # 2 + 6*2 + 12*2^2: terms at 2 s
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_drive_forces_hold_it_so(seed):
+def test_drive_forces_hold_it_so(case):
     """The forces by the equations; and the free tree, given them as torques, has the same accelerations, wheels too."""
-    case, names = tree(seed), tree(seed).model.names.v
+    names = case.model.names.v
     together = case.model.drive_forces(case.q, case.v, case.tau, t=case.t, wheels=case.wheels)
     assert list(together) == [name for name, free in zip(names, case.model.free, strict=True) if not free]
     for i in range(5):
@@ -92,7 +94,7 @@ def test_drive_forces_hold_it_so(seed):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(16, 40))
 def test_a_floating_tree_that_moves_as_told_against_pinocchio(seed):
     """All joints prescribed: inverse dynamics with the given accelerations, and the six equations of the base solved."""
     rng = np.random.default_rng(seed)
