@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.analyze.operators.coordinates import Seen, carried_by, chosen_coordinates
 from bough.analyze.operators.links import Link
