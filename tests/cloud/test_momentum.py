@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.analyze.momentum import center_accelerations, momentum_terms, relative_motion, times
+from bough.analyze.part_momentum import center_accelerations, momentum_terms, relative_motion, times
 from tests.cloud.given import given_system, states
 from tests.compare import assert_same
 from tests.random_systems import JOINTS
