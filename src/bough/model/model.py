@@ -39,18 +39,12 @@ class Model(CompiledModel):
 
     Calls that take `**inputs` take these keywords:
 
-    wrenches : mapping, optional
-        By body, or (body, node) of a flexible one: [moment, force] about the origin of its frame.
-    frame : {"body", "world"}
-        The axes of the wrenches.
-    t : float or array_like
-        The time, for time tables and prescribed motions; 0 if not given.
-    wheels : array_like, optional
-        (nw,) speeds of the wheels relative to their bodies; those of the description, if not given.
-    motors : array_like, optional
-        (nw,) motor torques of the wheels, on top of those of the description.
-    orbit : array_like, optional
-        (6,) position and velocity of the mass center, with central gravity; that of the description, if not given.
+    - `wrenches`: a mapping from bodies, or (body, node) of flexible ones, to [moment, force] about the origin of its frame
+    - `frame`: the axes of the wrenches, "body" or "world"
+    - `t`: the time, for time tables and prescribed motions; 0 if not given
+    - `wheels`: (nw,) speeds of the wheels relative to their bodies; those of the description, if not given
+    - `motors`: (nw,) motor torques of the wheels, on top of those of the description
+    - `orbit`: (6,) position and velocity of the mass center, with central gravity; that of the description, if not given
 
     Examples
     --------
