@@ -47,23 +47,23 @@ def check_parts(system: System) -> None:
 
 def refuse_linearized(system: System, subject: str, ends: Sequence[str]) -> None:
     """Bodies inboard of the places of a loop or an element must move them as they deform."""
-    for name in dict.fromkeys(body for end in ends if end != "world" for body in line_of(system, end)):
+    for name in dict.fromkeys(body for end in ends if end != "world" for body in path_to_root(system, end)):
         flexible = system.bodies[name].flexible
         if flexible is not None and flexible.variant != "full":
             raise ModelError(f"{subject} goes through flexible body '{name}', which is linearized: its places do not follow its "
                              "deformation; give it the variant 'full'")
 
 
-def line_of(system: System, body: str) -> list[str]:
+def path_to_root(system: System, body: str) -> list[str]:
     """A body and those inboard of it."""
-    line = [body]
-    while (parent := system.bodies[line[-1]].parent) is not None:
-        line.append(parent)
-    return line
+    path = [body]
+    while (parent := system.bodies[path[-1]].parent) is not None:
+        path.append(parent)
+    return path
 
 
 def check_references(system: System) -> None:
-    """Every body that is named exists, and every body's way inward ends at the world."""
+    """Every body that is named exists, and every body's path inward ends at the world."""
     if not system.bodies:
         raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
     if problems := reference_problems(system):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.operators.links import Link, Links
+from bough.analyze.operators.state_links import Link, Links
 from bough.compile.state_layout import Floats
 from bough.errors import ModelError, nearest
 

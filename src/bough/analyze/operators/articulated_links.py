@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.analyze.operators.links import Links
 from bough.analyze.operators.packing import Packed, packed, packs, rows_of
+from bough.analyze.operators.state_links import Links
 from bough.compile.kernel_calls import start
 from bough.compile.state_layout import Floats
 from bough.sweeps import riccati as f
@@ -48,10 +48,10 @@ def articulate(links: Links, maps: Sequence[Floats], *, as_written: bool = False
     start(f.riccati, done.table, done.scratch, done.ws)
     P, L = list[Floats](), list[Floats]()
     with np.errstate(invalid="ignore"):                         # roots of inertias that are not positive
-        for row, seen in zip(done.table.tolist(), done.seen, strict=True):
+        for row, reduced in zip(done.table.tolist(), done.reduced, strict=True):
             n, u, m = row[f.SPEEDS], row[f.OWN], row[f.CARRIED]
             inertia = symmetric(rows_of(done.ws, row[f.ARTICULATED], u + m, u, m), u, m)
-            P.append(inertia if seen.T is None else seen.T @ inertia @ seen.T.T)
+            P.append(inertia if reduced.T is None else reduced.T @ inertia @ reduced.T.T)
             L.append(lower_factor(rows_of(done.ws, row[f.ROWS], n, n, m)[:, :n]))
     return Articulated(P, L, maps, done)
 
