@@ -9,10 +9,9 @@ from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationI
 
 from bough.describe.base import Description, Fault
 from bough.describe.flexible_mapping import FlexibleField
-from bough.describe.flexible_mass import MASS_KEYS, mass_problems, mass_properties
 from bough.describe.inertia import ZERO, Inertia, defect
-from bough.describe.joint_kinds import Weld
-from bough.describe.joint_mapping import JointField
+from bough.describe.joint_kinds import JointField, Weld
+from bough.describe.mass_properties import MASS_KEYS, mass_of_shapes, mass_problems, mass_properties
 from bough.describe.numeric import (
     AT_LEAST_ZERO,
     NUMBERS,
@@ -28,8 +27,7 @@ from bough.describe.numeric import (
     truth,
 )
 from bough.describe.orientation import IDENTITY, Orientation
-from bough.describe.shape_mapping import ShapesField
-from bough.describe.shape_mass import mass_of_shapes
+from bough.describe.shapes import ShapesField
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody
 

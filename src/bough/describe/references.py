@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bough.describe.base import subject_of
 from bough.describe.body import WORLD, Body
-from bough.describe.flexible_problems import Seat, misfit, unsupported
+from bough.describe.flexible_checks import Seat, misfit, unsupported
 from bough.describe.part import Attachment, Part, SystemView
 from bough.describe.parts import PARTS
 from bough.errors import Path, Problem, nearest

@@ -20,8 +20,7 @@ from bough.describe.coordinate_names import (
     spherical_names,
     targets,
 )
-from bough.describe.motion_mapping import LOCKED
-from bough.describe.motions import Constant
+from bough.describe.motions import LOCKED, Constant
 from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, shown, truth, word
 from bough.describe.part import Finding, Part, SystemView
 from bough.describe.parts.actions import TEXT, Action, Actions, Lock, Prescribe, keys
