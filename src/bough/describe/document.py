@@ -78,7 +78,7 @@ Document.__doc__ = "A system as its YAML file holds it; names are not compared w
 
 
 def in_folder(data: Any, folder: Path) -> Any:
-    """The data of a YAML file, the relative names of files in it seen from its folder."""
+    """The data of a YAML file, with the relative names of files resolved against its folder."""
     bodies = data.get("bodies") if isinstance(data, Mapping) else None
     return data | {"bodies": [_body_in(folder, body) for body in bodies]} if isinstance(bodies, list) else data
 

@@ -41,7 +41,7 @@ def mass_of_shapes(shapes: Sequence[Shape]) -> dict[str, Any]:
 
 def _spread(r: np.ndarray) -> np.ndarray:
     """The inertia of a unit mass at r: |r|^2 - r r'."""
-    return np.dot(r, r) * np.eye(3) - np.outer(r, r)
+    return np.asarray(np.dot(r, r) * np.eye(3) - np.outer(r, r))
 
 
 def _placed(shape: Shape, index: int) -> Solid:
@@ -106,10 +106,10 @@ def mass_problems(given: Mapping[str, Any], flexible: FlexibleBody) -> list[Prob
     size = float(np.linalg.norm(known["com"])) + np.sqrt(moment / flexible.mass)
     scales = {"mass": flexible.mass, "com": size, "inertia": moment}
     wrong = [key for key in given if np.abs(np.subtract(given[key], known[key])).max() > _SAME * scales[key]]
-    return [Problem(_told(key, given[key], known[key]), path=(key,)) for key in wrong]
+    return [Problem(_mismatch(key, given[key], known[key]), path=(key,)) for key in wrong]
 
 
-def _told(key: str, given: Any, known: Any) -> str:
+def _mismatch(key: str, given: Any, known: Any) -> str:
     values = f"{key} is {_rounded(given)} {_UNITS[key]}, but the finite elements have {_rounded(known)} {_UNITS[key]}"
     return f"{values}; leave {key} out, or correct the flexible body"
 

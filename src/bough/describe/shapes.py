@@ -61,9 +61,10 @@ def _file(value: Any) -> str:
 
 
 def _packed(value: Any) -> str | None:
-    if value is not None:
-        unpack(text(value))
-    return value
+    if value is None:
+        return None
+    unpack(packed := text(value))
+    return packed
 
 
 class Shape(Description):
@@ -244,7 +245,7 @@ def _held(form: str, held: tuple[str, ...], given: Any) -> dict[str, Any]:
 
 
 def read_shapes(value: Any) -> tuple[Shape, ...]:
-    """The shapes of a body: none, one, or a list of them; what is wrong with one is told with its place in the list."""
+    """The shapes of a body: none, one, or a list of them; what is wrong with one is reported with its place in the list."""
     if value is None:
         return ()
     given = [value] if isinstance(value, Shape | Mapping) else items(value)
@@ -280,7 +281,7 @@ def write_shape(shape: Shape) -> dict[str, Any]:
 
 
 def in_folder(value: Any, folder: Path) -> Any:
-    """The mappings of shapes, relative names of mesh files seen from a folder.
+    """The mappings of shapes, relative names of mesh files resolved against a folder.
 
     >>> in_folder([{"mesh": "panel.stl"}, {"sphere": 1}], Path("models"))
     [{'mesh': 'models/panel.stl'}, {'sphere': 1}]
@@ -292,7 +293,7 @@ def in_folder(value: Any, folder: Path) -> Any:
 
 
 def beside(value: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
-    """Written shapes, the names of mesh files within a folder told from there: the opposite of `in_folder`."""
+    """Written shapes, the names of mesh files within a folder relative to it: the opposite of `in_folder`."""
     return [shape | {"mesh": _short(Path(shape["mesh"]), folder)} if "mesh" in shape else shape for shape in value]
 
 

@@ -138,7 +138,8 @@ class Event(Part):
     @model_serializer(mode="wrap")
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         if not self.latch:
-            return write(self)
+            plain: dict[str, Any] = write(self)
+            return plain
         side = {} if self.direction == "both" else {"direction": self.direction}
         return {"name": self.name, "latch": {"coordinate": self.when, "at": self.crosses, **side}}
 
