@@ -86,7 +86,7 @@ Matrix = Annotated[
 
 
 class Pose(Description):
-    """A place and an attitude, seen from a frame."""
+    """A place and an attitude, relative to a frame."""
 
     noun: ClassVar[str] = "rest"
     at: Vector = (0.0, 0.0, 0.0)
@@ -204,4 +204,5 @@ class Bushing(Element):
 def _attitude(frame: Frame, motion: Motion, states: int) -> Floats:
     """(states, 3, 3)"""
     base = np.broadcast_to(np.eye(3), (states, 3, 3)) if frame.body == WORLD else motion.place(frame.body, frame.node).attitude
-    return base @ rotation_matrix(frame.orient)
+    attitude: Floats = base @ rotation_matrix(frame.orient)
+    return attitude

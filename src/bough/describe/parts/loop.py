@@ -11,8 +11,8 @@ from bough.describe.base import Description
 from bough.describe.body import WORLD
 from bough.describe.frame import Frame, FrameField
 from bough.describe.gravity import CentralGravity
-from bough.describe.joint_mapping import joint_schema, read_joint, write_joint
-from bough.describe.joints import Joint
+from bough.describe.joint import Joint
+from bough.describe.joint_kinds import joint_schema, read_joint, write_joint
 from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
 from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.errors import DescriptionError, Problem
@@ -100,8 +100,8 @@ Closure = Annotated[Joint | Distance, BeforeValidator(read_closure), PlainSerial
 
 
 class Loop(Part):
-    """A loop of the system, closed by a joint or a Distance between two frames. The joint is seen from the frame `a`, as from
-    the parent's side, to the frame `b`, as to the child's: at zero coordinates the two coincide. What it does not leave free is
+    """A loop of the system, closed by a joint or a Distance between two frames. The frame `a` stands for
+    the parent's side of the joint, the frame `b` for the child's: at zero coordinates the two coincide. What it does not leave free is
     held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own.
 
     >>> Loop("strut", "spherical", Frame("panel", at=(1, 0, 0)), "bus")

@@ -12,7 +12,7 @@ from pydantic_core.core_schema import ValidationInfo
 from bough.describe import axes as axis_algebra
 from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel, spanning
 from bough.describe.base import Description, Fault, read_each
-from bough.describe.motion_mapping import LOCKED, MotionEntry, read_entry
+from bough.describe.motions import LOCKED, MotionEntry, read_entry
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
 from bough.describe.time_table import TimeTable, signal
