@@ -56,7 +56,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     return tables
 
 
-def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray,
+def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray[np.float64],
                  time_tables: TimeTables, holds: HoldTable) -> tuple[Contents, Contents]:
     """All sections of plan and pars, in the order of `sweeps.records`."""
     plan, pars = Contents("plan"), Contents("pars")
@@ -103,7 +103,7 @@ def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) ->
     return nodes
 
 
-def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray) -> list[int]:
+def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
     """Sizes, and where sections start."""
     fronts = lay.ws.places["fronts"]
     return r.HEADER.row(
@@ -136,7 +136,7 @@ class FlexibleRows:
         self.numbers: Numbers = []
         self.row_at: dict[int, int] = {}                                # by hinge, in plan
         self.par_at: dict[int, int] = {}                                # by hinge, in pars
-        shared: dict[tuple, tuple[int, ModalForm]] = {}
+        shared: dict[tuple[Any, ...], tuple[int, ModalForm]] = {}
         for k, hinge in enumerate(parts.hinges):
             if hinge.flexible is None:
                 continue

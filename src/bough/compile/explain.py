@@ -29,7 +29,7 @@ class Arrays:
     places: dict[str, dict[str, Place]]
     hinges: Sequence[Hinge]
 
-    def values(self, table: str, start: int, size: int) -> NDArray | None:
+    def values(self, table: str, start: int, size: int) -> NDArray[np.float64] | None:
         """None of ws, which changes in every call."""
         array = {"plan": self.plan, "pars": self.pars[0], "tables": self.tables}.get(table)
         return None if array is None else array[start:start + size]
@@ -196,7 +196,7 @@ def hung(head: str, text: str) -> list[str]:
     return [(head + lines[0]).rstrip(), *(" "*len(head) + line for line in lines[1:])]
 
 
-def value_of(arrays: Arrays, field: Field, values: NDArray | None) -> str:
+def value_of(arrays: Arrays, field: Field, values: NDArray[np.float64] | None) -> str:
     """With what a number of plan stands for."""
     if values is None or field.shape:
         return text_of(values, field.size)
@@ -210,7 +210,7 @@ def value_of(arrays: Arrays, field: Field, values: NDArray | None) -> str:
     return text
 
 
-def text_of(values: NDArray | None, size: int = 0) -> str:
+def text_of(values: NDArray[np.float64] | None, size: int = 0) -> str:
     """Numbers if they are few; how many else."""
     size = size if values is None else values.size
     if values is None or size > SMALL:

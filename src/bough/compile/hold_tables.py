@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bough.compile.coordinates import Coordinate, declared_motions, holdable
 from bough.compile.layout import Layout
@@ -17,6 +17,7 @@ from bough.describe import System
 from bough.kernels.hinges import MODAL, N_SPEEDS
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class HoldTable:
     rows: list[list[int]]
     hinges: list[int]                           # by row
     motions: dict[str, list[tuple[int, int]]]   # by coordinate: where in tables each of its motions is, and its terms
-    data: NDArray[np.float64]                   # section "motions" of tables
+    data: Floats                   # section "motions" of tables
 
 
 def hold_table(system: System, parts: Partition, lay: Layout, data_at: int) -> HoldTable:
@@ -65,14 +66,14 @@ def hold_table(system: System, parts: Partition, lay: Layout, data_at: int) -> H
     return HoldTable(coordinates, rows, hinges, motions, np.concatenate(pieces))
 
 
-def term_numbers(period: float, pieces: NDArray) -> NDArray[np.float64]:
+def term_numbers(period: float, pieces: Floats) -> Floats:
     """A term of a motion and its pieces."""
     used = np.flatnonzero(np.abs(pieces[:, 1:]).max(axis=0))
     degree = int(used[-1]) if len(used) else 0
     return np.concatenate([r.TERM.pack(period=period, pieces=len(pieces), degree=degree)[0], pieces.ravel()])
 
 
-def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str, Hold], t: ArrayLike) -> dict[str, NDArray]:
+def prescribed_motion(coordinates: Mapping[str, Coordinate], holds: Mapping[str, Hold], t: ArrayLike) -> dict[str, Floats]:
     """By prescribed coordinate, (3, ...): position, rate and acceleration at the times t."""
     found = {}
     for name, hold in holds.items():

@@ -42,7 +42,7 @@ def group_parameters(pars: np.ndarray, lanes: Lanes) -> np.ndarray:
     return packed
 
 
-def _ranks(args: tuple) -> str:
+def _ranks(args: tuple[Any, ...]) -> str:
     """The ranks of all arrays: what chooses a compiled form of a kernel."""
     return "".join(_ranks(a) if isinstance(a, tuple) else str(getattr(a, "ndim", 0)) for a in args)
 

@@ -28,7 +28,7 @@ class Rows:
     values: NDArray[np.int64]       # (n, size)
 
 
-def check_layout(plan: NDArray, pars: NDArray, tables: NDArray, places: Places) -> None:
+def check_layout(plan: NDArray[np.int64], pars: NDArray[np.float64], tables: NDArray[np.float64], places: Places) -> None:
     """Raise LayoutError unless all sections are apart, and all that plan refers to is inside its section and used once."""
     plan = plan.reshape(-1)
     lengths = {"plan": plan.size, "pars": pars.shape[-1], "tables": tables.size, "ws": int(plan[f.WS_SIZE])}
@@ -51,7 +51,7 @@ def section_problems(places: Places, lengths: dict[str, int]) -> Iterator[str]:
             yield f"{table} has {lengths[table]} numbers, and its sections end at {end}"
 
 
-def header_problems(plan: NDArray, places: Places) -> Iterator[str]:
+def header_problems(plan: NDArray[np.int64], places: Places) -> Iterator[str]:
     for table, sections in places.items():
         for name, place in sections.items():
             for key, value in ((place.section.start, place.start), (place.section.count, place.count)):
@@ -59,7 +59,7 @@ def header_problems(plan: NDArray, places: Places) -> Iterator[str]:
                     yield f"header: {key} is {plan[f.CONSTANTS[key]]}; of section '{name}' of {table} it must be {value}"
 
 
-def plan_rows(plan: NDArray, sections: dict[str, Place]) -> list[Rows]:
+def plan_rows(plan: NDArray[np.int64], sections: dict[str, Place]) -> list[Rows]:
     """The records of plan, by kind; those that follow others too."""
     found: dict[Record, list[int]] = {}
     for name, place in sections.items():
@@ -78,7 +78,7 @@ def plan_rows(plan: NDArray, sections: dict[str, Place]) -> list[Rows]:
             for record, starts in found.items() if starts]
 
 
-def columns_of(rows: Rows) -> Iterator[tuple[Field, NDArray, NDArray]]:
+def columns_of(rows: Rows) -> Iterator[tuple[Field, NDArray[np.int64], NDArray[np.int64]]]:
     """Each field that is there, with the starts of its records and its values, without those that stand for none."""
     for field in rows.record.fields:
         values, here = rows.values[:, rows.record.starts[rows.record.keyword(field)]], np.ones(len(rows.values), bool)
@@ -96,7 +96,7 @@ def length_of(field: Field) -> int:
     return field.length if isinstance(field.length, int) else SIZES[field.to.partition(".")[0], field.length]
 
 
-def reference_problems(plan: NDArray, all_rows: list[Rows], places: Places) -> Iterator[str]:
+def reference_problems(plan: NDArray[np.int64], all_rows: list[Rows], places: Places) -> Iterator[str]:
     known = {rows.record.name: rows.starts for rows in all_rows}
     for rows in all_rows:
         for field, starts, values in columns_of(rows):

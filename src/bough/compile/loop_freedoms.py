@@ -3,7 +3,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.loop_tables import complement, frame_attachment
 from bough.compile.partition import Partition
@@ -11,6 +10,7 @@ from bough.describe import Joint, Loop, System, TimeTable
 from bough.errors import ModelError
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class FreeMotion:
     """One free motion of a loop's joint: vectors in the axes of the frames a and b."""
     loop: int
     kind: int
-    vector_a: NDArray
-    vector_b: NDArray
-    reference_a: NDArray
-    reference_b: NDArray
+    vector_a: Floats
+    vector_b: Floats
+    reference_a: Floats
+    reference_b: Floats
     stiffness: float
     rest: float
     damping: float
@@ -65,9 +65,9 @@ def directions(name: str, joint: Joint) -> list[tuple[int, Any, Any, Any, Any]]:
     return found
 
 
-def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[NDArray]]:
+def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and of pars; the torques are in ws from `torque_at` on."""
-    rows, pars, loops = list[list[int]](), list[NDArray](), list(system.loops.values())
+    rows, pars, loops = list[list[int]](), list[Floats](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):
         a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn
         rows.append(r.FREE_MOTION.row(loop=motion.loop, kind=motion.kind, torque=torque_at + j))
@@ -77,7 +77,7 @@ def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[li
     return rows, pars
 
 
-def coordinate(motion: FreeMotion, d: NDArray, R_a: NDArray, R_b: NDArray) -> NDArray:
+def coordinate(motion: FreeMotion, d: Floats, R_a: Floats, R_b: Floats) -> Floats:
     """(batch,): the joint's coordinate along a free motion."""
     u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
     if motion.kind == f.ALONG:
@@ -89,7 +89,7 @@ def coordinate(motion: FreeMotion, d: NDArray, R_a: NDArray, R_b: NDArray) -> ND
     return np.arctan2((axis*np.cross(start, end)).sum(axis=1), (start*end).sum(axis=1) - along)
 
 
-def dual(motion: FreeMotion, R_a: NDArray, R_b: NDArray) -> NDArray:
+def dual(motion: FreeMotion, R_a: Floats, R_b: Floats) -> Floats:
     """(batch, 3): the direction whose product with the relative velocity, or rate, is the rate of a free motion's coordinate."""
     u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
     if motion.kind in (f.ALONG, f.ABOUT_AXIS):

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.partition import Attachment, Partition
 from bough.describe import Distance, Frame, Joint, Loop, System
@@ -11,6 +10,7 @@ from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import NODE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
 
 AXES = np.eye(3)
 
@@ -22,10 +22,10 @@ class Closure:
     a: int                      # hinge of the end a; 0: the ground
     b: int
     meet: int                   # where their paths to the root meet
-    translations: NDArray       # (n, 3) held directions in the axes of a's frame
+    translations: Floats       # (n, 3) held directions in the axes of a's frame
     held: int                   # which rotations, see sweeps.fields
     labels: tuple[str, ...]     # what each row holds
-    parameters: NDArray         # (batch, LOOP_PARS)
+    parameters: Floats         # (batch, LOOP_PARS)
 
     @property
     def rows(self) -> int:
@@ -64,7 +64,7 @@ def frame_attachment(parts: Partition, frame: Frame) -> Attachment:
     return Attachment(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
-def held_motion(joint: Joint | Distance) -> tuple[NDArray, int, NDArray, NDArray, float, tuple[str, ...]]:
+def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
     """What a joint does not let move: directions held, kind of rotations, axes in the frames a and b (an axis a row), a value to
     hold, and a label a row [B 14]."""
     if isinstance(joint, Distance):
@@ -83,10 +83,10 @@ def held_motion(joint: Joint | Distance) -> tuple[NDArray, int, NDArray, NDArray
     return directions, f.ALL_ROTATIONS, AXES, AXES, 0.0, (*labels, "rx", "ry", "rz")
 
 
-def complement(vectors: NDArray) -> NDArray:
+def complement(vectors: Floats) -> Floats:
     """Orthonormal directions normal to all vectors; along the axes where these are."""
     basis = list(np.linalg.qr(vectors.T)[0].T) if len(vectors) else []
-    found: list[NDArray] = []
+    found: list[Floats] = []
     free = [axis - sum((axis @ b)*b for b in basis) for axis in AXES]
     for candidate in sorted(free, key=lambda c: -round(float(np.linalg.norm(c)), 9)):       # the least bent first
         rest = candidate - sum((candidate @ b)*b for b in found)
@@ -95,7 +95,7 @@ def complement(vectors: NDArray) -> NDArray:
     return np.array(found).reshape(-1, 3)
 
 
-def direction_labels(directions: NDArray, prefix: str) -> tuple[str, ...]:
+def direction_labels(directions: Floats, prefix: str) -> tuple[str, ...]:
     """x, y, z where a direction is an axis, else n1, n2."""
     labels = []
     for i, direction in enumerate(directions):

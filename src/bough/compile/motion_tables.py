@@ -52,7 +52,7 @@ def motion_rows(motion: Motion | TimeTable) -> Rows:
     raise TypeError(f"{motion!r} is not a motion")
 
 
-def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray]]) -> NDArray[np.float64]:
+def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray[np.float64]]]) -> NDArray[np.float64]:
     """(n, 9): start and coefficients of each piece, filled up with zeros."""
     table = np.zeros((len(pieces), 1 + COEFFICIENTS))
     for row, (start, coefficients) in zip(table, pieces, strict=True):
@@ -99,7 +99,7 @@ def hermite_of_series(derivatives: Sequence[int], h: float) -> NDArray[np.float6
     return found
 
 
-def motion_at(rows: Rows, t: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+def motion_at(rows: Rows, t: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Position, rate and acceleration at the times t: sums over the rows, the polynomials differentiated exactly.
 
     >>> [float(x) for x in motion_at(motion_rows(Polynomial([1, 0, 3])), 2.0)]
@@ -124,7 +124,7 @@ def breaks(rows: Rows, until: float) -> NDArray[np.float64]:
     return times[(times > 0.0) & (times < until)]
 
 
-def row_breaks(pieces: NDArray) -> NDArray[np.float64]:
+def row_breaks(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
     """Starts of pieces at which a derivative from the second on jumps.
 
     A jump of the j-th derivative counts by the acceleration that it makes over the longer of the two pieces: jump h^(j-2)/(j-2)!"""
@@ -155,7 +155,7 @@ def piecewise_cubic(table: TimeTable, column: int) -> NDArray[np.float64]:
     return pieces
 
 
-def jumps(pieces: NDArray) -> NDArray[np.float64]:
+def jumps(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times at which the value is not continuous, beyond rounding."""
     h = np.diff(pieces[:, 0])
     ends = pieces[:-1, 1] + h*(pieces[:-1, 2] + h*(pieces[:-1, 3] + h*pieces[:-1, 4]))

@@ -18,15 +18,15 @@ SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
 
 @dataclass(frozen=True)
 class BodyParameters:
-    mass: NDArray        # (batch,)       kg
-    com: NDArray         # (batch, 3)     m, body axes
-    inertia: NDArray     # (batch, 3, 3)  kg m^2, about the mass center, body axes
-    at: NDArray          # (batch, 3)     m, place of the joint in the parent
+    mass: NDArray[np.float64]        # (batch,)       kg
+    com: NDArray[np.float64]         # (batch, 3)     m, body axes
+    inertia: NDArray[np.float64]     # (batch, 3, 3)  kg m^2, about the mass center, body axes
+    at: NDArray[np.float64]          # (batch, 3)     m, place of the joint in the parent
 
 
 def body_parameters(system: System, changes: Mapping[str, Any] | None = None) -> dict[str, BodyParameters]:
     """Parameters of all bodies; `changes` maps "body.parameter" to one value for each member of a batch."""
-    values: dict[str, dict[str, NDArray]] = {
+    values: dict[str, dict[str, NDArray[np.float64]]] = {
         body.name: {name: np.asarray(getattr(body, name), float)[None] for name in SHAPES} for body in system.bodies.values()}
     batch = members(changes)
     for key, given in (changes or {}).items():
@@ -72,7 +72,7 @@ def _split(key: str, system: System) -> tuple[str, str]:
     return body, name
 
 
-def _check(system: System, values: Mapping[str, Mapping[str, NDArray]], bodies: set[str]) -> None:
+def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]]], bodies: set[str]) -> None:
     """Every member of the batch must be a body that could have been described."""
     for name in bodies:
         n = max(len(a) for a in values[name].values())

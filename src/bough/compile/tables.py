@@ -95,7 +95,7 @@ class Tables:
         return 0
 
 
-def described_inputs(tables: Tables, t: NDArray) -> NDArray[np.float64]:
+def described_inputs(tables: Tables, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """(times, nu): the constants and time tables of u."""
     start = tables.size(f.PAR_INPUTS)
     u = np.tile(tables.pars[0, start:start + tables.n_u], (len(t), 1))
