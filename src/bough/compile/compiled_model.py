@@ -230,32 +230,33 @@ class CompiledModel:
             rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
             self._orbit_rows(orbit, n)))
         check_quaternions(self.tables.parts, state.q)
-        loads = wrench_rows(self.system, wrenches, frame, n)
-        doubled = np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1)
-        none = self.input_layout.view(np.zeros((n, self.input_layout.nu)))
-        return self._assembled(Batch(self.tables, lanes_for(n), doubled, state, none, loads, frame, single),
-                               None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
-                               None if motors is None else motor_rows(self.system, motors, n), keep_welds)
+        return self._with_inputs(
+            np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,
+            None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
+            None if motors is None else motor_rows(self.system, motors, n),
+            wrench_rows(self.system, wrenches, frame, n), frame, single, keep_welds)
 
     def changed(self, batch: Batch, *, wrenches: Mapping[tuple[str, str | None], Floats] | None = None, torques: bool = True,
                 keep_welds: bool = False) -> Batch:
         """The same states with other wrenches, with or without the joint torques, with or without a hinge for every weld."""
         loads = batch.wrenches if wrenches is None else wrenches
-        tau = batch.inputs.tau if torques else None
-        return self._assembled(replace(batch, wrenches=loads), tau, batch.inputs.motors, keep_welds)
+        return self._with_inputs(batch.t, batch.state, batch.inputs.tau if torques else None, batch.inputs.motors, loads,
+                                 batch.frame, batch.single, keep_welds)
 
-    def _assembled(self, batch: Batch, tau: Floats | None, motors: Floats | None, keep_welds: bool) -> Batch:
-        """A batch with the tables and the inputs that its wrenches and torques need."""
-        places = tuple(InputWrench(body, node, batch.frame == "world") for body, node in batch.wrenches)
-        inputs = replace(self.input_layout, callers=len(places))
-        u = np.zeros((batch.n, inputs.nu))
+    def _with_inputs(self, t: Floats, state: State, tau: Floats | None, motors: Floats | None,
+                     wrenches: Mapping[tuple[str, str | None], Floats], frame: str, single: bool, keep_welds: bool) -> Batch:
+        """States with the tables and the inputs that their wrenches and torques need."""
+        places = tuple(InputWrench(body, node, frame == "world") for body, node in wrenches)
+        inputs, n = replace(self.input_layout, callers=len(places)) if places else self.input_layout, len(t)
+        u = np.zeros((n, inputs.nu))
         if tau is not None:
             u[:, inputs.tau] = tau
         if motors is not None:
             u[:, inputs.motors] = motors
-        for i, wrench in enumerate(batch.wrenches.values()):
+        for i, wrench in enumerate(wrenches.values()):
             u[:, inputs.caller_wrench(i)] = wrench
-        return replace(batch, tables=self.tables_for(places, keep_welds), inputs=inputs.view(u))
+        tables = self.tables_for(places, keep_welds)
+        return Batch(tables, lanes_for(n), t, state, inputs.view(u), wrenches, frame, single)
 
     def _wheel_rows(self, wheels: ArrayLike | None, n: int) -> Floats:
         if wheels is not None and not self.nw and np.size(wheels):

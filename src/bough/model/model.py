@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze import loop_assembly, loop_constraints, loop_forces, part_momentum, reactions
-from bough.analyze.body_motion import Bodies, bodies_in, point_jacobians
+from bough.analyze.body_motion import Bodies, observe, point_jacobians
 from bough.analyze.counting import OperationCounts
 from bough.analyze.cut_loads import CutLoads
 from bough.analyze.dynamics_choice import resolve_dynamics
@@ -366,9 +366,8 @@ class Model(CompiledModel):
         """Positions, attitudes, velocities and accelerations of all bodies and nodes, energies and momenta, in world axes.
 
         The arrays of `Bodies` always lead with a batch axis, of length 1 for one state.  Without v and a, at rest."""
-        rest = np.zeros(self.nv)
-        batch, given = self._with_accelerations(q, rest if v is None else v, None, rest if a is None else a, inputs)
-        return bodies_in(self, batch, given)
+        batch, given = self._with_accelerations(q, v, None, np.zeros(self.nv) if a is None else a, inputs, keep_welds=True)
+        return observe(self, batch, given)
 
     def pose(self, q: ArrayLike, body: str) -> tuple[Floats, Floats]:
         """Position of a body's origin, (3,), and its rotation matrix (body axes to world axes), (3, 3)."""
@@ -408,10 +407,10 @@ class Model(CompiledModel):
         bodies = self.bodies(q)
         return bodies.unbatched(bodies.center_of_mass)
 
-    def _with_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None, a: ArrayLike,
-                            inputs: InputOptions) -> tuple[Batch, Floats]:
+    def _with_accelerations(self, q: ArrayLike, v: ArrayLike | None, tau: ArrayLike | None, a: ArrayLike, inputs: InputOptions, *,
+                            keep_welds: bool = False) -> tuple[Batch, Floats]:
         """A batch and its accelerations, in rows; accelerations with a leading axis make it a batch, too."""
-        batch = self.batch(q, v, tau, **inputs)
+        batch = self.batch(q, v, tau, **inputs, keep_welds=keep_welds)
         if np.ndim(a) > 1:
             batch = replace(batch, single=False)
         return batch, rows("a", a, self.nv, batch.n, self.names.v)
