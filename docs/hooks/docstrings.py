@@ -1,10 +1,12 @@
-"""An extension of griffe: docstrings of this project are plain text; examples and columns in them become blocks of Markdown."""
+"""An extension of griffe: docstrings of this project have numpydoc sections, or are plain text, whose examples and columns become
+blocks of Markdown."""
 
 import re
 from typing import Any
 
 import griffe
 
+SECTION = re.compile(r"^-{3,}$", re.MULTILINE)                # of numpydoc, under its title
 COLUMNS = re.compile(r"\S {3,}\S|^ +\S", re.MULTILINE)
 
 
@@ -20,8 +22,8 @@ def paragraph(text: str) -> str:
 
 
 class PlainDocstrings(griffe.Extension):
-    """Turn every docstring into Markdown when it is loaded."""
+    """Turn plain docstrings into Markdown when they are loaded."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
-        if obj.docstring is not None:
+        if obj.docstring is not None and not SECTION.search(obj.docstring.value):
             obj.docstring.value = to_markdown(obj.docstring.value)

@@ -1,4 +1,4 @@
-"""Plots drawn by a second process, which gets ready while the simulation runs: importing a plotting library takes half a second.
+"""Plots drawn by a second process, which starts while the simulation runs: importing matplotlib takes half a second.
 
     python -m bough.drawing     reads one line, `result.nc|folder|prefix`, draws, and prints the paths of the figures
 """
@@ -15,10 +15,10 @@ SKIP = ("pose",)        # figures that are drawn on request only
 
 
 class Drawing:
-    """A drawing process in waiting.
+    """A process that waits to draw.
 
     >>> with Drawing() as drawing:
-    ...     pass        # no result came: it ends
+    ...     pass        # without a result, it ends
     """
 
     def __enter__(self) -> Drawing:
@@ -44,12 +44,12 @@ class Drawing:
 
 
 def main() -> None:
-    from bough.results import open_result, plots  # noqa: F401  (the second is what takes time)
+    from bough.results import open_result, plots  # noqa: F401  (importing plots early is the point)
 
     line = sys.stdin.readline().strip()
     if line:
         path, folder, prefix = line.split("|")
-        with quiet():                                                   # who asked has a bar
+        with quiet():                                                   # the caller shows a bar
             for written in open_result(path).plots(folder, prefix=prefix, skip=SKIP):
                 print(written)
 

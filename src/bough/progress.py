@@ -1,11 +1,11 @@
-"""Bars on a terminal for whatever takes long enough to wonder: how far it is, what remains, how fast simulated time goes.
+"""Progress bars on a terminal for work that takes long: the fraction done, the time left, the real-time factor.
 
-    with working("reducing finite elements"):     # a bar that only moves, for work of unknown length
+    with working("reducing finite elements"):     # an indeterminate bar, for work of unknown length
         ...
-    with working("antenna") as told:              # told(fraction, t), as often as one likes: a bar with the remaining time
+    with working("antenna") as bar:               # bar(fraction, t), as often as one likes: a bar with the time left
         ...
 
-Bars of work inside other work stand below each other. Nothing appears in `quiet()`, nor where stderr is not a terminal.
+Bars of nested work stand below each other. Nothing appears in `quiet()`, nor where stderr is not a terminal.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
 
-PATIENCE = 1.0  # s without a bar
-EVERY = 0.1  # s between two looks at what is told
+PATIENCE = 1.0  # s before a bar appears
+EVERY = 0.1  # s between two updates
 
 Item = TypeVar("Item")
 
@@ -30,16 +30,16 @@ class Display:
     """The one display of this process: it is there while any bar is."""
 
     def __init__(self) -> None:
-        self.lock, self.hushed = RLock(), 0
+        self.lock, self.quiet = RLock(), 0
         self.shown: Progress | None = None
 
     @property
     def possible(self) -> bool:
-        """Whether anybody looks."""
-        return not self.hushed and sys.stderr is not None and sys.stderr.isatty()
+        """Whether bars can be shown: on a terminal, unless it is to be quiet."""
+        return not self.quiet and sys.stderr is not None and sys.stderr.isatty()
 
     def add(self, title: str) -> TaskID:
-        """A bar that moves; it counts when it is updated."""
+        """Show a bar, indeterminate until it is updated."""
         if self.shown is None:
             self.shown = _make()
             self.shown.start()
@@ -72,7 +72,7 @@ class Bar:
         self.title = title
         self.seconds: float | None = None
         self.start: tuple[float, float] | None = None  # clock and fraction when it was first called
-        self.looked, self.closed = 0.0, False
+        self.updated, self.closed = 0.0, False
         self.task: TaskID | None = None
         self.timer = Timer(patience, self.show)
         self.timer.daemon = True
@@ -88,8 +88,8 @@ class Bar:
     def __call__(self, fraction: float, t: float = 0.0) -> None:
         now = time.perf_counter()
         self.start = self.start or (now, fraction)
-        if self.task is not None and now - self.looked > EVERY:
-            self.looked = now
+        if self.task is not None and now - self.updated > EVERY:
+            self.updated = now
             with DISPLAY.lock:
                 DISPLAY.update(self.task, fraction, self.speed(now, fraction, t))
 
@@ -111,7 +111,7 @@ class Bar:
 
 @contextmanager
 def working(title: str, *, patience: float = PATIENCE) -> Iterator[Bar]:
-    """A bar for as long as the work takes; it may be told how far that is."""
+    """A bar for as long as the work takes; call it with the fraction done."""
     bar = Bar(title, patience)
     try:
         yield bar
@@ -126,26 +126,26 @@ def counted(title: str, items: Iterable[Item]) -> Iterator[Item]:
     ['a', 'b']
     """
     known = list(items)
-    with working(title) as told:
+    with working(title) as bar:
         for i, item in enumerate(known):
-            told(i / len(known))
+            bar(i / len(known))
             yield item
 
 
 @contextmanager
-def quiet(hushed: bool = True) -> Iterator[None]:
-    """No bars inside, and no word about kernels that are compiled."""
-    DISPLAY.hushed += hushed
+def quiet(on: bool = True) -> Iterator[None]:
+    """No bars inside, and no messages about kernels being compiled."""
+    DISPLAY.quiet += on
     try:
         yield
     finally:
-        DISPLAY.hushed -= hushed
+        DISPLAY.quiet -= on
 
 
 @contextmanager
 def compilation(kernel: str) -> Iterator[None]:
     """Say that a kernel is being compiled: on a terminal a bar, at once; elsewhere, as in a log, a line."""
-    if DISPLAY.hushed or DISPLAY.possible:
+    if DISPLAY.quiet or DISPLAY.possible:
         with working(f"compiling '{kernel}' (once on this machine)", patience=0.0):
             yield
         return
@@ -172,10 +172,10 @@ def _make() -> Progress:
 
 
 def _clock(elapsed: float, remaining: float | None) -> str:
-    """What has gone by, and what remains where that is known.
+    """The time elapsed, and the time left where it is known.
 
     >>> _clock(75.2, 8.0), _clock(3.0, None)
     ('1:15, 0:08 left', '0:03')
     """
-    spoken = [f"{int(seconds) // 60}:{int(seconds) % 60:02}" for seconds in (elapsed, remaining) if seconds is not None]
-    return ", ".join(spoken) + " left" * (len(spoken) - 1)
+    times = [f"{int(seconds) // 60}:{int(seconds) % 60:02}" for seconds in (elapsed, remaining) if seconds is not None]
+    return ", ".join(times) + " left" * (len(times) - 1)

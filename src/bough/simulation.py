@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from bough.describe import Simulation, System
 from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPTIONS
 from bough.errors import SimulationError, StateError
-from bough.integrate import integrate
+from bough.integrate import Controller, integrate
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
@@ -21,10 +23,10 @@ SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "f
 def simulate(
     model: Model | System,
     *,
-    q0: Any = None,
-    v0: Any = None,
-    wheels0: Any = None,
-    orbit0: Any = None,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    wheels0: ArrayLike | None = None,
+    orbit0: ArrayLike | None = None,
     until: float | None = None,
     dt: float | None = None,
     method: str | None = None,
@@ -35,9 +37,9 @@ def simulate(
     first_step: float | None = None,
     max_step: float | None = None,
     dynamics: str = "auto",
-    control: Any = None,
+    control: Controller | Callable[..., Any] | None = None,
     control_period: float | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     stabilize: str | float | None = None,
     hold: Sequence[str] | None = None,
     progress: bool | Callable[[float, float], None] = True,
@@ -47,28 +49,56 @@ def simulate(
     What is left out comes from the settings of the system (`System.simulation`, `simulation:` in YAML), and the initial
     state from its joints, wheels and orbit. A leading axis of an initial state makes a batch, whose runs go in SIMD lanes.
 
-    q0, v0, wheels0, orbit0   initial coordinates, speeds, wheel speeds, orbit [position, velocity]
-    until          end of the run, s
-    method         "rk4", "euler-cromer" (fixed step); "dopri5", "radau", "bdf", "lsoda" (adaptive)
-    dt             step of the fixed-step methods, s; samples and jumps of the loads may shorten it
-    rtol, atol     tolerances of the adaptive methods
-    first_step, max_step   the first and the longest step of the adaptive methods, s; if not given, they choose
-    sample_rate    samples per second; without it, every so many steps, about a hundred in all
-    record         out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels,
-                   torque, orbit, loops, drives, elements
-    dynamics       "order-n", "dense", "cloud" (six equations, where all but a floating base's motion is given) or "auto"
-    control        a function control(t, q, v, wheels) that returns joint torques or {name: torque}, asked once a step or
-                   every control_period seconds; or a compiled one, made by bough.controller
-    parameters     {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body
-    stabilize      what keeps loops closed: "projection" after each step (the default but with stiff methods), "baumgarte", or its
-                   frequency [rad/s]
-    hold           coordinates or joints that keep their initial values when the start is made to close the loops
-    progress       True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that
-                   are compiled; or a function of the fraction done and the time reached
+    Parameters
+    ----------
+    model : Model or System
+    q0, v0, wheels0, orbit0 : array_like, optional
+        Initial coordinates, speeds, wheel speeds, and orbit [position, velocity].
+    until : float
+        End of the run [s].
+    dt : float
+        Step of the fixed-step methods [s]; samples and jumps of the loads may shorten it.
+    method : {"rk4", "euler-cromer", "dopri5", "radau", "bdf", "lsoda"}
+        The integrator: the first two take fixed steps, the others choose them; the last three are for stiff systems.
+    sample_rate : float, optional
+        Samples per second; without it, every so many steps, about a hundred in all.
+    record : str or iterable of str, optional
+        Out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, torque, orbit,
+        loops, drives, elements.
+    rtol, atol : float, optional
+        Tolerances of the adaptive methods; 1e-9 and 1e-12 if not given.
+    first_step, max_step : float, optional
+        The first and the longest step of the adaptive methods [s]; if not given, they choose.
+    dynamics : {"auto", "order-n", "dense", "cloud"}
+        How accelerations are solved; the cloud is six equations, where all but a floating base's motion is given.
+    control : function or Controller, optional
+        A function control(t, q, v, wheels) that returns joint torques or {name: torque}, called once a step or every control_period
+        seconds; or a compiled one, made by `bough.controller`.
+    control_period : float, optional
+        Seconds between two calls of a Python controller; the adaptive methods need it.
+    parameters : mapping, optional
+        {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body.
+    stabilize : {"projection", "baumgarte"} or float, optional
+        What keeps loops closed: projection after each step (the default but with stiff methods), Baumgarte's stabilization, or its
+        frequency [rad/s].
+    hold : sequence of str, optional
+        Coordinates or joints that keep their initial values when the start is made to close the loops.
+    progress : bool or function
+        True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that are compiled;
+        or a function of the fraction done and the time reached.
 
-    A run that diverges raises SimulationError, whose `result` holds what was recorded until then. A run that is
-    interrupted from the keyboard returns its Result, with `failure` set.
+    Returns
+    -------
+    Result
+        A run that is interrupted from the keyboard returns its Result, too, with `failure` set.
 
+    Raises
+    ------
+    SimulationError
+        If a run diverges; its `result` holds what was recorded until then.
+
+    Examples
+    --------
     >>> import bough
     >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
     >>> bob = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
@@ -81,11 +111,11 @@ def simulate(
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
     names = select_records(settings.pop("record"), compiled.system, controlled=control is not None)
-    telling: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
-    with quiet(progress is False), telling as told:
+    bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
+    with quiet(progress is False), bar as report:
         trajectory = integrate(
             compiled, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, control=control,
-            control_period=control_period, parameters=parameters, progress=told,
+            control_period=control_period, parameters=parameters, progress=report,
             **settings,
         )  # fmt: skip
     result = Result(trajectory, names)

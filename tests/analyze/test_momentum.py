@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.analyze.momentum import center_accelerations, momentum_terms, relative_motion, times
+from bough.analyze.part_momentum import center_accelerations, momentum_terms, relative_motion, times
 from tests.support.compare import assert_same
 from tests.support.given_motion import given_system, states
 from tests.support.random_systems import JOINTS

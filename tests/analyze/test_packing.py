@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from bough.analyze.operators.articulated import articulate
+from bough.analyze.operators.articulated_links import articulate
 from bough.analyze.operators.packing import packed, packs, pairs, rows_of
 from bough.bench.mechanisms import chain
 from bough.sweeps import riccati as f

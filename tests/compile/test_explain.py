@@ -29,8 +29,10 @@ def test_doctest():
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_every_section_is_named_and_lines_are_short(file, capsys):
     model = bough.System.from_yaml(file).compile()
-    blocks = dict(zip(("plan", "pars", "tables", "ws"), said(capsys, model).split("\n\n"), strict=True))
-    for table, text in blocks.items():
+    *blocks, methods = said(capsys, model).split("\n\n")
+    assert "dense: mass matrix at" in methods
+    assert "cloud: joint at" in methods
+    for table, text in zip(("plan", "pars", "tables", "ws"), blocks, strict=True):
         head, *lines = text.splitlines()
         assert head.startswith(f"{table}: ")
         assert max(map(len, [head, *lines])) <= 120

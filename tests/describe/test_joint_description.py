@@ -20,7 +20,7 @@ from bough.describe import (
     Weld,
 )
 from bough.describe.axes import axis
-from bough.describe.joint_mapping import read_joint, write_joint
+from bough.describe.joint_kinds import read_joint, write_joint
 from bough.errors import DescriptionError
 from tests.support.described_systems import directions, joints
 

@@ -47,14 +47,14 @@ class Shown:
     def ask(self, script):
         return self.page.evaluate(script)
 
-    def settle(self):
+    def wait_until_drawn(self):
         """Until what was asked for is drawn."""
         self.page.wait_for_function("!window.replay.world.stage.stale")
 
     def picture(self, selector="#view"):
         from PIL import Image
 
-        self.settle()
+        self.wait_until_drawn()
         shot = self.page.locator(selector).screenshot()
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), dtype=float)
 
@@ -97,7 +97,7 @@ def test_bodies_are_where_the_model_has_them(shown):
 
 
 def test_a_click_on_a_body_picks_it(shown):
-    shown.settle()
+    shown.wait_until_drawn()
     x, y = shown.ask("replay.screen('bus')")
     shown.page.mouse.click(x, y)
     assert shown.ask("replay.picked") == "bus"
@@ -105,7 +105,7 @@ def test_a_click_on_a_body_picks_it(shown):
     assert shown.page.inner_text("#tree .row.picked").startswith("bus")
     shown.page.click("#tree .row:has-text('mast')")
     assert shown.ask("replay.picked") == "mast"
-    shown.settle()
+    shown.wait_until_drawn()
     assert shown.page.inner_text("#labels .label.picked") == "mast"
     shown.page.keyboard.press("Escape")
     assert shown.ask("replay.picked") is None
@@ -160,8 +160,8 @@ def test_the_picture_is_not_blank_and_moves(shown):
 def test_deformations_are_scaled_and_what_a_node_carries_goes_along(shown):
     """At scale s the tip is displaced s times as far; the mast and the dish stay on their nodes."""
     gap = """(() => { const w = replay.world, k = w.bodies.findIndex((body) => body.name === 'mast');
-        return w.seat(w.bodies[k].joint.place, new w.actual[0].constructor()).p.distanceTo(w.shown[k].p); })()"""
-    tip = """(() => { const f = replay.world.flexible[2], k = 3 * f.told.chain[f.told.chain.length - 1];
+        return w.locate(w.bodies[k].joint.place, new w.actual[0].constructor()).p.distanceTo(w.shown[k].p); })()"""
+    tip = """(() => { const f = replay.world.flexible[2], k = 3 * f.spec.chain[f.spec.chain.length - 1];
         return [...f.moved.slice(k, k + 3)]; })()"""
     shown.ask("replay.seek(0.0)")
     assert shown.ask(gap) < 1e-3                                   # the drawing knows the second order of the bending by the slopes
@@ -206,7 +206,7 @@ def test_loads_are_arrows(shown):
 
 def test_the_camera_follows_a_body(shown):
     shown.ask("replay.follow('dish')")
-    shown.settle()
+    shown.wait_until_drawn()
     first = shown.ask("replay.screen('dish')")
     shown.ask("replay.seek(1.0)")
     assert shown.ask("replay.screen('dish')") == pytest.approx(first, abs=1.0)

@@ -6,7 +6,7 @@ import pytest
 import bough
 from bough.results.limbs import groups
 from bough.results.panels import MOST_ROWS, MOST_SAMPLES, Panel, PanelRow, draw
-from tests.support.result_runs import craft_run, pendulum, pendulum_batch
+from tests.support.result_runs import antenna_run, craft, craft_run, pendulum, pendulum_batch
 
 
 @pytest.mark.parametrize("what", ["state", "energy", "momentum", "wheels", "reactions", "pose", "torque", "velocity",
@@ -125,3 +125,17 @@ def test_unknown_figures_are_named():
         craft_run().plot("nodes")
     with pytest.raises(bough.StateError, match="has no wheels"):
         bough.simulate(pendulum(), until=0.1, dt=0.1).plot("wheels")
+
+
+def test_any_variable_can_be_drawn_with_its_names_and_units():
+    """A row for each body and unit, with a curve for each component; what stands alone is named in its title."""
+    reactions = craft_run().plot("reaction").axes
+    titles = [(axes.get_title(loc="left"), "m]" in axes.get_ylabel(), len(axes.lines)) for axes in reactions]
+    assert titles == [(f"{name}: reaction", moment, 3) for moment in (True, False) for name in craft().names.bodies]
+    assert [axes.get_title(loc="left") for axes in craft_run().plot("q").axes][-1] == "hinge.ry: q"
+    np.testing.assert_array_equal(craft_run().plot("total_energy").axes[0].lines[0].get_ydata(), craft_run().data.total_energy)
+
+
+def test_shapes_are_left_to_the_replay():
+    with pytest.raises(bough.StateError, match=r"no figure of 'outline'; the replay shows it: result.view\(\)"):
+        antenna_run().plot("outline")

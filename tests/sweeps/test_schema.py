@@ -9,8 +9,8 @@ import pytest
 
 import bough
 from bough.kernels import hinges
+from bough.sweeps import block_layout, schema
 from bough.sweeps import fields as f
-from bough.sweeps import flexible_layout, schema
 from bough.sweeps import records as r
 from bough.sweeps.schema import Field, Record, padded
 
@@ -172,12 +172,25 @@ def test_blocks_refuse_wrong_names_and_sizes():
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_rows_of_modes(n, columns):
     """Of one state padded, of four not; the room that is kept is enough for both."""
-    g, z, end, length = flexible_layout.mode_row(n, columns, 4)
+    g, z, end, length = block_layout.mode_row(n, columns, 4)
     assert (g, z, end, length) == (padded(n), padded(n) + 6, padded(n) + 8, padded(n) + 8 + columns)
-    assert flexible_layout.mode_row(n, columns, 1) == (n, n + 6, n + 7, n + 7 + columns)
-    assert flexible_layout.modal_record(n, 2, columns, 1)[-1] <= flexible_layout.modal_record(n, 2, columns)[-1]
+    assert block_layout.mode_row(n, columns, 1) == (n, n + 6, n + 7, n + 7 + columns)
+    assert block_layout.modal_record(n, 2, columns, 1)[-1] <= block_layout.modal_record(n, 2, columns)[-1]
+
+
+def test_blocks_of_methods():
+    """One behind the other; motions of bodies are taken four numbers at a time."""
+    assert r.DENSE_METHOD.places(5, 3) == {"mass matrix": (0, 25), "jacobian": (25, 15), "system": (40, 9), "pivots": (49, 3),
+                                           "order": (52, 3)}
+    places = r.CLOUD_METHOD.places(101, 2, 6)
+    assert places["joint"] == (101, f.CLOUD_HEAD)
+    assert places["clouds"][1] >= 3*f.CLOUD_STORE
+    assert places["equations"][1] >= 2*2 + 2
+    assert places["motions"][0] % 4 == 0
+    assert places["motions"][1] == 4*f.CLOUD_BODY*8
+    assert places["sums"][1] == 4*(f.CLOUD_SUMS + 10 + 6)
 
 
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_scratch_of_nodes_is_enough(n):
-    assert flexible_layout.node_scratch(n)[-1] >= max(6*padded(n), padded(6*n))
+    assert block_layout.node_scratch(n)[-1] >= max(6*padded(n), padded(6*n))

@@ -84,7 +84,7 @@ def test_accelerations(seed, method):
         scale = solved_scale(M, torques, h)
         assert_same(a[i], theirs[:s.n], solving(M), scale[:s.n].max())
         assert_same(wheels[i], theirs[s.n:], solving(M), scale.max())
-        alone = {"wheels": s.speeds[i], "motors": s.motors[i], "method": method}
+        alone = {"wheels": s.speeds[i], "motors": s.motors[i], "dynamics": method}
         single = s.model.forward_dynamics(s.q[i], s.v[i], s.tau[i], **alone)
         assert_same(single, theirs[:s.n], solving(M), scale[:s.n].max())
         single = s.model.wheel_accelerations(s.q[i], s.v[i], s.tau[i], **alone)

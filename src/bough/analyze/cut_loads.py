@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.compile.state_layout import Floats
 from bough.describe.axes import axis
 from bough.errors import StateError, nearest
 
@@ -23,36 +24,36 @@ class CutLoads:
     axes: str                       # whose axes: "child", "parent" or "world"
     single: bool
     length: float                   # m
-    all_least: np.ndarray           # (batch, connections, 6)
-    all_points: np.ndarray          # (batch, connections, 3)     about which moments are, world axes
-    all_attitudes: np.ndarray       # (batch, connections, 3, 3)  axes of the loads to world axes
-    void: np.ndarray                # (batch, connections, 6, n)  unit loads that may be added, moments over length; or zero
+    all_least: Floats           # (batch, connections, 6)
+    all_points: Floats          # (batch, connections, 3)     about which moments are, world axes
+    all_attitudes: Floats       # (batch, connections, 3, 3)  axes of the loads to world axes
+    void: Floats                # (batch, connections, 6, n)  unit loads that may be added, moments over length; or zero
 
-    def _back(self, array: np.ndarray) -> np.ndarray:
+    def _back(self, array: Floats) -> Floats:
         return array[0] if self.single else array
 
     @property
-    def least(self) -> np.ndarray:
+    def least(self) -> Floats:
         """(connections, 6), N m and N."""
         return self._back(self.all_least)
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> Floats:
         """(connections, 6), N m and N: NaN where a component is not determined."""
         return np.where(self.determined, self.least, np.nan)
 
     @property
-    def points(self) -> np.ndarray:
+    def points(self) -> Floats:
         """(connections, 3), m: about which moments are, world axes."""
         return self._back(self.all_points)
 
     @property
-    def attitudes(self) -> np.ndarray:
+    def attitudes(self) -> Floats:
         """(connections, 3, 3): from the axes of the loads to world axes."""
         return self._back(self.all_attitudes)
 
     @property
-    def determined(self) -> np.ndarray:
+    def determined(self) -> Floats:
         """(connections, 6): whether a component is."""
         return self._back(np.linalg.norm(self.void, axis=-1) <= OPEN)
 
@@ -62,17 +63,17 @@ class CutLoads:
         return self._back(6*len(self.names) - np.rint((self.void**2).sum(axis=(1, 2, 3))).astype(int))
 
     @property
-    def null_space(self) -> np.ndarray:
+    def null_space(self) -> Floats:
         """(connections, 6, n), N m and N: loads that may be added without any change of the motion."""
         return self._back(self.void*np.repeat([self.length, 1.0], 3)[:, None])
 
     @property
-    def total(self) -> np.ndarray:
+    def total(self) -> Floats:
         """(6,): the sum of all loads about the world's origin, in world axes. It is always determined."""
         moment, force = (np.einsum("bkij,bkj->bki", self.all_attitudes, part) for part in np.split(self.all_least, 2, axis=2))
         return self._back(np.concatenate([(moment + np.cross(self.all_points, force)).sum(axis=1), force.sum(axis=1)], axis=1))
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Floats:
         return self.values[..., self._index(name), :]
 
     def component(self, name: str, kind: str, direction: Any) -> Any:
@@ -109,7 +110,7 @@ class CutLoads:
             words.append(f"{'a combination' if left == 1 else f'{left} combinations'} of {', '.join(mixed)}")
         return words
 
-    def _line(self, state: int) -> np.ndarray | None:
+    def _line(self, state: int) -> Floats | None:
         """Of two connections: the unit load that pulls both together, in the axes of the loads."""
         points, line = self.all_points[state], np.zeros((len(self.names), 6))
         if len(points) != 2 or not (points[1] - points[0]).any():
@@ -134,5 +135,5 @@ class CutLoads:
         return "\n".join(lines + [f"  not determined: {words}" for words in self.open_words()])
 
 
-def _written(direction: np.ndarray) -> str:
+def _written(direction: Floats) -> str:
     return "(" + ", ".join(f"{x:.4g}" for x in direction) + ")"

@@ -20,7 +20,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Cut:
-    """Connections, and the sign of the load to tell: +1 on the child (b), -1 on the parent (a)."""
+    """Connections, and the sign of the load to report: +1 on the child (b), -1 on the parent (a)."""
     connections: tuple[Connection, ...]
     signs: tuple[int, ...]
 
@@ -73,9 +73,9 @@ def sides(system: System, cut: Sequence[Connection]) -> dict[str, bool]:
     """Of each body and of the world, whether it is in the part without the world; every connection of the cut joins the two."""
     left = [c for c in (*joints_of(system), *loops_of(system)) if c not in cut]
     for c in cut:
-        if way := way_between(left, c.parent, c.child):
-            joined = ", ".join(f"'{step.name}'" for step in way)
-            remedy = "put it into the cut too" if len(way) == 1 else "put one of these into the cut too"
+        if path := path_between(left, c.parent, c.child):
+            joined = ", ".join(f"'{step.name}'" for step in path)
+            remedy = "put it into the cut too" if len(path) == 1 else "put one of these into the cut too"
             raise StateError(f"cut through {_listed(cut)}: it does not part the system, '{c.parent}' and '{c.child}' are still "
                              f"joined by {joined}; {remedy}")
     side, reached = {WORLD: False}, [WORLD]
@@ -94,16 +94,16 @@ def sides(system: System, cut: Sequence[Connection]) -> dict[str, bool]:
     return side
 
 
-def way_between(connections: Sequence[Connection], start: str, end: str) -> list[Connection]:
-    """The shortest way from one body to another; empty if there is none."""
-    ways: dict[str, list[Connection]] = {start: []}
+def path_between(connections: Sequence[Connection], start: str, end: str) -> list[Connection]:
+    """The shortest path from one body to another; empty if there is none."""
+    paths: dict[str, list[Connection]] = {start: []}
     reached = [start]
     for here in reached:
         for c in connections:
-            if here in (c.parent, c.child) and (there := c.child if here == c.parent else c.parent) not in ways:
-                ways[there] = [*ways[here], c]
+            if here in (c.parent, c.child) and (there := c.child if here == c.parent else c.parent) not in paths:
+                paths[there] = [*paths[here], c]
                 reached.append(there)
-    return ways.get(end, [])
+    return paths.get(end, [])
 
 
 def _listed(cut: Sequence[Connection]) -> str:

@@ -76,10 +76,7 @@ def lost_meshes(model: CompiledModel) -> list[str]:
 
 def wheels(model: CompiledModel) -> list[str]:
     """The wheels, one line each."""
-    return [
-        f"{w.name} in {w.body}: {w.inertia:g} kg m^2, {w.speed:g} rad/s, {'driven' if w.driven else 'speed held'}"
-        for w in model.system.wheels.values()
-    ]
+    return [wheel.label for wheel in model.system.wheels.values()]
 
 
 def dynamics(model: CompiledModel) -> str:

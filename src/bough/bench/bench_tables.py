@@ -8,8 +8,8 @@ from rich.table import Table
 
 def empty_table(title: str, texts: Sequence[str], numbers: Sequence[str], *, wrap: bool = False, **style: Any) -> Table:
     """A table with columns of text, then columns of numbers."""
-    usual: dict[str, Any] = {"title_style": "bold", "box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)}
-    table = Table(title=title, **usual | style)
+    options: dict[str, Any] = {"title_style": "bold", "box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)} | style
+    table = Table(title=title, **options)
     for name in texts:
         table.add_column(name, no_wrap=True)
     for name in numbers:

@@ -6,7 +6,7 @@ from numba import njit
 
 from bough.analyze.impulse import at_rest
 from bough.analyze.operators import Operators
-from bough.analyze.operators.articulated import articulate
+from bough.analyze.operators.articulated_links import articulate
 from bough.bench.mechanisms import chain, flexible_arm, tree36
 from bough.bench.setups import bent_states, kernel_call, random_states, versions
 from bough.bench.timing import interleaved

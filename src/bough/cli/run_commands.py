@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import bough
+from bough import progress
+from bough.drawing import Drawing
+from bough.errors import SimulationError
+
 if TYPE_CHECKING:
-    from bough.drawing import Drawing
     from bough.results import Result
 
 File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python script", show_default=False, metavar="FILE")]
@@ -31,28 +35,24 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
-    from bough.drawing import Drawing
-    from bough.errors import SimulationError
     from bough.files import read
-    from bough.progress import quiet as hushed
-    from bough.results.quantities import select_records
 
     with ExitStack() as stack:
-        stack.enter_context(hushed(quiet))
+        stack.enter_context(progress.quiet(quiet))
         system, control = read(file)
         if system.notes and not quiet:
             typer.echo(f"{file}: {len(system.notes)} notes on what is not used; bough check {file} lists them", err=True)
         target = output or Path("out") / f"{file.stem}.nc"
-        target.parent.mkdir(parents=True, exist_ok=True)            # what cannot be written is said before the work
-        wanted = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
-        if wanted is None and (system.settings is None or system.settings.record is None):
-            wanted = [*select_records(None, system, controlled=control is not None), "reactions"]       # which are among the plots
-        drawing = stack.enter_context(Drawing()) if plots else None  # a second process gets ready while this one loads its kernels
-        from bough.simulation import simulate
+        target.parent.mkdir(parents=True, exist_ok=True)            # fails early if it cannot be written
+        drawing = stack.enter_context(Drawing()) if plots else None  # the second process starts while this one loads kernels
+        names = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
+        if names is None and (system.settings is None or system.settings.record is None):
+            from bough.results.quantities import select_records
 
+            names = [*select_records(None, system, controlled=control is not None), "reactions"]       # which have a figure
         try:
-            result = simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=wanted,
-                              control=control)
+            result = bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names,
+                                    control=control)
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
@@ -63,7 +63,7 @@ def run(
 
 
 def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
-    """Write what was recorded, and say what it is and where."""
+    """Write the files of a result, and print its summary and their paths."""
     paths = [result.save(target)]
     if drawing:
         paths += drawing.draw(target, target.parent, f"{target.stem}-")
@@ -80,8 +80,8 @@ def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: boo
     table = Table(title=escape(summary.title(result)), title_justify="left", title_style="bold", show_header=False)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column()
-    for name, said in summary.rows(result):
-        table.add_row(escape(name), escape(said))
+    for name, text in summary.rows(result):
+        table.add_row(escape(name), escape(text))
     Console().print(table)
     for path in paths:
         typer.echo(f"wrote {path}{' (open it in a browser)' * (path.suffix == '.html')}")
@@ -95,9 +95,7 @@ def view(
     frames: Annotated[int | None, typer.Option(help="keep at most this many samples")] = None,
 ) -> None:
     """Show RESULT as a 3-D animation: one self-contained HTML file, opened in the browser."""
-    from bough.results import open_result
-
-    replay = open_result(result).view(output or result.with_suffix(".html"), open=False, run=run, frames=frames)
+    replay = bough.open_result(result).view(output or result.with_suffix(".html"), open=False, run=run, frames=frames)
     typer.echo(f"wrote {replay}")
     if show:
         replay.open()

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+import bough
 from bough.cli.output import fail
 from bough.cli.run_commands import File
+from bough.errors import DescriptionError
 
 
 def check(file: File) -> None:
@@ -49,8 +51,6 @@ def convert(
     package_dir: Annotated[list[Path] | None, typer.Option(help="URDF: folder that holds ROS packages; may be repeated")] = None,
 ) -> None:
     """Write the system of FILE as YAML, and list what is lost."""
-    from bough.errors import DescriptionError
-    from bough.exchange.urdf import load_urdf
     from bough.files import read_system
 
     given: dict[str, Any] = {"base": base, "limits": limits, "mimic": mimic, "inertias": inertias, "package_dirs": package_dir}
@@ -59,7 +59,7 @@ def convert(
         raise DescriptionError(f"{file}: {', '.join(options)} given, but it is no URDF file; leave out {', '.join(options)}")
     if target.suffix not in (".yaml", ".yml"):
         raise DescriptionError(f"{target}: is not the name of a YAML file; let it end in .yaml")
-    system = load_urdf(file, **options) if file.suffix == ".urdf" else read_system(file)
+    system = bough.load_urdf(file, **options) if file.suffix == ".urdf" else read_system(file)
     system.to_yaml(target)
     for line in system.notes:
         typer.echo(f"note: {line}")
@@ -98,6 +98,19 @@ def examples(
 
 def schema() -> None:
     """Print the JSON Schema of the YAML format, for editors."""
-    from bough.describe import json_schema
+    typer.echo(json.dumps(bough.json_schema(), indent=2))
 
-    typer.echo(json.dumps(json_schema(), indent=2))
+
+def warmup(
+    names: Annotated[list[str] | None, typer.Argument(help="rigid, flexible, loops, holds, or several: flexible+loops; or FILE; "
+                                                           "all if none is given", show_default=False, metavar="NAMES")] = None,
+    lanes: Annotated[str, typer.Option(help="one: a state at a time; four: batches; parameters: batches whose runs have parameters "
+                                            "of their own")] = "one,four,parameters",
+    methods: Annotated[str, typer.Option(help="methods of dynamics")] = "order-n,dense,cloud",
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="processes; by default, one per processor")] = None,
+) -> None:
+    """Compile the kernels that models need, in parallel, before they are needed."""
+    from bough.warmup import warm_up
+
+    done = warm_up(names or (), lanes=lanes.split(","), methods=methods.split(","), processes=jobs)
+    typer.echo(f"ready: {'; '.join(map(str, done))}")

@@ -47,7 +47,18 @@ def overview(arrays: Arrays) -> str:
             shown = "" if values is None or not 0 < values.size <= SMALL else f" = {text_of(values)}"
             head = f"{place.start:>7}  {shape_of(place):>8}  {name:<17}"
             lines += hung(head + f"{place.section.unit:<{units}}  "*bool(units), place.section.meaning + shown)
+    lines += ["", "ws behind that, by method: what is where (how many numbers)"]
+    for name, (blocks, counts, offset) in methods(arrays).items():
+        lines += hung(f"  {name}: ", ", ".join(f"{block} at {start + offset} ({size})" for block, (start, size)
+                                               in blocks.places(*counts).items()))
     return "\n".join(lines[1:])
+
+
+def methods(arrays: Arrays) -> dict[str, tuple[Blocks, tuple[int, ...], int]]:
+    """Blocks that methods need behind those of all, what their sizes depend on, and what is to be added to their starts."""
+    start, bodies = int(arrays.plan[f.WS_MASS]), int(arrays.plan[f.N_HINGES] - arrays.plan[f.CLOUD_BASE] + 1)
+    return {"dense": (r.DENSE_METHOD, (int(arrays.plan[f.NV]), int(arrays.plan[f.N_MULTIPLIERS])), start),
+            "cloud": (r.CLOUD_METHOD, (start, int(arrays.plan[f.N_CLOUDS]), bodies), 0)}
 
 
 def shape_of(place: Place) -> str:

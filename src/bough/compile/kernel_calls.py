@@ -6,10 +6,9 @@ import numpy as np
 from numba import typeof
 
 from bough.compile.tables import Tables
-from bough.kernels.jit import compiling
+from bough.kernels.jit import load_or_compile
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.kernels.linker import link, raise_failure
-from bough.progress import compilation
 from bough.sweeps import fields as f
 
 _local = threading.local()
@@ -66,15 +65,7 @@ def start(kernel: Any, *args: Any) -> Any:
     key = compiled.__name__ + _ranks(args)
     if key not in _started:
         if hasattr(compiled, "signatures"):
-            compile_kernel(compiled, tuple(typeof(a) for a in (*getattr(kernel, "args", ()), *args)), args[-1].ndim)
+            signature = tuple(typeof(a) for a in (*getattr(kernel, "args", ()), *args))
+            load_or_compile(compiled, signature, 1 if args[-1].ndim == 1 else 4)
         _started.add(key)
     return kernel(*args)
-
-
-def compile_kernel(kernel: Any, signature: tuple[Any, ...], rank: int) -> None:
-    """Load a kernel, or compile it."""
-    if kernel._cache.holds(signature, kernel.targetctx):
-        kernel.compile(signature)
-    else:
-        with compilation(kernel.__name__), compiling(kernel, 1 if rank == 1 else 4):
-            kernel.compile(signature)

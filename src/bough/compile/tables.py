@@ -12,7 +12,7 @@ from bough.compile.partition import Partition
 from bough.compile.sections import Place
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
-from bough.sweeps.schema import padded
+from bough.sweeps import records as r
 
 
 @dataclass(frozen=True)
@@ -85,22 +85,14 @@ class Tables:
         """By hinge, its kind to the sweeps that solve: a weld where it is held."""
         return [int(kind) for kind in self.rows("hinges")[:, f.SOLVED]]
 
-    @property
-    def dense_size(self) -> int:
-        """Numbers that the dense method needs more: mass matrix, Jacobian of the loops, their matrix, pivots and order."""
-        nv, m = self.size(f.NV), self.fronts.size
-        return nv*nv + m*(nv + m + 2)
-
-    @property
-    def cloud_size(self) -> int:
-        """Numbers that the momentum cloud needs more: those of the base's joint and of each cloud, equations of unknown hinges."""
-        n = self.size(f.N_CLOUDS)
-        bodies = padded(len(self.parts.hinges))
-        return f.CLOUD_HEAD + f.CLOUD_STORE*(n + 1) + n*(n + 1) + 4*(f.CLOUD_BODY*bodies + f.CLOUD_COLUMN + 1)
-
     def more(self, dynamics: str) -> int:
-        """Numbers that a method needs behind those of all."""
-        return {"order-n": 0, "dense": self.dense_size, "cloud": self.cloud_size}[dynamics]
+        """Numbers of the workspace that a method needs behind those of all."""
+        if dynamics == "dense":
+            return r.DENSE_METHOD.size(self.size(f.NV), self.fronts.size)
+        if dynamics == "cloud":
+            start, bodies = self.size(f.WS_MASS), self.size(f.N_HINGES) - self.size(f.CLOUD_BASE) + 1
+            return r.CLOUD_METHOD.size(start, self.size(f.N_CLOUDS), bodies) - start
+        return 0
 
 
 def described_inputs(tables: Tables, t: NDArray) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from bough.describe.body import Body
 from bough.describe.document import json_schema
 from bough.describe.frame import Frame
 from bough.describe.gravity import CentralGravity
+from bough.describe.joint import Joint
 from bough.describe.joint_kinds import (
     Cylindrical,
     Free,
@@ -17,7 +18,6 @@ from bough.describe.joint_kinds import (
     Universal,
     Weld,
 )
-from bough.describe.joints import Joint
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
 from bough.describe.parts.actions import Lock, Prescribe, Release
 from bough.describe.parts.event import Event, Latch

@@ -112,7 +112,7 @@ def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Proble
 
 
 def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, ...]:
-    """The entries of a list as `read` makes them; what is wrong with one is told of the list's owner, with its place."""
+    """The entries of a list as `read` makes them; what is wrong with one is reported with its place in the list."""
     made = []
     for index, entry in enumerate(entries):
         try:

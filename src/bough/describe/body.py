@@ -9,10 +9,9 @@ from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationI
 
 from bough.describe.base import Description, Fault
 from bough.describe.flexible_mapping import FlexibleField
-from bough.describe.flexible_mass import MASS_KEYS, mass_problems, mass_properties
 from bough.describe.inertia import ZERO, Inertia, defect
-from bough.describe.joint_kinds import Weld
-from bough.describe.joint_mapping import JointField
+from bough.describe.joint_kinds import JointField, Weld
+from bough.describe.mass_properties import MASS_KEYS, mass_of_shapes, mass_problems, mass_properties
 from bough.describe.numeric import (
     AT_LEAST_ZERO,
     NUMBERS,
@@ -28,8 +27,7 @@ from bough.describe.numeric import (
     truth,
 )
 from bough.describe.orientation import IDENTITY, Orientation
-from bough.describe.shape_mapping import ShapesField
-from bough.describe.shape_mass import mass_of_shapes
+from bough.describe.shapes import ShapesField
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody
 
@@ -144,15 +142,15 @@ class Body(Description):
         return self
 
     def _weigh(self) -> None:
-        """Mass, com and inertia are those of the shapes that have a density, and are not told twice."""
+        """Mass, com and inertia are those of the shapes that have a density, and are not given twice."""
         [first, *_] = [f"shape {i + 1} ({shape.noun})" for i, shape in enumerate(self.shapes) if shape.density is not None]
         if self.flexible is not None:
             raise Fault("shapes", f"{first} has a density, but finite elements give a flexible body its mass; leave out density")
         given = [key for key in MASS_KEYS if key in self.model_fields_set]
         if given:
             what = " and ".join(given)
-            told = f"{what} given, but {first} has a density and gives the body its mass"
-            raise Fault(given[0], f"{told}; leave out {what}, or the density")
+            twice = f"{what} given, but {first} has a density and gives the body its mass"
+            raise Fault(given[0], f"{twice}; leave out {what}, or the density")
         try:
             found = mass_of_shapes(self.shapes)
         except DescriptionError as error:

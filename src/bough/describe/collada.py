@@ -96,8 +96,8 @@ def _faces(group: Element, offset: int) -> np.ndarray:
     if group.tag == "triangles":
         return corners.reshape(-1, 3)
     if group.tag == "polylist":
-        told = group.find("vcount")
-        counts = [] if told is None else _whole(told).tolist()
+        vertex_counts = group.find("vcount")
+        counts = [] if vertex_counts is None else _whole(vertex_counts).tolist()
     starts = np.cumsum([0, *counts[:-1]])
     fans = [(s, s + i, s + i + 1) for s, n in zip(starts, counts, strict=True) for i in range(1, n - 1)]
     return corners[np.array(fans, dtype=np.int64).reshape(-1, 3)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema, create_model
 
-from bough.describe import flexible_mapping, shape_mapping
+from bough.describe import flexible_mapping, shapes
 from bough.describe.base import Description
 from bough.describe.body import Body
 from bough.describe.gravity import Gravity
@@ -78,20 +78,20 @@ Document.__doc__ = "A system as its YAML file holds it; names are not compared w
 
 
 def in_folder(data: Any, folder: Path) -> Any:
-    """The data of a YAML file, the relative names of files in it seen from its folder."""
+    """The data of a YAML file, with the relative names of files resolved against its folder."""
     bodies = data.get("bodies") if isinstance(data, Mapping) else None
     return data | {"bodies": [_body_in(folder, body) for body in bodies]} if isinstance(bodies, list) else data
 
 
 def _body_in(folder: Path, body: Any) -> Any:
-    readers = {"flexible": flexible_mapping.in_folder, "shapes": shape_mapping.in_folder}
+    readers = {"flexible": flexible_mapping.in_folder, "shapes": shapes.in_folder}
     found = {key: read(body[key], folder) for key, read in readers.items() if isinstance(body, Mapping) and key in body}
     return body | found if found else body
 
 
 def beside(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The data of a system for a YAML file in a folder: the names of mesh files within the folder start there."""
-    bodies = [body | {"shapes": shape_mapping.beside(body["shapes"], folder)} if "shapes" in body else body
+    bodies = [body | {"shapes": shapes.beside(body["shapes"], folder)} if "shapes" in body else body
               for body in data.get("bodies", [])]  # fmt: skip
     return data | {"bodies": bodies} if bodies else data
 

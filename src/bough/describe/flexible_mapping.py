@@ -58,7 +58,7 @@ def write_flexible(body: FlexibleBody | None) -> dict[str, Any] | None:
 
 
 def in_folder(value: Any, folder: Path) -> Any:
-    """The mapping of a flexible body, its relative names of files seen from a folder.
+    """The mapping of a flexible body, its relative names of files resolved against a folder.
 
     >>> in_folder({"solid": {"mesh": "panel.msh", "E": 7e10}}, Path("models"))
     {'solid': {'mesh': 'models/panel.msh', 'E': 70000000000.0}}
@@ -68,20 +68,20 @@ def in_folder(value: Any, folder: Path) -> Any:
     found = dict(value)
     for kind, given in value.items():
         if kind == "file":
-            found[kind] = _seen_from(folder, given)
+            found[kind] = _resolved(folder, given)
         elif kind in RECIPES and isinstance(given, Mapping):
             names = set(RECIPES[kind].files)
-            found[kind] = {key: _seen_from(folder, entry) if key in names else entry for key, entry in given.items()}
+            found[kind] = {key: _resolved(folder, entry) if key in names else entry for key, entry in given.items()}
     return found
 
 
-def _seen_from(folder: Path, value: Any) -> Any:
+def _resolved(folder: Path, value: Any) -> Any:
     """The texts in a value as names of files; a name that starts at the root stays as it is."""
     if isinstance(value, str):
         return str(folder / value)
     if isinstance(value, list):
-        return [_seen_from(folder, entry) for entry in value]
-    return {key: _seen_from(folder, entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
+        return [_resolved(folder, entry) for entry in value]
+    return {key: _resolved(folder, entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
 
 
 def _made(kind: str, given: Any) -> FlexibleBody:

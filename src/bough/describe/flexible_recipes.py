@@ -148,7 +148,7 @@ Direction = Annotated[str, BeforeValidator(_word), _one_of(AXES)]
 
 
 class FlexibleRecipe(Description):
-    """What a flexible body is made of. Defaults are the maker's own; it is told what was given, and nothing else."""
+    """What a flexible body is made of. Defaults are the maker's own; it gets what was given, and nothing else."""
 
     files: ClassVar[tuple[str, ...]] = ()  # the keywords whose texts are names of files
 
@@ -266,7 +266,7 @@ class MatricesRecipe(FlexibleRecipe):
     variant: Variant = "full"
 
     def make(self) -> FlexibleBody:
-        """The body that the matrices tell."""
+        """The body that the matrices describe."""
         return from_matrices(**self.given())
 
 

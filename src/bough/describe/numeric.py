@@ -132,7 +132,7 @@ def text(value: Any) -> str:
 
 
 def word(value: Any, known: tuple[str, ...]) -> str:
-    """One of some words; for another one, the message tells the nearest."""
+    """One of some words; for another one, the message names the nearest."""
     if not isinstance(value, str) or value not in known:
         remedy = nearest(value, known).removeprefix(", ") or "give one of " + ", ".join(known)
         raise ValueError(f"is {shown(value)}; {remedy}")

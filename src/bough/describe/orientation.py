@@ -24,7 +24,7 @@ _REMEDY = (
 
 
 def orientation(value: Any) -> Quaternion:
-    """The unit quaternion of an orientation given in any of the ways that bough knows.
+    """The unit quaternion of an orientation given in any form that bough knows.
 
     >>> orientation({"axis": "z", "degrees": 180})[2]
     1.0

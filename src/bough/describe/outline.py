@@ -8,7 +8,6 @@ from itertools import compress, islice
 from bough.describe.body import Body
 from bough.describe.part import SystemView
 from bough.describe.parts import PARTS
-from bough.describe.parts.loop import Distance, Loop
 from bough.flex import FlexibleBody
 
 Children = dict[str | None, list[Body]]
@@ -26,7 +25,7 @@ def of(system: SystemView) -> str:
     lines += [f"... and {len(carried) - _LONGEST} more"] if len(carried) > _LONGEST else []
     loose = (body for body in system.bodies.values() if body.name not in carried)
     lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
-    lines += [_loop_line(loop) for loop in islice(system.loops.values(), _LONGEST)]
+    lines += [loop.label for loop in islice(system.loops.values(), _LONGEST)]
     lines += [f"... and {len(system.loops) - _LONGEST} more loops"] if len(system.loops) > _LONGEST else []
     return "\n".join(lines)
 
@@ -80,11 +79,6 @@ def _line(system: SystemView, body: Body) -> str:
     wheels = [wheel.name for wheel in system.wheels.values() if wheel.body == body.name]
     parts += [f"wheel{'s' * (len(wheels) > 1)} {' '.join(wheels)}"] if wheels else []
     return f"{body.name}   {', '.join(parts)}"
-
-
-def _loop_line(loop: Loop) -> str:
-    kind = f"distance {loop.joint.length:g} m" if isinstance(loop.joint, Distance) else loop.joint.kind
-    return f"loop {loop.name}   {kind}: {loop.a.label} - {loop.b.label}"
 
 
 def _modes(flexible: FlexibleBody) -> str:

@@ -16,6 +16,7 @@ from bough.describe.body import Body
 from bough.describe.numeric import Text
 from bough.errors import Path
 
+Drawing = dict[str, Any]
 Kind = TypeVar("Kind", bound="Part")
 BESIDE = "a frame beside it (at is not zero)"
 FORCE_BESIDE = "a force beside it (at is not zero)"
@@ -64,10 +65,23 @@ class Finding(NamedTuple):
     path: Path
 
 
+class Recorded(NamedTuple):
+    """A variable of results: its axes behind run and time, the first of which counts parts; its unit; what it is; if it is a
+    load, in whose axes ("" else); whether it is a code that says which limit of the part's law is passed, 0: none.
+    """
+
+    dims: tuple[str, ...]
+    units: str
+    meaning: str
+    axes: str = ""
+    limit: bool = False
+
+
 class Part(Description):
     """A named part of a system."""
 
     key: ClassVar[str]          # of the list of such parts, in System and in YAML
+    recorded: ClassVar[Mapping[str, Recorded]] = {}         # in results, by the name of the variable
     name: Text
 
     def __init__(self, **fields: Any) -> None:
@@ -86,6 +100,22 @@ class Part(Description):
         """What is wrong with it in a complete system, besides bodies and nodes that are not there."""
         yield from ()
 
+    def refused(self, system: SystemView) -> str:
+        """Why no model can be made of a system with it, if so: a sentence with its subject."""
+        return ""
+
     def load_line(self) -> str:
         """Its line among the loads that a model lists, if it is one."""
         return ""
+
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """What of it does work that no potential energy accounts for."""
+        return ()
+
+    def external_effects(self) -> tuple[str, ...]:
+        """What of it changes the momenta of the system."""
+        return ()
+
+    def drawing(self) -> list[Drawing]:
+        """What the replay draws of it: mappings with a `kind`, places as Frames."""
+        return []

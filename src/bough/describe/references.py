@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bough.describe.base import subject_of
 from bough.describe.body import WORLD, Body
-from bough.describe.flexible_problems import Seat, misfit, unsupported
+from bough.describe.flexible_checks import Mounting, mounting_defect, unsupported
 from bough.describe.part import Attachment, Part, SystemView
 from bough.describe.parts import PARTS
 from bough.errors import Path, Problem, nearest
@@ -30,10 +30,10 @@ def reference_problems(system: SystemView) -> list[Problem]:
         found += [Problem(text, _subject(part), (key, index, *path)) for text, path in part.check(system)]
     found += _rings(system.bodies)
     found += [problem for index, body in bodies for problem in unsupported(system, index, body)]
-    seats = [_seat_of_body(system, index, body) for index, body in bodies if body.parent in system.bodies]
-    seats += [_seat(system, (key, index), part, each) for key, index, part in parts for each in part.attachments()
+    mountings = [_body_mounting(system, index, body) for index, body in bodies if body.parent in system.bodies]
+    mountings += [_mounting(system, (key, index), part, each) for key, index, part in parts for each in part.attachments()
               if each.body in system.bodies]  # fmt: skip
-    return found + [Problem(text, seat.subject, seat.path) for seat in seats if (text := misfit(seat))]
+    return found + [Problem(text, each.subject, each.path) for each in mountings if (text := mounting_defect(each))]
 
 
 def _subject(part: Part, attachment: Attachment | None = None) -> str:
@@ -58,18 +58,18 @@ def _unknown(subject: str, key: str, value: str, system: SystemView, path: Path,
     return Problem(f"{key} {value!r} is not a body of the system{remedy}", subject, path)
 
 
-def _seat_of_body(system: SystemView, index: int, body: Body) -> Seat:
+def _body_mounting(system: SystemView, index: int, body: Body) -> Mounting:
     path = ("bodies", index, "parent" if body.node is None else "node")
-    return Seat(f"body {body.name!r}", path, system.bodies[str(body.parent)], body.node, "a joint")
+    return Mounting(f"body {body.name!r}", path, system.bodies[str(body.parent)], body.node, "a joint")
 
 
-def _seat(system: SystemView, path: Path, part: Part, place: Attachment) -> Seat:
+def _mounting(system: SystemView, path: Path, part: Part, place: Attachment) -> Mounting:
     where = (*path, *((place.side,) if place.side else ()), "body" if place.node is None else "node")
-    return Seat(_subject(part, place), where, system.bodies[place.body], place.node, place.turning)
+    return Mounting(_subject(part, place), where, system.bodies[place.body], place.node, place.turning)
 
 
 def _rings(bodies: Mapping[str, Body]) -> list[Problem]:
-    """Bodies whose parents lead back to themselves; each ring is told once, at its first body."""
+    """Bodies whose parents lead back to themselves; each ring is reported once, at its first body."""
     found, settled = [], set[str]()
     for name in bodies:
         path: list[str] = []

@@ -351,13 +351,13 @@ class System:
         others: Mapping[str, Part] = self.elements if isinstance(part, Element) else own       # elements share one set of names
         if part.name in others:
             noun = others[part.name].noun
-            _refuse_twin(part, noun, noun if part.name in own else "force element")
+            _raise_duplicate(part, noun, noun if part.name in own else "force element")
         own[part.name] = part
         return part
 
     def _add_body(self, body: Body) -> Body:
         if body.name in self.bodies:
-            _refuse_twin(body, body.noun, body.noun)
+            _raise_duplicate(body, body.noun, body.noun)
         if body.joint.name is not None:
             self._claim_joint_name(body, body.joint.name)
         self.bodies[body.name] = body
@@ -390,7 +390,7 @@ def _subject(part: Body | Part) -> str:
     return subject_of(type(part), part.name)
 
 
-def _refuse_twin(part: Body | Part, noun: str, each: str) -> None:
+def _raise_duplicate(part: Body | Part, noun: str, each: str) -> None:
     text = f"there is a {noun} of this name already; give each {each} its own name"
     raise DescriptionError([Problem(text, _subject(part), ("name",))])
 

@@ -21,7 +21,7 @@ def box(size: tuple[float, float, float]) -> Triangles:
     square = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]]) / 2.0                 # the face +x
     sides = [np.roll(square, axis, axis=1) * sign for axis in range(3) for sign in (1, -1)]
     corners = [0, 1, 2], [0, 2, 3]
-    mirrored = [0, 2, 1], [0, 3, 2]                                                           # -square turns the other way round
+    mirrored = [0, 2, 1], [0, 3, 2]                                                           # -square has the opposite winding
     faces = [4 * side + np.array(mirrored if side % 2 else corners) for side in range(6)]
     return np.concatenate(sides) * size, np.concatenate(faces)
 

@@ -17,7 +17,7 @@ class Attachment:
     """A place made of one node, or of several that move together on average.
 
     `gather` (6, dofs) turns the dofs of the model into [translation, rotation] of the place; its transpose spreads
-    a force and a moment over the nodes. Nodes that only translate tell their rotation when three of them span a triangle.
+    a force and a moment over the nodes. Nodes that only translate define their rotation when three of them span a triangle.
     """
 
     name: str

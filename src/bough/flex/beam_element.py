@@ -46,7 +46,7 @@ class BeamGrid:
         """A field of the elements (E, 4, 6, n) under dofs (dofs, n)."""
         dofs = shapes.reshape(self.n_elements + 1, 6, -1)
         local = np.concatenate([dofs[:-1], dofs[1:]], axis=1)
-        return np.einsum("eqij,ejn->eqin", fields, local)
+        return np.asarray(np.einsum("eqij,ejn->eqin", fields, local))
 
 
 def beam_grid(nodes: Array, sections: Sections) -> BeamGrid:

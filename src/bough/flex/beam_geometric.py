@@ -22,7 +22,7 @@ from bough.flex.geometric import GeometricStiffness
 def beam_geometric(
     grid: BeamGrid, shapes: Array, *, start: int, mass: Array, extra: list[tuple[int, float, Array]], places: list[int], axes: Array
 ) -> GeometricStiffness:
-    """The matrices of a beam, with dofs `shapes` in the beam's own axes, seen from node `start` of the grid.
+    """The matrices of a beam, with dofs `shapes` in the beam's own axes, relative to node `start` of the grid.
 
     `mass` (E, 4) is at the Gauss points; `extra` lists (node, mass, mass center) of masses at nodes; `places` are the nodes of the
     grid whose forces count; `axes` turns the beam's axes into the body's.

@@ -1,6 +1,6 @@
 """The second-order displacements of a body's mass, as a few fields that its modes carry along. [B 10]
 
-Geometric stiffness tells of the second-order displacements u = 1/2 eta^T G eta of the mass only sum m G^i and sum m c_m G^i.
+Of the second-order displacements u = 1/2 eta^T G eta of the mass, geometric stiffness gives only sum m G^i and sum m c_m G^i.
 Fields that are affine in the place c have just these moments: so the displacement is taken as affine, u = sum_a rho_a (d_a + L_a
 c) with rho_a = 1/2 eta^T G_a eta, in as few fields as there must be. They are mass-orthonormal modes whose coordinates are not
 free: the mass matrix with them is a congruence and stays positive, whatever the deformation.

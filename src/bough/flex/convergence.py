@@ -107,7 +107,7 @@ def _projected_mass(mass: object, momentum: Array) -> Array:
 
     matrix = csc_array(mass)
     regular = matrix + 1e-13 * matrix.diagonal().max() * diags_array(np.ones(matrix.shape[0]))
-    return np.einsum("id,id->d", momentum, splu(csc_array(regular)).solve(momentum))
+    return np.asarray(np.einsum("id,id->d", momentum, splu(csc_array(regular)).solve(momentum)))
 
 
 def _is_free(model: FiniteElements, reduction: str) -> bool:

@@ -19,12 +19,12 @@ def tilde(vectors: Any) -> Array:
     >>> tilde((1.0, 2.0, 3.0)) @ (0.0, 0.0, 1.0)
     array([ 2., -1.,  0.])
     """
-    return np.einsum("ikj,...k->...ij", LEVI_CIVITA, np.asarray(vectors, dtype=float))
+    return np.asarray(np.einsum("ikj,...k->...ij", LEVI_CIVITA, np.asarray(vectors, dtype=float)))
 
 
 def axial(products: Array) -> Array:
     """sum a x b out of the 3x3 products sum a b^T on the last two axes."""
-    return np.einsum("ijk,...jk->...i", LEVI_CIVITA, products)
+    return np.asarray(np.einsum("ijk,...jk->...i", LEVI_CIVITA, products))
 
 
 def inertia_of(products: Array) -> Array:

@@ -66,7 +66,7 @@ GeometricOf = Callable[["FiniteElements", Array], "GeometricStiffness"]
 class FiniteElements:
     """A linear model of a flexible body: node-major dofs [x, y, z] or [x, y, z, rx, ry, rz] in body axes.
 
-    Its mass is told by `rule` (points) or by `pair_mass` (nodes that only translate, coupled by an (N, N) matrix).
+    Its mass is given by `rule` (points) or by `pair_mass` (nodes that only translate, coupled by an (N, N) matrix).
     """
 
     mass: Any  # sparse (dofs, dofs)

@@ -43,7 +43,7 @@ class FlexibleBody:
     variant: str = "full"  # which powers of the deformation the dynamics keeps
     reduction: str = "given"
     outline: Outline | None = None  # for pictures
-    recipe: Recipe | None = None  # how it was made, if plain data say it; `recipe_of` tells whether that still holds
+    recipe: Recipe | None = None  # how it was made, if plain data say it; `recipe_of` checks whether that still holds
 
     def __post_init__(self) -> None:
         kept(self.variant)

@@ -1,7 +1,7 @@
 """Motion-induced (geometric) stiffness: what the body's own accelerations and the forces at its nodes add to K. [B 10]
 
 A load stresses the body, and stress stiffens (or softens) it: a spinning beam is pulled tight. Stress is linear in the load, so a
-few constant matrices tell it for every load: three for the acceleration a of the body frame's origin (less gravity), nine for the
+few constant matrices give it for every load: three for the acceleration a of the body frame's origin (less gravity), nine for the
 gradient B = alpha~ + w~ w~ of the acceleration field, and six for the force and the moment at each node:
 
     K_geo = sum_i a_i K^(i) + sum_im B_im K^(im) - sum_nodes ( F_i G^i + M_i H^i )
@@ -47,7 +47,7 @@ class GeometricStiffness:
 
 
 def geometric_stiffness(model: FiniteElements, shapes: Array) -> GeometricStiffness | None:
-    """The geometric stiffness of a model under modes (dofs, n), or None if the model cannot tell it."""
+    """The geometric stiffness of a model under modes (dofs, n), or None if the model does not define it."""
     return None if model.geometric_of is None else model.geometric_of(model, shapes)
 
 

@@ -38,7 +38,7 @@ class Nodes:
     position: Array  # (nodes, 3) undeformed [m]
     phi: Array  # (nodes, 3, n) translation per modal coordinate
     psi: Array  # (nodes, 3, n) rotation per modal coordinate [rad]
-    rotates: tuple[bool, ...]  # False: the elements do not tell the rotation here, and psi is zero
+    rotates: tuple[bool, ...]  # False: the elements do not define the rotation here, and psi is zero
 
     def index(self, name: str) -> int:
         """The row of a node.

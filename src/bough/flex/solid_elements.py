@@ -105,7 +105,7 @@ class SolidGrid:
         strain = (gradient + np.swapaxes(gradient, 0, 1)) / 2
         stress = 2 * shear * strain + lame * np.einsum("ii...->...", strain) * np.eye(3)[:, :, None, None]
 
-        @BilinearForm
+        @BilinearForm  # type: ignore[untyped-decorator]  # of scikit-fem
         def form(u: Any, v: Any, w: Any) -> Any:
             return np.einsum("ij...,i...,j...->...", stress, grad(u), grad(v))
 

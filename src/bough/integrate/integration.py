@@ -15,7 +15,7 @@ from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import ADAPTIVE, FIXED
 from bough.integrate.compiled_steps import run_adaptive, run_fixed
 from bough.integrate.control import PythonControl
-from bough.integrate.events import EventHandler, run_with_events
+from bough.integrate.event_handler import EventHandler, run_with_events
 from bough.integrate.grid import build_grid, positive
 from bough.integrate.initial_state import initial_states, member_of
 from bough.integrate.loop_closing import close_samples, close_start, corrected, stabilization, stabilized

@@ -4,9 +4,11 @@ The directory is named after a hash of all sources that are compiled, since a ke
 gives a new, empty directory.  The files are pickles, which run code when they are loaded, so a directory that somebody else could
 write to is not used.
 """
+import atexit
 import hashlib
 import os
 import pickle
+import shutil
 import sys
 import tempfile
 import uuid
@@ -24,27 +26,39 @@ COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
 
 @cache
 def cache_directory() -> Path:
-    """BOUGH_CACHE_DIR, or a folder of the user's cache; one of this process alone where neither can be used."""
-    home = os.environ.get("BOUGH_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bough"
-    directory = Path(home) / source_hash()
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        problem = unsafe(Path(home)) or unsafe(directory)
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-    if problem:
-        warnings.warn(f"bough: {home} {problem}; kernels are compiled anew in every process; set BOUGH_CACHE_DIR to a folder of "
-                      "your own", stacklevel=2)
-        directory = Path(tempfile.mkdtemp(prefix="bough-"))
-        _remove_at_exit(directory)
+    """The directory in use: the user's, or one of this process alone where that cannot be used."""
+    problem = cache_problem()
+    if not problem:
+        return _user_directory()
+    warnings.warn(f"bough: {problem}; kernels are compiled anew in every process; set BOUGH_CACHE_DIR to a folder of your own",
+                  stacklevel=2)
+    directory, owner = Path(tempfile.mkdtemp(prefix="bough-")), os.getpid()
+    atexit.register(lambda: shutil.rmtree(directory, ignore_errors=True) if os.getpid() == owner else None)
     return directory
 
 
-def _remove_at_exit(directory: Path) -> None:
-    import atexit
-    import shutil
-    owner = os.getpid()
-    atexit.register(lambda: shutil.rmtree(directory, ignore_errors=True) if os.getpid() == owner else None)
+@cache
+def cache_problem() -> str | None:
+    """Why the user's directory cannot be used; None if it can.  Makes it if it is not there."""
+    directory = _user_directory()
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (directory.parent, directory):
+            problem = unsafe(folder)
+            if problem:
+                return f"{folder} {problem}"
+        if not os.access(directory, os.W_OK | os.X_OK):
+            return f"{directory} cannot be written"
+    except OSError as error:
+        return f"{directory} cannot be written ({error.strerror})"
+    return None
+
+
+@cache
+def _user_directory() -> Path:
+    """BOUGH_CACHE_DIR, or a folder of the user's cache, and in it one for these sources."""
+    home = os.environ.get("BOUGH_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bough"
+    return Path(home).resolve() / source_hash()
 
 
 def source_hash() -> str:

@@ -21,6 +21,7 @@ from numba.core.untyped_passes import (DeadBranchPrune, FixupArgs, GenericRewrit
                                        RewriteSemanticConstants, TranslateByteCode)
 
 from bough.kernels.cache import DiskCache
+from bough.progress import compilation
 
 
 class LeanCompiler(CompilerBase):
@@ -73,6 +74,18 @@ def cached(function, **options):
 
 def kernel(function):
     return cached(function)
+
+
+def load_or_compile(dispatcher, signature, width):
+    """Load a kernel or a sweep from disk; or compile it, and say so.  One thread at a time: Numba fills its registries when it is
+    first asked for anything."""
+    with global_compiler_lock:
+        if dispatcher._cache.holds(signature, dispatcher.targetctx):
+            dispatcher.compile(signature)
+        elif signature not in dispatcher.overloads:
+            with compilation(dispatcher.__name__), compiling(dispatcher, width):
+                dispatcher.compile(signature)
+    return dispatcher.overloads[signature]
 
 
 @contextmanager

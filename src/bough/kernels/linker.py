@@ -18,22 +18,34 @@ from numba import config, types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-from bough.kernels.jit import cached, compiling
+from bough.kernels.jit import cached, load_or_compile
 from bough.kernels.lanes import LanesType, TableType, data_of
-from bough.progress import compilation
+
+class Use(NamedTuple):
+    """When a sweep is called: only with a feature, never with one, by one method only."""
+    needs: str | None
+    excludes: str | None
+    method: str | None
+
 
 SWEEPS: list = []                                   # all sweeps, by number
+USES: list[Use] = []                                # the same of these
 ROOM = 64                                           # for their addresses
 TABLES = {"plan": TableType(types.int64), "tables": TableType(types.float64), "ws": TableType(types.float64)}
 _I64 = ir.IntType(64)
 
 
-def sweep(function):
-    """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``."""
+def sweep(function=None, *, needs=None, excludes=None, method=None):
+    """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``.
+
+    For `bough warmup`: a feature without which it is never called, one with which it is not, the method of dynamics it serves."""
+    if function is None:
+        return lambda function: sweep(function, needs=needs, excludes=excludes, method=method)
     if config.DISABLE_JIT:
         return function
     number, names = len(SWEEPS), list(inspect.signature(function).parameters)
     SWEEPS.append(cached(function, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+    USES.append(Use(needs, excludes, method))
     key = f"{function.__module__}.{function.__name__}"
 
     @infer_global(function, typing_key=key)
@@ -145,13 +157,14 @@ def sweep_signature(dispatcher, features, width, own):
     return argument_types(inspect.signature(dispatcher.py_func).parameters, tag, pars)
 
 
+def sweeps_for(features, methods):
+    """The sweeps that models with these features may call, by these methods of dynamics."""
+    return [dispatcher for dispatcher, use in zip(SWEEPS, USES, strict=True)
+            if (use.needs is None or getattr(features, use.needs)) and not (use.excludes and getattr(features, use.excludes))
+            and (use.method is None or use.method in methods)]
+
+
 def compiled_address(dispatcher, features, width, own):
     """Load a sweep, or compile it."""
-    taken = sweep_signature(dispatcher, features, width, own)
-    if dispatcher._cache.holds(taken, dispatcher.targetctx):
-        dispatcher.compile(taken)
-    else:
-        with compilation(dispatcher.__name__), compiling(dispatcher, width):
-            dispatcher.compile(taken)
-    found = dispatcher.overloads[taken]
+    found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own), width)
     return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

@@ -135,7 +135,7 @@ def _twist(body: FlexibleBody, path: np.ndarray) -> np.ndarray:
 
 
 def _nearest(path: np.ndarray, place: np.ndarray) -> int:
-    """The point of a beam where a node is; -1 if it is beside it."""
+    """The point of a beam where a node is; -1 if there is none."""
     distance = np.linalg.norm(path - place, axis=1)
     at = int(np.argmin(distance))
     return at if distance[at] < 1e-6 * np.linalg.norm(path[-1] - path[0]) else -1

@@ -64,7 +64,7 @@ def _wrenches(frames: Frames) -> Iterator[Load]:
     first, system = model.nv + model.nw, model.system
     values = described_inputs(model.tables, frames.time)[:, first : first + 6 * len(system.wrenches)]
     for k, (name, wrench) in enumerate(system.wrenches.items()):
-        at = place(system, wrench.body, wrench.node, wrench.at)
+        at = frame_place(system, wrench.place)
         yield Load(name, "wrenches", at, "place" if wrench.frame == "body" else "world", values[:, 6 * k : 6 * k + 6])
 
 

@@ -27,7 +27,26 @@ def view(
     run: int = 0,
     frames: int | None = None,
 ) -> Replay:
-    """Write the replay of a result; see `Result.view`."""
+    """Write a 3-D animation of a result as one self-contained HTML file; the same as `Result.view`.
+
+    Parameters
+    ----------
+    report
+        A result, fresh or read from a file.
+    path
+        The file; by default a temporary one, which is opened in the browser (a notebook shows it in place).
+    open
+        Whether to open it in the browser.
+    run
+        Which member of a batch.
+    frames
+        Keep at most this many samples; by default as many as make a page of some 30 MB.
+
+    Returns
+    -------
+    Replay
+        The file, with `open()`.
+    """
     target = _temporary(report) if path is None else Path(path)
     if target.suffix not in (".html", ".htm"):
         raise StateError(f"{target}: a replay is an HTML file; give a path that ends in .html")

@@ -11,6 +11,7 @@ import numpy as np
 
 from bough.describe import Body, System
 from bough.describe.orientation import quaternions
+from bough.describe.parts import PARTS
 from bough.describe.shapes import Shape
 from bough.look.buffers import Buffers
 from bough.look.frames import UPRIGHT
@@ -38,9 +39,9 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
 
 
 def drawings(system: System, kind: str) -> list[dict[str, Any]]:
-    """What force elements say is to be drawn of them, of one kind, with their names."""
-    drawn = [{"name": name} | each for name, element in system.elements.items() for each in element.drawing()]
-    return [each for each in drawn if each["kind"] == kind]
+    """What parts say is to be drawn of them, of one kind of drawing, with their names."""
+    parts = [part for kind_of_part in PARTS for part in system.of(kind_of_part).values()]
+    return [{"name": part.name} | each for part in parts for each in part.drawing() if each["kind"] == kind]
 
 
 def reach_of(system: System, body: Body) -> float:
@@ -81,7 +82,7 @@ def sides(mass: float, moments: np.ndarray) -> np.ndarray:
     """(3,) of the homogeneous box with these principal moments: m (b^2 + c^2)/12 = I_a; zeros without mass."""
     if not mass:
         return np.zeros(3)
-    return np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / mass, 0.0))
+    return np.asarray(np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / mass, 0.0)))
 
 
 def _round_axis(moments: np.ndarray) -> int | None:

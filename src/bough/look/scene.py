@@ -10,7 +10,7 @@ import numpy as np
 from bough.describe import Body, Distance, Joint, System
 from bough.look.buffers import Buffers
 from bough.look.flexible_shapes import drawn
-from bough.look.frames import Frames, frame_place, joint_place, place
+from bough.look.frames import Frames, frame_place, joint_place
 from bough.look.histories import curves, loads
 from bough.look.rigid_shapes import drawings, parts_of, reach_of
 from bough.results.report import Report
@@ -34,7 +34,7 @@ def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
         "origin": buffers.add(frames.origin, "double"),
         "poses": buffers.add(frames.poses),
         "bodies": _bodies(system, frames, buffers),
-        "loops": [_loop(system, name) for name in system.loops],
+        "loops": [_loop(system, each) for each in drawings(system, "loop")],
         "wheels": _wheels(report, frames, buffers),
         "lines": [{"name": each["name"], "a": frame_place(system, each["a"]), "b": frame_place(system, each["b"])}
                   for each in drawings(system, "line")],
@@ -51,7 +51,7 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
     reaches, extent = _reaches(system, frames), float(np.linalg.norm(np.ptp(frames.position, axis=1), axis=1).max())
     found = []
     for name, body in system.bodies.items():
-        drawn_body: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "name": name,
             "parent": -1 if body.parent is None else numbers[body.parent],
             "limb": limbs[name],
@@ -63,14 +63,14 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
             "flexible": None,
         }
         if body.flexible is not None:
-            drawn_body["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(frames.eta[name])}
-        found.append(drawn_body)
+            entry["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(frames.eta[name])}
+        found.append(entry)
     return found
 
 
 def _joint(system: System, body: Body) -> dict[str, Any]:
-    drawn_body = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
-    return drawn_body | _axes(body.joint)
+    entry = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
+    return entry | _axes(body.joint)
 
 
 def _axes(joint: Joint | Distance) -> dict[str, Any]:
@@ -82,13 +82,13 @@ def _axes(joint: Joint | Distance) -> dict[str, Any]:
             "rotations": [list(axis) for axis in turns], "ball": joint.spherical or len(turns) == 3}  # fmt: skip
 
 
-def _loop(system: System, name: str) -> dict[str, Any]:
-    loop = system.loops[name]
-    return {"name": name, "a": frame_place(system, loop.a), "b": frame_place(system, loop.b)} | _axes(loop.joint)
+def _loop(system: System, loop: dict[str, Any]) -> dict[str, Any]:
+    ends = {"a": frame_place(system, loop["a"]), "b": frame_place(system, loop["b"])}
+    return {"name": loop["name"]} | ends | _axes(loop["joint"])
 
 
 def _reaches(system: System, frames: Frames) -> dict[str, float]:
-    """The extent of each body [m]; one that is a point takes after the others, or after the distances between bodies."""
+    """The extent of each body [m]; for a point mass, a typical extent of the others, or of the distances between bodies."""
     own = {name: reach_of(system, body) if body.flexible is None else _flexible_reach(body) for name, body in system.bodies.items()}
     known = [reach for reach in own.values() if reach > 0]
     spread = float(np.linalg.norm(np.ptp(frames.position[0], axis=0)))
@@ -153,6 +153,6 @@ def _wheels(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, 
     steps = np.diff(frames.time)[:, None] * (speeds[1:] + speeds[:-1]) / 2
     angles = np.concatenate([np.zeros((1, speeds.shape[1])), np.cumsum(steps, axis=0)])
     slowed = max(1, int(np.ceil(np.abs(speeds).max() / _FASTEST)))
-    return [{"name": name, "place": place(system, wheel.body, wheel.node), "axis": list(wheel.axis), "slowed": slowed,
+    return [{"name": wheel["name"], "place": frame_place(system, wheel["at"]), "axis": list(wheel["axis"]), "slowed": slowed,
              "angle": buffers.add(angles[:, k] / slowed)}
-            for k, (name, wheel) in enumerate(system.wheels.items())]  # fmt: skip
+            for k, wheel in enumerate(drawings(system, "wheel"))]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze import loop_assembly, loop_constraints, loop_forces, momentum, reactions
+from bough.analyze import loop_assembly, loop_constraints, loop_forces, part_momentum, reactions
 from bough.analyze.body_motion import Bodies, bodies_in, point_jacobians
 from bough.analyze.counting import OperationCounts
 from bough.analyze.cut_loads import CutLoads
@@ -16,7 +16,7 @@ from bough.analyze.internal_loads import internal_loads
 from bough.analyze.loop_constraints import Freedom
 from bough.analyze.model_summary import tree_text
 from bough.analyze.operation_counts import operation_counts
-from bough.analyze.operators.operators import Operators, operators_of
+from bough.analyze.operators.spatial_operators import Operators, operators_of
 from bough.analyze.partition_table import PartitionTable, partition_table
 from bough.compile.assemble import build_tables
 from bough.compile.batch import Batch, InputOptions, rows
@@ -39,18 +39,12 @@ class Model(CompiledModel):
 
     Calls that take `**inputs` take these keywords:
 
-    wrenches : mapping, optional
-        By body, or (body, node) of a flexible one: [moment, force] about the origin of its frame.
-    frame : {"body", "world"}
-        The axes of the wrenches.
-    t : float or array_like
-        The time, for time tables and prescribed motions; 0 if not given.
-    wheels : array_like, optional
-        (nw,) speeds of the wheels relative to their bodies; those of the description, if not given.
-    motors : array_like, optional
-        (nw,) motor torques of the wheels, on top of those of the description.
-    orbit : array_like, optional
-        (6,) position and velocity of the mass center, with central gravity; that of the description, if not given.
+    - `wrenches`: a mapping from bodies, or (body, node) of flexible ones, to [moment, force] about the origin of its frame
+    - `frame`: the axes of the wrenches, "body" or "world"
+    - `t`: the time, for time tables and prescribed motions; 0 if not given
+    - `wheels`: (nw,) speeds of the wheels relative to their bodies; those of the description, if not given
+    - `motors`: (nw,) motor torques of the wheels, on top of those of the description
+    - `orbit`: (6,) position and velocity of the mass center, with central gravity; that of the description, if not given
 
     Examples
     --------
@@ -283,7 +277,7 @@ class Model(CompiledModel):
     def momentum_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, joint: str, **inputs: Unpack[InputOptions]) -> Floats:
         """(6,): what passes through one joint to the body on it, as in `reactions`, from the momentum of all that it carries."""
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.unbatched(momentum.momentum_loads(self, batch, given, joint))
+        return batch.unbatched(part_momentum.momentum_loads(self, batch, given, joint))
 
     # ---- loops -----------------------------------------------------------------------------------------------
     def assemble(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *,

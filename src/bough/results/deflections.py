@@ -74,7 +74,7 @@ def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
 
 def _moved(shapes: Array, curves: Array | None, eta: Array) -> Array:
     """shapes eta + eta.curves eta/2, of shapes (nodes, 3, n) and curves (nodes, 3, n, n)."""
-    moved = np.einsum("kir,...r->...ki", shapes, eta)
+    moved: Array = np.einsum("kir,...r->...ki", shapes, eta)
     if curves is not None:
         moved = moved + np.einsum("...kir,...r->...ki", np.einsum("kirs,...s->...kir", curves, eta), eta) / 2
     return moved

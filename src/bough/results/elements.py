@@ -9,7 +9,7 @@ import numpy as np
 from bough.compile.element_tables import exerted
 from bough.describe import System
 from bough.describe.elements import ELEMENTS, Element
-from bough.describe.elements.element import Recorded
+from bough.describe.part import Recorded
 
 if TYPE_CHECKING:
     from bough.analyze.body_motion import Bodies

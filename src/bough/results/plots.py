@@ -39,12 +39,7 @@ def plot(report: Report, what: str = "state", path: str | PathLike[str] | None =
         raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {needs}")
     if not RECORDS[record].plotted:
         raise StateError(f"plot: there is no figure of {what!r}; the replay shows it: result.view()")
-    labeled = report.labeled(record)
-    if what in FIGURES:
-        sections = FIGURES[what](report, lambda name: labeled.variables[name].values)
-    else:
-        names = RECORDS[what].quantities if what in RECORDS else [what]
-        sections = [_variable_rows(labeled, name, report.facts.batched) for name in names if name in labeled.variables]
+    sections = _sections(report, what, report.labeled(record))
     with working(f"drawing {what}"):
         figure = draw(f"{report.system.name}: {what.replace('_', ' ')}", report.time, sections, batched=report.facts.batched)
         if path is not None:
@@ -64,18 +59,27 @@ def write_all(report: Report, folder: Path, prefix: str = "", skip: Container[st
     return paths
 
 
+def _sections(report: Report, what: str, labeled: Labeled) -> Sections:
+    """The rows of a record's figure, or those of one variable."""
+    if what in FIGURES:
+        return FIGURES[what](report, lambda name: labeled.variables[name].values)
+    names = RECORDS[what].quantities if what in RECORDS else [what]
+    return [_variable_rows(labeled, name, report.facts.batched) for name in names if name in labeled.variables]
+
+
 def _variable_rows(labeled: Labeled, name: str, batched: bool) -> list[PanelRow]:
     """Any variable: a row for each entry of its first axis where it has two, else for every few entries of one unit."""
-    values, rows = labeled.variables[name].values, list[PanelRow]()
-    flat = values.reshape(*values.shape[: 1 + batched], -1)
+    values, title, rows = labeled.variables[name].values, name.replace("_", " "), list[PanelRow]()
+    flat, two_axes = values.reshape(*values.shape[: 1 + batched], -1), values.ndim == 3 + batched
     for unit, columns, labels in labeled.columns(name):
-        for some in _some(len(columns), values.shape[-1] if values.ndim == 3 + batched else MOST_CURVES):
-            title = name.replace("_", " ")
-            if len(some) > 1 and len({labels[k].rpartition(" ")[0] for k in some}) == 1:
-                title, ends = f"{labels[some[0]].rpartition(' ')[0]} {title}".strip(), [labels[k].rpartition(" ")[2] for k in some]
-            else:
-                ends = [labels[k] for k in some]
-            rows.append(PanelRow([Panel(title, unit, flat[..., [columns[k] for k in some]])], ends))
+        heads = [label.rpartition(" ")[0] if two_axes else "" for label in labels]
+        for head in dict.fromkeys(heads):
+            of_head = [k for k, each in enumerate(heads) if each == head]
+            for some in _some(len(of_head)):
+                curves = [labels[of_head[k]].removeprefix(f"{head} ") for k in some]
+                owner = head or (curves[0] if len(curves) == 1 else title)
+                series = flat[..., [columns[of_head[k]] for k in some]]
+                rows.append(PanelRow([Panel(title if owner == title else f"{owner}: {title}", unit, series)], curves))
     return rows
 
 

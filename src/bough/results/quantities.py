@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Distance, System
 from bough.describe.orientation import quaternions
+from bough.describe.parts import Loop, Part, Wheel
 from bough.errors import StateError, nearest
 from bough.model import Model
 from bough.results.deflections import displacements, flexible_bodies, rotations
@@ -65,6 +66,11 @@ class Record(NamedTuple):
     default: bool | Literal["controlled"] = False  # whether it is recorded unless `record` says otherwise
     evaluated: Literal["no", "motion", "acceleration"] = "motion"  # what the model must be asked for
     plotted: bool = True  # whether it has a figure; all of it is in the replay
+
+
+def _of_part(kind: type[Part], derive: dict[str, Derive]) -> dict[str, Quantity]:
+    """What a kind of part says that is recorded of it, and how each is found."""
+    return {name: Quantity(each.dims, each.units, each.meaning, derive[name]) for name, each in kind.recorded.items()}
 
 
 AXIS, BODY, NODE = ("axis",), ("body", "axis"), ("node", "axis")
@@ -122,11 +128,10 @@ RECORDS: dict[str, Record] = {
         "outline": Quantity(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them",
                             lambda s: s.outline()),
     }, needs="flexible bodies", plotted=False),
-    "wheels": Record({
-        "wheel_speed": Quantity(("wheel",), "rad/s", "wheel speed relative to its body", lambda s: s.wheels),
-        "wheel_momentum": Quantity(("wheel",), "N m s", "wheel momentum relative to its body",
-                                   lambda s: s.wheels * s.wheel_inertias),
-    }, needs="wheels", default=True, evaluated="no"),
+    "wheels": Record(_of_part(Wheel, {
+        "wheel_speed": lambda s: s.wheels,
+        "wheel_momentum": lambda s: s.wheels * s.wheel_inertias,
+    }), needs="wheels", default=True, evaluated="no"),
     "torque": Record({
         "joint_torque": Quantity(("v_name",), "",
                                  "joint torques and forces, modal forces, described and controlled, without springs",
@@ -139,13 +144,11 @@ RECORDS: dict[str, Record] = {
                                    lambda s: s.orbit[:, :3]),
         "orbit_velocity": Quantity(AXIS, "m/s", "velocity of the mass center, inertial axes", lambda s: s.orbit[:, 3:]),
     }, needs="central gravity", default=True, evaluated="no"),
-    "loops": Record({
-        "constraint_force": Quantity(("loop", "component"), "N m, N",
-                                     "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
-                                     lambda s: s.loop_forces),
-        "loop_gap": Quantity(("loop",), "m", "largest gap of the translations that a loop holds", lambda s: s.loop_gaps[0]),
-        "loop_gap_angle": Quantity(("loop",), "rad", "largest gap of the rotations that a loop holds", lambda s: s.loop_gaps[1]),
-    }, needs="loops", default=True),
+    "loops": Record(_of_part(Loop, {
+        "constraint_force": lambda s: s.loop_forces,
+        "loop_gap": lambda s: s.loop_gaps[0],
+        "loop_gap_angle": lambda s: s.loop_gaps[1],
+    }), needs="loops", default=True),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
                                 lambda s: s.drive_forces(), "drive_unit"),

@@ -62,7 +62,7 @@ class Samples:
     @cached_property
     def torques(self) -> Array:
         """(rows, nv + nw) of joints and motors: those of the description and those of the controller."""
-        return self.rows.u + self.model.actuation(self.rows.t)
+        return np.asarray(self.rows.u + self.model.actuation(self.rows.t))
 
     @cached_property
     def wheel_inertias(self) -> Array:

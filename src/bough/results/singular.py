@@ -103,7 +103,7 @@ def interpolation(model: Model, t: Array, q: Array) -> Callable[[Array], Array]:
     spline = CubicSpline(t, q)
 
     def path(times: Array) -> Array:
-        states = spline(times)
+        states: Array = spline(times)
         for at in model.quaternions:
             states[:, at : at + 4] /= np.linalg.norm(states[:, at : at + 4], axis=1, keepdims=True)
         return states

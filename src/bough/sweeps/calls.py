@@ -214,7 +214,7 @@ def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
         give(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
 
 
-@sweep
+@sweep(needs="loops")
 def loop_equations(lane, plan, pars, ws):
     """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
     noinline()

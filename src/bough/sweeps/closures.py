@@ -205,7 +205,7 @@ def measure_gap(lane, plan, ws):
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least)
 
 
-@sweep
+@sweep(needs="loops")
 def fill_fronts(lane, plan, pars, ws, shift):
     """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
     noinline()

@@ -20,6 +20,7 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3, load9, load_composite, load_spatial,
                                  only_if_single, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
 from bough.kernels.vectors import (columns_of, combine, combine_columns, parts, rows_of, turn_columns, vector, vector_cross)
+from bough.sweeps.block_layout import cloud_method
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
@@ -30,9 +31,16 @@ CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 
 
 @leaf
+def cloud_blocks(plan):
+    """See `CLOUD_METHOD` in `sweeps.records`."""
+    return cloud_method(read(plan, f.WS_MASS), read(plan, f.N_CLOUDS), read(plan, f.N_HINGES) - read(plan, f.CLOUD_BASE) + 1,
+                        f.CLOUD_HEAD, f.CLOUD_STORE, f.CLOUD_COLUMN, f.CLOUD_BODY)
+
+
+@leaf
 def cloud_store(plan, c):
     """Where the numbers of a cloud are; 0 is that of the base."""
-    return read(plan, f.WS_MASS) + f.CLOUD_HEAD + c*f.CLOUD_STORE
+    return cloud_blocks(plan)[1] + c*f.CLOUD_STORE
 
 
 @leaf
@@ -89,8 +97,7 @@ def pack_inertia(lane, plan, pars, i):
 @leaf
 def bodies_at(plan):
     """Where the motions of bodies start in ws, counted in registers of four."""
-    n = read(plan, f.N_CLOUDS)
-    return (cloud_store(plan, n + 1) + n*(n + 1) + 3)//4
+    return cloud_blocks(plan)[3]//4
 
 
 @leaf
@@ -142,7 +149,7 @@ def sum_bodies(lane, plan, pars, ws):
     """The sums of all clouds of one state, four bodies at a time."""
     quads, base, clouds = quads_of(ws), read(plan, f.CLOUD_BASE), read(plan, f.N_CLOUDS)
     n, fours = bodies_in_fours(plan)
-    scratch = bodies_at(plan) + 4*fours*f.CLOUD_BODY
+    scratch = cloud_blocks(plan)[4]//4
     for i in range(bodies_at(plan) + n*f.CLOUD_BODY, scratch):               # lanes without a body: what zero masses may multiply
         store(quads, ws, i, zero(quads))
     total = nothing_summed(quads)
@@ -343,7 +350,7 @@ def whole_sums(lane, plan, ws, c):
     return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + f.CLOUD_WRENCH)
 
 
-@sweep
+@sweep(excludes="flexible", method="cloud")
 def solve_cloud(lane, plan, pars, ws):
     """vdot of what is not given: six equations, about the mass center G [MC 23], and one for each unknown hinge."""
     noinline()
@@ -378,7 +385,7 @@ def solve_cloud(lane, plan, pars, ws):
 def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
     """vdot of the unknown hinges, the base's accelerations eliminated.  X is about G, U of the mass center, from here on."""
     n = read(plan, f.N_CLOUDS)
-    M = cloud_store(plan, n + 1)
+    M = cloud_blocks(plan)[2]
     b = M + n*n
     for c in range(1, n + 1):
         at, row = cloud_store(plan, c), hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE))

@@ -174,7 +174,7 @@ def refuse_bent(lane, plan, ws, M, b):
 only_if_bending(refuse_bent, lambda lane, plan, ws, M, b: None)
 
 
-@sweep
+@sweep(method="dense")
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
     noinline()

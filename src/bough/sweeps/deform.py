@@ -17,7 +17,7 @@ from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_spati
                                  read6, read9, scale, store, zero)
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 from bough.sweeps import fields as f
-from bough.sweeps.flexible_layout import rates_length
+from bough.sweeps.block_layout import rates_length
 from bough.sweeps.modes import (body_parameters, counts, deformed_blocks, flex_of, integral_parameters, modal_add, modal_row,
                                 mode_rows)
 

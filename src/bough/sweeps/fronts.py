@@ -353,7 +353,7 @@ def swap(lane, ws, a, b):
     store(lane, ws, b, x)
 
 
-@sweep
+@sweep(needs="loops")
 def order_rows(lane, ws, at, width, column, rows, end):
     """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
     must not be a pivot for one that it merely resembles."""

@@ -75,7 +75,7 @@ def give_motion(lane, plan, tables, ws, with_state):
         give_motions(lane, plan, tables, ws, with_state)
 
 
-@sweep
+@sweep(needs="holds")
 def give_motions(lane, plan, tables, ws, with_state):
     """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
     noinline()

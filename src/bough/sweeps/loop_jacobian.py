@@ -7,6 +7,7 @@ from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, get_lane, inverse_above, load, load3, load9, load_spatial, only_if_bending,
                                  only_if_looped, put_lane, read, store, zero)
+from bough.sweeps.block_layout import dense_method
 from bough.sweeps.closures import bias_place, load_wrench
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import largest_entry, set_limits, swap
@@ -94,10 +95,17 @@ def product(lane, plan, ws, a, b):
 
 
 @leaf
+def multiplier_blocks(plan):
+    """Pivots and order of the equations of multipliers."""
+    at, (_, _, _, pivots, order, _) = read(plan, f.WS_MASS), dense_method(read(plan, f.NV), read(plan, f.N_MULTIPLIERS))
+    return at + pivots, at + order
+
+
+@leaf
 def order_of_rows(lane, plan, ws, J, S):
     """The order in which the rows are taken: loop by loop, and in a loop as its diagonal of J M^-1 J^T says; and their limits."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    pivots, order = S + m*m, S + m*m + m
+    pivots, order = multiplier_blocks(plan)
     for c in range(m):
         store(lane, ws, pivots + c, zero(lane))
         store(lane, ws, S + m*c + c, product(lane, plan, ws, J + n*c, J + n*c))
@@ -112,19 +120,19 @@ def order_of_rows(lane, plan, ws, J, S):
 
 
 @leaf
-def nth_row(lane, plan, ws, S, c):
-    m = read(plan, f.N_MULTIPLIERS)
-    return int(get_lane(lane, ws, S + m*m + m + c, 0))
+def nth_row(lane, ws, order, c):
+    return int(get_lane(lane, ws, order + c, 0))
 
 
 @leaf
 def system_of_multipliers(lane, plan, ws, J, S, b):
     """S = J M^-1 J^T in the order of elimination, and what it must balance in the place of the multipliers."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
+    order = multiplier_blocks(plan)[1]
     for c in range(m):
         store(lane, ws, x + c, -product(lane, plan, ws, J + n*c, b))
         for e in range(c, m):
-            entry = product(lane, plan, ws, J + n*nth_row(lane, plan, ws, S, c), J + n*nth_row(lane, plan, ws, S, e))
+            entry = product(lane, plan, ws, J + n*nth_row(lane, ws, order, c), J + n*nth_row(lane, ws, order, e))
             store(lane, ws, S + m*c + e, entry)
     for loop in range(read(plan, f.N_LOOPS)):
         row = loop_row(plan, loop)
@@ -136,29 +144,29 @@ def system_of_multipliers(lane, plan, ws, J, S, b):
 def solve_multipliers(lane, plan, ws, S):
     """S lambda = balance, in place; redundant rows get no multiplier [JSC 4.20]."""
     m, x = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    pivots = S + m*m
+    pivots, order = multiplier_blocks(plan)
     for c in range(m):
-        row = nth_row(lane, plan, ws, S, c)
+        row = nth_row(lane, ws, order, c)
         d = inverse_above(load(lane, ws, S + m*c + c), load(lane, ws, pivots + row))
         store(lane, ws, pivots + row, d)
         for e in range(c + 1, m):
             share = load(lane, ws, S + m*c + e)*d
             for i in range(e, m):
                 accumulate(lane, ws, S + m*e + i, -share*load(lane, ws, S + m*c + i))
-            accumulate(lane, ws, x + nth_row(lane, plan, ws, S, e), -share*load(lane, ws, x + row))
+            accumulate(lane, ws, x + nth_row(lane, ws, order, e), -share*load(lane, ws, x + row))
     for c in range(m - 1, -1, -1):
-        row = nth_row(lane, plan, ws, S, c)
+        row = nth_row(lane, ws, order, c)
         value = load(lane, ws, x + row)
         for e in range(c + 1, m):
-            value = value - load(lane, ws, S + m*c + e)*load(lane, ws, x + nth_row(lane, plan, ws, S, e))
+            value = value - load(lane, ws, S + m*c + e)*load(lane, ws, x + nth_row(lane, ws, order, e))
         store(lane, ws, x + row, value*load(lane, ws, pivots + row))
 
 
 def hold_loops(lane, plan, pars, ws, b):
     """Multipliers, and their forces added to b, which is (tau - h) U^-1; the factors of M are at WS_MASS."""
     n, m = read(plan, f.NV), read(plan, f.N_MULTIPLIERS)
-    J = read(plan, f.WS_MASS) + n*n
-    S = J + n*m
+    at, (_, J, S, _, _, _) = read(plan, f.WS_MASS), dense_method(n, m)
+    J, S = at + J, at + S
     loop_jacobian(lane, plan, pars, ws, J)
     hold_columns(lane, plan, ws, J, m)
     transform_jacobian(lane, plan, ws, J)

@@ -18,7 +18,7 @@ from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_
 from bough.kernels.turns import rate_bias, turn_and_rates
 from bough.sweeps.blocks import combine_both
 from bough.sweeps import fields as f
-from bough.sweeps.flexible_layout import flexible_parameters, flexible_scratch, mode_row, node_parameters
+from bough.sweeps.block_layout import flexible_parameters, flexible_scratch, mode_row, node_parameters
 
 
 # ---- where things are ---------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ Body k sits on hinge k; hinge 0 is the ground.  Numbers of plan that refer to ws
 Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.  Modes are mass-normalized: their
 coordinates eta are in m kg^0.5.
 """
-from bough.sweeps.flexible_layout import (flexible_parameters, flexible_scratch, modal_record, node_parameters, node_record,
-                                          node_scratch)
+from bough.sweeps.block_layout import (cloud_method, dense_method, flexible_parameters, flexible_scratch, modal_record,
+                                       node_parameters, node_record, node_scratch)
 from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, padding
 
 # ---- codes --------------------------------------------------------------------------------------------------------------
@@ -527,12 +527,12 @@ BRANCH = Record(
     read="sweeps.articulated, composite, inverse, derivative, motion, cloud")
 
 CLOUD_JOINT = Record(
-    "cloud joint", "ws", "from WS_MASS on: the joint of a floating base",
+    "cloud joint", "ws", "the joint of a floating base",
     Field("CLOUD_AXES", "inverse transposed maps of its translations and rotations", (18,)),
     size_name="CLOUD_HEAD", prefix="CLOUD_", written="sweeps.cloud", read="sweeps.cloud")
 
 CLOUD_RECORD = Record(
-    "cloud", "ws", "behind that for each cloud; then the matrix and the right side of the unknown hinges",
+    "cloud", "ws", "sums of the bodies of a cloud, and the hinge that carries it",
     Field("CLOUD_SUMS", "S, h, m", (10,)),
     Field("CLOUD_WRENCH", "that it demands", (6,), "N m, N"),
     Field("CLOUD_COLUMN", "U of its hinge", (6,)),
@@ -540,13 +540,33 @@ CLOUD_RECORD = Record(
     size_name="CLOUD_STORE", prefix="CLOUD_", written="sweeps.cloud", read="sweeps.cloud")
 
 CLOUD_MOTION = Record(
-    "cloud body", "ws", "then, for one state, of each body, in registers of four numbers; then the sums of four bodies",
+    "cloud body", "ws", "motion of a body, in packs of four numbers",
     Field("BODY_C", "columns of its attitude", (3,)),
     Field("BODY_RATE", "omega"),
     Field("BODY_ALPHA", "alpha"),
     Field("BODY_A", "a"),
     Field("BODY_P", "p"),
     size_name="CLOUD_BODY", prefix="BODY_", written="sweeps.cloud", read="sweeps.cloud")
+
+DENSE_METHOD = Blocks(
+    "dense method", "ws", "from WS_MASS on, for nv speeds and m multipliers of loops", dense_method,
+    Block("mass matrix", "nv x nv, then its factors"),
+    Block("jacobian", "of the loops' equations: m x nv"),
+    Block("system", "J M^-1 J^T: m x m"),
+    Block("pivots", "inverse pivots of it"),
+    Block("order", "of its rows"),
+    written="sweeps.composite, loop_jacobian", read="sweeps.composite, loop_jacobian, calls")
+
+CLOUD_METHOD = Blocks(
+    "cloud method", "ws", "from WS_MASS on, for clouds of unknown hinges, and bodies from the base on",
+    lambda at, clouds, bodies: cloud_method(at, clouds, bodies, CLOUD_JOINT.size, CLOUD_RECORD.size,
+                                            CLOUD_RECORD.starts["column"], CLOUD_MOTION.size),
+    Block("joint", "of the base"),
+    Block("clouds", "the base's, then those of unknown hinges"),
+    Block("equations", "of the unknown hinges: matrix, right side"),
+    Block("motions", "of all bodies, for one state"),
+    Block("sums", "of four bodies, for one state"),
+    written="sweeps.cloud", read="sweeps.cloud")
 
 # ---- what is given out ----------------------------------------------------------------------------------------------------
 KINEMATICS = Record(

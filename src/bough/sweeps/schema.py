@@ -199,7 +199,7 @@ class Block:
 class Blocks:
     """A record whose sizes depend on a body: `starts(*counts)` gives where each block starts, and last the end of all.
 
-    The function is the one that the sweeps call, compiled; see `sweeps.flexible_layout`.
+    The function is the one that the sweeps call, compiled; see `sweeps.block_layout`.
     """
 
     def __init__(self, name: str, table: str, meaning: str, starts: Callable[..., tuple[int, ...]], *blocks: Block,

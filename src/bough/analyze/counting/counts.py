@@ -50,7 +50,7 @@ def count_operations(kernel: str, arrays: Mapping[str, np.ndarray]) -> tuple[dic
     """Operations of a kernel by part of the algorithm, and its result; `arrays` are its arguments by name."""
     packed = io.BytesIO()
     np.savez(packed, kernel=np.array(kernel), **arrays)                 # type: ignore[arg-type]
-    command = [sys.executable, "-m", "bough.analyze.counting.run"]
+    command = [sys.executable, "-m", "bough.analyze.counting.counted_run"]
     run = subprocess.run(command, input=packed.getvalue(), stdout=subprocess.PIPE, check=True,
                          env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
     found = json.loads(run.stdout)

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-Apply = Callable[[np.ndarray], np.ndarray]              # of many columns at once
+from bough.compile.state_layout import Floats
+
+Apply = Callable[[Floats], Floats]              # of many columns at once
 
 
 @dataclass(frozen=True)
@@ -46,21 +48,21 @@ class Operator(LinearOperator):
         """The same operator under a name of its own."""
         return Operator(name, self.rows, self.columns, self._apply, self._transposed, how)
 
-    def dense(self) -> np.ndarray:
+    def dense(self) -> Floats:
         """The matrix, formed by applying the operator to all columns of the identity."""
         return self._apply(np.eye(self.shape[1]))
 
     # ---- what SciPy asks for --------------------------------------------------------------------------------------------
-    def _matmat(self, X: np.ndarray) -> np.ndarray:
+    def _matmat(self, X: Floats) -> Floats:
         return self._apply(np.asarray(X))
 
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
+    def _matvec(self, x: Floats) -> Floats:
         return self._apply(np.asarray(x).reshape(-1, 1))
 
-    def _rmatmat(self, X: np.ndarray) -> np.ndarray:
+    def _rmatmat(self, X: Floats) -> Floats:
         return self._transposed(np.asarray(X))
 
-    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
+    def _rmatvec(self, x: Floats) -> Floats:
         return self._transposed(np.asarray(x).reshape(-1, 1))
 
     def _adjoint(self) -> "Operator":

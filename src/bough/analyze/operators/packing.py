@@ -3,9 +3,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.analyze.operators.coordinates import Seen, carried_by, chosen_coordinates
-from bough.analyze.operators.links import Link
+from bough.analyze.operators.link_coordinates import ReducedLink, carried_by, chosen_coordinates
+from bough.analyze.operators.state_links import Link
+from bough.compile.state_layout import Floats
 from bough.kernels.lanes import aligned
 from bough.sweeps import riccati as f
 
@@ -25,19 +27,19 @@ class Memory:
     carried one, each padded with zeros: the own part to a pack, the carried one to pairs of packs."""
 
     def __init__(self, zeros: int):
-        self.size, self.given = zeros, list[tuple[int, int, np.ndarray]]()
+        self.size, self.given = zeros, list[tuple[int, int, Floats]]()
 
     def room(self, rows: int, own: int, carried: int) -> int:
         at = self.size
         self.size += rows*(packs(own) + pairs(carried))
         return at
 
-    def put(self, block: np.ndarray, own: int) -> int:
+    def put(self, block: Floats, own: int) -> int:
         at = self.room(len(block), own, block.shape[1] - own)
         self.given.append((at, own, block))
         return at
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Floats:
         ws = aligned(4*self.size)
         for at, own, block in self.given:
             n, into = block.shape[1] - own, rows_of(ws, at, len(block), own, block.shape[1] - own)
@@ -48,7 +50,7 @@ class Memory:
         return ws
 
 
-def rows_of(ws: np.ndarray, at: int, rows: int, own: int, carried: int) -> np.ndarray:
+def rows_of(ws: Floats, at: int, rows: int, own: int, carried: int) -> Floats:
     """A block with its padding."""
     wide = 4*(packs(own) + pairs(carried))
     return ws[4*at:4*at + rows*wide].reshape(rows, wide)
@@ -57,35 +59,35 @@ def rows_of(ws: np.ndarray, at: int, rows: int, own: int, carried: int) -> np.nd
 @dataclass(frozen=True)
 class Packed:
     """The table and the array that the recursion works on; where its vectors are, and room for a row."""
-    table: np.ndarray
-    ws: np.ndarray
-    seen: list[Seen]
+    table: NDArray[np.int64]
+    ws: Floats
+    reduced: list[ReducedLink]
     vectors: int
     end: int
     scratch: int
 
 
-def packed(links: Sequence[Link], maps: Sequence[np.ndarray], *, as_written: bool = False) -> Packed:
+def packed(links: Sequence[Link], maps: Sequence[Floats], *, as_written: bool = False) -> Packed:
     """Links with their H as tables; as written, without use of what is zero or one in them."""
-    seen = chosen_coordinates(links, maps, as_written)
-    widest = max((max(packs(s.speeds), pairs(s.size)) for s in seen), default=0)
+    reduced = chosen_coordinates(links, maps, as_written)
+    widest = max((max(packs(s.speeds), pairs(s.size)) for s in reduced), default=0)
     memory, rows = Memory(widest), list[list[int]]()
     scratch, plus = memory.room(1, 0, 4*widest), memory.room(4*widest, 0, 4*widest)
-    for link, s in zip(links, seen, strict=True):
+    for link, s in zip(links, reduced, strict=True):
         row = [0]*f.TABLE_ROW
         row[f.INNER_LINK], row[f.SPEEDS], row[f.OWN], row[f.CARRIED] = link.inner, s.speeds, s.own, s.carried
         row[f.HINGE], row[f.ROWS] = memory.put(s.H, 0), memory.room(s.speeds, s.speeds, s.carried)
         row[f.GAINS] = memory.room(s.speeds, 0, s.carried)
         rows.append(row)
-    place_inertias(rows, memory, seen, plus)
-    for row, s, link in zip(rows, seen, links, strict=True):
+    place_inertias(rows, memory, reduced, plus)
+    for row, s, link in zip(rows, reduced, links, strict=True):
         if row[f.DIRECT]:
             row[f.SHARED] = 1
         elif link.inner >= 0:
-            place_step(row, memory, seen[link.inner], s, carried_by(link.Phi, s), as_written)
+            place_step(row, memory, reduced[link.inner], s, carried_by(link.Phi, s), as_written)
     vectors = memory.size
     place_vectors(rows, memory)
-    return Packed(np.array(rows, np.int64).reshape(-1, f.TABLE_ROW), memory.array(), seen, vectors, memory.size, scratch)
+    return Packed(np.array(rows, np.int64).reshape(-1, f.TABLE_ROW), memory.array(), reduced, vectors, memory.size, scratch)
 
 
 def form(rows: list[list[int]], row: list[int]) -> int:
@@ -96,14 +98,14 @@ def form(rows: list[list[int]], row: list[int]) -> int:
     return f.HINGED if row[f.SPEEDS] == 1 and row[f.OWN] == 0 else f.RIGID
 
 
-def place_inertias(rows: list[list[int]], memory: Memory, seen: list[Seen], plus: int) -> None:
+def place_inertias(rows: list[list[int]], memory: Memory, reduced: list[ReducedLink], plus: int) -> None:
     """Where P and P_plus are.  A tip's P is its M; the first that hands inward adds to M, the others to P."""
-    base, carrying = [memory.put(s.M, s.own) if s.M is not None else 0 for s in seen], {row[f.INNER_LINK] for row in rows}
-    for k, (row, s) in enumerate(zip(rows, seen, strict=True)):
+    base, carrying = [memory.put(s.M, s.own) if s.M is not None else 0 for s in reduced], {row[f.INNER_LINK] for row in rows}
+    for k, (row, s) in enumerate(zip(rows, reduced, strict=True)):
         row[f.ARTICULATED] = memory.room(s.size, s.own, s.carried) if k in carrying else base[k]
     for row in reversed(rows):
         i, row[f.FORM] = row[f.INNER_LINK], form(rows, row)
-        row[f.DIRECT] = int(i >= 0 and seen[i].M is None)
+        row[f.DIRECT] = int(i >= 0 and reduced[i].M is None)
         row[f.PLUS] = rows[i][f.ARTICULATED] if row[f.DIRECT] else plus
         if row[f.SPEEDS] == 0:                                  # P_plus = P
             row[f.PLUS] = row[f.ARTICULATED]
@@ -113,7 +115,7 @@ def place_inertias(rows: list[list[int]], memory: Memory, seen: list[Seen], plus
             row[f.BASE], base[i] = base[i], rows[i][f.ARTICULATED]
 
 
-def place_step(row: list[int], memory: Memory, inner: Seen, s: Seen, Phi: np.ndarray, as_written: bool) -> None:
+def place_step(row: list[int], memory: Memory, inner: ReducedLink, s: ReducedLink, Phi: Floats, as_written: bool) -> None:
     """B and E + U of Phi~(i, k), given Phi T."""
     step = Phi if inner.S is None else inner.S @ Phi
     U = step[inner.own:]

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.operators.links import Links, shift
 from bough.analyze.operators.operator import Operator, Space
 from bough.analyze.operators.recursion import like
+from bough.analyze.operators.state_links import Links, shift
 from bough.compile.batch import array, check_node
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.state_layout import Floats

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.operators.links import Link, Links
+from bough.analyze.operators.state_links import Link, Links
+from bough.compile.state_layout import Floats
 from bough.errors import ModelError, nearest
 
 CLOSE = 1e-11                           # relative to the largest entry: what the conditions may be missed by
@@ -88,7 +89,7 @@ def parted(link: Link, speeds: Sequence[str], split: Split) -> tuple[Link, Link]
     order = [own.index(name) for name in split.inner]
     M_outer, a_outer = (whole if given is None else given for whole, given in ((link.M, split.M_outer), (link.a, split.a_outer)))
 
-    def block(what: str, value: Any, *shape: int) -> np.ndarray:
+    def block(what: str, value: Any, *shape: int) -> Floats:
         given = np.asarray(value, float)
         if given.shape not in (shape, ()) or (given.shape == () and given != 0.0):
             raise ModelError(f"body '{link.body}': {what} has shape {given.shape}; give {shape}")

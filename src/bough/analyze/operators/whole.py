@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bough.analyze.operators.links import Link, Links
+from bough.analyze.operators.state_links import Link, Links
 from bough.kernels.hinges import MODAL, NODE
 
 

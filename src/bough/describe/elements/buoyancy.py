@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from bough.describe.elements.element import BODY_LOAD, Drawing, Element, Exerted, Floats, Motion, Places, Recorded, TableEntry
+from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
 from bough.describe.frame import Frame
 from bough.describe.numeric import ABOVE_ZERO, NUMBERS, Number, Text, above_zero, items, numbers, shown
-from bough.describe.part import Attachment, SystemView
+from bough.describe.part import Attachment, Drawing, Recorded, SystemView
 
 TAPERED, ENDS, FLAT = 1, 2, 3
 _LYING = np.sin(np.deg2rad(0.1))
@@ -88,13 +88,15 @@ class Buoyancy(Element):
 
     def refused(self, system: SystemView) -> str:
         """Water needs a level plane, and sections that do not bend."""
-        x, y, z = np.asarray(system.gravity, float)
+        if text := super().refused(system):
+            return text
+        subject, (x, y, z) = f"buoyancy '{self.name}'", np.asarray(system.gravity, float)
         if x or y or z >= 0.0:
-            return (f"gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it "
+            return (f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it "
                     "is along -z of the world; give the system gravity (0, 0, -9.81)")  # fmt: skip
         if system.bodies[self.body].flexible is not None:
-            return (f"body '{self.body}' is flexible, and sections do not bend with it; weld rigid bodies with sections to its "
-                    "nodes")  # fmt: skip
+            return (f"{subject}: body '{self.body}' is flexible, and sections do not bend with it; weld rigid bodies with sections "
+                    "to its nodes")  # fmt: skip
         return ""
 
     def load_line(self) -> str:
@@ -133,10 +135,9 @@ class Buoyancy(Element):
         found = np.where(cut, TAPERED, np.where(beyond, ENDS, 0))
         return np.where(np.abs(axis[:, 2]) < _LYING, FLAT, found).astype(float)
 
-    @property
-    def external(self) -> str:
+    def external_effects(self) -> tuple[str, ...]:
         """The water carries the body."""
-        return "water"
+        return ("water",)
 
     def drawing(self) -> list[Drawing]:
         """The sections, and the water plane."""

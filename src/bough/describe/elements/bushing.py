@@ -11,13 +11,11 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_val
 from bough.describe.base import Description, Fault
 from bough.describe.body import WORLD
 from bough.describe.elements.element import (
-    Drawing,
     Element,
     Exerted,
     Floats,
     Motion,
     Places,
-    Recorded,
     TableEntry,
     unchanging,
 )
@@ -35,7 +33,7 @@ from bough.describe.numeric import (
     write_matrix6,
 )
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
-from bough.describe.part import Finding, SystemView
+from bough.describe.part import Drawing, Finding, Recorded, SystemView
 
 HALF_TURN = 1
 _NEAR = np.deg2rad(5.0)
@@ -88,7 +86,7 @@ Matrix = Annotated[
 
 
 class Pose(Description):
-    """A place and an attitude, seen from a frame."""
+    """A place and an attitude, relative to a frame."""
 
     noun: ClassVar[str] = "rest"
     at: Vector = (0.0, 0.0, 0.0)
@@ -194,10 +192,9 @@ class Bushing(Element):
         moment, force = (np.nanmax(np.linalg.norm(part, axis=-1)) for part in np.split(values["bushing_force"], 2, axis=-1))
         return f"up to {moment:.4g} N m, {force:.4g} N"
 
-    @property
-    def nonconservative(self) -> str:
+    def nonconservative_effects(self) -> tuple[str, ...]:
         """Its damper."""
-        return "dampers" if np.any(self.damping) else ""
+        return ("dampers",) if np.any(self.damping) else ()
 
     def drawing(self) -> list[Drawing]:
         """A spring at b, and a line to a."""
@@ -207,4 +204,5 @@ class Bushing(Element):
 def _attitude(frame: Frame, motion: Motion, states: int) -> Floats:
     """(states, 3, 3)"""
     base = np.broadcast_to(np.eye(3), (states, 3, 3)) if frame.body == WORLD else motion.place(frame.body, frame.node).attitude
-    return base @ rotation_matrix(frame.orient)
+    attitude: Floats = base @ rotation_matrix(frame.orient)
+    return attitude

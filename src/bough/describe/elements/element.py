@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from bough.describe.body import WORLD
 from bough.describe.frame import Frame
-from bough.describe.part import BESIDE, Attachment, Part, SystemView
+from bough.describe.gravity import CentralGravity
+from bough.describe.part import BESIDE, Attachment, Drawing, Part, Recorded, SystemView
 
 Floats = NDArray[np.float64]
-Drawing = dict[str, Any]
 
 
 class Anchor(Protocol):
@@ -87,18 +87,6 @@ class Motion(Protocol):
         """The frame of a body, or of a node of a flexible one."""
 
 
-class Recorded(NamedTuple):
-    """A variable of results: its axes behind run and time, the first of which counts elements; its unit; what it is; if it is a
-    load, in whose axes ("" else); whether it is a code that says which limit of the element's law is passed, 0: none.
-    """
-
-    dims: tuple[str, ...]
-    units: str
-    meaning: str
-    axes: str = ""
-    limit: bool = False
-
-
 BODY_LOAD = {                                               # of an element that acts on one body
     "element_force": Recorded(
         ("element", "component"), "N m, N",
@@ -113,7 +101,7 @@ BODY_LOAD = {                                               # of an element that
 class Element(Part):
     """A force element: it exerts forces that follow from where bodies are in the world and how they move."""
 
-    recorded: ClassVar[Mapping[str, Recorded]]              # by the name of the variable; the first is its load
+    # the first of the variables that are `recorded` of it is its load
     limits: ClassVar[Mapping[int, str]] = {}                # what a code of its limit variable means
 
     def __init__(self, **fields: Any) -> None:
@@ -144,7 +132,10 @@ class Element(Part):
         return any(end.body == WORLD for end in self.ends)
 
     def refused(self, system: SystemView) -> str:
-        """Why a model cannot be made of it, if so."""
+        """The world must stand still for it, if it acts on it."""
+        if isinstance(system.gravity, CentralGravity) and self.needs_world:
+            return (f"{self.noun} '{self.name}' acts between a body and the world; with central gravity the tree moves about its "
+                    "mass center: give the system uniform gravity")  # fmt: skip
         return ""
 
     @abstractmethod
@@ -159,15 +150,9 @@ class Element(Part):
         """What a summary says about its recorded values, if anything."""
         return ""
 
-    @property
-    def nonconservative(self) -> str:
-        """Why its potential energy does not tell all of its work, if so."""
-        return ""
-
-    @property
-    def external(self) -> str:
-        """Why it changes the momenta of the system, if so."""
-        return f"a {self.noun} to the world" if self.needs_world else ""
+    def external_effects(self) -> tuple[str, ...]:
+        """The world, if it acts on it."""
+        return (f"a {self.noun} to the world",) if self.needs_world else ()
 
     @abstractmethod
     def drawing(self) -> list[Drawing]:

@@ -11,20 +11,18 @@ from pydantic import BeforeValidator, model_validator
 from bough.describe.base import Fault
 from bough.describe.body import WORLD
 from bough.describe.elements.element import (
-    Drawing,
     Element,
     Exerted,
     Floats,
     Motion,
     Places,
-    Recorded,
     TableEntry,
     unchanging,
 )
 from bough.describe.frame import Frame, FrameField
 from bough.describe.numeric import AT_LEAST_ZERO, at_least_zero, truth
 from bough.describe.orientation import IDENTITY
-from bough.describe.part import Finding, SystemView
+from bough.describe.part import Drawing, Finding, Recorded, SystemView
 
 
 class Line(Element):
@@ -90,10 +88,9 @@ class Line(Element):
         tension = values["line_tension"]
         return f"{np.nanmin(tension):.4g} .. {np.nanmax(tension):.4g} N"
 
-    @property
-    def nonconservative(self) -> str:
+    def nonconservative_effects(self) -> tuple[str, ...]:
         """Its damper."""
-        return "dampers" if self.damping else ""
+        return ("dampers",) if self.damping else ()
 
     def drawing(self) -> list[Drawing]:
         """A line."""

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.elements.element import BODY_LOAD, Drawing, Element, Exerted, Floats, Motion, Places, Recorded, TableEntry
+from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
 from bough.describe.frame import Frame
 from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
-from bough.describe.part import FORCE_BESIDE, Attachment
+from bough.describe.part import FORCE_BESIDE, Attachment, Drawing, Recorded
 
 ORIGIN = (0.0, 0.0, 0.0)
 PITCHED, YAWED = 4, 5
@@ -31,7 +31,7 @@ class Restoring(Element):
     Forces against displacements have a potential if their block of the stiffness is symmetric. Moments have none: a stiffness
     against roll and pitch turns circulatory with yaw and can feed energy into large motions.
 
-    >>> Restoring("mooring", "spar", (4e4, 4e4, 3e5, 0, 0, 1e8), at=(0, 0, -62)).feels_angles
+    >>> Restoring("mooring", "spar", (4e4, 4e4, 3e5, 0, 0, 1e8), at=(0, 0, -62)).depends_on_angles
     True
     """
 
@@ -66,7 +66,7 @@ class Restoring(Element):
         )  # fmt: skip
 
     @property
-    def feels_angles(self) -> bool:
+    def depends_on_angles(self) -> bool:
         """Whether roll, pitch and yaw matter."""
         return any(any(row[3:]) for row in self.stiffness)
 
@@ -77,9 +77,9 @@ class Restoring(Element):
 
     @property
     def conservative(self) -> bool:
-        """Whether its potential energy tells all of its work: forces against displacements, by a symmetric stiffness."""
+        """Whether its potential energy accounts for all of its work: forces against displacements, by a symmetric stiffness."""
         K = np.array(self.stiffness)[:3, :3]
-        return not self.turns and not self.feels_angles and np.array_equal(K, K.T)
+        return not self.turns and not self.depends_on_angles and np.array_equal(K, K.T)
 
     @property
     def ends(self) -> tuple[Frame, ...]:
@@ -88,7 +88,7 @@ class Restoring(Element):
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Its body, or the node that it acts on."""
-        turning = "a restoring moment" if self.turns or self.feels_angles else FORCE_BESIDE if any(self.at) else ""
+        turning = "a restoring moment" if self.turns or self.depends_on_angles else FORCE_BESIDE if any(self.at) else ""
         return (Attachment(self.body, self.node, turning),)
 
     @property
@@ -109,24 +109,22 @@ class Restoring(Element):
             "rest": places.neutral(anchor) if self.rest is None else self.rest,
             "force_place": K[:3, :3], "force_angle": K[:3, 3:], "moment_place": K[3:, :3], "moment_angle": K[3:, 3:],
         }  # fmt: skip
-        return TableEntry(anchor, None, int(self.feels_angles), [("restoring", numbers)])
+        return TableEntry(anchor, None, int(self.depends_on_angles), [("restoring", numbers)])
 
     def values(self, exerted: Exerted, motion: Motion) -> dict[str, Floats]:
         """Its load on the body, and whether the angles of the body are near where they jump, if it depends on them."""
         R = motion.place(self.body, self.node).attitude
         pitch, yaw = np.arcsin(np.clip(-R[:, 2, 0], -1.0, 1.0)), np.arctan2(R[:, 1, 0], R[:, 0, 0])
         near = np.where(np.abs(pitch) > np.pi / 2 - _NEAR, PITCHED, np.where(np.abs(yaw) > np.pi - _NEAR, YAWED, 0))
-        return {"element_force": exerted.wrench, "element_limit": near.astype(float) * self.feels_angles}
+        return {"element_force": exerted.wrench, "element_limit": near.astype(float) * self.depends_on_angles}
 
-    @property
-    def nonconservative(self) -> str:
+    def nonconservative_effects(self) -> tuple[str, ...]:
         """Its moments."""
-        return "" if self.conservative else "restoring moments"
+        return () if self.conservative else ("restoring moments",)
 
-    @property
-    def external(self) -> str:
+    def external_effects(self) -> tuple[str, ...]:
         """The world holds the body."""
-        return "restoring forces"
+        return ("restoring forces",)
 
     def drawing(self) -> list[Drawing]:
         """A spring at its point."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.base import Description, read_each, unknown_key
-from bough.describe.motion_mapping import MOTION, MotionField
+from bough.describe.motions import MOTION, MotionField
 from bough.describe.numeric import Text, items, shown
 from bough.errors import DescriptionError, Problem
 

@@ -20,8 +20,7 @@ from bough.describe.coordinate_names import (
     spherical_names,
     targets,
 )
-from bough.describe.motion_mapping import LOCKED
-from bough.describe.motions import Constant
+from bough.describe.motions import LOCKED, Constant
 from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, shown, truth, word
 from bough.describe.part import Finding, Part, SystemView
 from bough.describe.parts.actions import TEXT, Action, Actions, Lock, Prescribe, keys
@@ -121,6 +120,10 @@ class Event(Part):
         yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """What it locks stops at once."""
+        return ("locking events",) if any(isinstance(action, Lock) for action in self.do) else ()
+
     @property
     def label(self) -> str:
         """When it happens, and what."""
@@ -135,7 +138,8 @@ class Event(Part):
     @model_serializer(mode="wrap")
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         if not self.latch:
-            return write(self)
+            plain: dict[str, Any] = write(self)
+            return plain
         side = {} if self.direction == "both" else {"direction": self.direction}
         return {"name": self.name, "latch": {"coordinate": self.when, "at": self.crosses, **side}}
 

@@ -10,10 +10,11 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from bough.describe.base import Description
 from bough.describe.body import WORLD
 from bough.describe.frame import Frame, FrameField
-from bough.describe.joint_mapping import joint_schema, read_joint, write_joint
-from bough.describe.joints import Joint
+from bough.describe.gravity import CentralGravity
+from bough.describe.joint import Joint
+from bough.describe.joint_kinds import joint_schema, read_joint, write_joint
 from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
-from bough.describe.part import BESIDE, Attachment, Finding, Part, SystemView
+from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.errors import DescriptionError, Problem
 
 _FOLLOWS = "but the coordinates of a loop's joint follow from those of the tree; leave it out, and give {} to the joints of bodies"
@@ -99,8 +100,8 @@ Closure = Annotated[Joint | Distance, BeforeValidator(read_closure), PlainSerial
 
 
 class Loop(Part):
-    """A loop of the system, closed by a joint or a Distance between two frames. The joint is seen from the frame `a`, as from
-    the parent's side, to the frame `b`, as to the child's: at zero coordinates the two coincide. What it does not leave free is
+    """A loop of the system, closed by a joint or a Distance between two frames. The frame `a` stands for
+    the parent's side of the joint, the frame `b` for the child's: at zero coordinates the two coincide. What it does not leave free is
     held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own.
 
     >>> Loop("strut", "spherical", Frame("panel", at=(1, 0, 0)), "bus")
@@ -112,6 +113,14 @@ class Loop(Part):
 
     noun: ClassVar[str] = "loop"
     key: ClassVar[str] = "loops"
+    recorded: ClassVar[dict[str, Recorded]] = {
+        "constraint_force": Recorded(
+            ("loop", "component"), "N m, N", "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
+            "axes of b",
+        ),
+        "loop_gap": Recorded(("loop",), "m", "largest gap of the translations that a loop holds"),
+        "loop_gap_angle": Recorded(("loop",), "rad", "largest gap of the rotations that a loop holds"),
+    }  # fmt: skip
     joint: Closure
     a: FrameField
     b: FrameField
@@ -147,3 +156,28 @@ class Loop(Part):
         else:
             text = f"a loop between body {body!r} and itself closes nothing: give b another body, or world"
         yield Finding(text, ("b", "body"))
+
+    def refused(self, system: SystemView) -> str:
+        """In orbit it must float with its tree."""
+        if isinstance(system.gravity, CentralGravity) and WORLD in (self.a.body, self.b.body):
+            return (f"loop '{self.name}' holds a body to the world; with central gravity the tree moves about its mass center: "
+                    "hold it to another body")  # fmt: skip
+        return ""
+
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Dampers and motors along what it leaves free."""
+        return () if isinstance(self.joint, Distance) else self.joint.nonconservative_effects()
+
+    def external_effects(self) -> tuple[str, ...]:
+        """The world, if it holds a body to it."""
+        return ("a loop to the world",) if WORLD in (self.a.body, self.b.body) else ()
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        kind = f"distance {self.joint.length:g} m" if isinstance(self.joint, Distance) else self.joint.kind
+        return f"loop {self.name}   {kind}: {self.a.label} - {self.b.label}"
+
+    def drawing(self) -> list[Drawing]:
+        """The joint between its two frames."""
+        return [{"kind": "loop", "a": self.a, "b": self.b, "joint": self.joint}]

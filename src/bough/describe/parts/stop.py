@@ -75,6 +75,10 @@ class Stop(Part):
             own = ", ".join(found[0].names) or "it has none"
             yield Finding(f"coordinate {name!r} names a whole joint; name one of its coordinates: {own}", path)
 
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Its damper."""
+        return ("stops with dampers",) if self.damping else ()
+
     def load_line(self) -> str:
         """Where it begins to act."""
         return f"stop {self.name}: {self.coordinate} {'above' if self.side > 0 else 'below'} {self.limit:g}"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bough.describe.axes import Axis, AxisLike
+from bough.describe.frame import Frame
 from bough.describe.numeric import ABOVE_ZERO, Number, Text, above_zero
-from bough.describe.part import Attachment, Part
+from bough.describe.part import Attachment, Drawing, Part, Recorded, SystemView
 from bough.describe.time_table import Signal
+from bough.flex import FlexibleBody
 
 
 class Wheel(Part):
@@ -24,6 +30,10 @@ class Wheel(Part):
 
     noun: ClassVar[str] = "wheel"
     key: ClassVar[str] = "wheels"
+    recorded: ClassVar[dict[str, Recorded]] = {
+        "wheel_speed": Recorded(("wheel",), "rad/s", "wheel speed relative to its body"),
+        "wheel_momentum": Recorded(("wheel",), "N m s", "wheel momentum relative to its body"),
+    }
     body: Text
     axis: Axis
     inertia: Annotated[float, above_zero("kg m^2"), ABOVE_ZERO]
@@ -51,3 +61,47 @@ class Wheel(Part):
     def attachments(self) -> tuple[Attachment, ...]:
         """Its body, or the node that it sits on."""
         return (Attachment(self.body, self.node, "a wheel"),)
+
+    def refused(self, system: SystemView) -> str:
+        """What is left of the inertia of its body without all its wheels must still be an inertia."""
+        body = system.bodies[self.body]
+        wheels = [wheel for wheel in system.of(Wheel).values() if wheel.body == self.body]
+        names, inside = ", ".join(wheel.name for wheel in wheels), sum((wheel.dyad() for wheel in wheels), np.zeros((3, 3)))
+        least = np.linalg.eigvalsh(np.asarray(body.inertia) - inside)[0]
+        if least < -1e-12 * np.trace(inside):
+            return (f"body '{body.name}': its inertia is smaller than that of its wheels ({names}) by {-least:.3g} kg m^2; a "
+                    "body's mass and inertia include its wheels, at rest in it")  # fmt: skip
+        if body.flexible is not None and modal_mass_left(body.flexible, wheels) <= 0.0:
+            return (f"body '{body.name}': its modes have no inertia left without that of its wheels ({names}); a body's mass "
+                    "matrix includes its wheels, at rest in it: give the nodes that carry them such inertia, or put the wheels "
+                    "into a rigid body welded to the node")  # fmt: skip
+        return ""
+
+    def dyad(self) -> NDArray[np.float64]:
+        """Its inertia as a matrix in the axes of its body."""
+        return self.inertia * np.outer(self.axis, self.axis)
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        state = "driven" if self.driven else "speed held"
+        return f"{self.name} in {self.body}: {self.inertia:g} kg m^2, {self.speed:g} rad/s, {state}"
+
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Its motor, also where it holds the speed."""
+        return ("wheel motors",) if not self.driven or self.torque != 0.0 else ()
+
+    def drawing(self) -> list[Drawing]:
+        """A wheel about its axis."""
+        return [{"kind": "wheel", "at": Frame(self.body, node=self.node), "axis": self.axis}]
+
+
+def modal_mass_left(flexible: FlexibleBody, wheels: Sequence[Wheel]) -> float:
+    """Least eigenvalue of the modal mass without the wheels: Mff - J (psi.e) (psi.e)^T."""
+    left = flexible.integrals.Mff.copy()
+    for wheel in wheels:
+        node = wheel.node or flexible.inboard
+        if node is not None:
+            turned = flexible.nodes.psi[flexible.nodes.index(node)].T @ np.asarray(wheel.axis)
+            left -= wheel.inertia * np.outer(turned, turned)
+    return float(np.linalg.eigvalsh(left).min(initial=1.0))

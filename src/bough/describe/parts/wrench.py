@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
+from bough.describe.frame import Frame
 from bough.describe.numeric import Text, Vector, VectorLike, shown
 from bough.describe.part import FORCE_BESIDE, Attachment, Part
 from bough.describe.time_table import TimeTable, VectorSignal
@@ -51,6 +52,19 @@ class Wrench(Part):
         """Its body, or the node that it acts on."""
         beside = FORCE_BESIDE if _acts(self.force) and any(self.at) else ""
         return (Attachment(self.body, self.node, "a moment" if _acts(self.moment) else beside),)
+
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Always."""
+        return ("external wrenches",)
+
+    def external_effects(self) -> tuple[str, ...]:
+        """Always."""
+        return ("external wrenches",)
+
+    @property
+    def place(self) -> Frame:
+        """Where it acts, in the axes of its body."""
+        return Frame(self.body, at=self.at, node=self.node)
 
     def load_line(self) -> str:
         """Where it acts."""

@@ -11,22 +11,26 @@ from typing import Any
 from bough.describe import System
 from bough.describe.numeric import word
 from bough.errors import DescriptionError, Problem
-from bough.exchange.urdf.bodies import INERTIAS, shapes, substance
-from bough.exchange.urdf.joints import MIMIC, joint_of
-from bough.exchange.urdf.notes import losses
+from bough.exchange.urdf.range_stops import add_stops
 from bough.exchange.urdf.reading import read_robot
-from bough.exchange.urdf.robot import Link, Robot, RobotJoint
-from bough.exchange.urdf.stops import add_stops
-from bough.exchange.urdf.tree import branches
+from bough.exchange.urdf.robot import Link, Robot, RobotJoint, branches
+from bough.exchange.urdf.robot_parts import INERTIAS, MIMIC, joint_of, mass_properties, shapes
 
 EARTH = (0.0, 0.0, -9.81)
 LIMITS = ("ignore", "stops")
 WORLD = "world"
+_NOTES = {  # where "<...> is not used" would not be accurate
+    "collision": "collision geometry is not used, of links",
+    "inertia that no real body has": "inertia that no real body has, taken as it is, of links",
+    "negative moment of inertia": "negative moment of inertia [kg m^2] raised to 0, of links",
+    "mesh file that is not there": "mesh not drawn, for its file is not there, of links",
+    "position limit of an empty range": "position limit not used, for its range is empty, of joints",
+}
 
 
 @dataclass(frozen=True)
-class Choices:
-    """Of load_urdf, for every link and joint."""
+class Options:
+    """Arguments of load_urdf that apply to every link and joint."""
 
     file: Path
     base: Any
@@ -45,7 +49,7 @@ def load_urdf(
     inertias: str = "refuse",
     package_dirs: Iterable[str | PathLike[str]] = (),
 ) -> System:
-    """The robot that a URDF file describes. Links and joints keep their names; what is not used is told in `System.notes`.
+    """The robot that a URDF file describes. Links and joints keep their names; `System.notes` lists what is not used.
 
     base           the joint between the world and the root link: a joint, or its type, such as "free"; None is a weld. A root link
                    called "world" is the inertial frame itself
@@ -62,37 +66,38 @@ def load_urdf(
     bough.errors.DescriptionError: no-such-file.urdf: there is no such file; give the path of a URDF file
     """
     _check(limits=(limits, LIMITS), mimic=(mimic, MIMIC), inertias=(inertias, INERTIAS))
-    choices = Choices(Path(path), base, mimic, inertias, [Path(folder) for folder in package_dirs])
-    robot = read_robot(choices.file)
+    options = Options(Path(path), base, mimic, inertias, [Path(folder) for folder in package_dirs])
+    robot = read_robot(options.file)
     try:
-        system = _system(robot, gravity, choices)
+        system = _system(robot, gravity, options)
         if limits == "stops":
             add_stops(system, robot)
     except DescriptionError as error:
-        problems = [problem._replace(place=problem.place or str(choices.file)) for problem in error.problems]
+        problems = [problem._replace(place=problem.place or str(options.file)) for problem in error.problems]
         raise DescriptionError(problems) from None
     system.notes = losses(robot, stops=limits == "stops", mimic=mimic)
     return system
 
 
-def _check(**options: tuple[str, tuple[str, ...]]) -> None:
-    for name, (value, known) in options.items():
+def _check(**given: tuple[str, tuple[str, ...]]) -> None:
+    for name, (value, known) in given.items():
         try:
             word(value, known)
         except ValueError as error:
             raise DescriptionError(f"{name} {error}") from None
 
 
-def _system(robot: Robot, gravity: Any, choices: Choices) -> System:
+def _system(robot: Robot, gravity: Any, options: Options) -> System:
     """Everything that is wrong with links and joints is reported together."""
     system, problems = System(robot.name, gravity=gravity), list[Problem]()
     for link, joint in branches(robot):
         try:
             if link.name == WORLD:
-                _inertial_frame(robot, link, joint, choices.base)
+                _inertial_frame(robot, link, joint, options.base)
             else:
-                drawn = shapes(robot, link, choices.file, choices.package_dirs)
-                system.body(link.name, **_seat(joint, choices), **substance(robot, link, choices.inertias), shapes=drawn)
+                mass = mass_properties(robot, link, options.inertias)
+                drawn = shapes(robot, link, options.file, options.package_dirs)
+                system.body(link.name, **_attachment(joint, options), **mass, shapes=drawn)
         except DescriptionError as error:
             problems += error.problems
     if problems:
@@ -100,12 +105,12 @@ def _system(robot: Robot, gravity: Any, choices: Choices) -> System:
     return system
 
 
-def _seat(joint: RobotJoint | None, choices: Choices) -> dict[str, Any]:
+def _attachment(joint: RobotJoint | None, options: Options) -> dict[str, Any]:
     """Where a body hangs, and by which joint."""
     if joint is None:
-        return {"joint": choices.base}
+        return {"joint": options.base}
     parent = None if joint.parent == WORLD else joint.parent
-    return {"parent": parent, "joint": joint_of(joint, choices.mimic), **joint.origin.place}
+    return {"parent": parent, "joint": joint_of(joint, options.mimic), **joint.origin.place}
 
 
 def _inertial_frame(robot: Robot, link: Link, joint: RobotJoint | None, base: Any) -> None:
@@ -120,3 +125,34 @@ def _inertial_frame(robot: Robot, link: Link, joint: RobotJoint | None, base: An
         robot.leave("inertial", link.name)
     for _ in link.visuals:
         robot.leave("visual", link.name)
+
+
+def losses(robot: Robot, *, stops: bool, mimic: str) -> tuple[str, ...]:
+    """What of joints and of other elements is not used, or not as the file says."""
+    joints = [joint for joint in robot.joints.values() if joint.kind != "fixed"]
+    ranges = (f"{joint.name} [{joint.limit.lower:g}, {joint.limit.upper:g}]" for joint in joints
+              if joint.limit and joint.limit.lower is not None and not stops)  # fmt: skip
+    followers = (f"{j.name} = {j.mimic.multiplier:g} {j.mimic.joint} + {j.mimic.offset:g}" for j in joints if j.mimic)
+    what = "a coordinate of its own" if mimic == "free" else "locked at its offset"
+    notes = [
+        _note(f"joint that follows another (mimic) is {what}", followers),
+        _note("position limits are not used (limits='stops' makes springs and dampers of them)", ranges),
+        _note("effort limits are not used", _limits(joints, "effort")),
+        _note("velocity limits are not used", _limits(joints, "velocity")),
+        _note("dry friction is not used", (f"{joint.name} {joint.friction:g}" for joint in joints if joint.friction)),
+        *(_note(_NOTES.get(kind, f"<{kind}> is not used, of"), owners) for kind, owners in robot.unused.items()),
+    ]
+    return tuple(each for each in notes if each)
+
+
+def _note(what: str, names: Iterable[str]) -> str:
+    """One note, or nothing if it is about nothing; who has no name is counted."""
+    named = list(names)
+    unnamed = named.count("")
+    listed = [*dict.fromkeys(name for name in named if name), *([f"{unnamed} without a name"] if unnamed else [])]
+    return f"{what}: {', '.join(listed)}" if listed else ""
+
+
+def _limits(joints: list[RobotJoint], key: str) -> list[str]:
+    found = ((joint.name, getattr(joint.limit, key, None)) for joint in joints)
+    return [f"{name} {value:g}" for name, value in found if value is not None]

@@ -27,7 +27,7 @@ class Arrows {
   }
 
   place(t, seatOf) {
-    const v = new THREE.Vector3(), seat = new Rigid();
+    const v = new THREE.Vector3(), locate = new Rigid();
     for (const group of this.groups.values()) {
       group.object.visible = group.on;
       if (!group.on) continue;
@@ -36,9 +36,9 @@ class Arrows {
         const length = v.length() / group.largest[load.kind] * this.size * this.factor;
         mesh.visible = length > 1e-3 * this.size;
         if (!mesh.visible) continue;
-        seatOf(load.place, seat);
-        if (load.axes === "place") v.applyQuaternion(seat.q);
-        mesh.position.copy(seat.p);
+        seatOf(load.place, locate);
+        if (load.axes === "place") v.applyQuaternion(locate.q);
+        mesh.position.copy(locate.p);
         mesh.quaternion.setFromUnitVectors(Z, v.normalize());
         const thickness = 0.55 * Math.min(length, this.size * this.factor) + 0.15 * this.size;
         mesh.scale.set(thickness, thickness, length);

@@ -6,19 +6,19 @@ const KINDS = {                                                 // what an array
   double: [Float64Array, BigUint64Array], fine: [Uint16Array, Uint16Array],
 };
 
-async function unpack(told) {
-  const element = document.getElementById("buffer" + told.buffer);
+async function unpack(spec) {
+  const element = document.getElementById("buffer" + spec.buffer);
   const bytes = await inflate(decode(element.textContent));
   element.textContent = "";                                     // the text is not needed any more
-  const [Kind, Bits] = KINDS[told.kind];
+  const [Kind, Bits] = KINDS[spec.kind];
   const size = Kind.BYTES_PER_ELEMENT, count = bytes.length / size;
   const joined = new Uint8Array(bytes.length);
   for (let k = 0; k < size; k++) for (let i = 0; i < count; i++) joined[i * size + k] = bytes[k * count + i];
   const bits = new Bits(joined.buffer);
-  const rows = told.shape[0], columns = rows ? count / rows : 0;
+  const rows = spec.shape[0], columns = rows ? count / rows : 0;
   for (let c = 0; c < columns; c++) for (let r = 1; r < rows; r++) bits[c * rows + r] += bits[c * rows + r - 1];
   const data = new Kind(joined.buffer);
-  return { data: told.kind === "fine" ? restored(data, rows, told) : data, rows, columns };
+  return { data: spec.kind === "fine" ? restored(data, rows, spec) : data, rows, columns };
 }
 
 // Values of series to 16 bits.

@@ -24,12 +24,12 @@ class Controls {
 
   // A slider over powers of ten.
   knob(box, text, low, high, start, act) {
-    const row = make("label", { className: "knob" }), told = make("output");
+    const row = make("label", { className: "knob" }), spec = make("output");
     const input = make("input", { type: "range", min: low, max: high, step: 0.02, value: start });
-    const hear = () => { const value = 10 ** Number(input.value); told.textContent = `× ${brief(value, 2)}`; act(value); };
+    const hear = () => { const value = 10 ** Number(input.value); spec.textContent = `× ${brief(value, 2)}`; act(value); };
     input.addEventListener("input", () => { hear(); this.world.update(this.world.t); });
     input.addEventListener("dblclick", () => { input.value = start; hear(); this.world.update(this.world.t); });
-    row.append(text, input, told);
+    row.append(text, input, spec);
     box.append(row);
     hear();
     return input;
@@ -55,14 +55,14 @@ class Controls {
     this.check(checks, "joint axes", few, (on) => this.showAxes(on));
     this.showAxes(few);
     layer("frames", "frames", false);
-    layer("ground", world.told.water.length ? "water" : "ground", true, Boolean(world.plane));
+    layer("ground", world.spec.water.length ? "water" : "ground", true, Boolean(world.plane));
     layer("loops", "loops", true, world.loops.length > 0);
     layer("wheels", "wheels", true, world.wheels.length > 0);
     layer("lines", "lines", true, world.lines.length + world.springs.length > 0);
     this.check(checks, "names", false, (on) => { this.labels.all = on; });
     this.check(checks, "see-through", false, (on) => this.fade(on));
     box.append(checks);
-    const slowed = world.wheels.length ? world.told.wheels[0].slowed : 1;
+    const slowed = world.wheels.length ? world.spec.wheels[0].slowed : 1;
     if (slowed > 1) box.append(note(`wheels are drawn ${slowed} times slower than they turn`));
   }
 
@@ -120,8 +120,8 @@ class Controls {
     for (const [name, group] of world.arrows.groups) this.check(checks, name, group.on, (on) => { group.on = on; this.tell(); });
     box.append(checks);
     this.knob(box, "length", -1.5, 1.5, 0, (value) => { world.arrows.factor = value; });
-    this.told = note("");
-    box.append(this.told);
+    this.spec = note("");
+    box.append(this.spec);
     this.tell();
   }
 
@@ -134,7 +134,7 @@ class Controls {
         .map(([kind, unit]) => `${brief(group.largest[kind], 3)} ${unit}`);
       texts.push(`${name}: longest ${parts.join(", ")}`);
     }
-    this.told.textContent = texts.join("; ");
+    this.spec.textContent = texts.join("; ");
   }
 }
 

@@ -1,5 +1,5 @@
 // Flexible bodies: points moved by the modes; beams as bands that bend with their slopes, solids as surfaces.
-// A beam that stiffens keeps its length: what it bends aside it draws near, -1/2 int w'^2.
+// A beam that stiffens keeps its length: as it bends sideways its tip draws near, -1/2 int w'^2.
 
 const MEASURES = {
   displacement: { title: "displacement", unit: "m" },
@@ -8,22 +8,22 @@ const MEASURES = {
 };
 
 class Flexible {
-  constructor(told, number, color, motion) {
-    Object.assign(this, { told, number, motion, n: told.modes, inboard: told.inboard, color });
-    this.points = byRows(told.points);
-    this.phi = byRows(told.phi);
-    this.lines = byRows(told.lines);
-    this.faces = byRows(told.faces);
-    this.nodePosition = byRows(told.nodePosition);
-    this.nodePhi = byRows(told.nodePhi);
-    this.nodePsi = byRows(told.nodePsi);
+  constructor(spec, number, color, motion) {
+    Object.assign(this, { spec, number, motion, n: spec.modes, inboard: spec.inboard, color });
+    this.points = byRows(spec.points);
+    this.phi = byRows(spec.phi);
+    this.lines = byRows(spec.lines);
+    this.faces = byRows(spec.faces);
+    this.nodePosition = byRows(spec.nodePosition);
+    this.nodePhi = byRows(spec.nodePhi);
+    this.nodePsi = byRows(spec.nodePsi);
     this.count = this.points.length / 3;
     this.moved = new Float32Array(this.points.length);          // displacements of the points
     this.measured = new Float32Array(this.count);
     this.actual = new Float32Array(this.n);
     this.shown = new Float32Array(this.n);
-    this.measure = told.chain ? "curvature" : this.lines.length ? "strain" : null;
-    if (told.chain) this.band = new Band(this, byRows(told.twist));
+    this.measure = spec.chain ? "curvature" : this.lines.length ? "strain" : null;
+    if (spec.chain) this.band = new Band(this, byRows(spec.twist));
     this.object = this.build();
   }
 
@@ -61,7 +61,7 @@ class Flexible {
 
   // The modal coordinates at a time; what is shown of them is up to the caller.
   read(t) {
-    for (let r = 0; r < this.n; r++) this.actual[r] = this.motion.value(this.told.eta, r, t);
+    for (let r = 0; r < this.n; r++) this.actual[r] = this.motion.value(this.spec.eta, r, t);
   }
 
   displace(eta, out) {
@@ -71,7 +71,7 @@ class Flexible {
       for (let r = 0; r < n; r++) sum += this.phi[k * n + r] * eta[r];
       out[k] = sum;
     }
-    if (this.told.shortens) this.band.shorten(out);
+    if (this.spec.shortens) this.band.shorten(out);
   }
 
   // The frame of a node relative to the frame that the body deforms in, as shown or as the model has it.
@@ -87,8 +87,8 @@ class Flexible {
       spin.setComponent(i, turn);
       shift.setComponent(i, move);
     }
-    const at = this.told.nodePoint ? this.told.nodePoint[k] : -1;
-    if (at >= 0) shift.fromArray(moved, 3 * this.told.chain[at]);
+    const at = this.spec.nodePoint ? this.spec.nodePoint[k] : -1;
+    if (at >= 0) shift.fromArray(moved, 3 * this.spec.chain[at]);
     const angle = spin.length();
     out.p.fromArray(this.nodePosition, 3 * k).add(shift);
     out.q.setFromAxisAngle(angle > 0 ? spin.divideScalar(angle) : Z, angle);
@@ -143,14 +143,14 @@ class Flexible {
 // A beam: its section, a rectangle or a circle, swept along its points.
 class Band {
   constructor(body, twist) {
-    const { told } = body;
-    Object.assign(this, { body, twist, path: told.chain, stations: told.chain.length });
+    const { spec } = body;
+    Object.assign(this, { body, twist, path: spec.chain, stations: spec.chain.length });
     this.rest = this.path.map((k) => new THREE.Vector3().fromArray(body.points, 3 * k));
     this.axis = this.rest[this.stations - 1].clone().sub(this.rest[0]).normalize();
-    this.across = new THREE.Vector3(...told.section.across);
+    this.across = new THREE.Vector3(...spec.section.across);
     this.thick = new THREE.Vector3().crossVectors(this.axis, this.across);
-    this.start = body.inboard >= 0 && told.nodePoint[body.inboard] > 0 ? told.nodePoint[body.inboard] : 0;
-    this.profile = profile(told.section);
+    this.start = body.inboard >= 0 && spec.nodePoint[body.inboard] > 0 ? spec.nodePoint[body.inboard] : 0;
+    this.profile = profile(spec.section);
     this.geometry = this.build();
   }
 
@@ -195,7 +195,7 @@ class Band {
     for (let s = 0; s < this.stations; s++) {
       angle = Math.max(angle, Math.abs(eta.reduce((sum, value, r) => sum + value * this.twist[s * this.body.n + r], 0)));
     }
-    return angle * this.body.told.section.width / 2;
+    return angle * this.body.spec.section.width / 2;
   }
 
   curvatures(eta, out) {

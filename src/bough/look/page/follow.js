@@ -39,7 +39,7 @@ class Follow {
     const { eye, world } = this, still = this.box.value === "world";
     const center = still ? sizeOf(world.corners.world).center : [0, 0, 0];
     Object.assign(eye, { radius: world.radius, distance: world.radius, point: [...center] });
-    this.place();                                               // the way it looks decides how far it must be
+    this.place();                                               // its direction decides how far it must be
     eye.distance = eye.distanceFor(world.corners[still ? "world" : "center"].map((p) => p.map((x, k) => x - center[k])));
     this.place();
     eye.stage.stale = true;

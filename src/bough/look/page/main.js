@@ -1,12 +1,12 @@
 // Puts all together, and draws when something has changed.
 
 class Replay {
-  constructor(told) {
-    const stage = new Stage(find("stage")), world = new World(told, stage), eye = new Eye(stage, world.up);
-    Object.assign(this, { told, stage, world, eye, labels: new Labels(find("labels"), stage), modes: new Modes(world) });
+  constructor(spec) {
+    const stage = new Stage(find("stage")), world = new World(spec, stage), eye = new Eye(stage, world.up);
+    Object.assign(this, { spec, stage, world, eye, labels: new Labels(find("labels"), stage), modes: new Modes(world) });
     this.pick = (k) => this.picked(k);
-    this.transport = new Transport(world.motion, told.events, (t) => this.moved(t));
-    this.plots = new Plots(find("plots"), told.curves, world.motion, (t) => this.transport.seek(t));
+    this.transport = new Transport(world.motion, spec.events, (t) => this.moved(t));
+    this.plots = new Plots(find("plots"), spec.curves, world.motion, (t) => this.transport.seek(t));
     this.tree = new Tree(find("tree"), find("details"), world, this.pick, (text) => window.replay.follow(text));
     this.controls = new Controls(find("options"), world, this.modes, this.labels);
     this.follow = new Follow(world, eye);
@@ -26,7 +26,7 @@ class Replay {
   picked(k) {
     this.world.pick(k);
     this.tree.mark(k);
-    if (k >= 0) this.plots.focus(this.told.bodies[k].name);
+    if (k >= 0) this.plots.focus(this.spec.bodies[k].name);
   }
 
   tick(now) {
@@ -38,11 +38,11 @@ class Replay {
   }
 
   draw() {
-    const { world, told, labels, stage, eye } = this;
+    const { world, spec, labels, stage, eye } = this;
     this.follow.place();
     world.placeGround(eye.target);
-    const named = labels.all ? told.bodies.map((_, k) => k).slice(0, 120) : world.picked >= 0 ? [world.picked] : [];
-    labels.show(named.map((k) => [told.bodies[k].name, world.middle(k)]), world.picked >= 0 ? told.bodies[world.picked].name : "");
+    const named = labels.all ? spec.bodies.map((_, k) => k).slice(0, 120) : world.picked >= 0 ? [world.picked] : [];
+    labels.show(named.map((k) => [spec.bodies[k].name, world.middle(k)]), world.picked >= 0 ? spec.bodies[world.picked].name : "");
     scaleBar(stage, eye);
     stage.draw();
   }
@@ -57,13 +57,13 @@ class Replay {
 
 // What a script or a test can ask and do, by names.
 function published(replay) {
-  const { told, world, eye, plots, modes, controls, transport } = replay;
-  const number = (name) => told.bodies.findIndex((body) => body.name === name);
+  const { spec, world, eye, plots, modes, controls, transport } = replay;
+  const number = (name) => spec.bodies.findIndex((body) => body.name === name);
   return {
     world, eye, plots, modes, controls,
     get time() { return transport.time; },
     get playing() { return transport.playing; },
-    get picked() { return world.picked >= 0 ? told.bodies[world.picked].name : null; },
+    get picked() { return world.picked >= 0 ? spec.bodies[world.picked].name : null; },
     play: () => transport.play(),
     pause: () => transport.pause(),
     seek: (t) => transport.seek(t),
@@ -75,10 +75,10 @@ function published(replay) {
   };
 }
 
-function about(told, frames) {
-  const kept = frames === told.samples ? `${frames} frames` : `${frames} frames of ${told.samples} samples, interpolated between`;
-  const run = told.run === null ? "" : `, run ${told.run}`;
-  return `${told.bodies.length} bod${told.bodies.length > 1 ? "ies" : "y"}, ${kept}${run}, ${told.method}, bough ${told.version}`;
+function about(spec, frames) {
+  const kept = frames === spec.samples ? `${frames} frames` : `${frames} frames of ${spec.samples} samples, interpolated between`;
+  const run = spec.run === null ? "" : `, run ${spec.run}`;
+  return `${spec.bodies.length} bod${spec.bodies.length > 1 ? "ies" : "y"}, ${kept}${run}, ${spec.method}, bough ${spec.version}`;
 }
 
 // A bar of a round length, at the distance that the camera turns about.
@@ -95,15 +95,15 @@ function tell(message) {
 }
 
 async function main() {
-  const told = JSON.parse(find("scene-data").textContent);
-  await unpackAll(told);
+  const spec = JSON.parse(find("scene-data").textContent);
+  await unpackAll(spec);
   setTheme(window.matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");
   if (window.innerWidth < 1000) find("app").classList.add("no-right");
   if (window.innerWidth < 700) find("app").classList.add("no-left");
-  find("name").textContent = told.name;
-  find("about").textContent = about(told, told.time.rows);
-  if (told.failure) tell(told.failure);
-  window.replay = published(new Replay(told));
+  find("name").textContent = spec.name;
+  find("about").textContent = about(spec, spec.time.rows);
+  if (spec.failure) tell(spec.failure);
+  window.replay = published(new Replay(spec));
 }
 
 main().catch((error) => {

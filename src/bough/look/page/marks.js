@@ -54,9 +54,9 @@ class JointMark {
     for (const axis of joint.translations) this.inner.add(axisMark(axis, size, false));
   }
 
-  place(seat, own) {
+  place(locate, own) {
     this.inner.position.copy(own.p);
-    this.inner.quaternion.copy(seat.q);
+    this.inner.quaternion.copy(locate.q);
     this.outer.position.copy(own.p);
     this.outer.quaternion.copy(own.q);
   }
@@ -128,9 +128,9 @@ class WheelMark {
     this.group.add(this.disc);
   }
 
-  place(seat, angle) {
-    this.group.position.copy(this.center).add(this.offset).applyQuaternion(seat.q).add(seat.p);
-    this.group.quaternion.copy(seat.q).multiply(this.turn);
+  place(locate, angle) {
+    this.group.position.copy(this.center).add(this.offset).applyQuaternion(locate.q).add(locate.p);
+    this.group.quaternion.copy(locate.q).multiply(this.turn);
     this.disc.rotation.z = angle;
   }
 }

@@ -14,7 +14,7 @@ class Modes {
     let largest = 0;
     for (let k = 0; k < flexible.count; k++) largest = Math.max(largest, Math.hypot(...moved.subarray(3 * k, 3 * k + 3)));
     if (flexible.band) largest = Math.max(largest, flexible.band.edge(eta));
-    this.unit = 0.12 * flexible.told.reach / (largest / 1e-3 || 1);      // its points move by an eighth of its size at most
+    this.unit = 0.12 * flexible.spec.reach / (largest / 1e-3 || 1);      // its points move by an eighth of its size at most
     this.advance(0);
   }
 

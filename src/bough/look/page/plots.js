@@ -186,7 +186,7 @@ function niceTicks(low, high, count) {
   return found;
 }
 
-// Texts of ticks; what they have in common, if they differ by little only, is said once.
+// Texts of ticks; what they have in common, if they differ only slightly, is written once.
 function tickTexts(ticks) {
   const size = Math.max(...ticks.map(Math.abs), 0), step = ticks.length > 1 ? ticks[1] - ticks[0] : size || 1;
   const base = size > 2e4 * step ? ticks[ticks.length >> 1] : 0;

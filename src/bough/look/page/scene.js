@@ -1,16 +1,16 @@
 // All that is on the stage, and where it is at a time.
 
 class World {
-  constructor(told, stage) {
-    Object.assign(this, { told, stage, motion: new Motion(told), picked: -1, scale: 1, measure: "none", mode: null, known: {} });
-    this.bodies = told.bodies;
-    this.order = outward(told.bodies);
-    this.actual = told.bodies.map(() => new Rigid());           // where the model has the bodies, relative to the origin
-    this.shown = told.bodies.map(() => new Rigid());            // where they are drawn: deformations may be scaled
-    this.moved = told.bodies.map(() => new Rigid());            // from actual to shown
+  constructor(spec, stage) {
+    Object.assign(this, { spec, stage, motion: new Motion(spec), picked: -1, scale: 1, measure: "none", mode: null, known: {} });
+    this.bodies = spec.bodies;
+    this.order = outward(spec.bodies);
+    this.actual = spec.bodies.map(() => new Rigid());           // where the model has the bodies, relative to the origin
+    this.shown = spec.bodies.map(() => new Rigid());            // where they are drawn: deformations may be scaled
+    this.moved = spec.bodies.map(() => new Rigid());            // from actual to shown
     this.origin = [0, 0, 0];
     this.up = new THREE.Vector3(0, 0, 1);
-    if (told.gravity && Math.hypot(...told.gravity) > 0) this.up.set(...told.gravity).normalize().negate();
+    if (spec.gravity && Math.hypot(...spec.gravity) > 0) this.up.set(...spec.gravity).normalize().negate();
     this.layers = {};
     for (const name of ["bodies", "joints", "axes", "frames", "loops", "wheels", "lines", "ground", "traces", "loads"]) {
       this.layers[name] = new THREE.Group();
@@ -59,7 +59,7 @@ class World {
   }
 
   addMarks() {
-    const { told } = this, small = 0.012 * this.radius;
+    const { spec } = this, small = 0.012 * this.radius;
     const size = (body) => {
       const own = body.reach, parent = body.parent >= 0 ? this.bodies[body.parent].reach : own;
       return Math.max(0.045 * Math.min(own, parent), 0.002 * this.radius);
@@ -74,16 +74,16 @@ class World {
     this.layers.frames.add(...this.frames, this.worldFrame);
     const near = (place) => place.body < 0 ? this.radius : this.bodies[place.body].reach;
     const ring = ({ a, b }) => Math.max(0.05 * Math.min(near(a), near(b)), 0.003 * this.radius);
-    this.loops = told.loops.map((loop) => new LoopMark(loop, ring(loop)));
+    this.loops = spec.loops.map((loop) => new LoopMark(loop, ring(loop)));
     this.loops.forEach((loop) => this.layers.loops.add(loop.group));
-    this.wheels = told.wheels.map((wheel) => this.wheelMark(wheel));
+    this.wheels = spec.wheels.map((wheel) => this.wheelMark(wheel));
     this.wheels.forEach((wheel) => this.layers.wheels.add(wheel.group));
-    this.lines = told.lines.map((line) => ({ line, rod: new RodMark(MARKS.line, 0.35 * small) }));
+    this.lines = spec.lines.map((line) => ({ line, rod: new RodMark(MARKS.line, 0.35 * small) }));
     this.lines.forEach(({ rod }) => this.layers.lines.add(rod.mesh));
     const knot = () => marker(new THREE.OctahedronGeometry(2.2 * small), basic(MARKS.loop));
-    this.springs = told.springs.map((spring) => ({ spring, mesh: knot() }));
+    this.springs = spec.springs.map((spring) => ({ spring, mesh: knot() }));
     this.springs.forEach(({ mesh }) => this.layers.lines.add(mesh));
-    this.arrows = new Arrows(told.loads, this.motion, 0.38 * this.radius);
+    this.arrows = new Arrows(spec.loads, this.motion, 0.38 * this.radius);
     for (const group of this.arrows.groups.values()) this.layers.loads.add(group.object);
   }
 
@@ -101,14 +101,14 @@ class World {
   }
 
   addGround() {
-    const { told } = this, heavy = told.gravity && Math.hypot(...told.gravity) > 0;
+    const { spec } = this, heavy = spec.gravity && Math.hypot(...spec.gravity) > 0;
     this.cell = roundNumber(this.radius / 4);
     if (!heavy) return;
-    const water = told.water.length > 0, half = (water ? 60 : 30) * this.cell;
+    const water = spec.water.length > 0, half = (water ? 60 : 30) * this.cell;
     this.plane = new THREE.Group().add(gridPlane(this.cell, half, water ? MARKS.water : MARKS.grid));
     if (water) this.plane.add(waterSheet(0.55 * half));
     this.plane.quaternion.setFromUnitVectors(Z, this.up);
-    this.height = water ? told.water[0] : this.lowest;
+    this.height = water ? spec.water[0] : this.lowest;
     this.layers.ground.add(this.plane);
   }
 
@@ -122,7 +122,7 @@ class World {
   }
 
   // Where a place of the description is drawn.
-  seat(place, out) {
+  locate(place, out) {
     if (place.body < 0) { out.p.set(...this.origin.map((x) => -x)); out.q.identity(); }
     else {
       out.copy(this.shown[place.body]);
@@ -219,23 +219,23 @@ class World {
 
   placeMarks(t) {
     const a = new Rigid(), b = new Rigid();
-    this.joints.forEach((joint, k) => joint.place(this.seat(this.bodies[k].joint.place, a), this.shown[k]));
-    this.feet.forEach(({ body, foot }) => { this.seat(body.joint.place, a); foot.position.copy(a.p).add(foot.userData.drop); });
+    this.joints.forEach((joint, k) => joint.place(this.locate(this.bodies[k].joint.place, a), this.shown[k]));
+    this.feet.forEach(({ body, foot }) => { this.locate(body.joint.place, a); foot.position.copy(a.p).add(foot.userData.drop); });
     this.frames.forEach((frame, k) => { frame.position.copy(this.shown[k].p); frame.quaternion.copy(this.shown[k].q); });
     this.worldFrame.position.set(...this.origin.map((x) => -x));
-    this.loops.forEach((mark) => mark.place(this.seat(mark.loop.a, a), this.seat(mark.loop.b, b)));
-    this.wheels.forEach((mark) => mark.place(this.seat(mark.wheel.place, a), this.motion.value(mark.wheel.angle, 0, t)));
-    this.lines.forEach(({ line, rod }) => rod.place(this.seat(line.a, a).p, this.seat(line.b, b).p));
-    this.springs.forEach(({ spring, mesh }) => mesh.position.copy(this.seat(spring.place, a).p));
+    this.loops.forEach((mark) => mark.place(this.locate(mark.loop.a, a), this.locate(mark.loop.b, b)));
+    this.wheels.forEach((mark) => mark.place(this.locate(mark.wheel.place, a), this.motion.value(mark.wheel.angle, 0, t)));
+    this.lines.forEach(({ line, rod }) => rod.place(this.locate(line.a, a).p, this.locate(line.b, b).p));
+    this.springs.forEach(({ spring, mesh }) => mesh.position.copy(this.locate(spring.place, a).p));
     for (const trace of this.traces.values()) trace.place(t, this.origin);
-    this.arrows.place(t, (place, out) => this.seat(place, out));
+    this.arrows.place(t, (place, out) => this.locate(place, out));
   }
 
   // Where a body's mass center is drawn; of a flexible one, a point in its middle.
   middle(k, out = new THREE.Vector3()) {
     const flexible = this.flexible[k], { p, q } = this.shown[k];
     if (!flexible) return out.set(...this.bodies[k].com).applyQuaternion(q).add(p);
-    const { chain } = flexible.told, at = chain ? 3 * chain[chain.length >> 1] : 0, { position, quaternion } = flexible.object;
+    const { chain } = flexible.spec, at = chain ? 3 * chain[chain.length >> 1] : 0, { position, quaternion } = flexible.object;
     out.fromArray(flexible.points, at).add(new THREE.Vector3().fromArray(flexible.moved, at));
     return out.applyQuaternion(quaternion).add(position).applyQuaternion(q).add(p);
   }

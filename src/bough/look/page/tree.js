@@ -13,7 +13,7 @@ class Tree {
       for (const child of [...below].reverse()) waiting.push([child, below.length > 1 ? depth + 1 : depth]);
     }
     for (const [title, key] of [["Loops", "loop"], ["Wheels", "wheel"], ["Lines", "line"]]) {
-      const parts = world.told[key + "s"];
+      const parts = world.spec[key + "s"];
       if (parts.length) this.addGroup(title);
       for (const part of parts) this.addPart(part, MARKS[key]);
     }

@@ -11,14 +11,14 @@ from bough.describe.coordinate_names import speed_names
 from bough.errors import DescriptionError
 from bough.exchange.urdf.robot import Robot
 
-FREQUENCY = 25.0  # Hz: of the joint on its stop, with the inertia that it feels at zero coordinates
+FREQUENCY = 25.0  # Hz: of the joint on its stop, with its effective inertia at zero coordinates
 RATIO = 0.5  # of the critical damping
 
 
 def add_stops(system: System, robot: Robot) -> None:
-    """A spring and a damper beyond each end of each range. What a joint feels when all others are free is 1/(M^-1)_ii."""
+    """A spring and a damper beyond each end of each range. The effective inertia of a joint, all others free, is 1/(M^-1)_ii."""
     ranged = {joint.name: joint.limit for joint in robot.joints.values() if joint.limit and joint.limit.lower is not None}
-    felt = _felt(system) if ranged else {}
+    effective = _effective_inertias(system) if ranged else {}
     rate = 2 * math.pi * FREQUENCY
     for body in system.bodies.values():
         limit = ranged.get(body.joint.name or "")
@@ -28,12 +28,12 @@ def add_stops(system: System, robot: Robot) -> None:
             robot.leave("position limit of an empty range", f"{body.joint.name} [{limit.lower:g}, {limit.upper:g}]")
             continue
         [coordinate] = speed_names(body)
-        spring = {"stiffness": felt[coordinate] * rate**2, "damping": 2 * RATIO * felt[coordinate] * rate}
+        spring = {"stiffness": effective[coordinate] * rate**2, "damping": 2 * RATIO * effective[coordinate] * rate}
         system.stop(f"{body.joint.name} lower", coordinate=coordinate, below=limit.lower, **spring)
         system.stop(f"{body.joint.name} upper", coordinate=coordinate, above=limit.upper, **spring)
 
 
-def _felt(system: System) -> dict[str, float]:
+def _effective_inertias(system: System) -> dict[str, float]:
     model = system.compile()
     q = np.concatenate([body.joint.neutral for body in system.bodies.values()])
     M = model.mass_matrix(q)

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.operators.articulated import Articulated, articulate
-from bough.analyze.operators.inverse import compiled_inverse
-from bough.analyze.operators.links import Link, Links, links_of
+from bough.analyze.operators.articulated_links import Articulated, articulate
+from bough.analyze.operators.mass_matrix_inverse import compiled_inverse
 from bough.analyze.operators.operator import Operator, Space, identity
 from bough.analyze.operators.points import Point, node_wrenches, point_forces
 from bough.analyze.operators.recursion import Chains, block_diagonal
 from bough.analyze.operators.split import Split, split_link
+from bough.analyze.operators.state_links import Link, Links, links_of
 from bough.analyze.operators.whole import whole_joints
 from bough.analyze.singular_inertia import SUSPECT, first_singular, message
 from bough.compile.batch import Batch, array

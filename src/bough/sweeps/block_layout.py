@@ -1,7 +1,7 @@
-"""Where the blocks of a flexible body are, whose sizes depend on its n modes and p carried fields, N = n + p.
+"""Where blocks are whose sizes depend on a model: of flexible bodies, and of the methods that need more than the O(N) sweeps.
 
 Each function gives where blocks start, in the order of `sweeps.records`, and last where they end.  The packers call them as they
-are, the sweeps compiled.  Blocks of rows are padded to multiples of four.
+are, the sweeps compiled.  A flexible body has n modes and p carried fields, N = n + p; its rows are padded to multiples of four.
 """
 from numba.extending import register_jitable
 
@@ -12,6 +12,7 @@ def rounded(n, unit):
     return (n + unit - 1) & -unit
 
 
+# ---- flexible bodies ------------------------------------------------------------------------------------------------
 @register_jitable(forceinline=True)
 def flexible_parameters(n, p, pairs, turns, diagonal):
     """In pars, of a body: mass, inboard_place, inboard_shapes, elastic, E, t, E_slopes, rate_slopes, G."""
@@ -78,3 +79,23 @@ def flexible_scratch(n, p):
 def node_scratch(n):
     """In ws: rates of shapes, or six rows with a number for each mode."""
     return 0, max(6*rounded(n, 4), rounded(6*n, 4))
+
+
+# ---- methods --------------------------------------------------------------------------------------------------------
+@register_jitable(forceinline=True)
+def dense_method(nv, m):
+    """In ws: mass matrix, Jacobian of the m multipliers, their matrix, pivots, order."""
+    jacobian = nv*nv
+    system = jacobian + nv*m
+    pivots = system + m*m
+    return 0, jacobian, system, pivots, pivots + m, pivots + 2*m
+
+
+@register_jitable(forceinline=True)
+def cloud_method(at, clouds, bodies, joint_size, cloud_size, sums_size, body_size):
+    """In ws from `at` on: joint of the base, clouds, equations of unknown hinges; for one state motions of bodies, in packs of four
+    numbers, and the sums of four bodies."""
+    equations = at + joint_size + cloud_size*(clouds + 1)
+    motions = rounded(equations + clouds*(clouds + 1), 4)
+    sums = motions + 4*body_size*rounded(bodies, 4)
+    return at, at + joint_size, equations, motions, sums, sums + 4*sums_size

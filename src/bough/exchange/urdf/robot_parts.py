@@ -1,25 +1,28 @@
-"""What URDF's links weigh and look like."""
+"""URDF's links and joints as bough's: mass, shapes with their mesh files, joints."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.describe import Box, Cylinder, Mesh, Shape, Sphere
+from bough.describe import Box, Cylinder, Free, Joint, Mesh, Planar, Prismatic, Revolute, Shape, Sphere, Weld
+from bough.describe.axes import axis, spanning
 from bough.describe.inertia import defect, inertia, moments
 from bough.describe.orientation import orientation, rotation_matrix
 from bough.errors import DescriptionError, Problem
-from bough.exchange.urdf.packages import find_mesh
-from bough.exchange.urdf.robot import Inertial, Link, Robot, Visual
+from bough.exchange.urdf.robot import Inertial, Link, Robot, RobotJoint, Visual
 
 INERTIAS = ("refuse", "repair")
+MIMIC = ("free", "locked")
 _SOLIDS: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 
 
-def substance(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
+def mass_properties(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
     """Mass, mass center and inertia in the link's axes; nothing for a link that is but a frame. Moments that no real body has are
     taken as they are, but negative ones: these are refused, or raised to 0 if they are to be repaired.
     """
@@ -38,7 +41,7 @@ def substance(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
     return {"mass": mass, "com": link.inertial.origin.xyz, "inertia": tensor, "idealized": odd}
 
 
-def _in_link_axes(inertial: Inertial) -> np.ndarray:
+def _in_link_axes(inertial: Inertial) -> NDArray[np.float64]:
     """R I R'; untouched where nothing turns."""
     tensor = np.array(inertial.inertia)
     if not any(inertial.origin.rpy):
@@ -47,14 +50,14 @@ def _in_link_axes(inertial: Inertial) -> np.ndarray:
     return _symmetric(R @ tensor @ R.T)
 
 
-def _raised(tensor: np.ndarray) -> np.ndarray:
+def _raised(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
     """The nearest inertia without negative moments."""
     found, axes = np.linalg.eigh(tensor)
     return _symmetric(axes * np.maximum(found, 0.0) @ axes.T)
 
 
-def _symmetric(tensor: np.ndarray) -> np.ndarray:
-    return (tensor + tensor.T) / 2
+def _symmetric(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((tensor + tensor.T) / 2)
 
 
 def shapes(robot: Robot, link: Link, file: Path, package_dirs: Iterable[Path]) -> list[Shape]:
@@ -77,3 +80,45 @@ def _shape(robot: Robot, link: Link, visual: Visual, file: Path, package_dirs: I
         robot.leave("mesh file that is not there", f"{link.name} ({visual.file})")
         return None
     return Mesh(path, **visual.sizes, **look)
+
+
+def find_mesh(address: str, file: Path, package_dirs: Iterable[Path]) -> Path | None:
+    """The file that an address means, or None. A package is looked for in the folders given, in those of ROS_PACKAGE_PATH, and in
+    every folder above the URDF file; a folder that has the package's name may be the package itself.
+    """
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return _there(file.absolute().parent / address)
+    if scheme == "file":
+        return _there(Path(rest))
+    package, _, inner = rest.lstrip("/").partition("/")
+    ros = [Path(folder) for folder in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if folder]
+    folders = [*(folder.absolute() for folder in package_dirs), *ros, *file.absolute().parents]
+    candidates = (path for folder in folders for path in _candidates(folder, package, inner))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _candidates(folder: Path, package: str, inner: str) -> list[Path]:
+    return [folder / package / inner, *([folder / inner] if folder.name == package else [])]
+
+
+def _there(path: Path) -> Path | None:
+    return path if path.is_file() else None
+
+
+def joint_of(joint: RobotJoint, mimic: str) -> Joint:
+    """The joint, with its name and its damper; one that follows another is free, or locked at its offset."""
+    options: dict[str, Any] = {"name": joint.name, "damping": joint.damping or None}
+    if joint.mimic is not None and mimic == "locked":
+        options |= {"motion": "locked", "q0": joint.mimic.offset}
+    if joint.kind == "fixed":
+        return Weld(name=joint.name)
+    if joint.kind == "floating":
+        return Free(**options)
+    try:
+        direction = axis(joint.axis)
+    except ValueError as error:
+        raise DescriptionError([Problem(f"<axis> {error}", f"joint {joint.name!r}")]) from None
+    if joint.kind == "planar":
+        return Planar(spanning(direction), **options)
+    return Prismatic(direction, **options) if joint.kind == "prismatic" else Revolute(direction, **options)

@@ -1,18 +1,18 @@
-"""Mass, mass center and inertia of bodies whose shapes have densities."""
+"""Mass, mass center and inertia of bodies: those that shapes with densities, or finite elements, give them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bough.describe.mesh_files import solid, wrong_mesh
 from bough.describe.orientation import rotation_matrix
-from bough.describe.shape_mapping import named
-from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from bough.errors import DescriptionError
+from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere, named
+from bough.errors import DescriptionError, Problem
+from bough.flex import FlexibleBody
 
 
 class Solid(NamedTuple):
@@ -41,7 +41,7 @@ def mass_of_shapes(shapes: Sequence[Shape]) -> dict[str, Any]:
 
 def _spread(r: np.ndarray) -> np.ndarray:
     """The inertia of a unit mass at r: |r|^2 - r r'."""
-    return np.dot(r, r) * np.eye(3) - np.outer(r, r)
+    return np.asarray(np.dot(r, r) * np.eye(3) - np.outer(r, r))
 
 
 def _placed(shape: Shape, index: int) -> Solid:
@@ -86,3 +86,33 @@ def _enclosed(shape: Mesh, density: float) -> Solid:
     mesh.density = density
     found = mesh.mass_properties
     return Solid(float(found.mass), np.array(found.center_mass), np.array(found.inertia))
+
+
+MASS_KEYS = ("mass", "com", "inertia")
+_UNITS = {"mass": "kg", "com": "m", "inertia": "kg m^2"}
+_SAME = 1e-6
+
+
+def mass_properties(flexible: FlexibleBody) -> dict[str, Any]:
+    """Mass, mass center and the inertia about it as a description holds them: plain floats in tuples."""
+    inertia = (flexible.inertia + flexible.inertia.T) / 2
+    return {"mass": flexible.mass, "com": tuple(flexible.com.tolist()), "inertia": tuple(map(tuple, inertia.tolist()))}
+
+
+def mass_problems(given: Mapping[str, Any], flexible: FlexibleBody) -> list[Problem]:
+    """What was given and differs from the finite elements, relative to their mass, size and inertia, by more than 1e-6."""
+    known = mass_properties(flexible)
+    moment = float(np.abs(known["inertia"]).max())
+    size = float(np.linalg.norm(known["com"])) + np.sqrt(moment / flexible.mass)
+    scales = {"mass": flexible.mass, "com": size, "inertia": moment}
+    wrong = [key for key in given if np.abs(np.subtract(given[key], known[key])).max() > _SAME * scales[key]]
+    return [Problem(_mismatch(key, given[key], known[key]), path=(key,)) for key in wrong]
+
+
+def _mismatch(key: str, given: Any, known: Any) -> str:
+    values = f"{key} is {_rounded(given)} {_UNITS[key]}, but the finite elements have {_rounded(known)} {_UNITS[key]}"
+    return f"{values}; leave {key} out, or correct the flexible body"
+
+
+def _rounded(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else f"[{', '.join(map(_rounded, value))}]"

@@ -19,8 +19,8 @@ _NO_ROTATION = (
 )
 
 
-class Seat(NamedTuple):
-    """Where a part of the system sits: on a node of a body (None: its inboard one). `turning` is what must turn with it."""
+class Mounting(NamedTuple):
+    """A part on a node of a body (None: its inboard one). `turning` is what of it must turn with the node."""
 
     subject: str
     path: Path
@@ -42,20 +42,20 @@ def unsupported(system: SystemView, index: int, body: Body) -> Iterator[Problem]
         yield Problem(f"its inboard node {inboard!r} cannot carry its joint: {_NO_ROTATION}", subject, path)
 
 
-def misfit(seat: Seat) -> str:
+def mounting_defect(mounting: Mounting) -> str:
     """Why nothing can sit there, and the remedy; or nothing."""
-    flexible, owner = seat.carrier.flexible, f"body {seat.carrier.name!r}"
+    flexible, owner = mounting.carrier.flexible, f"body {mounting.carrier.name!r}"
     if flexible is None:
-        remedy = f"leave node out and say the place by at, or make {seat.carrier.name!r} flexible"
-        return f"node is {seat.node!r}, but {owner} is rigid and has no nodes; {remedy}" if seat.node is not None else ""
-    node, listed = seat.node or flexible.inboard, ", ".join(map(repr, flexible.nodes.names)) or "none"
+        remedy = f"leave node out and say the place by at, or make {mounting.carrier.name!r} flexible"
+        return f"node is {mounting.node!r}, but {owner} is rigid and has no nodes; {remedy}" if mounting.node is not None else ""
+    node, listed = mounting.node or flexible.inboard, ", ".join(map(repr, flexible.nodes.names)) or "none"
     if node is None:
         return f"node is missing, and {owner} has no inboard node to stand for it; give one of its nodes: {listed}"
     if node not in flexible.nodes.names:
         meant = nearest(node, flexible.nodes.names)
         return f"node {node!r} is not a node of {owner}{f'{meant} Its' if meant else '; its'} nodes are {listed}"
-    if seat.turning and not _rotates(flexible, node):
-        return f"node {node!r} of {owner} cannot carry {seat.turning}: {_NO_ROTATION}"
+    if mounting.turning and not _rotates(flexible, node):
+        return f"node {node!r} of {owner} cannot carry {mounting.turning}: {_NO_ROTATION}"
     return ""
 
 

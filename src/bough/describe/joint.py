@@ -12,7 +12,7 @@ from pydantic_core.core_schema import ValidationInfo
 from bough.describe import axes as axis_algebra
 from bough.describe.axes import PRINCIPAL, UnitVector, letter, normal, parallel, spanning
 from bough.describe.base import Description, Fault, read_each
-from bough.describe.motion_mapping import LOCKED, MotionEntry, read_entry
+from bough.describe.motions import LOCKED, MotionEntry, read_entry
 from bough.describe.numeric import Floats, Text, items, number, numbers, shown
 from bough.describe.orientation import IDENTITY, quaternion
 from bough.describe.time_table import TimeTable, signal
@@ -160,6 +160,11 @@ class Joint(Description):
                 raise Fault(field, f"{field} has {entry} for {dof}, but motion prescribes where it is; give 0 there, or no motion")
             if held and entry and field == "v0":
                 raise Fault(field, f"v0 has {entry} for {dof}, which is locked; give 0 there, or let it be free")
+
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Its dampers and motors."""
+        found = {"dampers": any(self.damping or ()), "joint torques": any(value != 0.0 for value in self.torque or ())}
+        return tuple(effect for effect, present in found.items() if present)
 
     @property
     def prescribed(self) -> tuple[bool, ...]:
