@@ -3,12 +3,14 @@
 `answers` is compared number by number (tests/kernels/test_plain.py); `runs` goes on where a comparison takes too long, and both are
 what the coverage of the sweeps is measured on (`make coverage`).
 """
+import contextlib
+
 import numpy as np
 
 import bough
 from tests.support.given_motion import given_system, states
 from tests.support.held_systems import random_motions, with_motions
-from tests.support.mechanisms import MECHANISMS
+from tests.support.mechanisms import MECHANISMS, bennett
 from tests.support.random_systems import random_state, random_system
 
 
@@ -71,6 +73,7 @@ def element_system():
     s.line("spring", a="b1", b=bough.Frame("b2", at=(0, 1, 1)), stiffness=3.0, length=0.5)
     s.restoring("tether", body="b2", at=(0, 0, 1), stiffness=np.arange(36.0).reshape(6, 6), force=(1, 2, 3))
     s.buoyancy("hull", body="b1", sections=[(-1, 0.2, 0.2, 0.2), (0.2, 1, 0.2, 0.1)])
+    s.bushing("mount", a="b1", b=bough.Frame("b2", at=(0, 0.2, 0)), stiffness=([8, 9, 4], 20.0), damping=(0.1, 0.5))
     return s
 
 
@@ -98,6 +101,9 @@ def answers():
     return found
 
 
+KNOTTED = ("5-four-bar", "double loop, revolute", "quick return", "twin pins", "stewart", "structure", "limbed platform")
+
+
 # ---- beyond what is compared -----------------------------------------------------------------------------------------------------
 def held_systems():
     """Trees, flexible ones and loops with some coordinates locked or prescribed."""
@@ -119,18 +125,24 @@ def ask_held():
 
 
 def ask_cloud():
+    """All given but the base, and some single hinges; wheels, a wrench and a line."""
     rng = np.random.default_rng(5)
     for base, unknown in (("free", ()), ("euler", (3,)), ("held free", (2, 4))):
-        model = given_system(rng, 7, base=base, unknown=unknown, kinds=("revolute", "prismatic", "universal", "weld")).compile()
+        model = given_system(rng, 7, base=base, unknown=unknown, kinds=("revolute", "prismatic", "universal", "weld"))
+        heavy = [name for name, body in model.bodies.items() if body.mass]
+        model.wheel("driven", body=heavy[-1], axis="y", inertia=1e-3, torque=0.1)
+        model.wrench("push", body=heavy[-1], force=(1, 2, 3))
+        model.line("rope", a="world", b=heavy[0], stiffness=3.0, length=2.5)
+        model = model.compile()
         for n in (None, 5):
             q, v, tau, t = states(model, rng, n)
             model.forward_dynamics(q, v, tau, t=t, dynamics="cloud")
 
 
 def ask_mechanisms():
-    """Every joint that can close a loop, redundant and singular ones among them."""
-    for make in MECHANISMS.values():
-        case = make()
+    """Every joint that can close a loop; loops that share paths, redundant ones, and one where rows must be sorted."""
+    chosen = [MECHANISMS[name]() for name in MECHANISMS if name.startswith("floating") or name in KNOTTED]
+    for case in [*chosen, bennett(1e-4)]:
         model = case.system.compile()
         q, v = model.assemble(case.q, case.v)
         for dynamics in ("order-n", "dense"):
@@ -140,18 +152,27 @@ def ask_mechanisms():
 
 
 def ask_runs():
-    """A few steps by every method; loops closed by projection and by Baumgarte; a latch that closes, a stop that is met."""
+    """A few steps by every method; loops closed by projection and by Baumgarte; a coordinate that is locked on the way, a stop
+    that is met, an event at a height, motions that are prescribed, a run that fails; all kinds of models."""
     s = bough.System("runs", gravity=(0, 0, -9.81))
     s.body("arm", joint=bough.Revolute("y", q0=0.4), mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
     s.body("hand", parent="arm", at=(1, 0, 0), joint=bough.Universal("xy", q0=(0.1, 0.2)), mass=0.5, com=(0.2, 0, 0),
            inertia=(0.01, 0.01, 0.01))
     s.stop("floor", coordinate="arm.ry", above=0.405, stiffness=100.0, damping=1.0)
     s.event("catch", at=0.012, do=[bough.Lock("hand")])
+    s.event("low", when="arm.ry", crosses=0.402, do=[bough.Release("hand")])
     model = s.compile()
     for method in ("euler-cromer", "rk4", "dopri5", "radau"):
         steps = {"dt": 4e-3} if method in ("euler-cromer", "rk4") else {}
         bough.simulate(model, until=0.02, method=method, **steps)
         bough.simulate(model, q0=[[0.4, 0.1, 0.2]]*5, until=0.02, method=method, **steps)
+    for model in (*loaded_systems()[:3], next(held_systems())):
+        for method in ("euler-cromer", "rk4", "dopri5"):
+            bough.simulate(model, until=2e-4, method=method, **({} if method == "dopri5" else {"dt": 1e-4}))
+    fast = bough.System("fails")
+    fast.body("bob", joint=bough.Prismatic("x", stiffness=1e9), mass=1.0)
+    with contextlib.suppress(bough.SimulationError), np.errstate(all="ignore"):
+        bough.simulate(fast.compile(), q0=[1.0], until=10.0, dt=0.1)
     case = MECHANISMS["four-bar, revolute"]()
     for stabilize in ("projection", "baumgarte"):
         for method in ("euler-cromer", "rk4"):

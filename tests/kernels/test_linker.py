@@ -23,7 +23,7 @@ from bough.kernels.jit import cached, compiling
 from bough.kernels.lanes import Features
 from bough.warmup import compile_job, feature_sets, warm_up
 
-HOME = Path(__file__).resolve().parents[1]
+HOME = Path(__file__).resolve().parents[2]
 
 
 def pendulum(**joint):
