@@ -8,16 +8,25 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.assemble import build_tables
-from bough.compile.batch import Batch, Wrenches, array, check_quaternions, motor_rows, rows, wrench_rows
-from bough.compile.cloud_choice import cloud_problem
+from bough.compile.assemble import build_tables, switched
+from bough.compile.batch import (
+    Batch,
+    Wrenches,
+    array,
+    call,
+    check_quaternions,
+    group_parameters,
+    lanes_for,
+    motor_rows,
+    rows,
+    workspace,
+    wrench_rows,
+)
+from bough.compile.cloud_tables import cloud_problem
 from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.hold_tables import Hold, declared_holds, prescribed_motion
-from bough.compile.kernel_calls import call, group_parameters, lanes_for, workspace
+from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import InputWrench
-from bough.compile.motion_tables import breaks, motion_rows
 from bough.compile.state_layout import Floats, InputLayout, State, StateLayout
-from bough.compile.switching import switched
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.coordinate_names import coordinate_names, speed_names

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.flex import FlexibleBody
-from bough.flex.cross import LEVI_CIVITA
+from bough.flex.integrals import LEVI_CIVITA
 from bough.sweeps import records as r
 
 

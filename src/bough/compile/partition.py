@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.coordinates import coordinate_places, holdable
+from bough.compile.coordinates import BodyParameters, coordinate_places, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
-from bough.compile.parameters import BodyParameters
 from bough.describe import Body, Joint, System
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.loop_freedoms import free_motions
+from bough.compile.loop_tables import free_motions
 from bough.describe import CentralGravity, System
 
 Floats = NDArray[np.float64]

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.explain import Arrays, detail, overview
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
-from bough.compile.layout_checks import check_layout
 from bough.compile.partition import Partition
-from bough.compile.sections import Place
+from bough.compile.sections import Arrays, Place, check_layout, detail, overview
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
