@@ -7,7 +7,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.modes import modal_add, modal_speeds
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 
-# what is told of each body, in inertial axes: position and velocity of its origin, attitude, angular rate,
+# a row for each body, in inertial axes: position and velocity of its origin, attitude, angular rate,
 # acceleration (angular, linear, the latter less gravity)
 POSITION, VELOCITY, BODY_ATTITUDE, BODY_RATE, BODY_ACCELERATION, KINEMATICS_ROW = f.offsets(3, 3, 9, 3, 6)
 
