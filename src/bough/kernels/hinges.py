@@ -17,7 +17,7 @@ What the last two do is in `sweeps.modes`.
 
 All branches return the same shapes; plain zeros are promoted to lanes.
 """
-from bough.kernels.algebra import (ZERO, ZERO_MAT, ZERO_SYM, attitude, axis_z, compose, cross, dot, factor, rotate, solve,
+from bough.kernels.algebra import (ZERO, ZERO_MAT, ZERO_SYM, attitude, axis_z, column, compose, cross, dot, factor, rotate, solve,
                                    solve_columns, spatial_dot, sub_outer, sub_product, sym_times, turn_z, unrotate)
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, store, sub
@@ -179,3 +179,28 @@ def hinge_rates(lane, kind, ws, q, v, qdot):
     elif kind == FREE:
         store(lane, ws, qdot, load3(lane, ws, v))
         store(lane, ws, qdot + 3, quaternion_rate(load4(lane, ws, q + 3), load3(lane, ws, v + 3)))
+
+
+# ---- columns of the hinge map, one by one
+@leaf
+def n_speeds(kind):
+    """How many speeds a hinge of this kind has."""
+    if kind == REVOLUTE or kind == PRISMATIC:
+        return 1
+    if kind == SPHERICAL:
+        return 3
+    return 6 if kind == FREE else 0
+
+
+@leaf
+def hinge_column(kind, F, C, j):
+    """H_j: the motion across the hinge that speed j makes."""
+    if kind == REVOLUTE:
+        return axis_z(C), ZERO
+    if kind == PRISMATIC:
+        return ZERO, axis_z(C)
+    if kind == SPHERICAL:
+        return column(C, j), ZERO
+    if j < 3:
+        return ZERO, column(F, j)
+    return column(C, j - 3), ZERO

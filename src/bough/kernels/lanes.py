@@ -2,8 +2,8 @@
 
 A kernel is written once, on *numbers*.  Functions inside it take a tag whose Numba type carries the lane
 width; the kernel gets the tag from the rank of its workspace, ``lane = lanes_of(ws, sweep_table)``, so the ordinary
-dispatcher compiles one specialization per width and Python passes nothing but arrays.  The tag's value is where the addresses of
-what stands aside are, see ``asides``:
+dispatcher compiles one specialization per width and Python passes nothing but arrays.  The tag's value points to the sweep table,
+see ``linker``:
 
     ONE    a number is a float64                      arrays are 1-D, x[k]
     FOUR   a number is an LLVM vector of 4 doubles    arrays are 2-D, x[k, lane]
@@ -190,13 +190,13 @@ def data_of(context, builder, t, value):
 
 
 @intrinsic
-def start_of(typingctx, array):
+def pointer_to(typingctx, array):
     """An array as a table."""
     return TableType(array.dtype)(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
 
 
 @intrinsic
-def row_of(typingctx, array, row):
+def pointer_to_row(typingctx, array, row):
     """A row of a 2-D array as a table."""
     def codegen(context, builder, sig, args):
         whole = context.make_array(array)(context, builder, args[0])
@@ -222,38 +222,37 @@ def lanes_like(typingctx, ws):
     return LanesType(_width(ws))(ws), lambda context, builder, sig, args: context.get_dummy_value()
 
 
-def only_if(needed, full, plain):
-    """Register `full` for use in kernels whose tag needs it; in others `plain` stands in."""
+def specialize(needed, full, plain):
+    """Register `full` for use in kernels whose tag needs it; others call `plain` instead."""
     @overload(full, strict=False, jit_options=INLINED)
     def choose(lane, *args):
         return full if needed(lane) else plain
     return full
 
 
-def only_if_bending(full, rigid):
-    """Register `full` for use in kernels; where no body of the model bends, `rigid` stands in for it and nothing more is
-    compiled."""
-    return only_if(lambda lane: lane.features.flexible, full, rigid)
+def flexible_only(full, rigid):
+    """`full` in code for models with flexible bodies, `rigid` in all other code."""
+    return specialize(lambda lane: lane.features.flexible, full, rigid)
 
 
-def only_if_looped(full, tree):
-    """The same of models that close a loop: for those that do not, `tree` stands in."""
-    return only_if(lambda lane: lane.features.loops, full, tree)
+def loops_only(full, tree):
+    """`full` in code for models with closed loops, `tree` in all other code."""
+    return specialize(lambda lane: lane.features.loops, full, tree)
 
 
-def only_if_both(full, plain):
-    """The same of models in which some body bends and a loop is closed."""
-    return only_if(lambda lane: lane.features.flexible and lane.features.loops, full, plain)
+def flexible_loops_only(full, plain):
+    """`full` in code for models with flexible bodies and closed loops, `plain` in all other code."""
+    return specialize(lambda lane: lane.features.flexible and lane.features.loops, full, plain)
 
 
-def only_if_held(full, free):
-    """The same of models some coordinate of which can be locked or prescribed."""
-    return only_if(lambda lane: lane.features.holds, full, free)
+def holds_only(full, free):
+    """`full` in code for models with coordinates that can be locked or prescribed, `free` in all other code."""
+    return specialize(lambda lane: lane.features.holds, full, free)
 
 
-def only_if_single(full, several):
-    """The same of kernels that run one state at a time: for four, `several` stands in."""
-    return only_if(lambda lane: lane.width == 1, full, several)
+def one_state_only(full, several):
+    """`full` in code for one state at a time, `several` in code for four lanes."""
+    return specialize(lambda lane: lane.width == 1, full, several)
 
 
 @intrinsic
@@ -285,7 +284,7 @@ def align_stack(typingctx):
 
 @intrinsic
 def noinline(typingctx):
-    """Call first in what is compiled ``aside``: LLVM shall call it, not inline it.  Its stack is aligned as a kernel's."""
+    """Call first in every sweep: LLVM then calls it and does not inline it.  Its stack is aligned as a kernel's."""
     def codegen(context, builder, sig, args):
         builder.function.attributes.add("noinline")
         builder.function.attributes.add("nounwind")
@@ -555,7 +554,7 @@ def register3(typingctx, u):
 
 
 @intrinsic
-def three_of(typingctx, u):
+def unpack3(typingctx, u):
     """The first three floats of a register."""
     def codegen(context, builder, sig, args):
         return context.make_tuple(builder, sig.return_type, [builder.extract_element(args[0], ir.Constant(_I32, i))

@@ -27,7 +27,8 @@ __all__ = [
     "load_mass",
     "load_spatial",
     "noinline",
-    "only_if",
+    "pointer_to",
+    "pointer_to_row",
     "put_lane",
     "quads_of",
     "read",
@@ -37,16 +38,15 @@ __all__ = [
     "read_pack",
     "read_spatial",
     "register3",
-    "row_of",
     "scale",
     "sincos",
     "smaller",
+    "specialize",
     "sqrt",
-    "start_of",
     "store",
     "sub",
-    "three_of",
     "total",
+    "unpack3",
     "where_positive",
     "width_of",
     "zero",
@@ -68,15 +68,15 @@ def lanes_like(ws):
     return lanes_of(ws, None)
 
 
-def start_of(array):
+def pointer_to(array):
     return array
 
 
-def row_of(array, row):
+def pointer_to_row(array, row):
     return array[row]
 
 
-def only_if(needed, full, plain):
+def specialize(needed, full, plain):
     """In the module of `full`, under its name: whichever of the two a model needs."""
     def chosen(lane, *args):
         return (full if needed(lane) else plain)(lane, *args)
@@ -143,7 +143,7 @@ def register3(u):
     return np.array([*u, 0.0])
 
 
-def three_of(u):
+def unpack3(u):
     return u[0], u[1], u[2]
 
 

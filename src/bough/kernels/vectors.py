@@ -5,7 +5,7 @@ in a chain, one state's arithmetic is then four wide too.
 """
 from bough.kernels.algebra import cross
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, cycle, only_if_single, register3, scale, three_of
+from bough.kernels.lanes import add, cycle, one_state_only, register3, scale, unpack3
 
 
 def vector(lane, u):
@@ -13,15 +13,15 @@ def vector(lane, u):
     return register3(u)
 
 
-vector = only_if_single(vector, lambda lane, u: u)
+vector = one_state_only(vector, lambda lane, u: u)
 
 
 def parts(lane, u):
     """The three numbers of a vector."""
-    return three_of(u)
+    return unpack3(u)
 
 
-parts = only_if_single(parts, lambda lane, u: u)
+parts = one_state_only(parts, lambda lane, u: u)
 
 
 def vector_cross(lane, u, v):
@@ -29,7 +29,7 @@ def vector_cross(lane, u, v):
     return cycle(u*cycle(v) - cycle(u)*v)
 
 
-vector_cross = only_if_single(vector_cross, lambda lane, u, v: cross(u, v))
+vector_cross = one_state_only(vector_cross, lambda lane, u, v: cross(u, v))
 
 
 @leaf

@@ -16,7 +16,7 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale,
                                  noinline, store, sub)
 from bough.sweeps import fields as f
-from bough.sweeps.fronts import feel_front, meet_fronts, part_fronts, pass_hinge, pass_modes
+from bough.sweeps.fronts import apply_multipliers, assemble_fronts, back_substitute_fronts, transmit_front, transmit_front_modal
 from bough.sweeps.modal import modal_accelerate, modal_reduce
 from bough.sweeps.modal_fronts import inboard_columns
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
@@ -51,22 +51,22 @@ def gather_inertia(lane, plan, pars, ws):
             P, z = add(P, P_d), add(z, z_d)
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
-        P, z = meet_fronts(lane, plan, ws, row, P, z)                                       # [B 15]
+        P, z = assemble_fronts(lane, plan, ws, row, P, z)                                       # [B 15]
 
         if kind < MODAL:
             P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
                                           read(plan, row + f.TAU), record + f.GAIN)
-            pass_hinge(lane, plan, ws, row, C, P, r)
+            transmit_front(lane, plan, ws, row, C, P, r)
             P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         else:
             inboard_columns(lane, plan, ws, row)
             P, z = modal_reduce(lane, plan, pars, ws, row, P, z, r)
-            pass_modes(lane, plan, ws, row, r)
+            transmit_front_modal(lane, plan, ws, row, r)
         if i != k - 1:
             if i > 0:
                 accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.GATHERED, (P, z))
             P, z = nothing_gathered(lane)
-    meet_fronts(lane, plan, ws, hinge_row(plan, 0), P, z)
+    assemble_fronts(lane, plan, ws, hinge_row(plan, 0), P, z)
 
 
 @leaf
@@ -75,7 +75,7 @@ def scatter_acceleration(lane, plan, pars, ws):
     base = hinge_row(plan, 0)
     store(lane, ws, read(plan, base + f.BRANCH) + f.SHARED_ACCEL, (ZERO, ZERO))
     A_u = load_spatial(lane, ws, read(plan, base + f.BRANCH) + f.SHARED_ACCEL)
-    part_fronts(lane, plan, ws, base, A_u)
+    back_substitute_fronts(lane, plan, ws, base, A_u)
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
         i, kind = read(plan, row + f.INNER), read(plan, row + f.SOLVED)
@@ -83,13 +83,13 @@ def scatter_acceleration(lane, plan, pars, ws):
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.SHARED_ACCEL)
         r = load3(lane, ws, record + f.OFFSET)
-        feel_front(lane, plan, ws, row)
+        apply_multipliers(lane, plan, ws, row)
         if kind < MODAL:
             A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE),     # [JR 63]
                                    shift_motion(r, A_u), ws, read(plan, row + f.VDOT), record + f.GAIN)
         else:
             A_u = modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
-        part_fronts(lane, plan, ws, row, A_u)
+        back_substitute_fronts(lane, plan, ws, row, A_u)
         if branch:
             store(lane, ws, branch + f.SHARED_ACCEL, A_u)
 

@@ -3,7 +3,7 @@
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, load, load5, quads_of, read_pack, smaller, store, width_of, zero
+from bough.kernels.lanes import accumulate, get_lane, load, load5, put_lane, quads_of, read_pack, smaller, store, width_of, zero
 
 
 @leaf
@@ -222,3 +222,52 @@ def store_column(lane, ws, at, j, F):
     store(lane, ws, to + 3*w, d)
     store(lane, ws, to + 4*w, e)
     store(lane, ws, to + 5*w, f)
+
+
+# ---- symmetric positive definite equations M x = b of any size, row by row
+@leaf
+def factor_dense(lane, ws, M, b, n):
+    """M = U^T D U, row by row, of the upper half of M; b becomes U^-T b, the diagonal of M the inverse of D."""
+    for j in range(n):
+        d_inverse = 1.0/load(lane, ws, M + n*j + j)
+        y = load(lane, ws, b + j)
+        for i in range(j + 1, n):
+            l = load(lane, ws, M + n*j + i)*d_inverse
+            for c in range(i, n):
+                accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
+            accumulate(lane, ws, b + i, -l*y)
+        store(lane, ws, M + n*j + j, d_inverse)
+
+
+@leaf
+def back_substitute_dense(lane, ws, M, b, n):
+    """What factor_dense left, solved: x in the place of b."""
+    for j in range(n - 1, -1, -1):
+        y = load(lane, ws, b + j)
+        for i in range(j + 1, n):
+            y = y - load(lane, ws, M + n*j + i)*load(lane, ws, b + i)
+        store(lane, ws, b + j, y*load(lane, ws, M + n*j + j))
+
+
+# ---- rows of states in, rows of results out, one or four states at a time
+@leaf
+def load_rows(lane, rows, group, ws, at, n):
+    """Rows of the states of a group -> numbers; missing states of the last group repeat its last one."""
+    width, last = width_of(lane), rows.shape[0] - 1
+    for j in range(n):                                          # lanes inside: they are neighbors
+        for i in range(width):
+            put_lane(lane, ws, at + j, i, rows[min(group*width + i, last), j])
+
+
+@leaf
+def store_rows(lane, rows, group, first, ws, at, n):
+    """Numbers -> rows of the states of a group, from column `first` on."""
+    width = width_of(lane)
+    for i in range(min(width, rows.shape[0] - group*width)):
+        for j in range(n):
+            rows[group*width + i, first + j] = get_lane(lane, ws, at + j, i)
+
+
+@leaf
+def n_groups(lane, rows):
+    return (rows.shape[0] + width_of(lane) - 1)//width_of(lane)

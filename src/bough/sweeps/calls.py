@@ -1,41 +1,41 @@
 """The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
 
-Every kernel takes the addresses of what stands aside for the model's kind, the model's tables, the rows `t` (time), `x` (state),
-`u` (controls), the result `out`, and a workspace whose rank chooses the lanes.  `pars` has one row, or one a group of states.
+Every kernel takes the sweep table, the model's tables, the rows `t` (time), `x` (state), `u` (controls), the result `out`, and a
+workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
 """
 from functools import partial
 
 from bough.kernels.linker import sweep
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, row_of, noinline, start_of, store, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, pointer_to_row, noinline, pointer_to, store, width_of
 from bough.sweeps.articulated import solve_order_n
-from bough.sweeps.closures import bias_place, close_loops
+from bough.sweeps.closures import bias_place, assemble_loops
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
-from bough.sweeps.held import give_change, give_motion, take_given
+from bough.sweeps.held import prescribe_speed_jumps, apply_prescribed_motion, store_prescribed_accelerations
 from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.kinematics import scatter_positions
-from bough.sweeps.links import tell_link
+from bough.sweeps.links import store_link
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
-from bough.sweeps.modal import load_modes
+from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.motion import full_motion, hinge_row, lean_motion, remainder_motion, remainder_wrenches
-from bough.sweeps.rows import give, groups_of, take
+from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
 
 @leaf
-def take_state(lane, plan, tables, t, x, u, group, ws):
-    take(lane, t, group, ws, read(plan, f.WS_TIME), 2)
-    take(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
-    take(lane, u, group, ws, read(plan, f.WS_U), read(plan, f.N_U))
-    give_motion(lane, plan, tables, ws, False)
-    ready_closure(lane, plan, ws)
+def load_state(lane, plan, tables, t, x, u, group, ws):
+    load_rows(lane, t, group, ws, read(plan, f.WS_TIME), 2)
+    load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
+    load_rows(lane, u, group, ws, read(plan, f.WS_U), read(plan, f.N_U))
+    apply_prescribed_motion(lane, plan, tables, ws, False)
+    reset_closure_weights(lane, plan, ws)
 
 
 @leaf
-def ready_closure(lane, plan, ws):
+def reset_closure_weights(lane, plan, ws):
     """Loops count with their accelerations, and gravity acts."""
     if read(plan, f.N_LOOPS):
         store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (1.0, 0.0, 0.0))
@@ -43,7 +43,7 @@ def ready_closure(lane, plan, ws):
 
 @leaf
 def pars_of(pars, group):
-    return row_of(pars, min(group, pars.shape[0] - 1))
+    return pointer_to_row(pars, min(group, pars.shape[0] - 1))
 
 
 @kernel
@@ -51,13 +51,13 @@ def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = vdot | wheel accelerations | orbit's rates | multipliers of loops, by a method: the three sweeps; mass matrix and
     Cholesky's factors, with nv^2 numbers more in ws; the momentum cloud, without multipliers, with the clouds' numbers more."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
         accelerations(lane, plan, pars_of(pars, group), tables, ws, method, 0)
         rates = read(plan, f.N_X) - read(plan, f.NQ)
-        give(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
-        give(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
+        store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
 
 
 forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for method in (ORDER_N, DENSE, CLOUD))
@@ -67,11 +67,11 @@ forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for me
 def state_derivative(sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = x', by the three sweeps."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
         derivative(lane, plan, pars_of(pars, group), tables, ws, ORDER_N, 0)
-        give(lane, out, group, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
 
 
 @kernel
@@ -79,39 +79,39 @@ def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
     """out = by how much v and wheel speeds jump under impulses u along v, when those that are held jump by `change` [B 18].  The
     state is at rest, pars are without gravity.  Without a change it is M^-1 u."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
-        take(lane, change, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-        change_speeds(lane, plan, pars_of(pars, group), ws)
-        give(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), out.shape[1])
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
+        load_rows(lane, change, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        impulse_sweeps(lane, plan, pars_of(pars, group), ws)
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), out.shape[1])
 
 
 @sweep
-def change_speeds(lane, plan, pars, ws):
+def impulse_sweeps(lane, plan, pars, ws):
     """The sweeps of an impulse.  Loops stay as open or closed as they are: J dv = 0, in which what is given of dv counts as the
     bias of a body at rest."""
     noinline()
-    give_change(lane, plan, ws)
+    prescribe_speed_jumps(lane, plan, ws)
     remainder_motion(lane, plan, pars, ws)
-    load_modes(lane, plan, ws)
+    set_modal_forces_at_rest(lane, plan, ws)
     clear_slots(lane, plan, ws)
-    close_loops(lane, plan, pars, ws, 0)
+    assemble_loops(lane, plan, pars, ws, 0)
     solve_order_n(lane, plan, pars, ws)
-    take_given(lane, plan, ws)
+    store_prescribed_accelerations(lane, plan, ws)
     accelerate_wheels(lane, plan, pars, ws)
 
 
 @leaf
 def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
     """Wrenches through the hinges into the records, their shares along the hinges to where vdot was."""
-    take_state(lane, plan, tables, t, x, u, group, ws)
-    take(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-    balance(lane, plan, pars, tables, ws, keep)
+    load_state(lane, plan, tables, t, x, u, group, ws)
+    load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+    inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep)
 
 
 @sweep
-def balance(lane, plan, pars, tables, ws, keep):
+def inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep):
     """The sweeps of inverse dynamics."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
@@ -124,8 +124,8 @@ def balance(lane, plan, pars, tables, ws, keep):
 def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     """out = joint torques that give vdot, on top of u and of what the model itself applies."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
         inverse_sweeps(lane, plan, pars_of(pars, group), tables, t, x, u, vdot, group, ws, False)
         at, applied = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
         for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
@@ -137,23 +137,23 @@ def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
 def hinge_wrenches(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     """out = six numbers a hinge: the wrench of the inner body on the outer, about the hinge, in inertial axes."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
         inverse_sweeps(lane, plan, pars_of(pars, group), tables, t, x, u, vdot, group, ws, True)
         for k in range(1, read(plan, f.N_HINGES) + 1):
-            give(lane, out, group, 6*(k - 1), ws, read(plan, hinge_row(plan, k) + f.RECORD) + f.ACCELERATION, 6)
+            store_rows(lane, out, group, 6*(k - 1), ws, read(plan, hinge_row(plan, k) + f.RECORD) + f.ACCELERATION, 6)
 
 
 @kernel
 def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = the mass matrix, row by row; ws holds nv^2 numbers more."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
         gather_mass_matrix(lane, plan, pars_of(pars, group), ws)
-        give(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
 
 
 @kernel
@@ -161,19 +161,19 @@ def links(sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = what the links of the tree are made of, see `sweeps.links`; then the forces along v that the model itself applies.  out
     comes with zeros."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
         gather_links(lane, plan, pars_of(pars, group), tables, ws)
         at = 0
         for k in range(1, read(plan, f.N_HINGES) + 1):
-            at = tell_link(lane, plan, ws, hinge_row(plan, k), out, group, at)
-        give(lane, out, group, at, ws, read(plan, f.WS_U), read(plan, f.NV))
+            at = store_link(lane, plan, ws, hinge_row(plan, k), out, group, at)
+        store_rows(lane, out, group, at, ws, read(plan, f.WS_U), read(plan, f.NV))
 
 
 @sweep
 def gather_links(lane, plan, pars, tables, ws):
-    """What is told of links."""
+    """The sweeps whose results `links` copies out."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
     remainder_wrenches(lane, plan, pars, ws)
@@ -184,16 +184,16 @@ def gather_links(lane, plan, pars, tables, ws):
 def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     """out = a KINEMATICS_ROW a body, then ELEMENT_OUT numbers a force element; ws holds as many numbers more as the former."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
-        take(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
+        load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
         full_motion(lane, plan, pars_of(pars, group), ws)
         scatter_positions(lane, plan, pars_of(pars, group), ws, read(plan, f.WS_MASS))
         apply_elements(lane, plan, pars_of(pars, group), ws)
-        told = f.KINEMATICS_ROW*read(plan, f.N_HINGES)
-        give(lane, out, group, 0, ws, read(plan, f.WS_MASS) + f.KINEMATICS_ROW, told)
-        give(lane, out, group, told, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
+        bodies = f.KINEMATICS_ROW*read(plan, f.N_HINGES)
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS) + f.KINEMATICS_ROW, bodies)
+        store_rows(lane, out, group, bodies, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
 
 
 @kernel
@@ -201,24 +201,24 @@ def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
     """out = for each multiplier its equation's gap, rate of it and acceleration of it, weighted by `weights`; then its row of the
     Jacobian.  ws holds nv numbers more for each."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
-    for group in range(groups_of(lane, x)):
-        take_state(lane, plan, tables, t, x, u, group, ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
         if read(plan, f.N_LOOPS):
             for i in range(3):
                 store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION + i, weights[i])
             loop_equations(lane, plan, pars_of(pars, group), ws)
         n = read(plan, f.N_MULTIPLIERS)
-        give(lane, out, group, 0, ws, read(plan, f.WS_MULTIPLIERS), n)
-        give(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_MULTIPLIERS), n)
+        store_rows(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
 
 
 @sweep(needs="loops")
 def loop_equations(lane, plan, pars, ws):
     """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
     noinline()
-    close_loops(lane, plan, pars, ws, 0)
+    assemble_loops(lane, plan, pars, ws, 0)
     for i in range(read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, read(plan, f.WS_MULTIPLIERS) + i, 0.0)
     for loop in range(read(plan, f.N_LOOPS)):

@@ -12,7 +12,7 @@ from bough.kernels.algebra import ZERO, cross, dot, rotate
 from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load9, only_if_bending, only_if_looped, quads_of, read, read3,
+from bough.kernels.lanes import (accumulate, add, load, load3, load9, flexible_only, loops_only, quads_of, read, read3,
                                  scale, smaller, sqrt, noinline, store, sub, zero)
 from bough.sweeps.blocks import pack_of
 from bough.sweeps import fields as f
@@ -21,7 +21,7 @@ from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_o
 
 
 @leaf
-def walk_inward(lane, plan, pars, ws, k, meet, arm, shift):
+def motion_relative_to(lane, plan, pars, ws, k, meet, arm, shift):
     """From a point of body k, `arm` from its origin, to the origin of the body `meet`: the point's place there, and how body and
     point move against `meet`, with the speeds that are `shift` behind those of the state."""
     o = (zero(lane), zero(lane), zero(lane))
@@ -46,7 +46,7 @@ def point_acceleration(A, omega, arm):
 
 
 @leaf
-def put_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
+def store_loop_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilizes it [JSC 4.16]."""
     at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
@@ -86,16 +86,16 @@ def load_wrench(lane, ws, at, stride):
 
 
 @leaf
-def put_direction(lane, plan, ws, row, j, n, arm_b, arm_a, gamma, rate, gap):
+def store_translation_row(lane, plan, ws, row, j, n, arm_b, arm_a, gamma, rate, gap):
     """A row that holds a translation along n."""
-    put_row(lane, plan, ws, row, j, (cross(arm_b, n), n), scale(-1.0, (cross(arm_a, n), n)), gamma, rate, gap)
+    store_loop_row(lane, plan, ws, row, j, (cross(arm_b, n), n), scale(-1.0, (cross(arm_a, n), n)), gamma, rate, gap)
 
 
 @leaf
-def put_rotation(lane, plan, ws, row, j, l, size, gamma, rate, gap):
+def store_rotation_row(lane, plan, ws, row, j, l, size, gamma, rate, gap):
     """A row that holds the rotation about l, times the length `size`."""
     l = scale(size, l)
-    put_row(lane, plan, ws, row, j, (l, ZERO), (scale(-1.0, l), ZERO), size*gamma, size*rate, size*gap)
+    store_loop_row(lane, plan, ws, row, j, (l, ZERO), (scale(-1.0, l), ZERO), size*gamma, size*rate, size*gap)
 
 
 @leaf
@@ -104,7 +104,7 @@ def frame_axis(pars, at, C, i):
 
 
 @leaf
-def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
+def store_rotation_rows(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
     """Rows of the rotations that a loop holds [B 14]: a and b are attitude and rate of its bodies, alpha and w how b turns
     against a.  The gap of an angle theta is 2 tan(theta/2), which vanishes nowhere else."""
     (C_a, omega_a), (C_b, omega_b), held, size = a, b, read(plan, row + f.HELD_ROTATIONS), read(pars, p + f.LOOP_SIZE)
@@ -112,7 +112,7 @@ def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
         u, e = frame_axis(pars, p + f.FRAME_A, C_a, 0), frame_axis(pars, p + f.FRAME_B, C_b, 0)
         l, turned = cross(u, e), add(cross(cross(omega_a, u), e), cross(u, cross(omega_b, e)))
         size = size/sqrt(dot(l, l))                                     # l need not be a unit vector: axes need not be square
-        put_rotation(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
+        store_rotation_row(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
                      read(pars, p + f.HELD_VALUE) - dot(u, e))
     elif held == f.AXIS or held == f.ALL_ROTATIONS:
         u, e = frame_axis(pars, p + f.FRAME_A, C_a, 2), frame_axis(pars, p + f.FRAME_B, C_b, 2)
@@ -126,38 +126,38 @@ def hold_rotations(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
         tangent = scale(2.0/cosine, sine)
         for i in range(held):                                           # AXIS holds two, ALL_ROTATIONS three
             l = frame_axis(pars, p + f.FRAME_A, C_a, i)
-            put_rotation(lane, plan, ws, row, first + i, l, size, dot(l, alpha) + dot(cross(omega_a, l), w), dot(l, w),
+            store_rotation_row(lane, plan, ws, row, first + i, l, size, dot(l, alpha) + dot(cross(omega_a, l), w), dot(l, w),
                          dot(l, tangent))
 
 
 @leaf
-def close_loop(lane, plan, pars, ws, loop, shift):
+def assemble_loop(lane, plan, pars, ws, loop, shift):
     """The rows of one loop; positions and rates are in the records.  Leaves the square of its gap over its size in the place of its
     first multiplier, for the judgment of pivots."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
     multiplier, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
     store(lane, ws, multiplier, zero(lane))
-    put_rows(lane, plan, pars, ws, loop, shift)
+    assemble_loop_rows(lane, plan, pars, ws, loop, shift)
     store(lane, ws, multiplier, over_size*over_size*load(lane, ws, multiplier))
 
 
 @leaf
-def put_rows(lane, plan, pars, ws, loop, shift):
+def assemble_loop_rows(lane, plan, pars, ws, loop, shift):
     """The rows of a loop, into the fronts of its ends."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
     k_a, k_b, meet = read(plan, row + f.LOOP_A), read(plan, row + f.LOOP_B), read(plan, row + f.LOOP_MEET)
     C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))
     C_b, omega_b, A_b = load_motion(lane, ws, record_of(plan, k_b))
     arm_a, arm_b = rotate(C_a, read3(pars, p + f.END_A)), rotate(C_b, read3(pars, p + f.END_B))
-    x_a, w_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, shift)
-    x_b, w_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, shift)
+    x_a, w_a, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, shift)
+    x_b, w_b, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, shift)
     d, w = sub(x_b, x_a), sub(w_b, w_a)
     if read(plan, row + f.HELD_ROTATIONS) == f.DISTANCE:
         omega = load3(lane, ws, record_of(plan, meet) + f.RATE)
         length, v = sqrt(dot(d, d)), add(sub(v_b, v_a), cross(omega, d))
         n, a = scale(1.0/length, d), sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, arm_a))
         rate = dot(n, v)
-        put_direction(lane, plan, ws, row, 0, n, arm_b, arm_a, dot(n, a) + (dot(v, v) - rate*rate)/length, rate,
+        store_translation_row(lane, plan, ws, row, 0, n, arm_b, arm_a, dot(n, a) + (dot(v, v) - rate*rate)/length, rate,
                       length - read(pars, p + f.HELD_VALUE))
         return
     at_a, v = add(arm_a, d), sub(v_b, add(v_a, cross(w_a, d)))          # the point of a that coincides with b's end
@@ -165,9 +165,10 @@ def put_rows(lane, plan, pars, ws, loop, shift):
     held = read(plan, row + f.HELD_TRANSLATIONS)
     for i in range(held):
         n = rotate(C_a, read3(pars, p + f.DIRECTIONS + 3*i))
-        put_direction(lane, plan, ws, row, i, n, arm_b, at_a, dot(n, a) + 2.0*dot(cross(omega_a, n), v), dot(n, v), dot(n, d))
+        gamma = dot(n, a) + 2.0*dot(cross(omega_a, n), v)
+        store_translation_row(lane, plan, ws, row, i, n, arm_b, at_a, gamma, dot(n, v), dot(n, d))
     (alpha_a, _), (alpha_b, _) = A_a, A_b
-    hold_rotations(lane, plan, pars, ws, row, p, held, (C_a, omega_a), (C_b, omega_b), sub(alpha_b, alpha_a), w)
+    store_rotation_rows(lane, plan, pars, ws, row, p, held, (C_a, omega_a), (C_b, omega_b), sub(alpha_b, alpha_a), w)
 
 
 @leaf
@@ -190,11 +191,11 @@ def clear_mode_columns(lane, plan, ws):
                     store(lane, ws, X + length*j + i, zero(lane))
 
 
-only_if_bending(clear_mode_columns, lambda lane, plan, ws: None)
+flexible_only(clear_mode_columns, lambda lane, plan, ws: None)
 
 
 @leaf
-def measure_gap(lane, plan, ws):
+def store_largest_gap(lane, plan, ws):
     """Minus the largest bias of all loops."""
     least = zero(lane)
     for loop in range(read(plan, f.N_LOOPS)):
@@ -206,19 +207,19 @@ def measure_gap(lane, plan, ws):
 
 
 @sweep(needs="loops")
-def fill_fronts(lane, plan, pars, ws, shift):
+def assemble_loop_equations(lane, plan, pars, ws, shift):
     """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
     noinline()
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, f.N_LOOPS)):
-        close_loop(lane, plan, pars, ws, loop, shift)
+        assemble_loop(lane, plan, pars, ws, loop, shift)
     if shift:
-        measure_gap(lane, plan, ws)
+        store_largest_gap(lane, plan, ws)
 
 
-def close_loops(lane, plan, pars, ws, shift):
+def assemble_loops(lane, plan, pars, ws, shift):
     """Fill the fronts, where there are loops."""
-    fill_fronts(lane, plan, pars, ws, shift)
+    assemble_loop_equations(lane, plan, pars, ws, shift)
 
 
-only_if_looped(close_loops, lambda lane, plan, pars, ws, shift: None)
+loops_only(assemble_loops, lambda lane, plan, pars, ws, shift: None)

@@ -14,18 +14,18 @@ freedom, has a cloud of its own outboard of it, and adds one equation: the wrenc
 from bough.kernels.algebra import (IDENTITY, ZERO, axis_z, compose, cross, dot, factor, invert, rate_matrix, rotate, rotate_sym,
                                    shift_motion, shift_wrench, solve, spatial_dot, sym_outer, trace_less_sym, unrotate)
 from bough.kernels.linker import sweep
-from bough.kernels.elimination import eliminate, substitute_back
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hinge_add, hinge_move
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3, load9, load_composite, load_spatial,
-                                 only_if_single, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
+                                 one_state_only, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
 from bough.kernels.vectors import (columns_of, combine, combine_columns, parts, rows_of, turn_columns, vector, vector_cross)
 from bough.sweeps.block_layout import cloud_method
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
-from bough.sweeps.loads import load_bodies
-from bough.sweeps.motion import hinge_row, load_motion, take_sines
+from bough.sweeps.blocks import back_substitute_dense, factor_dense
+from bough.sweeps.loads import apply_body_loads
+from bough.sweeps.motion import hinge_row, load_motion, compute_sines
 
 CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 
@@ -112,7 +112,7 @@ def bodies_in_fours(plan):
     return n, (n + 3)//4
 
 
-def take_body(lane, plan, pars, ws, k, motion):
+def record_body(lane, plan, pars, ws, k, motion):
     """One state: keep the motion of a body; nothing is summed yet."""
     store(quads_of(ws), ws, body_at(plan, k), motion)
 
@@ -126,7 +126,7 @@ def sum_body(lane, plan, pars, ws, k, motion):
                    body_sums(inertia, rows_of(lane, C), rate_matrix(alpha, omega), a, p))
 
 
-take_body = only_if_single(take_body, sum_body)
+record_body = one_state_only(record_body, sum_body)
 
 
 @leaf
@@ -161,18 +161,18 @@ def sum_bodies(lane, plan, pars, ws):
         else:
             store(quads, ws, scratch, four)
             for j in range(min(4, n - 4*i)):
-                take_lane(lane, ws, cloud_store(plan, read(plan, hinge_row(plan, base + 4*i + j) + f.CLOUD)), scratch, j)
+                add_lane(lane, ws, cloud_store(plan, read(plan, hinge_row(plan, base + 4*i + j) + f.CLOUD)), scratch, j)
     if clouds == 0:
         store(quads, ws, scratch, total)
         for j in range(4):
-            take_lane(lane, ws, cloud_store(plan, 0), scratch, j)
+            add_lane(lane, ws, cloud_store(plan, 0), scratch, j)
 
 
-sum_bodies = only_if_single(sum_bodies, lambda lane, plan, pars, ws: None)
+sum_bodies = one_state_only(sum_bodies, lambda lane, plan, pars, ws: None)
 
 
 @leaf
-def take_lane(lane, ws, to, scratch, j):
+def add_lane(lane, ws, to, scratch, j):
     """Add one lane of sums to those of a cloud."""
     for i in range(f.CLOUD_COLUMN):
         accumulate(lane, ws, to + f.CLOUD_SUMS + i, get_lane(quads_of(ws), ws, scratch + i, j))
@@ -218,12 +218,12 @@ def gather_clouds(lane, plan, pars, ws):
     it, it keeps; its place from O where other sweeps keep their gains."""
     for c in range(read(plan, f.N_CLOUDS) + 1):
         store(lane, ws, cloud_store(plan, c) + f.CLOUD_SUMS, nothing_summed(lane))
-    take_sines(lane, plan, ws)
+    compute_sines(lane, plan, ws)
     C_0, omega_0, (alpha_0, a_0) = move_base(lane, plan, pars, ws)
     C, omega, alpha = columns_of(lane, C_0), vector(lane, omega_0), vector(lane, alpha_0)
     a, o, sines, base = vector(lane, a_0), zero(lane), sines_of(plan), read(plan, f.CLOUD_BASE)
     p = vector(lane, (o, o, o))
-    take_body(lane, plan, pars, ws, base, (C, omega, alpha, a, p))
+    record_body(lane, plan, pars, ws, base, (C, omega, alpha, a, p))
     for k in range(base + 1, read(plan, f.N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*f.HINGE_PARS
         i, kind, given = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.SOLVED) != read(plan, row + f.KIND)
@@ -251,7 +251,7 @@ def gather_clouds(lane, plan, pars, ws):
                 A = parts(lane, alpha), parts(lane, a)
                 alpha_k, a_k = hinge_add(lane, kind, C_k, C_k, A, ws, read(plan, row + f.GIVEN))
                 alpha, a = vector(lane, alpha_k), vector(lane, a_k)
-        take_body(lane, plan, pars, ws, k, (C, omega, alpha, a, p))
+        record_body(lane, plan, pars, ws, k, (C, omega, alpha, a, p))
         if keeps_motion(lane, plan, row):
             keep_motion(lane, plan, ws, row, (rows_of(lane, C), parts(lane, omega), (parts(lane, alpha), parts(lane, a)),
                                               parts(lane, r), parts(lane, p)))
@@ -280,7 +280,7 @@ def recorded_motion(lane, plan, ws, k):
     return columns_of(lane, C), omega, alpha, a, load3(lane, ws, record + CLOUD_PLACE)
 
 
-motion_of = only_if_single(motion_of, recorded_motion)
+motion_of = one_state_only(motion_of, recorded_motion)
 
 
 @leaf
@@ -290,11 +290,11 @@ def nothing_summed(lane):
 
 
 def keeps_motion(lane, plan, row):
-    """Whether a body's record must tell its motion: to loads, and to later bodies where they have no other way to know."""
+    """Whether the record must hold the body's motion: loads read it there, and so do later bodies in four lanes."""
     return read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
 
 
-keeps_motion = only_if_single(keeps_motion, lambda lane, plan, row: (read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
+keeps_motion = one_state_only(keeps_motion, lambda lane, plan, row: (read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
                                                                      or read(plan, row + f.BRANCH) != 0))
 
 
@@ -314,23 +314,23 @@ def keep_column(lane, ws, at, kind, e, p):
 
 # ---- loads ------------------------------------------------------------------------------------------------------------
 @leaf
-def load_clouds(lane, plan, pars, ws):
+def apply_cloud_loads(lane, plan, pars, ws):
     """What wheels, wrenches and force elements apply to bodies, less, in the wrenches of their clouds."""
     if read(plan, f.HAS_LOADS):
-        load_bodies(lane, plan, pars, ws)
+        apply_body_loads(lane, plan, pars, ws)
         apply_elements(lane, plan, pars, ws)
         for j in range(read(plan, f.N_WHEELS)):
-            take_slot(lane, plan, ws, read(plan, read(plan, f.WHEELS) + j*f.WHEEL_ROW + f.WHEEL_HINGE))
+            gather_slot(lane, plan, ws, read(plan, read(plan, f.WHEELS) + j*f.WHEEL_ROW + f.WHEEL_HINGE))
         for j in range(read(plan, f.N_WRENCHES)):
-            take_slot(lane, plan, ws, read(plan, read(plan, f.WRENCHES) + j*f.WRENCH_ROW + f.WRENCH_HINGE))
+            gather_slot(lane, plan, ws, read(plan, read(plan, f.WRENCHES) + j*f.WRENCH_ROW + f.WRENCH_HINGE))
         for j in range(read(plan, f.N_ELEMENTS)):
             row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
-            take_slot(lane, plan, ws, read(plan, row + f.ELEMENT_HINGE))
-            take_slot(lane, plan, ws, read(plan, row + f.ELEMENT_OTHER))
+            gather_slot(lane, plan, ws, read(plan, row + f.ELEMENT_HINGE))
+            gather_slot(lane, plan, ws, read(plan, row + f.ELEMENT_OTHER))
 
 
 @leaf
-def take_slot(lane, plan, ws, k):
+def gather_slot(lane, plan, ws, k):
     """Empty the slot of a body into its cloud."""
     row = hinge_row(plan, k)
     slot = read(plan, row + f.SLOT)
@@ -355,7 +355,7 @@ def solve_cloud(lane, plan, pars, ws):
     """vdot of what is not given: six equations, about the mass center G [MC 23], and one for each unknown hinge."""
     noinline()
     gather_clouds(lane, plan, pars, ws)
-    load_clouds(lane, plan, pars, ws)
+    apply_cloud_loads(lane, plan, pars, ws)
     unknown = read(plan, f.N_CLOUDS)
     for c in range(unknown, 0, -1):                                         # all about O: plain sums
         at, to = cloud_store(plan, c), cloud_store(plan, read(plan, cloud_row(plan, c) + f.CLOUD_INNER))
@@ -378,7 +378,7 @@ def solve_cloud(lane, plan, pars, ws):
     alpha = solve(LDL, torque)
     a = add(scale(1.0/m, force), cross(G, alpha))
     store(lane, ws, read(plan, root + f.VDOT), (unrotate(E, a), unrotate(E_turn, alpha)))     # [MC 21]
-    share_alpha(lane, plan, ws, alpha)
+    scatter_alpha(lane, plan, ws, alpha)
 
 
 @leaf
@@ -406,15 +406,15 @@ def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
             share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + f.CLOUD_COLUMN), X)
             accumulate(lane, ws, M + n*(d - 1) + c - 1, share)
             d = read(plan, cloud_row(plan, d) + f.CLOUD_INNER)
-    eliminate(lane, ws, M, b, n)
-    substitute_back(lane, ws, M, b, n)
+    factor_dense(lane, ws, M, b, n)
+    back_substitute_dense(lane, ws, M, b, n)
     for c in range(1, n + 1):
         row = hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE))
         store(lane, ws, read(plan, row + f.VDOT), load(lane, ws, b + c - 1))
 
 
 @leaf
-def share_alpha(lane, plan, ws, alpha):
+def scatter_alpha(lane, plan, ws, alpha):
     """For the wheels: what their bodies' angular accelerations have beyond the remainder."""
     for j in range(read(plan, f.N_WHEELS)):
         k = read(plan, read(plan, f.WHEELS) + j*f.WHEEL_ROW + f.WHEEL_HINGE)

@@ -6,19 +6,18 @@
 from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_inertia, rotate_spatial, rotate_sym, shift_wrench,
                                    skew, spatial_dot, sym_times, transpose, unrotate_spatial)
 from bough.kernels.linker import sweep
-from bough.kernels.elimination import eliminate, substitute_back
-from bough.kernels.hinges import MODAL, NODE
+from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_composite, load_spatial, only_if_bending, read, read3,
+from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_composite, load_spatial, flexible_only, read, read3,
                                  read6, scale, smaller, sqrt, noinline, store, zero)
 from bough.sweeps import fields as f
-from bough.sweeps.held import hold_equations
+from bough.sweeps.blocks import back_substitute_dense, factor_dense
+from bough.sweeps.held import eliminate_prescribed
 from bough.sweeps.inverse import gather_wrench
-from bough.sweeps.loop_jacobian import hold_loops
-from bough.sweeps.modal import modal_composite, see_from_inboard
+from bough.sweeps.loop_jacobian import solve_loops_dense
+from bough.sweeps.modal import modal_composite, shift_to_inboard
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, mode_rows, node_shapes
 from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
-from bough.sweeps.primitive import hinge_column, n_speeds
 
 
 @leaf
@@ -95,11 +94,11 @@ def fill_rows(lane, plan, pars, ws, k, R):
     C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     for j in range(n_speeds(kind)):
         X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j))
-        carry_to_root(lane, plan, pars, ws, k, first + j, X)
+        project_path_to_root(lane, plan, pars, ws, k, first + j, X)
 
 
 @leaf
-def carry_to_root(lane, plan, pars, ws, k, column, X):
+def project_path_to_root(lane, plan, pars, ws, k, column, X):
     """Carry the wrench X of one speed from hinge k to the root; its share along each hinge is an entry of the mass matrix."""
     p = k
     while p > 0:
@@ -111,12 +110,12 @@ def carry_to_root(lane, plan, pars, ws, k, column, X):
                 entry = spatial_dot(hinge_column(p_kind, hinge_attitude(pars, p), C_p, i), X)
                 store_entry(lane, plan, ws, p_first + i, column, entry)
         elif p != k:
-            share_with_modes(lane, plan, ws, p_row, column, X)
+            project_on_modes(lane, plan, ws, p_row, column, X)
         X = shift_wrench(load3(lane, ws, p_record + f.OFFSET), X)
         p = read(plan, p_row + f.INNER)
 
 
-def share_with_modes(lane, plan, ws, row, column, X):
+def project_on_modes(lane, plan, ws, row, column, X):
     """Entries of a body's modes: what X does along the shapes of the node it comes through, less those of the inboard node."""
     flex, n = flex_of(plan, row)
     first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
@@ -132,11 +131,11 @@ def share_with_modes(lane, plan, ws, row, column, X):
             store_entry(lane, plan, ws, first + i, column, load(lane, ws, at + read(plan, f.NV)*i) - less)
 
 
-only_if_bending(share_with_modes, lambda lane, plan, ws, row, column, X: None)
+flexible_only(project_on_modes, lambda lane, plan, ws, row, column, X: None)
 
 
 def fill_modal_rows(lane, plan, pars, ws, k, R):
-    """Rows of the modes of a MODAL hinge, whose nodes have handed over their shares of D and g."""
+    """Rows of the modes of a MODAL hinge, after its nodes have added their shares of D and g."""
     row = hinge_row(plan, k)
     if read(plan, row + f.KIND) == NODE:
         return
@@ -146,14 +145,14 @@ def fill_modal_rows(lane, plan, pars, ws, k, R):
     J, h, m = R
     if read(plan, flex + f.INBOARD_MOVES):
         P = rotate_inertia(transpose(C), (J, skew(h), isotropic(m)))
-        see_from_inboard(lane, plan, ws, flex, n, P, (ZERO, ZERO))
+        shift_to_inboard(lane, plan, ws, flex, n, P, (ZERO, ZERO))
     for j in range(n):
         for i in range(j, n):
             store_entry(lane, plan, ws, first + j, first + i, load(lane, ws, rows + length*j + i))
-        carry_to_root(lane, plan, pars, ws, k, first + j, rotate_spatial(C, load_spatial(lane, ws, rows + length*j + at_g)))
+        project_path_to_root(lane, plan, pars, ws, k, first + j, rotate_spatial(C, load_spatial(lane, ws, rows + length*j + at_g)))
 
 
-only_if_bending(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
+flexible_only(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
 
 
 @leaf
@@ -163,15 +162,15 @@ def store_entry(lane, plan, ws, i, j, value):
     store(lane, ws, at + nv*j + i, value)
 
 
-def refuse_bent(lane, plan, ws, M, b):
-    """NaN, to be told of, if some body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
+def flag_overbent(lane, plan, ws, M, b):
+    """NaN, which is reported, if some body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
     n, least = read(plan, f.NV), zero(lane) + 1.0
     for j in range(n):
         least = smaller(least, load(lane, ws, M + n*j + j))
     accumulate(lane, ws, b, 0.0*sqrt(least))
 
 
-only_if_bending(refuse_bent, lambda lane, plan, ws, M, b: None)
+flexible_only(flag_overbent, lambda lane, plan, ws, M, b: None)
 
 
 @sweep(method="dense")
@@ -184,8 +183,8 @@ def solve_dense(lane, plan, pars, ws):
     b, tau = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
     for i in range(n):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
-    hold_equations(lane, plan, ws, M, b)
-    eliminate(lane, ws, M, b, n)
-    refuse_bent(lane, plan, ws, M, b)
-    hold_loops(lane, plan, pars, ws, b)
-    substitute_back(lane, ws, M, b, n)
+    eliminate_prescribed(lane, plan, ws, M, b)
+    factor_dense(lane, ws, M, b, n)
+    flag_overbent(lane, plan, ws, M, b)
+    solve_loops_dense(lane, plan, pars, ws, b)
+    back_substitute_dense(lane, ws, M, b, n)

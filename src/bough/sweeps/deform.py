@@ -13,7 +13,7 @@ from bough.kernels.algebra import (ZERO, axial, cross, dot, isotropic, sym_times
                                    unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_spatial, only_if_bending, only_if_both, read, read3,
+from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_spatial, flexible_only, flexible_loops_only, read, read3,
                                  read6, read9, scale, store, zero)
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 from bough.sweeps import fields as f
@@ -57,7 +57,7 @@ def acting(lane, plan, ws):
     return load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION)
 
 
-only_if_both(acting, lambda lane, plan, ws: 1.0)
+flexible_loops_only(acting, lambda lane, plan, ws: 1.0)
 
 
 @leaf
@@ -127,11 +127,11 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
     n_own = add(add(sym_times(J, alpha), cross(h, a)), add(cross(omega, sym_times(J, omega)), spin))
     f_own = add(add(scale(read(pars, b + f.MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
     store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J, (J, h, (n_own, f_own)))
-    share_carried(lane, plan, ws, row)
+    distribute_carried(lane, plan, ws, row)
 
 
 @leaf
-def share_carried(lane, plan, ws, row):
+def distribute_carried(lane, plan, ws, row):
     """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + f.V)
@@ -183,4 +183,4 @@ def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
     return A
 
 
-only_if_bending(modal_accelerated, lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)
+flexible_only(modal_accelerated, lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)

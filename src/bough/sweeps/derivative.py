@@ -2,13 +2,13 @@
 from bough.kernels.algebra import dot, rotate
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, load9, only_if_looped, read, read3, noinline, store, zero
+from bough.kernels.lanes import add, load, load3, load9, loops_only, read, read3, noinline, store, zero
 from bough.sweeps.articulated import solve_order_n
-from bough.sweeps.closures import close_loops
+from bough.sweeps.closures import assemble_loops
 from bough.sweeps.cloud import solve_cloud
 from bough.sweeps.composite import solve_dense
 from bough.sweeps import fields as f
-from bough.sweeps.held import give_motion, give_rest, take_given
+from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import full_motion, hinge_row, remainder_motion, remainder_wrenches, scatter_rates
 
@@ -23,12 +23,12 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     if method == CLOUD:
         gather_inputs(lane, plan, pars, tables, ws)
         solve_cloud(lane, plan, pars, ws)
-        take_given(lane, plan, ws)
+        store_prescribed_accelerations(lane, plan, ws)
         accelerate_wheels(lane, plan, pars, ws)
         return
     if shift == 0:
         gather_inputs(lane, plan, pars, tables, ws)
-        weigh_closure(lane, plan, pars, ws)
+        set_baumgarte_weights(lane, plan, pars, ws)
     if method == DENSE:
         remainder_wrenches(lane, plan, pars, ws)
     else:
@@ -37,12 +37,12 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         apply_loads(lane, plan, pars, ws)
     else:
         clear_slots(lane, plan, ws)
-    close_loops(lane, plan, pars, ws, shift)                                # [B 14]
+    assemble_loops(lane, plan, pars, ws, shift)                                # [B 14]
     if method == ORDER_N:
         solve_order_n(lane, plan, pars, ws)
     else:
         solve_dense(lane, plan, pars, ws)
-    take_given(lane, plan, ws)
+    store_prescribed_accelerations(lane, plan, ws)
     if method == DENSE and read(plan, f.N_WHEELS):
         full_motion(lane, plan, pars, ws)
     accelerate_wheels(lane, plan, pars, ws)
@@ -63,21 +63,21 @@ def accelerate_wheels(lane, plan, pars, ws):
         store(lane, ws, read(plan, row + f.WHEEL_RATE), rate)
 
 
-def weigh_closure(lane, plan, pars, ws):
+def set_baumgarte_weights(lane, plan, pars, ws):
     """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14] [JSC 4.16]."""
     w = zero(lane) + read(pars, f.STABILIZATION)
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
 
 
-only_if_looped(weigh_closure, lambda lane, plan, pars, ws: None)
+loops_only(set_baumgarte_weights, lambda lane, plan, pars, ws: None)
 
 
 @leaf
 def derivative(lane, plan, pars, tables, ws, method, shift):
     """x' of the time, state and controls in ws; or, with a `shift`, see accelerations.  What is prescribed is put in the state."""
     if shift == 0:
-        give_motion(lane, plan, tables, ws, True)
+        apply_prescribed_motion(lane, plan, tables, ws, True)
     else:
-        give_rest(lane, plan, ws)
+        zero_prescribed_accelerations(lane, plan, ws)
     scatter_rates(lane, plan, ws)
     accelerations(lane, plan, pars, tables, ws, method, shift)

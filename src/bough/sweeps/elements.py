@@ -10,7 +10,7 @@ from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load9, put_lane, read, read3,
                                  read9, scale, smaller, sqrt, noinline, store, sub, where_positive, width_of, zero)
-from bough.sweeps.closures import walk_inward
+from bough.sweeps.closures import motion_relative_to
 from bough.sweeps import fields as f
 from bough.sweeps.motion import hinge_row, record_of
 
@@ -43,7 +43,7 @@ def fill_elements(lane, plan, pars, ws):
 
 
 @leaf
-def load_body(lane, plan, ws, k, arm, wrench):
+def add_body_wrench(lane, plan, ws, k, arm, wrench):
     """A wrench about the point at `arm`, into the slot of body k; nothing moves the ground."""
     slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:
@@ -62,8 +62,8 @@ def apply_line(lane, plan, pars, ws, row):
     p, meet = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET)
     k_b, k_a = read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_OTHER)
     arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + f.LINE_B), arm_of(lane, plan, pars, ws, k_a, p + f.LINE_A)
-    x_b, _, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, 0)
-    x_a, _, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, 0)
+    x_b, _, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, 0)
+    x_a, _, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, 0)
     d, stiffness = sub(x_b, x_a), read(pars, p + f.LINE_STIFFNESS)
     distance = sqrt(dot(d, d))
     n = scale(inverse_above(distance, 0.0), d)                              # no direction, no force
@@ -72,8 +72,8 @@ def apply_line(lane, plan, pars, ws, row):
     if read(plan, row + f.ELEMENT_MORE):
         tension, energy = where_positive(stretch, larger(tension, 0.0), 0.0), where_positive(stretch, energy, 0.0)
     pull = scale(tension, n)
-    load_body(lane, plan, ws, k_a, arm_a, (ZERO, pull))
-    load_body(lane, plan, ws, k_b, arm_b, (ZERO, scale(-1.0, pull)))
+    add_body_wrench(lane, plan, ws, k_a, arm_a, (ZERO, pull))
+    add_body_wrench(lane, plan, ws, k_b, arm_b, (ZERO, scale(-1.0, pull)))
     store(lane, ws, read(plan, row + f.ELEMENT_WS) + f.ELEMENT_WRENCH, ((ZERO, scale(-1.0, pull)), (energy, tension)))
 
 
@@ -93,7 +93,7 @@ def apply_restoring(lane, plan, pars, ws, row):
     """A force and a moment that are linear in the displacement of a point and in the angles of its body [B 21]."""
     p, k, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_WS)
     arm = arm_of(lane, plan, pars, ws, k, p + f.RESTORING_AT)
-    x, _, _ = walk_inward(lane, plan, pars, ws, k, 0, arm, 0)
+    x, _, _ = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
     d, constant = sub(x, read3(pars, p + f.RESTORING_REST)), read3(pars, p + f.RESTORING_FORCE)
     back, turned = rotate(read9(pars, p + f.FORCE_PLACE), d), rotate(read9(pars, p + f.MOMENT_PLACE), d)
     energy = 0.5*dot(d, back) - dot(constant, d)
@@ -104,7 +104,7 @@ def apply_restoring(lane, plan, pars, ws, row):
         energy = energy + 0.5*(dot(d, by_angles) + dot(angles, add(turned, moment)))
         back, turned = add(back, by_angles), add(turned, moment)
     wrench = sub(read3(pars, p + f.RESTORING_MOMENT), turned), sub(constant, back)
-    load_body(lane, plan, ws, k, arm, wrench)
+    add_body_wrench(lane, plan, ws, k, arm, wrench)
     store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (energy, 0.0)))
 
 
@@ -133,7 +133,7 @@ def apply_buoyancy(lane, plan, pars, ws, row):
     """The weight of the displaced water, at the centroid of the wet part of upright, tilted or capsized cylinders [B 22]."""
     p, k, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_WS)
     arm, e = arm_of(lane, plan, pars, ws, k, p + f.BUOYANCY_AT), arm_of(lane, plan, pars, ws, k, p + f.BUOYANCY_AXIS)
-    (_, _, height), _, _ = walk_inward(lane, plan, pars, ws, k, 0, arm, 0)
+    (_, _, height), _, _ = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
     ex, ey, c = e
     depth, s = read(pars, p + f.BUOYANCY_LEVEL) - height, sqrt(ex*ex + ey*ey)
     c = where_positive(c, larger(c, FLAT), smaller(c, -FLAT))
@@ -149,7 +149,7 @@ def apply_buoyancy(lane, plan, pars, ws, row):
         arm_up = arm_up + over*(low*G_0 - high*G_1 + half) + b_0 - b_1
     weight = read(pars, p + f.BUOYANCY_WEIGHT)
     wrench = (weight*arm_up*ey, -weight*arm_up*ex, zero(lane)), (zero(lane), zero(lane), weight*volume)
-    load_body(lane, plan, ws, k, arm, wrench)
+    add_body_wrench(lane, plan, ws, k, arm, wrench)
     store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (weight*raised, 0.0)))
 
 
@@ -173,8 +173,8 @@ def apply_bushing(lane, plan, pars, ws, row):
     p, meet, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET), read(plan, row + f.ELEMENT_WS)
     k_b, k_a = read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_OTHER)
     arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + f.BUSHING_B), arm_of(lane, plan, pars, ws, k_a, p + f.BUSHING_A)
-    x_b, omega_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, 0)
-    x_a, omega_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, 0)
+    x_b, omega_b, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, 0)
+    x_a, omega_a, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, 0)
     C_b = compose(load9(lane, ws, record_of(plan, k_b) + f.ATTITUDE), read9(pars, p + f.BUSHING_TURN_B))
     C = compose(load9(lane, ws, record_of(plan, k_a) + f.ATTITUDE), read9(pars, p + f.BUSHING_TURN_A))
     apart = sub(x_b, x_a)
@@ -188,8 +188,8 @@ def apply_bushing(lane, plan, pars, ws, row):
     turning = add(turning, add(scale(0.5, about), scale(c, cross(theta, about))))
     braking, drag = six_axes(pars, p + f.BUSHING_DAMPING_RR, w, u)
     wrench = rotate(C, scale(-1.0, add(turning, braking))), rotate(C, scale(-1.0, add(pull, drag)))
-    load_body(lane, plan, ws, k_b, arm_b, wrench)
-    load_body(lane, plan, ws, k_a, add(arm_a, apart), scale(-1.0, wrench))
+    add_body_wrench(lane, plan, ws, k_b, arm_b, wrench)
+    add_body_wrench(lane, plan, ws, k_a, add(arm_a, apart), scale(-1.0, wrench))
     store(lane, ws, to + f.ELEMENT_WRENCH, (wrench, (energy, 0.0)))
 
 

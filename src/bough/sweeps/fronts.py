@@ -6,7 +6,7 @@ With multipliers lambda still open, a body and all that hangs on it obey
     wrench through its hinge = P A + z - K^T lambda     [JSC 4.1]
     0 = K A + k + L lambda                              an equation a column: L symmetric, not negative
 
-and a hinge with U = H K^T, W = D^-1 U hands inward  K - U^T G^T,  k + U^T nu,  L + U^T W;  outward it gets
+and a hinge with U = H K^T, W = D^-1 U transmits inward  K - U^T G^T,  k + U^T nu,  L + U^T W;  outward
 v' = nu - G^T A + W lambda.  Where the paths of a loop meet, its rows of L are complete: lambda = -L^-1 (K A + k + other lambda) is
 eliminated like the modes of a body, P + K^T L^-1 K.  So a loop is carried by its own paths only, and many local loops cost in
 proportion to their number.  Pivots that vanish belong to redundant rows, whose multipliers stay zero.
@@ -20,12 +20,12 @@ from bough.kernels.linker import sweep
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, get_lane, inverse_above, load, load3, load4, load9, load_spatial,
-                                 only_if_both, only_if_held, only_if_looped, put_lane, quads_of, read, scale, smaller, noinline,
+                                 flexible_loops_only, holds_only, loops_only, put_lane, quads_of, read, scale, smaller, noinline,
                                  store, sub, width_of, zero)
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
 from bough.sweeps import fields as f
-from bough.sweeps.modal_fronts import modal_feel, modal_pass
+from bough.sweeps.modal_fronts import apply_multipliers_to_modes, update_modal_front
 
 REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
 UNEQUAL = 1e-3                   # of a later row's: with less, rows are taken by size
@@ -55,7 +55,7 @@ def line(at, width, which):
 
 # ---- inward: through a hinge ---------------------------------------------------------------------------------------------
 @leaf
-def pass_axis(lane, plan, ws, front, row, e, r):
+def transmit_front_axis(lane, plan, ws, front, row, e, r):
     """A hinge of one degree of freedom, about or along e; then to the inner body's origin, r back."""
     at, width, first, end = extent(plan, front)
     quads, gain = quads_of(ws), read(plan, row + f.RECORD) + f.GAIN
@@ -78,12 +78,12 @@ def pass_axis(lane, plan, ws, front, row, e, r):
         store(quads, ws, k + 3*stride, d)
         store(quads, ws, k + 4*stride, e)
         store(quads, ws, k + 5*stride, force)
-    store(lane, ws, U + width, d_inverse)                                   # L gets U^T D^-1 U of all hinges at once: join_block
+    store(lane, ws, U + width, d_inverse)                               # U^T D^-1 U of all hinges goes to L at once: assemble_block
 
 
 @leaf
-def pass_ball(lane, plan, ws, front, row, P, r):
-    """A SPHERICAL hinge, which hands on no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
+def transmit_front_spherical(lane, plan, ws, front, row, P, r):
+    """A SPHERICAL hinge, which transmits no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
     at, width, first, end = extent(plan, front)
     gain, K, bias = read(plan, row + f.RECORD) + f.GAIN, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
@@ -92,7 +92,7 @@ def pass_ball(lane, plan, ws, front, row, P, r):
         m, _ = load_wrench(lane, ws, K + j, width)
         store_wrench(lane, ws, W + j, open_width, (solve(LDL, m), ZERO))
         accumulate(lane, ws, bias + j, dot(m, nu))
-    add_answers(lane, plan, ws, front)
+    add_hinge_compliance(lane, plan, ws, front)
     for j in range(first, end):
         m, force = load_wrench(lane, ws, K + j, width)
         force = sub(force, unrotate(G, m))
@@ -100,8 +100,8 @@ def pass_ball(lane, plan, ws, front, row, P, r):
 
 
 @leaf
-def pass_free(lane, plan, ws, front, row, P):
-    """A FREE hinge, which hands on nothing: W = P^-1 K."""
+def transmit_front_free(lane, plan, ws, front, row, P):
+    """A FREE hinge, which transmits nothing: W = P^-1 K."""
     at, width, first, end = extent(plan, front)
     (J, H, M), K, bias = P, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
@@ -112,13 +112,13 @@ def pass_free(lane, plan, ws, front, row, P):
         a = solve(LDL_M, sub(force, unrotate(H, solve(LDL, m))))
         store_wrench(lane, ws, W + j, open_width, (solve(LDL, sub(m, rotate(H, a))), a))
         accumulate(lane, ws, bias + j, dot(m, nu) + dot(force, a_0))
-    add_answers(lane, plan, ws, front)
+    add_hinge_compliance(lane, plan, ws, front)
     for j in range(first, end):
         store_wrench(lane, ws, K + j, width, (ZERO, ZERO))
 
 
 @leaf
-def add_answers(lane, plan, ws, front):
+def add_hinge_compliance(lane, plan, ws, front):
     """L + K W of a hinge with several degrees of freedom."""
     at, width, first, end = extent(plan, front)
     K, W, open_width = line(at, width, f.FRONT_K), read(plan, front + f.FRONT_U) - first, width - first
@@ -128,38 +128,38 @@ def add_answers(lane, plan, ws, front):
             accumulate(lane, ws, at + width*j + i, spatial_dot(K_j, load_wrench(lane, ws, W + i, open_width)))
 
 
-def pass_hinge(lane, plan, ws, row, C, P, r):
+def transmit_front(lane, plan, ws, row, C, P, r):
     """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it
     [JSC 4.8]."""
     front = read(plan, row + f.FRONT)
     if front:
         kind = read(plan, row + f.SOLVED)
         if kind == REVOLUTE or kind == PRISMATIC:
-            pass_axis(lane, plan, ws, front, row, axis_z(C), r)
+            transmit_front_axis(lane, plan, ws, front, row, axis_z(C), r)
         elif kind == SPHERICAL:
-            pass_ball(lane, plan, ws, front, row, P, r)
+            transmit_front_spherical(lane, plan, ws, front, row, P, r)
         elif kind == FREE:
-            pass_free(lane, plan, ws, front, row, P)
+            transmit_front_free(lane, plan, ws, front, row, P)
         else:
-            answer_nothing(lane, plan, ws, front, read(plan, row + f.KIND))
+            clear_hinge_response(lane, plan, ws, front, read(plan, row + f.KIND))
             shift_front(lane, plan, ws, front, r)
 
 
-only_if_looped(pass_hinge, lambda lane, plan, ws, row, C, P, r: None)
+loops_only(transmit_front, lambda lane, plan, ws, row, C, P, r: None)
 
 
-def pass_modes(lane, plan, ws, row, r):
+def transmit_front_modal(lane, plan, ws, row, r):
     """The same of the kinds MODAL and NODE."""
     front = read(plan, row + f.FRONT)
     if front:
-        modal_pass(lane, plan, ws, row, front)
+        update_modal_front(lane, plan, ws, row, front)
         shift_front(lane, plan, ws, front, r)
 
 
-only_if_both(pass_modes, lambda lane, plan, ws, row, r: None)
+flexible_loops_only(transmit_front_modal, lambda lane, plan, ws, row, r: None)
 
 
-def answer_nothing(lane, plan, ws, front, kind):
+def clear_hinge_response(lane, plan, ws, front, kind):
     """U = 0 of a hinge of one degree of freedom that is held."""
     if kind == REVOLUTE or kind == PRISMATIC:
         _, width, first, _ = extent(plan, front)
@@ -167,7 +167,7 @@ def answer_nothing(lane, plan, ws, front, kind):
             store(lane, ws, read(plan, front + f.FRONT_U) + j, zero(lane))
 
 
-only_if_held(answer_nothing, lambda lane, plan, ws, front, kind: None)
+holds_only(clear_hinge_response, lambda lane, plan, ws, front, kind: None)
 
 
 @leaf
@@ -209,7 +209,7 @@ def add_transposed(lane, ws, to, width, source, s_width, n, columns):
 
 
 @leaf
-def add_path(lane, plan, ws, to, width, source, begin, n, other, columns):
+def add_path_compliance(lane, plan, ws, to, width, source, begin, n, other, columns):
     """L + U^T D^-1 U of the hinges that a front has passed: the block of the n columns from `begin` on and those from `other` on,
     above the diagonal only if they are the same.  Four rows at a time, which share what is loaded."""
     quads, hinges, stride = quads_of(ws), read(plan, source + f.SOURCE_HINGES), read(plan, source + f.SOURCE_STRIDE)
@@ -230,24 +230,24 @@ def add_path(lane, plan, ws, to, width, source, begin, n, other, columns):
 
 
 @leaf
-def join_block(lane, plan, ws, L, width, source, run, other):
-    """L of the columns of two runs of a front, with the answers of the hinges on its way."""
+def assemble_block(lane, plan, ws, L, width, source, run, other):
+    """L of the columns of two runs of a front, with the compliance of the hinges on its path."""
     begin, to, n = read(plan, run + f.RUN_FROM), read(plan, run + f.RUN_TO), read(plan, run + f.RUN_LENGTH)
     o_begin, o_to, o_n = read(plan, other + f.RUN_FROM), read(plan, other + f.RUN_TO), read(plan, other + f.RUN_LENGTH)
     s_width = read(plan, source + f.SOURCE_WIDTH)
     before = read(plan, source + f.SOURCE_AT) + s_width*begin + o_begin
     if o_to >= to:
-        add_path(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
+        add_path_compliance(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
         if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_entries(lane, ws, L + width*to + o_to, width, before, s_width, n, o_n)
     else:                                                                   # the other comes first here
-        add_path(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
+        add_path_compliance(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
         if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_transposed(lane, ws, L + width*o_to + to, width, before, s_width, n, o_n)
 
 
 @leaf
-def join_front(lane, plan, ws, at, width, source):
+def extend_add(lane, plan, ws, at, width, source):
     """Add a front to that of a junction, run by run of columns."""
     s_at, s_width, runs = read(plan, source + f.SOURCE_AT), read(plan, source + f.SOURCE_WIDTH), read(plan, source + f.N_RUNS)
     for p in range(runs):
@@ -256,7 +256,7 @@ def join_front(lane, plan, ws, at, width, source):
             add_lines(lane, ws, line(at, width, f.FRONT_K) + read(plan, run + f.RUN_TO), width,
                       line(s_at, s_width, f.FRONT_K) + read(plan, run + f.RUN_FROM), s_width, read(plan, run + f.RUN_LENGTH))
         for q in range(p, runs):
-            join_block(lane, plan, ws, at, width, source, run, source + f.SOURCE_ROW + f.RUN*q)
+            assemble_block(lane, plan, ws, at, width, source, run, source + f.SOURCE_ROW + f.RUN*q)
 
 
 @leaf
@@ -275,7 +275,7 @@ def subtract_row(lane, ws, to, factor_, source, first, end):
 
 
 @leaf
-def lessen(quads, ws, at, x):
+def subtract_from(quads, ws, at, x):
     store(quads, ws, at, load(quads, ws, at) - x)
 
 
@@ -294,13 +294,13 @@ def eliminate(lane, ws, at, width, end, i, least):
     h = d*load(lane, ws, line(at, width, f.FRONT_BIAS) + i)
     for p in range(pack_of(lane, i + 1), packs_until(lane, end)):
         x, to = load(quads, ws, row + p), pack_of(lane, K) + p
-        lessen(quads, ws, to, a*x)
-        lessen(quads, ws, to + stride, b*x)
-        lessen(quads, ws, to + 2*stride, c*x)
-        lessen(quads, ws, to + 3*stride, e*x)
-        lessen(quads, ws, to + 4*stride, force*x)
-        lessen(quads, ws, to + 5*stride, g*x)
-        lessen(quads, ws, to + 6*stride, h*x)                               # k follows K
+        subtract_from(quads, ws, to, a*x)
+        subtract_from(quads, ws, to + stride, b*x)
+        subtract_from(quads, ws, to + 2*stride, c*x)
+        subtract_from(quads, ws, to + 3*stride, e*x)
+        subtract_from(quads, ws, to + 4*stride, force*x)
+        subtract_from(quads, ws, to + 5*stride, g*x)
+        subtract_from(quads, ws, to + 6*stride, h*x)                               # k follows K
     return d
 
 
@@ -323,7 +323,7 @@ def set_limits(lane, ws, diagonal, stride, to, rows, openness):
 
 
 @leaf
-def unequal(lane, ws, diagonal, stride, limits, rows):
+def badly_scaled(lane, ws, diagonal, stride, limits, rows):
     """Whether a row that counts has a small share of what a later one has, in any lane."""
     later, between = zero(lane), zero(lane)
     for i in range(rows - 1, -1, -1):
@@ -382,38 +382,38 @@ def restore_order(lane, ws, at, width, column, rows):
     """Multipliers as their loop's rows came, if order_rows has changed that."""
     order, multipliers = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
     if get_lane(lane, ws, order, 0) > 0.0:
-        aside = line(at, width, f.FRONT_PIVOTS) + column                      # of no use any more
+        scratch = line(at, width, f.FRONT_PIVOTS) + column                      # of no use any more
         for i in range(rows):
-            store(lane, ws, aside + int(get_lane(lane, ws, order + i, 0)) - 1, load(lane, ws, multipliers + i))
+            store(lane, ws, scratch + int(get_lane(lane, ws, order + i, 0)) - 1, load(lane, ws, multipliers + i))
         for i in range(rows):
-            store(lane, ws, multipliers + i, load(lane, ws, aside + i))
+            store(lane, ws, multipliers + i, load(lane, ws, scratch + i))
 
 
 @leaf
-def join_sources(lane, plan, ws, junction):
+def assemble_sources(lane, plan, ws, junction):
     at, width, _ = columns_of(plan, junction)
     source = junction + f.JUNCTION_ROW + f.CLOSED_ROW*read(plan, junction + f.N_CLOSED)
     for _ in range(read(plan, junction + f.N_SOURCES)):
-        join_front(lane, plan, ws, at, width, source)
+        extend_add(lane, plan, ws, at, width, source)
         source = source + f.SOURCE_ROW + f.RUN*read(plan, source + f.N_RUNS)
 
 
-def meet_fronts(lane, plan, ws, row, P, z):
+def assemble_fronts(lane, plan, ws, row, P, z):
     """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
     junction = read(plan, row + f.JUNCTION)
     while junction:
-        join_sources(lane, plan, ws, junction)
+        assemble_sources(lane, plan, ws, junction)
         (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
         K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            openness = load(lane, ws, read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_MULTIPLIERS))       # left there by close_loop
+            openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))           # left there by assemble_loop
             set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows, openness)
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            if unequal(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows):
+            if badly_scaled(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
                 d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, f.FRONT_LAMBDA) + i))
@@ -424,12 +424,12 @@ def meet_fronts(lane, plan, ws, row, P, z):
     return P, z
 
 
-only_if_looped(meet_fronts, lambda lane, plan, ws, row, P, z: (P, z))
+loops_only(assemble_fronts, lambda lane, plan, ws, row, P, z: (P, z))
 
 
 # ---- outward ---------------------------------------------------------------------------------------------------------------
-def feel_front(lane, plan, ws, row):
-    """nu + W lambda: what the multipliers add to a hinge's own answer, where hinge_accelerate will look for it [JSC 4.5]."""
+def apply_multipliers(lane, plan, ws, row):
+    """nu + W lambda: the response of a hinge to the multipliers, added where hinge_accelerate reads nu [JSC 4.5]."""
     front = read(plan, row + f.FRONT)
     if front:
         at, width, first, end = extent(plan, front)
@@ -450,14 +450,14 @@ def feel_front(lane, plan, ws, row):
             else:
                 accumulate(lane, ws, gain + 9, added6[0])
         elif kind >= MODAL:
-            modal_feel(lane, plan, ws, row, multipliers, first, end)
+            apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end)
 
 
-only_if_looped(feel_front, lambda lane, plan, ws, row: None)
+loops_only(apply_multipliers, lambda lane, plan, ws, row: None)
 
 
 @leaf
-def find_multipliers(lane, plan, ws, junction, A):
+def back_substitute_junction(lane, plan, ws, junction, A):
     """lambda = -L^-1 (K A + k + other lambda) of the loops that were eliminated at a junction [JSC 4.20]."""
     (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
     K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
@@ -476,7 +476,7 @@ def find_multipliers(lane, plan, ws, junction, A):
 
 
 @leaf
-def hand_back(lane, plan, ws, junction):
+def scatter_multipliers(lane, plan, ws, junction):
     """The multipliers to the fronts that joined."""
     at, width, _ = columns_of(plan, junction)
     source = junction + f.JUNCTION_ROW + f.CLOSED_ROW*read(plan, junction + f.N_CLOSED)
@@ -489,15 +489,15 @@ def hand_back(lane, plan, ws, junction):
         source = source + f.SOURCE_ROW + f.RUN*runs
 
 
-def part_fronts(lane, plan, ws, row, A):
+def back_substitute_fronts(lane, plan, ws, row, A):
     """At a body that moves with A: multipliers of the loops that were eliminated here, and back to the fronts that came."""
     junction = read(plan, row + f.JUNCTION)
     if junction:
         junction = read(plan, junction + f.LAST_JUNCTION)
     while junction:
-        find_multipliers(lane, plan, ws, junction, A)
-        hand_back(lane, plan, ws, junction)
+        back_substitute_junction(lane, plan, ws, junction, A)
+        scatter_multipliers(lane, plan, ws, junction)
         junction = read(plan, junction + f.PREVIOUS_JUNCTION)
 
 
-only_if_looped(part_fronts, lambda lane, plan, ws, row, A: None)
+loops_only(back_substitute_fronts, lambda lane, plan, ws, row, A: None)

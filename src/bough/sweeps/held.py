@@ -6,7 +6,7 @@ import numpy as np
 
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import get_lane, load, only_if_held, put_lane, read, noinline, store, width_of, zero
+from bough.kernels.lanes import get_lane, load, holds_only, put_lane, read, noinline, store, width_of, zero
 from bough.sweeps import fields as f
 
 
@@ -16,7 +16,7 @@ def hold_row(plan, j):
 
 
 @leaf
-def held_speed(plan, j):
+def prescribed_speed(plan, j):
     """Which entry of v a coordinate is that can be held; -1 if it is loose now."""
     row = hold_row(plan, j)
     if read(plan, row + f.HOLD_MODE) == f.LOOSE:
@@ -69,14 +69,14 @@ def motion_at(tables, motion, terms, t, t_piece):
 
 
 @leaf
-def give_motion(lane, plan, tables, ws, with_state):
+def apply_prescribed_motion(lane, plan, tables, ws, with_state):
     """What is given, where anything is."""
     if read(plan, f.N_HOLDS):
-        give_motions(lane, plan, tables, ws, with_state)
+        evaluate_prescribed_motion(lane, plan, tables, ws, with_state)
 
 
 @sweep(needs="holds")
-def give_motions(lane, plan, tables, ws, with_state):
+def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
     """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
     noinline()
     for j in range(read(plan, f.N_HOLDS)):
@@ -98,26 +98,26 @@ def give_motions(lane, plan, tables, ws, with_state):
             store(lane, ws, read(plan, row + f.HOLD_V), zero(lane))
 
 
-def give_rest(lane, plan, ws):
+def zero_prescribed_accelerations(lane, plan, ws):
     """Nothing that is held changes."""
     for j in range(read(plan, f.N_HOLDS)):
         store(lane, ws, read(plan, hold_row(plan, j) + f.HOLD_GIVEN), zero(lane))
 
 
-only_if_held(give_rest, lambda lane, plan, ws: None)
+holds_only(zero_prescribed_accelerations, lambda lane, plan, ws: None)
 
 
-def give_change(lane, plan, ws):
+def prescribe_speed_jumps(lane, plan, ws):
     """What is put where vdot will be is given."""
     for j in range(read(plan, f.N_HOLDS)):
         row = hold_row(plan, j)
         store(lane, ws, read(plan, row + f.HOLD_GIVEN), load(lane, ws, read(plan, row + f.HOLD_VDOT)))
 
 
-only_if_held(give_change, lambda lane, plan, ws: None)
+holds_only(prescribe_speed_jumps, lambda lane, plan, ws: None)
 
 
-def take_given(lane, plan, ws):
+def store_prescribed_accelerations(lane, plan, ws):
     """vdot of what is held."""
     for j in range(read(plan, f.N_HOLDS)):
         row = hold_row(plan, j)
@@ -125,14 +125,14 @@ def take_given(lane, plan, ws):
             store(lane, ws, read(plan, row + f.HOLD_VDOT), load(lane, ws, read(plan, row + f.HOLD_GIVEN)))
 
 
-only_if_held(take_given, lambda lane, plan, ws: None)
+holds_only(store_prescribed_accelerations, lambda lane, plan, ws: None)
 
 
-def hold_equations(lane, plan, ws, M, b):
+def eliminate_prescribed(lane, plan, ws, M, b):
     """In M a = b, rows and columns of what is held: nothing is left to solve there."""
     n = read(plan, f.NV)
     for j in range(read(plan, f.N_HOLDS)):
-        i = held_speed(plan, j)
+        i = prescribed_speed(plan, j)
         if i >= 0:
             for c in range(n):
                 store(lane, ws, M + n*i + c, zero(lane))
@@ -141,17 +141,17 @@ def hold_equations(lane, plan, ws, M, b):
             store(lane, ws, b + i, zero(lane))
 
 
-only_if_held(hold_equations, lambda lane, plan, ws, M, b: None)
+holds_only(eliminate_prescribed, lambda lane, plan, ws, M, b: None)
 
 
-def hold_columns(lane, plan, ws, J, rows):
+def zero_prescribed_columns(lane, plan, ws, J, rows):
     """In a Jacobian of so many rows, columns of what is held."""
     n = read(plan, f.NV)
     for j in range(read(plan, f.N_HOLDS)):
-        i = held_speed(plan, j)
+        i = prescribed_speed(plan, j)
         if i >= 0:
             for c in range(rows):
                 store(lane, ws, J + n*c + i, zero(lane))
 
 
-only_if_held(hold_columns, lambda lane, plan, ws, J, rows: None)
+holds_only(zero_prescribed_columns, lambda lane, plan, ws, J, rows: None)

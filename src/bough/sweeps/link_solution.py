@@ -22,7 +22,7 @@ def gather_bias(lane, table, k, n, u, m, ws, tau, vdot):
 
 
 @leaf
-def hand_bias_inward(table, k, m, i, m_i, ws):
+def propagate_bias_inward(table, k, m, i, m_i, ws):
     """z of the inner link gets Phi z_plus [JR 58]."""
     z, z_i, own_i = read(table, k + VECTOR), read(table, i + VECTOR), packs_of(read(table, i + OWN))
     own, lever_packs, lever_t = z_i - own_i, packs_of(read(table, k + LEVER_ROWS)), read(table, k + LEVER_T)
@@ -31,7 +31,7 @@ def hand_bias_inward(table, k, m, i, m_i, ws):
 
 
 @leaf
-def take_from_inner(table, k, m, i, ws):
+def propagate_outward(table, k, m, i, ws):
     """alpha_plus = Phi^T alpha of the inner link [JR 58]."""
     wide, alpha, alpha_i, u_i = pairs_of(m), read(table, k + VECTOR), read(table, i + VECTOR), read(table, i + OWN)
     start, own = read(table, k + SHARED)*alpha_i, 4*(alpha_i - packs_of(u_i))
@@ -64,7 +64,7 @@ def inward(lane, table, k, n, u, m, i, m_i, ws, tau, vdot):
     if n > 0:
         gather_bias(lane, table, k, n, u, m, ws, tau, vdot)
     if i >= 0 and not read(table, k + DIRECT):
-        hand_bias_inward(table, k, m, i, m_i, ws)
+        propagate_bias_inward(table, k, m, i, m_i, ws)
 
 
 @leaf
@@ -72,7 +72,7 @@ def outward(lane, table, k, n, u, m, i, ws, vdot):
     if i < 0:
         copy_row(ws, read(table, k + VECTOR), 0, pairs_of(m))
     elif not read(table, k + DIRECT):
-        take_from_inner(table, k, m, i, ws)
+        propagate_outward(table, k, m, i, ws)
     if n > 0:
         scatter_solution(lane, table, k, n, u, m, ws, vdot)
 

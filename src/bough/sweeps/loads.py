@@ -12,7 +12,7 @@ from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.held import last_start
-from bough.sweeps.loop_loads import load_loops
+from bough.sweeps.loop_loads import apply_loop_loads
 from bough.sweeps.motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit
 
@@ -66,15 +66,15 @@ def apply_loads(lane, plan, pars, ws):
 def fill_slots(lane, plan, pars, ws):
     """Applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
     noinline()
-    load_bodies(lane, plan, pars, ws)
-    load_loops(lane, plan, pars, ws)
+    apply_body_loads(lane, plan, pars, ws)
+    apply_loop_loads(lane, plan, pars, ws)
     apply_elements(lane, plan, pars, ws)
     if read(plan, f.IN_ORBIT):
         apply_orbit(lane, plan, pars, ws)
 
 
 @leaf
-def load_bodies(lane, plan, pars, ws):
+def apply_body_loads(lane, plan, pars, ws):
     """The slots with what needs nothing but the motion of the body that it acts on: wheels and external wrenches."""
     clear_slots(lane, plan, ws)
     for j in range(read(plan, f.N_WHEELS)):

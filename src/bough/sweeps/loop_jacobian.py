@@ -3,18 +3,17 @@
     J M^-1 J^T lambda = -(J M^-1 (tau - h) + gamma)         M = U^T D U, all of it in M's own factors
 """
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
-from bough.kernels.hinges import MODAL, NODE
+from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, get_lane, inverse_above, load, load3, load9, load_spatial, only_if_bending,
-                                 only_if_looped, put_lane, read, store, zero)
+from bough.kernels.lanes import (accumulate, get_lane, inverse_above, load, load3, load9, load_spatial, flexible_only,
+                                 loops_only, put_lane, read, store, zero)
 from bough.sweeps.block_layout import dense_method
 from bough.sweeps.closures import bias_place, load_wrench
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import largest_entry, set_limits, swap
-from bough.sweeps.held import hold_columns
+from bough.sweeps.held import zero_prescribed_columns
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
 from bough.sweeps.motion import hinge_attitude, hinge_row
-from bough.sweeps.primitive import hinge_column, n_speeds
 
 
 @leaf
@@ -28,11 +27,11 @@ def carry_row(lane, plan, pars, ws, k, meet, X, to):
             for i in range(n_speeds(kind)):
                 accumulate(lane, ws, to + first + i, spatial_dot(hinge_column(kind, hinge_attitude(pars, k), C, i), X))
         else:
-            carry_through_modes(lane, plan, ws, row, X, to)
+            project_on_modes_of_path(lane, plan, ws, row, X, to)
         X, k = shift_wrench(load3(lane, ws, record + f.OFFSET), X), read(plan, row + f.INNER)
 
 
-def carry_through_modes(lane, plan, ws, row, X, to):
+def project_on_modes_of_path(lane, plan, ws, row, X, to):
     """The share of the modes: by the shapes of a node, less those of the inboard node."""
     flex, n = flex_of(plan, row)
     first = to + read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
@@ -47,7 +46,7 @@ def carry_through_modes(lane, plan, ws, row, X, to):
             accumulate(lane, ws, first + i, -spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
 
 
-only_if_bending(carry_through_modes, lambda lane, plan, ws, row, X, to: None)
+flexible_only(project_on_modes_of_path, lambda lane, plan, ws, row, X, to: None)
 
 
 @leaf
@@ -57,7 +56,7 @@ def loop_row(plan, loop):
 
 @leaf
 def loop_jacobian(lane, plan, pars, ws, at):
-    """A row of nv numbers for each multiplier from `at` on, after close_loops and before any sweep inward."""
+    """A row of nv numbers for each multiplier from `at` on, after assemble_loops and before any sweep inward."""
     nv = read(plan, f.NV)
     for i in range(nv*read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, at + i, zero(lane))
@@ -162,13 +161,13 @@ def solve_multipliers(lane, plan, ws, S):
         store(lane, ws, x + row, value*load(lane, ws, pivots + row))
 
 
-def hold_loops(lane, plan, pars, ws, b):
+def solve_loops_dense(lane, plan, pars, ws, b):
     """Multipliers, and their forces added to b, which is (tau - h) U^-1; the factors of M are at WS_MASS."""
     n, m = read(plan, f.NV), read(plan, f.N_MULTIPLIERS)
     at, (_, J, S, _, _, _) = read(plan, f.WS_MASS), dense_method(n, m)
     J, S = at + J, at + S
     loop_jacobian(lane, plan, pars, ws, J)
-    hold_columns(lane, plan, ws, J, m)
+    zero_prescribed_columns(lane, plan, ws, J, m)
     transform_jacobian(lane, plan, ws, J)
     order_of_rows(lane, plan, ws, J, S)
     system_of_multipliers(lane, plan, ws, J, S, b)
@@ -179,4 +178,4 @@ def hold_loops(lane, plan, pars, ws, b):
             accumulate(lane, ws, b + j, multiplier*load(lane, ws, J + n*c + j))
 
 
-only_if_looped(hold_loops, lambda lane, plan, pars, ws, b: None)
+loops_only(solve_loops_dense, lambda lane, plan, pars, ws, b: None)

@@ -7,9 +7,9 @@ from math import atan2
 
 from bough.kernels.algebra import cross, dot, rotate
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, get_lane, load, load9, only_if_looped, put_lane, read, read3, scale, store, sub,
+from bough.kernels.lanes import (accumulate, get_lane, load, load9, loops_only, put_lane, read, read3, scale, store, sub,
                                  width_of, zero)
-from bough.sweeps.closures import walk_inward
+from bough.sweeps.closures import motion_relative_to
 from bough.sweeps import fields as f
 from bough.sweeps.motion import hinge_row, record_of
 
@@ -41,7 +41,7 @@ def free_rotation(lane, plan, pars, ws, kind, p, C_a, C_b):
     return e, zero(lane)                                                    # an axis of b, of a ball joint
 
 
-def load_loops(lane, plan, pars, ws):
+def apply_loop_loads(lane, plan, pars, ws):
     """The forces of all loops' joints onto the slots of their bodies."""
     for j in range(read(plan, f.N_FREES)):
         row, p = read(plan, f.FREES) + j*f.FREE_ROW, read(plan, f.PAR_FREES) + j*f.FREE_PARS
@@ -50,8 +50,8 @@ def load_loops(lane, plan, pars, ws):
         k_a, k_b, meet = read(plan, loop + f.LOOP_A), read(plan, loop + f.LOOP_B), read(plan, loop + f.LOOP_MEET)
         C_a, C_b = load9(lane, ws, record_of(plan, k_a) + f.ATTITUDE), load9(lane, ws, record_of(plan, k_b) + f.ATTITUDE)
         arm_a, arm_b = rotate(C_a, read3(pars, at + f.END_A)), rotate(C_b, read3(pars, at + f.END_B))
-        x_a, w_a, v_a = walk_inward(lane, plan, pars, ws, k_a, meet, arm_a, 0)
-        x_b, w_b, v_b = walk_inward(lane, plan, pars, ws, k_b, meet, arm_b, 0)
+        x_a, w_a, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, 0)
+        x_b, w_b, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, 0)
         d, kind = sub(x_b, x_a), read(plan, row + f.FREE_KIND)
         v = sub(sub(v_b, v_a), cross(w_a, d))
         if kind == f.ALONG:
@@ -63,16 +63,16 @@ def load_loops(lane, plan, pars, ws):
         force = (load(lane, ws, read(plan, row + f.FREE_TORQUE))
                  - read(pars, p + f.FREE_STIFFNESS)*(coordinate - read(pars, p + f.FREE_REST))
              - read(pars, p + f.FREE_DAMPING)*rate)
-        push(lane, plan, ws, k_b, kind == f.ALONG, arm_b, scale(force, e))
+        apply_at(lane, plan, ws, k_b, kind == f.ALONG, arm_b, scale(force, e))
         arm_a = (arm_a[0] + d[0], arm_a[1] + d[1], arm_a[2] + d[2])         # the point of a that coincides with b's end
-        push(lane, plan, ws, k_a, kind == f.ALONG, arm_a, scale(-force, e))
+        apply_at(lane, plan, ws, k_a, kind == f.ALONG, arm_a, scale(-force, e))
 
 
-only_if_looped(load_loops, lambda lane, plan, pars, ws: None)
+loops_only(apply_loop_loads, lambda lane, plan, pars, ws: None)
 
 
 @leaf
-def push(lane, plan, ws, k, force, arm, e):
+def apply_at(lane, plan, ws, k, force, arm, e):
     """A force e at `arm`, or a moment e, into the slot of body k."""
     slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:

@@ -1,4 +1,4 @@
-"""The modal step of the sweeps: nodes hand what they carry to the modes, and the modes are eliminated like hinges [JR 62-63].
+"""The modal step of the sweeps: what nodes carry is added to the modes, and these are eliminated like hinges [JR 62-63].
 
 A mode has a row (D, g, z_f) in the modal record, see `sweeps.deform`; of D the upper triangle counts.  The body's inertia P and
 bias z are in body axes here, at its origin.
@@ -8,7 +8,7 @@ from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate
                                    unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_spatial, only_if_bending, read, scale, sqrt, store,
+from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_spatial, flexible_only, read, scale, sqrt, store,
                                  sub, zero)
 from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps import fields as f
@@ -26,7 +26,7 @@ def own_inertia(lane, plan, pars, ws, flex):
 # ---- inward: articulated inertia ---------------------------------------------------------------------------------------
 @leaf
 def gather_node(lane, plan, pars, ws, row, P, z, r):
-    """A node hands what it carries to the modes, g += S P Pi, D += Pi^T P Pi, z_f += Pi^T z, and to the body [JR 62]."""
+    """What a node carries is added to the modes, g += S P Pi, D += Pi^T P Pi, z_f += Pi^T z, and to the body [JR 62]."""
     flex, n = flex_of(plan, row)
     rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
     C, (shapes, blocks) = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)
@@ -42,7 +42,7 @@ def gather_node(lane, plan, pars, ws, row, P, z, r):
 
 
 @leaf
-def see_from_inboard(lane, plan, ws, flex, n, P, z):
+def shift_to_inboard(lane, plan, ws, flex, n, P, z):
     """Modes that move the inboard node move the body under it: D - g Pi - Pi g + Pi P Pi, g - P Pi, z_f - Pi z [JR 62]."""
     (rows, length, at_g, at_z), shapes = mode_rows(lane, plan, flex, n), inboard_shapes(lane, plan, flex)
     for j in range(n):
@@ -59,7 +59,7 @@ def see_from_inboard(lane, plan, ws, flex, n, P, z):
 
 
 @leaf
-def spent_inertia(lane, ws, rows, length, at_g, n):
+def schur_inertia(lane, ws, rows, length, at_g, n):
     """sum g D^-1 g^T, block by block: all at once do not fit the registers."""
     no = zero(lane)
     A, B, C = (no, no, no, no, no, no), (no, no, no, no, no, no, no, no, no), (no, no, no, no, no, no)
@@ -79,7 +79,7 @@ def spent_inertia(lane, ws, rows, length, at_g, n):
 
 
 @leaf
-def spent_bias(lane, ws, rows, length, at_g, n):
+def schur_bias(lane, ws, rows, length, at_g, n):
     """sum g D^-1 z_f."""
     o = (zero(lane), zero(lane), zero(lane))
     z = (o, o)
@@ -100,11 +100,11 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
     for j in range(n):
         accumulate(lane, ws, rows + length*j + at_z, -load(lane, ws, tau + j))
     if read(plan, flex + f.INBOARD_MOVES):
-        see_from_inboard(lane, plan, ws, flex, n, P, z)
+        shift_to_inboard(lane, plan, ws, flex, n, P, z)
     least = eliminate_all(lane, ws, rows, length, n)                # D, g and z_f without the modes before
-    P, z = sub(P, spent_inertia(lane, ws, rows, length, at_g, n)), sub(z, spent_bias(lane, ws, rows, length, at_g, n))
+    P, z = sub(P, schur_inertia(lane, ws, rows, length, at_g, n)), sub(z, schur_bias(lane, ws, rows, length, at_g, n))
     moment, force = z
-    z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, to be told of, if bent so far that some d < 0
+    z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, which is reported, if bent so far that some d < 0
     C = body_attitude(lane, plan, ws, flex)
     return rotate_inertia(C, P), rotate_spatial(C, z)
 
@@ -117,10 +117,10 @@ def modal_reduce(lane, plan, pars, ws, row, P, z, r):
     return shift_inertia(r, P), shift_wrench(r, z)
 
 
-only_if_bending(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
+flexible_only(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
 
 
-def load_modes(lane, plan, ws):
+def set_modal_forces_at_rest(lane, plan, ws):
     """Of a state at rest, z_f = g.A: what the bodies' accelerations alone demand of the modes, without elastic forces [B 18]."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
@@ -134,7 +134,7 @@ def load_modes(lane, plan, ws):
                 store(lane, ws, mode + at_z, spatial_dot(load_spatial(lane, ws, mode + at_g), A_b))
 
 
-only_if_bending(load_modes, lambda lane, plan, ws: None)
+flexible_only(set_modal_forces_at_rest, lambda lane, plan, ws: None)
 
 
 # ---- outward: accelerations ----------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def modal_accelerate(lane, plan, ws, row, A):
     return modal_add(lane, plan, ws, row, A, vdot)
 
 
-only_if_bending(modal_accelerate, lambda lane, plan, ws, row, A: A)
+flexible_only(modal_accelerate, lambda lane, plan, ws, row, A: A)
 
 
 # ---- inward: wrenches ------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def modal_project(lane, plan, ws, row, wrench):
     return wrench
 
 
-only_if_bending(modal_project, lambda lane, plan, ws, row, wrench: wrench)
+flexible_only(modal_project, lambda lane, plan, ws, row, wrench: wrench)
 
 
 # ---- inward: composite inertia ---------------------------------------------------------------------------------------------
@@ -196,4 +196,4 @@ def modal_composite(lane, plan, pars, ws, row, R, r):
     return add(R, (rotate_sym(C, J), rotate(C, h), m))
 
 
-only_if_bending(modal_composite, lambda lane, plan, pars, ws, row, R, r: R)
+flexible_only(modal_composite, lambda lane, plan, pars, ws, row, R, r: R)

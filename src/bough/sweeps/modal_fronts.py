@@ -8,7 +8,7 @@
 from bough.kernels.algebra import rotate_spatial, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, add, load, load_spatial, only_if_both, read, scale, zero
+from bough.kernels.lanes import accumulate, add, load, load_spatial, flexible_loops_only, read, scale, zero
 from bough.sweeps.closures import load_wrench, store_wrench
 from bough.sweeps import fields as f
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
@@ -46,7 +46,7 @@ def inboard_columns(lane, plan, ws, row):
                 accumulate(lane, ws, X + length*i + j, share)
 
 
-only_if_both(inboard_columns, lambda lane, plan, ws, row: None)
+flexible_loops_only(inboard_columns, lambda lane, plan, ws, row: None)
 
 
 @leaf
@@ -71,7 +71,7 @@ def modal_columns(lane, plan, ws, row, front):
         accumulate(lane, ws, bias + j, more)
 
 
-def modal_pass(lane, plan, ws, row, front):
+def update_modal_front(lane, plan, ws, row, front):
     """A front through a NODE, or through the MODAL hinge whose modes have been eliminated."""
     if read(plan, row + f.KIND) == MODAL:
         modal_columns(lane, plan, ws, row, front)
@@ -79,10 +79,10 @@ def modal_pass(lane, plan, ws, row, front):
         node_columns(lane, plan, ws, row, front)
 
 
-only_if_both(modal_pass, lambda lane, plan, ws, row, front: None)
+flexible_loops_only(update_modal_front, lambda lane, plan, ws, row, front: None)
 
 
-def modal_feel(lane, plan, ws, row, multipliers, first, end):
+def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
     """z_f + X lambda: what the multipliers add to the modes."""
     if read(plan, row + f.KIND) == MODAL:
         flex, n = flex_of(plan, row)
@@ -94,4 +94,4 @@ def modal_feel(lane, plan, ws, row, multipliers, first, end):
             accumulate(lane, ws, rows + length*i + at_z, added)
 
 
-only_if_both(modal_feel, lambda lane, plan, ws, row, multipliers, first, end: None)
+flexible_loops_only(apply_multipliers_to_modes, lambda lane, plan, ws, row, multipliers, first, end: None)

@@ -13,7 +13,7 @@ eta, and the node turns by exp(theta), with omega = J theta' [B 13].
 from bough.kernels.algebra import ZERO, compose, cross, rotate, rotate_spatial, transpose
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_bending, read, read3, read_spatial, scale, store,
+from bough.kernels.lanes import (add, load, load3, load9, load_spatial, flexible_only, read, read3, read_spatial, scale, store,
                                  sub, width_of, zero)
 from bough.kernels.turns import rate_bias, turn_and_rates
 from bough.sweeps.blocks import combine_both
@@ -99,7 +99,7 @@ def body_attitude(lane, plan, ws, flex):
 
 @leaf
 def inboard_shapes(lane, plan, flex):
-    """In ws: Pi_F of the inboard node, what each mode does there, seen from the body's origin, (psi, phi + l_d x psi) [JR 15]."""
+    """In ws: Pi_F of the inboard node, what each mode does there, about the body's origin, (psi, phi + l_d x psi) [JR 15]."""
     n, size = counts(plan, flex)
     rows, length, _, _ = mode_rows(lane, plan, flex, n)
     return rows + length*size
@@ -195,7 +195,7 @@ def modal_move(lane, plan, pars, ws, row, F, r, omega):
     return F, r, ZERO, cross(omega, cross(omega, r))
 
 
-only_if_bending(modal_move, lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
+flexible_only(modal_move, lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
 
 
 def modal_add(lane, plan, ws, row, A, eta):
@@ -215,7 +215,7 @@ def modal_add(lane, plan, ws, row, A, eta):
     return add(A, rotate_spatial(C, share))
 
 
-only_if_bending(modal_add, lambda lane, plan, ws, row, A, eta: A)
+flexible_only(modal_add, lambda lane, plan, ws, row, A, eta: A)
 
 
 def modal_speeds(lane, plan, row):
@@ -223,7 +223,7 @@ def modal_speeds(lane, plan, row):
     return read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.V)
 
 
-only_if_bending(modal_speeds, lambda lane, plan, row: 0)
+flexible_only(modal_speeds, lambda lane, plan, row: 0)
 
 
 def modal_rates(lane, plan, ws, row, qdot):
@@ -234,4 +234,4 @@ def modal_rates(lane, plan, ws, row, qdot):
             store(lane, ws, qdot + j, load(lane, ws, v + j))
 
 
-only_if_bending(modal_rates, lambda lane, plan, ws, row, qdot: None)
+flexible_only(modal_rates, lambda lane, plan, ws, row, qdot: None)

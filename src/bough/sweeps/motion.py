@@ -11,7 +11,7 @@ from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_
 from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (add, load, load3, load9, load_spatial, only_if_held, only_if_looped, quads_of, read, read3, read6,
+from bough.kernels.lanes import (add, load, load3, load9, load_spatial, holds_only, loops_only, quads_of, read, read3, read6,
                                  read9, scale, sincos, noinline, store, zero)
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.deform import modal_accelerated
@@ -54,7 +54,7 @@ def body_wrench(pars, b, C, omega, A):
 
 
 @leaf
-def take_sines(lane, plan, ws):
+def compute_sines(lane, plan, ws):
     """Sines and cosines of all angles, four at a time: four states', or four neighbors' of one state."""
     quads, x = quads_of(ws), pack_of(lane, read(plan, f.WS_X))
     sines, cosines = pack_of(lane, read(plan, f.WS_SINES)), pack_of(lane, read(plan, f.WS_COSINES))
@@ -71,10 +71,10 @@ def base_acceleration(lane, plan, pars, ws):
     return scale(-load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION), read3(pars, f.GRAVITY))
 
 
-only_if_looped(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
+loops_only(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
 
 
-def add_given(lane, plan, ws, row, F, C, A):
+def add_prescribed_acceleration(lane, plan, ws, row, F, C, A):
     """A with the given acceleration of a hinge that is held [B 17]."""
     kind = read(plan, row + f.KIND)
     if read(plan, row + f.SOLVED) != kind:
@@ -82,7 +82,7 @@ def add_given(lane, plan, ws, row, F, C, A):
     return A
 
 
-only_if_held(add_given, lambda lane, plan, ws, row, F, C, A: A)
+holds_only(add_prescribed_acceleration, lambda lane, plan, ws, row, F, C, A: A)
 
 
 @leaf
@@ -94,7 +94,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     Both are constants where this is called: what they exclude is not compiled."""
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
-    take_sines(lane, plan, ws)
+    compute_sines(lane, plan, ws)
     sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row, place = hinge_row(plan, k), k*f.HINGE_PARS
@@ -119,7 +119,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
         elif with_vdot:
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
         else:
-            A = add_given(lane, plan, ws, row, F, C, A)
+            A = add_prescribed_acceleration(lane, plan, ws, row, F, C, A)
         if purpose != MOTION and read(plan, row + f.MASSIVE):
             store(lane, ws, record + f.GAIN, body_wrench(pars, place, C, omega, A))
         if purpose != LEAN or branch or read(plan, row + f.SLOT):

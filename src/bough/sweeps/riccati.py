@@ -46,7 +46,7 @@ def project(lane, n, u, m, H, P, row, ws):
 
 
 @leaf
-def spend_one(lane, ws, to, wide, at, stride, m, x, p, d):
+def schur_update_one(lane, ws, to, wide, at, stride, m, x, p, d):
     """Packs p and p + 1 of m rows less X'^T d X', X' at x."""
     quads = quads_of(ws)
     a, b = load(quads, ws, x + p), load(quads, ws, x + p + 1)
@@ -56,7 +56,7 @@ def spend_one(lane, ws, to, wide, at, stride, m, x, p, d):
 
 
 @leaf
-def spend_two(lane, ws, to, wide, at, stride, m, x, y, p, d_x, d_y):
+def schur_update_two(lane, ws, to, wide, at, stride, m, x, y, p, d_x, d_y):
     """The same of two speeds, at x and y."""
     quads = quads_of(ws)
     a, b = d_x*load(quads, ws, x + p), d_x*load(quads, ws, x + p + 1)
@@ -67,7 +67,7 @@ def spend_two(lane, ws, to, wide, at, stride, m, x, y, p, d_x, d_y):
 
 
 @leaf
-def spend(lane, n, u, m, P, rows, to, ws):
+def schur_update(lane, n, u, m, P, rows, to, ws):
     """P_plus = P - X^T D^-1 X = P - X'^T d^-1 X', of what Phi carries [JR 51]."""
     own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
     length = at_X + wide
@@ -76,11 +76,11 @@ def spend(lane, n, u, m, P, rows, to, ws):
         for s in range(0, n - 1, 2):
             x, y = rows + length*s, rows + length*(s + 1)
             d_x, d_y = load(lane, ws, 4*x + s), load(lane, ws, 4*y + s + 1)
-            spend_two(lane, ws, to, wide, at, stride, m, x + at_X, y + at_X, p, d_x, d_y)
+            schur_update_two(lane, ws, to, wide, at, stride, m, x + at_X, y + at_X, p, d_x, d_y)
             at, stride = to, wide
         if n & 1:
             x = rows + length*(n - 1)
-            spend_one(lane, ws, to, wide, at, stride, m, x + at_X, p, load(lane, ws, 4*x + n - 1))
+            schur_update_one(lane, ws, to, wide, at, stride, m, x + at_X, p, load(lane, ws, 4*x + n - 1))
 
 
 @leaf
@@ -101,12 +101,12 @@ def reduce_link(lane, table, k, n, u, m, ws):
                                read(table, k + PLUS))
     project(lane, n, u, m, H, P, rows, ws)
     eliminate_all(lane, ws, 4*rows, 4*(packs_of(n) + pairs_of(m)), n)
-    spend(lane, n, u, m, P, rows, plus, ws)
+    schur_update(lane, n, u, m, P, rows, plus, ws)
     scale_rows(lane, n, m, rows, gains, ws)
 
 
 @leaf
-def hand_inward(table, k, m, i, m_i, ws, scratch):
+def propagate_inertia_inward(table, k, m, i, m_i, ws, scratch):
     """P of the inner link gets Phi P_plus Phi^T, row after row of Phi P_plus [JR 51]."""
     plus, base, P, u_i = read(table, k + PLUS), read(table, k + BASE), read(table, i + ARTICULATED), read(table, i + OWN)
     wide, own_i, wide_i, shared = pairs_of(m), packs_of(u_i), pairs_of(m_i), read(table, k + SHARED)
@@ -145,6 +145,6 @@ def riccati(table, scratch, ws):
         i = TABLE_ROW*read(table, k + INNER_LINK)
         if i >= 0 and not read(table, k + DIRECT):
             if form == ANY:
-                hand_inward(table, k, m, i, read(table, i + CARRIED), ws, scratch)
+                propagate_inertia_inward(table, k, m, i, read(table, i + CARRIED), ws, scratch)
             else:
-                hand_inward(table, k, 6, i, 6, ws, scratch)
+                propagate_inertia_inward(table, k, 6, i, 6, ws, scratch)

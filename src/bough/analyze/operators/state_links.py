@@ -111,7 +111,7 @@ def inertia(J: Floats, h: Floats, m: Any) -> Floats:
 
 
 def columns(hinge: Hinge, C: Floats) -> Floats:
-    """H of an ordinary hinge, (n, 6): see `sweeps.primitive`."""
+    """H of an ordinary hinge, (n, 6): see `kernels.hinges`."""
     zero = np.zeros((3, 3))
     if hinge.kind == REVOLUTE:
         return np.concatenate([C[:, 2], zero[0]])[None]

@@ -76,7 +76,7 @@ def call_address(typingctx, address, t, nq, nv, nw, ws, x, u):
 
 
 @leaf
-def take_controls(lane, plan, address, scratch, ws, controls):
+def evaluate_controls(lane, plan, address, scratch, ws, controls):
     """Controls of the compiled law at the time and state in ws, lane by lane."""
     nq, nv, nw = read(plan, f.NQ), read(plan, f.NV), read(plan, f.N_WHEELS)
     x, u = read(plan, f.WS_X), read(plan, f.N_X)

@@ -6,7 +6,7 @@
 Each is the dynamics of the system at rest without loads, so the sweeps that find accelerations find these changes too.
 """
 from bough.integrate.compiled.tableaus import CORRECTIONS
-from bough.kernels.lanes import accumulate, get_lane, load, only_if_looped, read, store, width_of, zero
+from bough.kernels.lanes import accumulate, get_lane, load, loops_only, read, store, width_of, zero
 from bough.sweeps import fields as f
 from bough.sweeps.motion import scatter_rates
 
@@ -18,11 +18,11 @@ def corrections_of(lane, tableau):
     return int(tableau[CORRECTIONS])
 
 
-only_if_looped(corrections_of, lambda lane, tableau: 0)
+loops_only(corrections_of, lambda lane, tableau: 0)
 
 
 def begin_correction(lane, plan, ws, saved, speeds):
-    """The state aside, at rest and without controls; gives how far behind it its speeds are."""
+    """Save the state, and set it to rest without controls; the distance in ws from the speeds to the saved ones."""
     x, weights = read(plan, f.WS_X), read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION
     for i in range(read(plan, f.N_X)):
         store(lane, ws, saved + i, load(lane, ws, x + i))
@@ -37,7 +37,7 @@ def begin_correction(lane, plan, ws, saved, speeds):
     return saved - x
 
 
-only_if_looped(begin_correction, lambda lane, plan, ws, saved, speeds: 0)
+loops_only(begin_correction, lambda lane, plan, ws, saved, speeds: 0)
 
 
 def end_correction(lane, plan, ws, saved, speeds):
@@ -60,4 +60,4 @@ def end_correction(lane, plan, ws, saved, speeds):
     return closed
 
 
-only_if_looped(end_correction, lambda lane, plan, ws, saved, speeds: True)
+loops_only(end_correction, lambda lane, plan, ws, saved, speeds: True)

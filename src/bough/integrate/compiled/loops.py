@@ -16,14 +16,14 @@ from functools import partial
 import numpy as np
 
 from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, copy, first_not_finite, normalize, saved_at, set_time,
-                                               stages_of, take_law, take_step)
+                                               stages_of, evaluate_law, take_step)
 from bough.integrate.compiled.tableaus import HEADER
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, row_of, start_of, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, pointer_to_row, pointer_to, width_of
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
-from bough.sweeps.held import give_motion
-from bough.sweeps.rows import give, groups_of, take
+from bough.sweeps.held import apply_prescribed_motion
+from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
 # a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none); and which of these
 # steps to take, from BEGIN up to STOP: however a segment is parted, its steps are the same
@@ -37,38 +37,38 @@ STOP_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(5)
 
 
 @leaf
-def take_rows(lane, plan, stepper, rows, group, ws):
+def load_run(lane, plan, stepper, rows, group, ws):
     x, u = rows[0], rows[1]
-    take(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
-    take(lane, u, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
+    load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
+    load_rows(lane, u, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
 
 
 @leaf
 def record(lane, plan, stepper, rows, group, sample, t, ws):
-    """Put down the state, and the controls in force, as a sample."""
+    """Record the state, and the controls in force, as a sample."""
     out, u_out = rows[2], rows[3]
     nx, nu = read(plan, f.N_X), read(plan, f.N_U)
     set_time(lane, plan, ws, t, t)
-    take_law(lane, plan, stepper, ws)
-    give(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
-    give(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
+    evaluate_law(lane, plan, stepper, ws)
+    store_rows(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
+    store_rows(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
 
 
 # ---- events -------------------------------------------------------------------------------------------------------
 @leaf
-def watched(lane, watch, i, x, ws):
+def event_value(lane, watch, i, x, ws):
     """The value that a watcher watches, of the state at x in ws."""
     return (watch[i, FIRST_FACTOR]*get_lane(lane, ws, x + int(watch[i, FIRST]), 0)
             + watch[i, SECOND_FACTOR]*get_lane(lane, ws, x + int(watch[i, SECOND]), 0) - watch[i, LESS])
 
 
 @leaf
-def passes(lane, plan, stepper, rows, t, h, ws):
+def event_crossed(lane, plan, stepper, rows, t, h, ws):
     """Whether any watcher passes zero in the step that leads from work to x; if so, back to its start."""
     watch, passed = rows[5], rows[6]
     x, work = read(plan, f.WS_X), stepper[3]
     for i in range(watch.shape[0]):
-        before, after, direction = watched(lane, watch, i, work, ws), watched(lane, watch, i, x, ws), watch[i, DIRECTION]
+        before, after, direction = event_value(lane, watch, i, work, ws), event_value(lane, watch, i, x, ws), watch[i, DIRECTION]
         if (direction >= 0.0 and before < 0.0 <= after) or (direction <= 0.0 and before > 0.0 >= after):
             passed[0], passed[1] = t, h
             copy(lane, ws, x, work, read(plan, f.N_X))
@@ -96,11 +96,11 @@ def note_failures(lane, plan, ws, t, group, failed):
 def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, rows, ws):
     """Fixed steps over the segments of the grid."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     x, failed = rows[0], rows[4]
-    for group in range(groups_of(lane, x)):
-        one = plan, row_of(pars, min(group, pars.shape[0] - 1)), tables
-        take_rows(lane, plan, stepper, rows, group, ws)
+    for group in range(n_groups(lane, x)):
+        one = plan, pointer_to_row(pars, min(group, pars.shape[0] - 1)), tables
+        load_run(lane, plan, stepper, rows, group, ws)
         running = 1
         for segment in range(grid.shape[0]):
             start, n, sample = grid[segment, START], int(grid[segment, STEPS]), int(grid[segment, SAMPLE])
@@ -108,7 +108,7 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, rows, ws
             for i in range(int(grid[segment, BEGIN]), int(grid[segment, STOP])):
                 copy(lane, ws, stepper[3], read(plan, f.WS_X), read(plan, f.N_X))
                 take_step(lane, one, stepper, ws, start + i*h, h, 0, method)
-                if passes(lane, plan, stepper, rows, start + i*h, h, ws):
+                if event_crossed(lane, plan, stepper, rows, start + i*h, h, ws):
                     running = 0
                     break
                 running = note_failures(lane, plan, ws, start + (i + 1)*h, group, failed)
@@ -118,7 +118,7 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, rows, ws
                 break
             if sample >= 0:
                 record(lane, plan, stepper, rows, group, sample, grid[segment, END], ws)
-        give(lane, x, group, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
+        store_rows(lane, x, group, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
 
 
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
     combine(lane, plan, stepper, ws, weights, 0, h, s)
     normalize(lane, plan, ws)
     set_time(lane, plan, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
-    give_motion(lane, plan, tables, ws, True)
+    apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
 @leaf
@@ -173,14 +173,14 @@ def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, 
 def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, limits, carry, rows, ws):
     """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken; ws must hold one."""
     align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), start_of(plan), start_of(tables), start_of(ws)
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     stop, nx = limits[STOP_TIME], read(plan, f.N_X)
     x, failed = rows[0], rows[4]
     for row in range(x.shape[0]):
         if not np.isnan(failed[row, 0]):
             continue
-        one = plan, row_of(pars, min(row, pars.shape[0] - 1)), tables
-        take_rows(lane, plan, stepper, rows, row, ws)
+        one = plan, pointer_to_row(pars, min(row, pars.shape[0] - 1)), tables
+        load_run(lane, plan, stepper, rows, row, ws)
         copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
         t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
         enough = carry[row, TAKEN] + limits[MOST_STEPS]
@@ -193,7 +193,7 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
             first = 1
             if error < 1.0:
                 t_new = stop if last else t + h
-                if passes(lane, plan, stepper, rows, t, h, ws):
+                if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     break
                 accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws)
                 t = t_new
@@ -209,7 +209,7 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
                     copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
                     break
         carry[row, TIME], carry[row, STEP] = t, step
-        give(lane, x, row, 0, ws, read(plan, f.WS_X), nx)
+        store_rows(lane, x, row, 0, ws, read(plan, f.WS_X), nx)
 
 
 METHODS = {"order-n": ORDER_N, "dense": DENSE, "cloud": CLOUD}

@@ -1,9 +1,9 @@
 """One step of an explicit Runge-Kutta method, from its tableau [B 6].
 
     stepper   tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
-    work      x at the start of the step | k of each stage | controls | a state put aside
+    work      x at the start of the step | k of each stage | controls | a saved state
 """
-from bough.integrate.compiled.callback import take_controls
+from bough.integrate.compiled.callback import evaluate_controls
 from bough.integrate.compiled.corrections import begin_correction, corrections_of, end_correction
 from bough.integrate.compiled.tableaus import CROMER, HEADER, SPEEDS, STAGES
 from bough.kernels.hinges import FREE, SPHERICAL
@@ -11,7 +11,7 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, put_lane, read, scale, sqrt, store, width_of
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
-from bough.sweeps.held import give_motion
+from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
 
 INSIDE = 1e-9            # a stage at the end of a step looks up time tables this share of the step before it
@@ -30,7 +30,7 @@ def controls_at(plan, stepper):
 
 @leaf
 def saved_at(plan, stepper):
-    """Where a state can be put aside."""
+    """Where a state is saved."""
     return controls_at(plan, stepper) + read(plan, f.N_U)
 
 
@@ -61,11 +61,11 @@ def set_time(lane, plan, ws, t, inside):
 
 
 @leaf
-def take_law(lane, plan, stepper, ws):
+def evaluate_law(lane, plan, stepper, ws):
     """Controls from the compiled law, where there is one, at the time and state in ws."""
     _, address, scratch, _ = stepper
     if address:
-        take_controls(lane, plan, address, scratch, ws, controls_at(plan, stepper))
+        evaluate_controls(lane, plan, address, scratch, ws, controls_at(plan, stepper))
 
 
 @leaf
@@ -75,7 +75,7 @@ def begin_stage(lane, plan, stepper, ws, t, h, stage):
     c = tableau[HEADER + stage]
     combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
     set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
-    take_law(lane, plan, stepper, ws)
+    evaluate_law(lane, plan, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
 
 
@@ -116,7 +116,7 @@ def finish_step(lane, plan, stepper, tables, ws, t, h):
         move_with_new_speeds(lane, plan, ws, work, h)
     normalize(lane, plan, ws)
     set_time(lane, plan, ws, t + h, t + (1.0 - INSIDE)*h)
-    give_motion(lane, plan, tables, ws, True)
+    apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
 @leaf
