@@ -20,7 +20,7 @@ from bough.describe import Free, Revolute, System
 from bough.errors import BoughError, nearest
 from bough.files import read_system
 from bough.integrate import integrate
-from bough.kernels.cache import cache_problem
+from bough.kernels.jit import cache_problem
 from bough.kernels.lanes import Features
 from bough.kernels.linker import compiled_address, sweeps_for
 from bough.progress import quiet, working

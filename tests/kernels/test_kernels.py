@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from bough.kernels import algebra as al
-from bough.kernels import vectors as ve
+from bough.kernels import algebra as ve
+from bough.kernels.algebra import rate_bias, turn_and_rates
 from bough.kernels.jit import kernel
 from bough.kernels.lanes import (
     FOUR,
@@ -35,7 +36,6 @@ from bough.kernels.lanes import (
     width_of,
     zero,
 )
-from bough.kernels.turns import rate_bias, turn_and_rates
 from tests.support.compare import EPS, assert_same
 from tests.support.nodal_oracle import rate_map, rate_map_rate, turn
 

@@ -17,9 +17,8 @@ from numba.core.types.functions import BaseFunction
 import bough
 from bough.cli import main
 from bough.errors import BoughError
-from bough.kernels import cache, linker
-from bough.kernels.cache import DiskCache, unsafe
-from bough.kernels.jit import cached, compiling
+from bough.kernels import jit, linker
+from bough.kernels.jit import DiskCache, cached, compiling, unsafe
 from bough.kernels.lanes import Features
 from bough.warmup import compile_job, feature_sets, warm_up
 
@@ -172,7 +171,7 @@ def test_a_file_for_each_signature_and_processor():
 
 
 def test_what_is_compiled_is_found_again(monkeypatch, tmp_path):
-    monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
     assert cached(one_more)(1.0) == 2.0
     again = cached(one_more)
     assert again._cache.holds((numba.float64,), again.targetctx)
@@ -186,9 +185,9 @@ def test_what_is_compiled_is_found_again(monkeypatch, tmp_path):
 def test_a_full_disk_costs_time_and_not_the_run(monkeypatch, tmp_path):
     def full(*args, **keywords):
         raise OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(Path, "write_bytes", full)
-    cache._warn_once.cache_clear()
+    jit._warn_once.cache_clear()
     with pytest.warns(UserWarning, match="cannot be written .No space left on device."):
         assert cached(one_more)(1.0) == 2.0
     assert list(tmp_path.iterdir()) == []
@@ -213,7 +212,7 @@ def test_directories_that_others_can_write_are_not_trusted(tmp_path, monkeypatch
     assert unsafe(tmp_path) is None
 
 
-DIRECTORY = "from bough.kernels.cache import cache_directory; print(cache_directory())"
+DIRECTORY = "from bough.kernels.jit import cache_directory; print(cache_directory())"
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="users are kept apart by other means")

@@ -46,7 +46,7 @@ def deformed(model: CompiledModel, batch: Batch) -> Deformed:
 
 
 def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> None:
-    """J, h, and the momenta and energies of the deformation, as `sweeps.deform` has them [B 9]."""
+    """J, h, and the momenta and energies of the deformation, as `sweeps.modes` has them [B 9]."""
     flexible, strained = body.elastic, eta if body.rest is None else eta - np.asarray(body.rest)
     sums = flexible.carried
     slaves = np.einsum("ars,bs->bar", sums.G, eta)

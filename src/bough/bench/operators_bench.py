@@ -14,8 +14,7 @@ from bough.describe import System
 from bough.model import Model
 from bough.progress import counted
 from bough.sweeps import calls
-from bough.sweeps.link_solution import solve_links
-from bough.sweeps.riccati import riccati
+from bough.sweeps.riccati import riccati, solve_links
 
 LENGTHS = (125, 250, 500, 1000)
 JOINTS = {"universal joints": "universal", "gimbals": "gimbal", "joints of six dofs": "bushing"}

@@ -13,8 +13,8 @@ from bough.kernels.algebra import (ZERO, cross, isotropic, nothing_gathered, rot
 from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale,
-                                 noinline, store, sub)
+from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale, noinline,
+                                 store, sub)
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import apply_multipliers, assemble_fronts, back_substitute_fronts, transmit_front, transmit_front_modal
 from bough.sweeps.modal import modal_accelerate, modal_reduce

@@ -1,30 +1,72 @@
-"""The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
+"""What the links of the partitioned tree are made of, for the operators: numbers that scatter_motion and apply_loads left in ws.
+
+The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
 
 Every kernel takes the sweep table, the model's tables, the rows `t` (time), `x` (state), `u` (controls), the result `out`, and a
 workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
 """
-from functools import partial
 
-from bough.kernels.linker import sweep
+from bough.kernels.hinges import MODAL
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, pointer_to_row, noinline, pointer_to, store, width_of
+from bough.kernels.lanes import (align_stack, flexible_only, get_lane, lanes_of, load, noinline, pointer_to, pointer_to_row, read,
+                                 store, width_of)
+from bough.kernels.linker import sweep
+from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
-from bough.sweeps.closures import bias_place, assemble_loops
+from bough.sweeps.blocks import load_rows, n_groups, store_rows
+from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.elements import apply_elements
-from bough.sweeps import fields as f
-from bough.sweeps.held import prescribe_speed_jumps, apply_prescribed_motion, store_prescribed_accelerations
+from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.inverse import gather_wrench
-from bough.sweeps.kinematics import scatter_positions
-from bough.sweeps.links import store_link
+from bough.sweeps.motion import full_motion, hinge_row, lean_motion, remainder_motion, remainder_wrenches, scatter_positions
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
-from bough.sweeps.motion import full_motion, hinge_row, lean_motion, remainder_motion, remainder_wrenches
-from bough.sweeps.blocks import store_rows, n_groups, load_rows
+from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
+from functools import partial
 
 
+@leaf
+def store_link(lane, plan, ws, row, out, group, at):
+    """One link from column `at` of out on; gives where the next one starts."""
+    record, slot = read(plan, row + f.RECORD), read(plan, row + f.SLOT)
+    store_rows(lane, out, group, at + f.LINK_ATTITUDE, ws, record + f.ATTITUDE, 9)
+    store_rows(lane, out, group, at + f.LINK_OFFSET, ws, record + f.OFFSET, 3)
+    store_rows(lane, out, group, at + f.LINK_ACCELERATION, ws, record + f.ACCELERATION, 6)
+    if read(plan, row + f.MASSIVE):
+        store_rows(lane, out, group, at + f.LINK_DEMAND, ws, record + f.GAIN, 6)
+    if slot:
+        store_rows(lane, out, group, at + f.LINK_APPLIED, ws, slot, 6)
+    if read(plan, row + f.KIND) < MODAL:
+        return at + f.LINK_ROW
+    return store_link_shapes(lane, plan, ws, row, out, group, at)
+
+
+def store_link_shapes(lane, plan, ws, row, out, group, at):
+    """What a MODAL link and a NODE have more."""
+    (flex, n), more = flex_of(plan, row), at + f.LINK_ROW
+    if read(plan, row + f.KIND) != MODAL:
+        store_rows(lane, out, group, more, ws, node_shapes(plan, row)[0], 6*n)
+        return more + 6*n
+    record, (rows, length, at_g, _) = read(plan, flex + f.FLEX_WS), mode_rows(lane, plan, flex, n)
+    store_rows(lane, out, group, at + f.LINK_DEMAND, ws, record + f.MODAL_WRENCH, 6)
+    store_rows(lane, out, group, more + f.LINK_J, ws, record + f.MODAL_J, 9)
+    more = more + f.LINK_MODES
+    for j in range(n):
+        store_rows(lane, out, group, more, ws, rows + length*j, n)
+        store_rows(lane, out, group, more + n, ws, rows + length*j + at_g, 7)
+        more = more + n + 7
+    if read(plan, flex + f.INBOARD_MOVES):
+        store_rows(lane, out, group, more, ws, inboard_shapes(lane, plan, flex), 6*n)
+    return more + 6*n
+
+
+flexible_only(store_link_shapes, lambda lane, plan, ws, row, out, group, at: at)
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------------
 @leaf
 def load_state(lane, plan, tables, t, x, u, group, ws):
     load_rows(lane, t, group, ws, read(plan, f.WS_TIME), 2)

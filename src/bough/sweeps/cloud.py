@@ -11,14 +11,14 @@ freedom, has a cloud of its own outboard of it, and adds one equation: the wrenc
 
     U = (e, u)  motion that a unit rate of the hinge makes, at O           X = (n, f) of its cloud, and those it carries, under U
 """
-from bough.kernels.algebra import (IDENTITY, ZERO, axis_z, compose, cross, dot, factor, invert, rate_matrix, rotate, rotate_sym,
-                                   shift_motion, shift_wrench, solve, spatial_dot, sym_outer, trace_less_sym, unrotate)
+from bough.kernels.algebra import (IDENTITY, ZERO, axis_z, columns_of, combine, combine_columns, compose, cross, dot, factor,
+                                   invert, parts, rate_matrix, rotate, rotate_sym, rows_of, shift_motion, shift_wrench, solve,
+                                   spatial_dot, sym_outer, trace_less_sym, turn_columns, unrotate, vector, vector_cross)
 from bough.kernels.linker import sweep
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hinge_add, hinge_move
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3, load9, load_composite, load_spatial,
                                  one_state_only, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
-from bough.kernels.vectors import (columns_of, combine, combine_columns, parts, rows_of, turn_columns, vector, vector_cross)
 from bough.sweeps.block_layout import cloud_method
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements

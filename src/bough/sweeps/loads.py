@@ -12,7 +12,7 @@ from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.held import last_start
-from bough.sweeps.loop_loads import apply_loop_loads
+from bough.sweeps.closures import apply_loop_loads
 from bough.sweeps.motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit
 

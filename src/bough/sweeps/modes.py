@@ -9,16 +9,28 @@ body axes.
 
 Both are taken to second order where the body stiffens geometrically [B 10]: (theta, u) = Pi eta + eta^T G eta/2, so Pi depends on
 eta, and the node turns by exp(theta), with omega = J theta' [B 13].
+
+Outward: what the motion of a flexible body demands of its own mass and stiffness, to second order in the deformation [B 9].
+
+    D, g, z_f     modal mass, coupling to the body's motion (a wrench a mode), modal bias: with the acceleration A of the body
+
+        [P    g] [A    ]   [z  ]   [wrench through the hinge]
+        [g^T  D] [eta''] + [z_f] = [0                       ]
+
+The integrals E_r = sum m phi_r c^T over the mass are linear in eta; N_r = tr(E_r) I - E_r and h_r = sum m c x phi_r follow from
+E_r. Displacements of second order are fields that the modes carry along, with coordinates of their own: they make the whole of
+geometric stiffening, by spin and by forces between bodies [B 10].
 """
-from bough.kernels.algebra import ZERO, compose, cross, rotate, rotate_spatial, transpose
+
+from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, isotropic, rate_bias, rotate, rotate_spatial, sym_times,
+                                   symmetric_part, trace_less, transpose, turn_and_rates, unrotate, unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (add, load, load3, load9, load_spatial, flexible_only, read, read3, read_spatial, scale, store,
-                                 sub, width_of, zero)
-from bough.kernels.turns import rate_bias, turn_and_rates
-from bough.sweeps.blocks import combine_both
+from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, read,
+                                 read3, read6, read9, read_spatial, scale, store, sub, width_of, zero)
 from bough.sweeps import fields as f
-from bough.sweeps.block_layout import flexible_parameters, flexible_scratch, mode_row, node_parameters
+from bough.sweeps.block_layout import flexible_parameters, flexible_scratch, mode_row, node_parameters, rates_length
+from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 
 
 # ---- where things are ---------------------------------------------------------------------------------------------
@@ -235,3 +247,168 @@ def modal_rates(lane, plan, ws, row, qdot):
 
 
 flexible_only(modal_rates, lambda lane, plan, ws, row, qdot: None)
+
+
+# ---- deform ----------------------------------------------------------------------------------------------------------------
+@leaf
+def carry_fields(lane, plan, pars, ws, row):
+    """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    q, v, (_, _, x, rates, slopes, bends) = read(plan, row + f.Q), read(plan, row + f.V), deformed_blocks(plan, flex)
+    G = integral_parameters(plan, flex)[4]
+    for r in range(n):
+        store(lane, ws, x + r, load(lane, ws, q + r))
+        store(lane, ws, rates + r, load(lane, ws, v + r))
+    combine_both(lane, ws, slopes, bends, q, v, n, pars, NOTHING, G, padded(n)*(size - n))
+    for a in range(size - n):
+        rho, rate = zero(lane), zero(lane)
+        for r in range(n):
+            slope = load(lane, ws, slopes + padded(n)*a + r)
+            rho, rate = rho + 0.5*slope*load(lane, ws, q + r), rate + slope*load(lane, ws, v + r)
+        store(lane, ws, x + n + a, rho)
+        store(lane, ws, rates + n + a, rate)
+
+
+@leaf
+def bend_integrals(lane, plan, pars, ws, row, x, rates):
+    """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
+    flex, (_, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    E, W, _, _, _, _ = deformed_blocks(plan, flex)
+    straight, _, E_slopes, rate_slopes, _ = integral_parameters(plan, flex)
+    length = rates_length(size, read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS))
+    combine(lane, ws, E, x, size, pars, straight, E_slopes, 9*size)
+    combine(lane, ws, W, rates, size, pars, NOTHING, rate_slopes, length)
+
+
+def acting(lane, plan, ws):
+    """1 where elastic forces act; 0 where loops are corrected, and no dynamics is asked for."""
+    return load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION)
+
+
+flexible_loops_only(acting, lambda lane, plan, ws: 1.0)
+
+
+@leaf
+def elastic_forces(lane, plan, pars, ws, row, to, stride):
+    """K (eta - rest) + D eta' of all modes, `stride` apart."""
+    (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
+    q, v, at = read(plan, row + f.Q), read(plan, row + f.V), body_parameters(plan, flex)[3]
+    if read(plan, flex + f.DIAGONAL):
+        for r in range(n):
+            K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
+            store(lane, ws, to + stride*r, act*(read(pars, at + r) + K*load(lane, ws, q + r) + D*load(lane, ws, v + r)))
+    else:
+        for r in range(n):
+            force, K, D = zero(lane) + read(pars, at + r), at + n + n*r, at + n + n*n + n*r
+            for s in range(n):
+                force = force + read(pars, K + s)*load(lane, ws, q + s) + read(pars, D + s)*load(lane, ws, v + s)
+            store(lane, ws, to + stride*r, act*force)
+
+
+@leaf
+def deform_body(lane, plan, pars, ws, row, k, A, omega):
+    """Rows D, g, z_f of all modes and carried fields, and J, h, z of the body, for its rate omega and acceleration A (body axes):
+
+        J = J0 + sum_r eta_r sym(N_r(0) + N_r)       n = J alpha + h x a + w x J w + sum_r eta_r' (2 N_r w + h_r')
+        h = h0 + sum_r eta_r t_r                     f = m a + alpha x h + w x (w x h + 2 sum_r eta_r' t_r)
+        g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
+    """
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    bent, turning, x, rates, _, _ = deformed_blocks(plan, flex)
+    straight, at_t, _, _, _ = integral_parameters(plan, flex)
+    has_pairs, has_turns = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS)
+    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), body_parameters(plan, flex)[0]
+    alpha, a = A
+    no = zero(lane)
+    o = (no, no, no)
+    added, moment, spin, slide = (no, no, no, no, no, no), o, o, o      # sums of eta (E(0) + E), eta t, eta' (2 N w + h'), eta' t
+    if size > n:
+        carry_fields(lane, plan, pars, ws, row)
+    else:
+        x, rates = read(plan, row + f.Q), read(plan, row + f.V)
+    if has_pairs:
+        bend_integrals(lane, plan, pars, ws, row, x, rates)
+    for r in range(n, size):
+        store(lane, ws, rows + length*r + at_z, no)
+    elastic_forces(lane, plan, pars, ws, row, rows + at_z, length)
+    for r in range(size):
+        E, t = add((no, no, no, no, no, no, no, no, no), read9(pars, straight + 9*r)), read3(pars, at_t + 3*r)
+        if has_pairs:
+            E = load9(lane, ws, bent + 9*r)
+        h, N_omega = axial(E), trace_less(E, omega)
+        z = load(lane, ws, rows + length*r + at_z) + dot(h, alpha) + dot(t, a) - dot(omega, N_omega)
+        if has_pairs:
+            z = z + dot(omega, load3(lane, ws, turning + 3*r))
+            spin = add(spin, scale(2.0*load(lane, ws, rates + r), N_omega))
+        copy_block(lane, ws, rows + length*r, pars, mass + padded(n)*r, n)
+        store(lane, ws, rows + length*r + at_g, ((h, t), z))
+    for r in range(size*has_pairs):                             # a loop of its own: all sums at once do not fit the registers
+        E, t, eta = load9(lane, ws, bent + 9*r), read3(pars, at_t + 3*r), load(lane, ws, x + r)
+        E_0 = read9(pars, straight + 9*r)
+        added, moment = add(added, scale(eta, symmetric_part(add(E, E_0)))), add(moment, scale(eta, t))
+        slide = add(slide, scale(load(lane, ws, rates + r), t))
+    for r in range(size*has_turns):
+        spin = add(spin, scale(load(lane, ws, rates + r), load3(lane, ws, turning + padded(3*size) + 3*r)))
+    b = k*f.HINGE_PARS
+    J = add(add(read6(pars, b + f.INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
+    h = add(read3(pars, b + f.MOMENT), moment)
+    n_own = add(add(sym_times(J, alpha), cross(h, a)), add(cross(omega, sym_times(J, omega)), spin))
+    f_own = add(add(scale(read(pars, b + f.MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
+    store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J, (J, h, (n_own, f_own)))
+    distribute_carried(lane, plan, ws, row)
+
+
+@leaf
+def distribute_carried(lane, plan, ws, row):
+    """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
+    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + f.V)
+    _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
+    wrench = read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
+    for a in range(size - n):
+        field, S, bias = rows + length*(n + a), slopes + padded(n)*a, zero(lane)
+        for r in range(n):
+            bias = bias + load(lane, ws, bends + padded(n)*a + r)*load(lane, ws, v + r)
+        accumulate(lane, ws, wrench, scale(bias, load_spatial(lane, ws, field + at_g)))
+        accumulate(lane, ws, field + at_z, bias)                # fields are mass-orthonormal
+        for r in range(n):                                      # D + m S + S m^T + S S, m the field's mass with the modes
+            mixed, slope, mode, first = load(lane, ws, field + r), load(lane, ws, S + r), rows + length*r, pack_start(lane, r)
+            add_two_rows(lane, ws, mode + first, mixed + slope, S + first, slope, field + first, n - first)
+            add_row(lane, ws, mode + at_g, slope, field + at_g, at_z + 1 - at_g)
+            accumulate(lane, ws, mode + at_z, mixed*bias)
+
+
+@leaf
+def accelerate_modes(lane, plan, ws, row):
+    """The share of modal accelerations in the body's wrench and in the modal forces: g eta'', D eta''."""
+    flex, n = flex_of(plan, row)
+    rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
+    vdot, wrench = read(plan, row + f.VDOT), read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
+    for r in range(n):
+        mode, acceleration = rows + length*r, load(lane, ws, vdot + r)
+        accumulate(lane, ws, wrench, scale(acceleration, load_spatial(lane, ws, mode + at_g)))
+        force = acceleration*load(lane, ws, mode + r)
+        for s in range(r + 1, n):                               # of D the upper triangle counts
+            D = load(lane, ws, mode + s)
+            force = force + load(lane, ws, vdot + s)*D
+            accumulate(lane, ws, rows + length*s + at_z, acceleration*D)
+        accumulate(lane, ws, mode + at_z, force)
+
+
+def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
+    """Acceleration of the kinds MODAL and NODE, with modal accelerations if asked; and what it demands of a MODAL body."""
+    flex, _ = flex_of(plan, row)
+    bias = read(plan, flex + f.FLEX_WS) + f.MODAL_BIAS
+    if read(plan, row + f.KIND) == NODE:
+        bias = read(plan, row + f.NODE_WS) + f.NODE_BIAS
+    A = add(A, (load3(lane, ws, bias), ZERO))
+    if with_vdot:
+        A = modal_add(lane, plan, ws, row, A, read(plan, modal_row(plan, flex) + f.VDOT))
+    if read(plan, row + f.KIND) == MODAL:
+        deform_body(lane, plan, pars, ws, row, k, unrotate_spatial(C, A), unrotate(C, omega))
+        if with_vdot:
+            accelerate_modes(lane, plan, ws, row)
+    return A
+
+
+flexible_only(modal_accelerated, lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)

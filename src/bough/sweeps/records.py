@@ -182,7 +182,7 @@ FREE_MOTION = Record(
     Field("FREE_LOOP", "its loop", to="loop"),
     Field("FREE_KIND", "what moves", codes=FREE_KINDS),
     Field("FREE_TORQUE", "torque", to="ws.u"),
-    size_name="FREE_ROW", prefix="FREE_", written="compile.loop_freedoms", read="sweeps.loop_loads")
+    size_name="FREE_ROW", prefix="FREE_", written="compile.loop_tables", read="sweeps.closures")
 
 FRONT = Record(
     "front", "plan", "a front of multipliers that passes a hinge",
@@ -326,7 +326,7 @@ FREE_PARAMETERS = Record(
     Field("FREE_STIFFNESS", "stiffness", (), "N m/rad or N/m"),
     Field("FREE_REST", "coordinate without force", (), "rad or m"),
     Field("FREE_DAMPING", "damping", (), "N m s/rad or N s/m"),
-    size_name="FREE_PARS", prefix="FREE_", written="compile.loop_freedoms", read="sweeps.loop_loads")
+    size_name="FREE_PARS", prefix="FREE_", written="compile.loop_tables", read="sweeps.closures")
 
 CLOUD_PARAMETERS = Record(
     "cloud", "pars", "of one body; of four bodies each number is a block of four",
@@ -457,13 +457,13 @@ MODAL_RECORD = Record(
     Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
     padding(2),
     Field("MODAL_ROWS", "rows of the modes", (0,)),
-    prefix="MODAL_", written="sweeps.deform, modes", read="sweeps.deform, modes, modal, links")
+    prefix="MODAL_", written="sweeps.modes", read="sweeps.modes, modal, calls")
 
 MODAL_BLOCKS = Blocks(
     "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
     Block("rows", "for each of N: D (n), g (6), z_f, 0, columns of a front"),
     Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
-    written="sweeps.deform, modes", read="sweeps.modal, modal_fronts, composite")
+    written="sweeps.modes", read="sweeps.modal, modal_fronts, composite")
 
 NODE_RECORD = Record(
     "node", "ws", "a node of a flexible body",
@@ -485,7 +485,7 @@ FLEXIBLE_SCRATCH = Blocks(
     Block("rates", "of these", "m kg^0.5/s"),
     Block("slopes", "of the carried coordinates: p rows of n"),
     Block("bends", "rates of the slopes", "1/s"),
-    written="sweeps.deform", read="sweeps.deform")
+    written="sweeps.modes", read="sweeps.modes")
 
 NODE_SCRATCH = Blocks(
     "node scratch", "ws", "while a node is visited", node_scratch,
@@ -576,7 +576,7 @@ KINEMATICS = Record(
     Field("KINEMATICS_ATTITUDE", "attitude", (3, 3)),
     Field("KINEMATICS_RATE", "angular rate", (3,), "rad/s"),
     Field("KINEMATICS_ACCELERATION", "angular, and linear less gravity", (6,), "rad/s^2, m/s^2"),
-    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.kinematics", read="sweeps.calls, analyze.body_motion")
+    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.motion", read="sweeps.calls, analyze.body_motion")
 
 LINK = Record(
     "link", "out", "a link of the partitioned tree, for the operators; of a node, its shapes (6 n) follow",
@@ -585,14 +585,14 @@ LINK = Record(
     Field("LINK_ACCELERATION", "remainder acceleration", (6,), "rad/s^2, m/s^2"),
     Field("LINK_DEMAND", "what that demands of its own mass; of a flexible body in its own axes", (6,), "N m, N"),
     Field("LINK_APPLIED", "what is applied to it", (6,), "N m, N"),
-    size_name="LINK_ROW", prefix="LINK_", written="sweeps.links", read="analyze.operators.links")
+    size_name="LINK_ROW", prefix="LINK_", written="sweeps.calls", read="analyze.operators.state_links")
 
 LINK_FLEXIBLE = Record(
     "flexible link", "out", "behind a link that is a flexible body; shapes of the inboard node (6 n) follow",
     Field("LINK_J", "inertia", (6,), "kg m^2"),
     Field("LINK_H", "first moment", (3,), "kg m"),
     Field("LINK_MODES", "for each of n modes its row of D (n), g and z_f", (0,)),
-    prefix="LINK_", written="sweeps.links", read="analyze.operators.links")
+    prefix="LINK_", written="sweeps.calls", read="analyze.operators.state_links")
 
 RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
 BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))

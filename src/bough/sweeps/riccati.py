@@ -1,4 +1,8 @@
-"""The articulated-body recursion over links of any size, for the operators: D, G and P of the partitioned tree and of whole joints.
+"""Rows of the recursion over links: numbers in one array, counted in packs of four, padded with zeros.
+
+A row of carried coordinates has an even number of packs, so that two are worked on together; sums of rows stay in registers.
+
+The articulated-body recursion over links of any size, for the operators: D, G and P of the partitioned tree and of whole joints.
 
 One code serves a hinge of one degree of freedom and a whole flexible body with its joint.  A link has u coordinates of its own,
 each also a speed of it and none that its inner link sees, and m others, which Phi carries:
@@ -8,17 +12,92 @@ each also a speed of it and none that its inner link sees, and m others, which P
 with B the rows of the inner link's own coordinates, E the identity if both links carry equally many coordinates, and otherwise
 nothing, and U what a lever arm adds.  `operators.packing` finds such coordinates, and what of this is empty.
 
-All numbers are in one array of packs, see `sweeps.link_rows`, which begins with a row of zeros.  What is kept of each link:
+All numbers are in one array of packs, see below, which begins with a row of zeros.  What is kept of each link:
 
     P          articulated inertia, rows [own, carried]; of own rows the upper triangle counts, carried rows have no own part
     [D', X']   a row a speed: X = H P and D = H X^T without the rows before, D = L d L^T, X' = L^-1 X; 1/d on the diagonal
     -X'/d      gains
-"""
-from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, lanes_like, load, quads_of, read, store
-from bough.sweeps.blocks import NOTHING, eliminate_all
-from bough.sweeps.link_rows import carry_row, copy_row, dot_rows, packs_of, pairs_of, sum_rows
 
+One solution with the factors of `sweeps.riccati`: M^-1 tau, by a recursion inward and one outward over links of any size.
+"""
+
+from bough.kernels.jit import kernel, leaf
+from bough.kernels.lanes import align_stack, lanes_like, load, quads_of, read, register3, store, total, zero
+from bough.sweeps.blocks import NOTHING, eliminate_all
+
+
+@leaf
+def packs_of(n):
+    """Packs that hold n numbers."""
+    return (n + 3) >> 2
+
+
+@leaf
+def pairs_of(m):
+    """The same, an even number of them."""
+    return ((m + 7) >> 3) << 1
+
+
+@leaf
+def first_packs(quads, ws, start, p):
+    """Packs p and p + 1 from `start` on; zero from NOTHING."""
+    if start is None:
+        return zero(quads), zero(quads)
+    return load(quads, ws, start + p), load(quads, ws, start + p + 1)
+
+
+@leaf
+def sum_rows(ws, to, start, packs, n, source, factors, at, stride):
+    """Row `to` of some packs = row `start` (or NOTHING) + the sum of n rows from `at` on, `stride` apart, times numbers of `source`
+    from `factors` on."""
+    quads = quads_of(ws)
+    for p in range(0, packs - 1, 2):
+        a, b = first_packs(quads, ws, start, p)
+        for s in range(0, n - 2, 3):
+            e, f, g = read(source, factors + s), read(source, factors + s + 1), read(source, factors + s + 2)
+            first, second, third = at + stride*s + p, at + stride*(s + 1) + p, at + stride*(s + 2) + p
+            a = a + (e*load(quads, ws, first) + f*load(quads, ws, second) + g*load(quads, ws, third))
+            b = b + (e*load(quads, ws, first + 1) + f*load(quads, ws, second + 1) + g*load(quads, ws, third + 1))
+        for s in range(n - n % 3, n):
+            e, first = read(source, factors + s), at + stride*s + p
+            a, b = a + e*load(quads, ws, first), b + e*load(quads, ws, first + 1)
+        store(quads, ws, to + p, (a, b))
+    if packs & 1:
+        a, _ = first_packs(quads, ws, start, packs - 1)
+        for s in range(n):
+            a = a + read(source, factors + s)*load(quads, ws, at + stride*s + packs - 1)
+        store(quads, ws, to + packs - 1, a)
+
+
+@leaf
+def carry_row(ws, to, base, same, packs, row, lever, lever_packs, first, m):
+    """Row `to` = base + same + row U^T: `lever` is U^T from its row `first` on, of m, and reaches over `lever_packs`."""
+    quads = quads_of(ws)
+    for p in range(packs):
+        a = load(quads, ws, base + p) + load(quads, ws, same + p)
+        if p < lever_packs:
+            for c in range(first, m):
+                a = a + read(ws, 4*row + c)*load(quads, ws, lever + lever_packs*(c - first) + p)
+        store(quads, ws, to + p, a)
+
+
+@leaf
+def copy_row(ws, to, at, packs):
+    quads = quads_of(ws)
+    for p in range(packs):
+        store(quads, ws, to + p, load(quads, ws, at + p))
+
+
+@leaf
+def dot_rows(ws, i, j, packs, start):
+    """start + the product of two rows."""
+    quads, a = quads_of(ws), register3((start, 0.0, 0.0))
+    for p in range(packs):
+        a = a + load(quads, ws, i + p)*load(quads, ws, j + p)
+    return total(a)
+
+
+# ---- riccati ---------------------------------------------------------------------------------------------------------------
 # a row of table: its inner link (-1: the ground), numbers of speeds n, own coordinates u and carried ones m; its form; where h, P,
 # [D', X'], gains are, where P_plus goes, and where P of the inner link is before that is added; 1 if P_plus is all that the inner
 # link has; where B, B^T are; rows of U, its first column, where U, U^T are; 1 if E is there; where its vector and its speeds start
@@ -148,3 +227,102 @@ def riccati(table, scratch, ws):
                 propagate_inertia_inward(table, k, m, i, read(table, i + CARRIED), ws, scratch)
             else:
                 propagate_inertia_inward(table, k, 6, i, 6, ws, scratch)
+
+
+# ---- link solution ---------------------------------------------------------------------------------------------------------
+@leaf
+def gather_bias(lane, table, k, n, u, m, ws, tau, vdot):
+    """e = L^-1 (tau - H z), d^-1 e is kept, z_plus = z + X'^T d^-1 e [JR 58]."""
+    v, z, rows, H = read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS), read(table, k + HINGE)
+    wide, at_X = pairs_of(m), packs_of(n)
+    own, length = 4*(z - packs_of(u)), at_X + wide
+    for j in range(n):
+        e = -read(tau, v + j)
+        e = e + read(ws, own + j) if j < u else dot_rows(ws, H + wide*(j - u), z, wide, e)
+        for s in range(j):
+            e += read(ws, 4*(rows + length*s) + j)*read(vdot, v + s)
+        store(lane, vdot, v + j, -e*read(ws, 4*(rows + length*j) + j))
+    sum_rows(ws, z, z, wide, n, vdot, v, rows + at_X, length)
+
+
+@leaf
+def propagate_bias_inward(table, k, m, i, m_i, ws):
+    """z of the inner link gets Phi z_plus [JR 58]."""
+    z, z_i, own_i = read(table, k + VECTOR), read(table, i + VECTOR), packs_of(read(table, i + OWN))
+    own, lever_packs, lever_t = z_i - own_i, packs_of(read(table, k + LEVER_ROWS)), read(table, k + LEVER_T)
+    sum_rows(ws, own, own, own_i, m, ws, 4*z, read(table, k + SHAPES_T), own_i)
+    carry_row(ws, z_i, z_i, read(table, k + SHARED)*z, pairs_of(m_i), z, lever_t, lever_packs, read(table, k + LEVER_FROM), m)
+
+
+@leaf
+def propagate_outward(table, k, m, i, ws):
+    """alpha_plus = Phi^T alpha of the inner link [JR 58]."""
+    wide, alpha, alpha_i, u_i = pairs_of(m), read(table, k + VECTOR), read(table, i + VECTOR), read(table, i + OWN)
+    start, own = read(table, k + SHARED)*alpha_i, 4*(alpha_i - packs_of(u_i))
+    sum_rows(ws, alpha, start, wide, read(table, k + LEVER_ROWS), ws, 4*alpha_i, read(table, k + LEVER), wide)
+    if u_i > 0:
+        sum_rows(ws, alpha, alpha, wide, u_i, ws, own, read(table, k + SHAPES), wide)
+
+
+@leaf
+def scatter_solution(lane, table, k, n, u, m, ws, vdot):
+    """v' = L^-T d^-1 (e - X' alpha_plus), alpha = alpha_plus + H^T v' [JR 58]."""
+    v, alpha, rows = read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS)
+    gains, H, wide = read(table, k + GAINS), read(table, k + HINGE), pairs_of(m)
+    own, length = 4*(alpha - packs_of(u)), packs_of(n) + wide
+    for j in range(n):
+        store(lane, vdot, v + j, dot_rows(ws, gains + wide*j, alpha, wide, read(vdot, v + j)))
+    for j in range(n - 2, -1, -1):
+        e = 0.0
+        for s in range(n - 1, j, -1):                           # the newest last: the others do not wait for it
+            e += read(ws, 4*(rows + length*j) + s)*read(vdot, v + s)
+        store(lane, vdot, v + j, read(vdot, v + j) - read(ws, 4*(rows + length*j) + j)*e)
+    for j in range(u):
+        store(lane, ws, own + j, read(vdot, v + j))
+    if n > u:
+        sum_rows(ws, alpha, alpha, wide, n - u, vdot, v + u, H, wide)
+
+
+@leaf
+def inward(lane, table, k, n, u, m, i, m_i, ws, tau, vdot):
+    if n > 0:
+        gather_bias(lane, table, k, n, u, m, ws, tau, vdot)
+    if i >= 0 and not read(table, k + DIRECT):
+        propagate_bias_inward(table, k, m, i, m_i, ws)
+
+
+@leaf
+def outward(lane, table, k, n, u, m, i, ws, vdot):
+    if i < 0:
+        copy_row(ws, read(table, k + VECTOR), 0, pairs_of(m))
+    elif not read(table, k + DIRECT):
+        propagate_outward(table, k, m, i, ws)
+    if n > 0:
+        scatter_solution(lane, table, k, n, u, m, ws, vdot)
+
+
+@kernel
+def solve_links(table, tau, vdot, vectors, end, ws):
+    """vdot = M^-1 tau, in the order of the links, whose vectors are from `vectors` to `end` of ws."""
+    align_stack()
+    lane, quads, last = lanes_like(ws), quads_of(ws), TABLE_ROW*(table.shape[0] - 1)
+    for p in range(vectors, end):
+        store(quads, ws, p, 0.0)
+    for k in range(last, -1, -TABLE_ROW):
+        n, u, m, form = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), read(table, k + FORM)
+        i = TABLE_ROW*read(table, k + INNER_LINK)
+        if form == HINGED:
+            inward(lane, table, k, 1, 0, 6, i, 6, ws, tau, vdot)
+        elif form == RIGID:
+            inward(lane, table, k, n, u, 6, i, 6, ws, tau, vdot)
+        else:
+            inward(lane, table, k, n, u, m, i, read(table, max(i, 0) + CARRIED), ws, tau, vdot)
+    for k in range(0, last + 1, TABLE_ROW):
+        n, u, m, form = read(table, k + SPEEDS), read(table, k + OWN), read(table, k + CARRIED), read(table, k + FORM)
+        i = TABLE_ROW*read(table, k + INNER_LINK)
+        if form == HINGED:
+            outward(lane, table, k, 1, 0, 6, i, ws, vdot)
+        elif form == RIGID:
+            outward(lane, table, k, n, u, 6, i, ws, vdot)
+        else:
+            outward(lane, table, k, n, u, m, i, ws, vdot)

@@ -22,7 +22,7 @@ from bough.compile.batch import start
 from bough.compile.state_layout import Floats
 from bough.kernels.lanes import aligned
 from bough.sweeps import riccati as f
-from bough.sweeps.link_solution import solve_links
+from bough.sweeps.riccati import solve_links
 
 
 @dataclass(slots=True)

@@ -1,19 +1,81 @@
-"""One step of an explicit Runge-Kutta method, from its tableau [B 6].
+"""Closing loops after a step: positions, then speeds, moved back by the least kinetic energy [B 16].
 
-    stepper   tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
-    work      x at the start of the step | k of each stage | controls | a saved state
+    M dq = J^T lambda,  J dq = -phi         repeated until phi is small enough that the last change closes it
+    M dv = J^T lambda,  J dv = -J v
+
+Each is the dynamics of the system at rest without loads, so the sweeps that find accelerations find these changes too.
+
+One step of an explicit Runge-Kutta method, from its tableau [B 6].
+
+stepper   tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
+work      x at the start of the step | k of each stage | controls | a saved state
 """
+
 from bough.integrate.compiled.callback import evaluate_controls
-from bough.integrate.compiled.corrections import begin_correction, corrections_of, end_correction
-from bough.integrate.compiled.tableaus import CROMER, HEADER, SPEEDS, STAGES
+from bough.integrate.compiled.tableaus import CORRECTIONS, CROMER, HEADER, SPEEDS, STAGES
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, get_lane, load, load4, put_lane, read, scale, sqrt, store, width_of
+from bough.kernels.lanes import accumulate, get_lane, load, load4, loops_only, put_lane, read, scale, sqrt, store, width_of, zero
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
 
+
+CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its square, over the size of the loop
+
+
+def corrections_of(lane, tableau):
+    """How many changes follow a step at most."""
+    return int(tableau[CORRECTIONS])
+
+
+loops_only(corrections_of, lambda lane, tableau: 0)
+
+
+def begin_correction(lane, plan, ws, saved, speeds):
+    """Save the state, and set it to rest without controls; the distance in ws from the speeds to the saved ones."""
+    x, weights = read(plan, f.WS_X), read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION
+    for i in range(read(plan, f.N_X)):
+        store(lane, ws, saved + i, load(lane, ws, x + i))
+    for i in range(read(plan, f.NV)):
+        store(lane, ws, x + read(plan, f.NQ) + i, zero(lane))
+    for i in range(read(plan, f.N_U)):
+        store(lane, ws, read(plan, f.WS_U) + i, zero(lane))
+    if speeds:
+        store(lane, ws, weights, (0.0, 1.0, 0.0))
+    else:
+        store(lane, ws, weights, (0.0, 0.0, 1.0))
+    return saved - x
+
+
+loops_only(begin_correction, lambda lane, plan, ws, saved, speeds: 0)
+
+
+def end_correction(lane, plan, ws, saved, speeds):
+    """Add the change to the state; whether it leaves the loops closed."""
+    nq, x, change = read(plan, f.NQ), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
+    for i in range(read(plan, f.NV)):
+        store(lane, ws, x + nq + i, load(lane, ws, change + i))
+    if speeds:
+        for i in range(read(plan, f.NV)):
+            accumulate(lane, ws, x + nq + i, load(lane, ws, saved + nq + i))
+    else:
+        scatter_rates(lane, plan, ws)
+        for i in range(nq):
+            accumulate(lane, ws, x + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
+        for i in range(nq, read(plan, f.N_X)):
+            store(lane, ws, x + i, load(lane, ws, saved + i))
+    closed = True
+    for i in range(width_of(lane)):
+        closed = closed and -get_lane(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, i) < CLOSE_ENOUGH
+    return closed
+
+
+loops_only(end_correction, lambda lane, plan, ws, saved, speeds: True)
+
+
+# ---- stepping --------------------------------------------------------------------------------------------------------------
 INSIDE = 1e-9            # a stage at the end of a step looks up time tables this share of the step before it
 
 
