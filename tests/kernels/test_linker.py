@@ -95,7 +95,7 @@ def test_a_failure_is_raised_in_the_thread_that_met_it(monkeypatch):
 THREADS = """
 import sys, threading
 import numpy as np
-from tests.test_linker import pendulum
+from tests.kernels.test_linker import pendulum
 import bough
 models = [pendulum(), pendulum(motion=bough.Polynomial([0.1, 0.2]))]
 found, start = [None, None], threading.Barrier(2)
@@ -237,7 +237,7 @@ import sys
 import numpy as np
 from bough.kernels.linker import link
 from bough.sweeps import calls, fields as f
-from tests.test_linker import pendulum
+from tests.kernels.test_linker import pendulum
 model = pendulum()
 tables, double = model.tables, np.longdouble
 rows = [np.array(row, double)[None] for row in ([0.0, 0.0], [0.3, 0.1, 1.0, 2.0], np.zeros(tables.n_u), [0.0, 0.0])]
