@@ -7,7 +7,7 @@ from scipy.sparse.linalg import cg
 
 import bough
 from bough.analyze import partition_table
-from bough.analyze.operators import operator, spatial_operators, split
+from bough.analyze.operators import operator, spatial_operators, state_links
 from tests.support.compare import EPS, assert_same, solved_scale, solving
 from tests.support.mechanisms import four_bar
 from tests.support.operator_states import beam_tree, states
@@ -124,7 +124,7 @@ def test_a_singular_joint_is_named():
         ops.log_det()
 
 
-DOCUMENTED = (operator, spatial_operators, split, partition_table)
+DOCUMENTED = (operator, spatial_operators, state_links, partition_table)
 
 
 @pytest.mark.parametrize("module", DOCUMENTED)

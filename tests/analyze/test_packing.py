@@ -2,8 +2,7 @@
 import numpy as np
 import pytest
 
-from bough.analyze.operators.articulated_links import articulate
-from bough.analyze.operators.packing import packed, packs, pairs, rows_of
+from bough.analyze.operators.articulated_links import articulate, packed, packs, pairs, rows_of
 from bough.bench.mechanisms import chain
 from bough.sweeps import riccati as f
 from tests.support.compare import assert_same, solved_scale, solving

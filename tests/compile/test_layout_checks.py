@@ -8,7 +8,7 @@ import pytest
 import bough
 from bough.compile.assemble import build_tables
 from bough.compile.layout import InputWrench
-from bough.compile.layout_checks import LayoutError
+from bough.compile.sections import LayoutError
 from bough.sweeps import fields as f
 
 EXAMPLES = sorted((Path(bough.__file__).parent / "examples").glob("*.yaml"))

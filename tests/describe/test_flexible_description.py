@@ -14,13 +14,12 @@ from scipy.io import mmwrite
 
 import bough
 from bough.describe import Body, CentralGravity, Frame, Revolute, System, TimeTable, Wheel, Wrench, json_schema, load
-from bough.describe.flexible_mapping import read_flexible, write_flexible
-from bough.describe.flexible_recipes import BeamRecipe, MatricesRecipe, SolidRecipe
+from bough.describe.flexible_recipes import BeamRecipe, MatricesRecipe, SolidRecipe, read_flexible, write_flexible
 from bough.describe.references import reference_problems
 from bough.elements import Bushing
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody, beam, beam_model, box, from_matrices, solid
-from bough.flex.recipe import recipe_of
+from bough.flex.flexible_body import recipe_of
 from tests.describe.test_yaml_format import accepts
 
 BOOM = beam(4.0, EI=800.0, mass_per_length=1.5, modes=4)

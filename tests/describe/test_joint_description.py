@@ -19,8 +19,8 @@ from bough.describe import (
     Universal,
     Weld,
 )
-from bough.describe.axes import axis
-from bough.describe.joint_kinds import read_joint, write_joint
+from bough.describe.joint import read_joint, write_joint
+from bough.describe.numeric import axis
 from bough.errors import DescriptionError
 from tests.support.described_systems import directions, joints
 

@@ -26,7 +26,7 @@ from bough.describe import (
     Universal,
     Weld,
 )
-from bough.describe.joint_kinds import read_joint, write_joint
+from bough.describe.joint import read_joint, write_joint
 from bough.describe.motions import MOTION, read_motion, write_motion
 from bough.errors import DescriptionError
 from tests.describe.test_yaml_format import accepts

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from bough.describe import Body, Revolute
-from bough.describe.axes import PRINCIPAL, axis, letter
+from bough.describe.numeric import PRINCIPAL, axis, letter
 from bough.describe.orientation import IDENTITY, orientation
 from bough.errors import DescriptionError
 

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from bough.describe import System, json_schema, load
-from bough.describe.yaml_io import read
+from bough.describe.document import read
 from bough.errors import DescriptionError
 from tests.support.described_systems import systems
 

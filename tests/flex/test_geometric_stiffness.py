@@ -5,9 +5,7 @@ import pytest
 from scipy.linalg import logm
 
 from bough.flex import beam
-from bough.flex.beam_element import beam_grid
-from bough.flex.beam_geometric import second_order_displacements
-from bough.flex.beam_sections import sections
+from bough.flex.beam import beam_grid, second_order_displacements, sections
 from tests.support.rods import integrate_rod
 
 FLAP = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}  # Wright et al. 1982, hub radius zero

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bough.errors import DescriptionError
-from bough.flex.integrals import ModalIntegrals
-from bough.flex.nodes import MassPoints
+from bough.flex.integrals import MassPoints, ModalIntegrals
 from tests.support.point_oracle import random_points, required_forces
 
 ROUNDING = 1e-12

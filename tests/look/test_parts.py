@@ -135,7 +135,7 @@ def test_a_panel_is_drawn_as_wide_as_its_inertia_says():
 def test_beams_are_found_and_rings_are_not():
     beam = bough.beam(2.0, EI=10.0, mass_per_length=1.0, modes=2)
     assert len(chain(beam.outline)) == len(beam.outline.position)
-    from bough.flex.nodes import Outline
+    from bough.flex.integrals import Outline
 
     ring = np.array([[0, 1], [1, 2], [2, 0]])
     assert chain(Outline(np.eye(3), np.zeros((3, 3, 0)), ring)) is None

@@ -9,7 +9,7 @@ from bough.compile.state_layout import InputLayout, StateLayout
 
 
 def craft():
-    s = bough.System("craft", gravity=bough.CentralGravity(position=(7e6, 0, 0), velocity=(0, 7.5e3, 0)))
+    s = bough.System("craft", gravity=bough.CentralGravity(3.986e14, position=(7e6, 0, 0), velocity=(0, 7.5e3, 0)))
     s.body("bus", joint=bough.Free(), mass=20.0, inertia=(2, 3, 4))
     s.body("boom", parent="bus", joint=bough.Revolute("y"), mass=1.0, com=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))
     s.wheel("rw", body="bus", axis=(1, 0, 0), inertia=0.02, speed=100.0, torque=0.0)

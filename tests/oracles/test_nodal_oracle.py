@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bough.flex.integrals import ModalIntegrals
-from bough.flex.nodes import MassPoints
+from bough.flex.integrals import MassPoints, ModalIntegrals
 from tests.support.nodal_oracle import NodalOracle, Node, TreeBody
 from tests.support.point_oracle import random_points
 

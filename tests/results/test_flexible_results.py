@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 import bough
 import bough.results.deflections
 from bough.describe.settings import Quantity
-from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.deflections import displacements, outermost, rotations
 from bough.results.limbs import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
+from bough.results.summary import external_effects, nonconservative_effects
 from tests.support.result_runs import antenna, antenna_run, pendulum
 
 BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.flex.nodes import MassPoints
+from bough.flex.integrals import MassPoints
 
 
 def tilde(a):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bough.flex.nodes import MassPoints
+from bough.flex.integrals import MassPoints
 from tests.support.nodal_oracle import rate_map, rate_map_rate, turn
 
 

@@ -5,11 +5,10 @@ import numpy as np
 
 from bough.analyze.body_motion import bodies_in
 from bough.analyze.equations_of_motion import inverse
-from bough.analyze.loop_forces import balancing_forces
-from bough.compile.batch import Batch
+from bough.analyze.reactions import balancing_forces
+from bough.compile.batch import Batch, call, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import holdable
-from bough.compile.kernel_calls import call, workspace
 from bough.compile.state_layout import Floats
 from bough.sweeps import calls
 from bough.sweeps import fields as f

@@ -1,4 +1,8 @@
-"""The equations of closed loops: gaps, rates and accelerations with their Jacobian, and which of them are redundant."""
+"""The equations of closed loops: gaps, rates and accelerations with their Jacobian, and which of them are redundant.
+
+Assembly: the state nearest to one that is given that closes all loops, in position and in speed [B 16].
+"""
+
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.batch import Batch
+from bough.analyze.equations_of_motion import mass_matrices
+from bough.compile.batch import Batch, workspace
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.kernel_calls import workspace
 from bough.compile.loop_tables import Closure
 from bough.compile.state_layout import Floats
-from bough.errors import StateError
+from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
+from bough.progress import counted
 from bough.sweeps import calls
 from bough.sweeps.fronts import REDUNDANT
 from bough.sweeps.schema import padded
@@ -136,3 +141,119 @@ def idle_loops(model: CompiledModel) -> list[str]:
         _, J = gaps_at(model, q)
         moves |= [np.abs(J[rows]).max(initial=0.0) > 1e-9 for rows in row_slices(model.tables.fronts.closures)]
     return [name for name, moved_ in zip(model.system.loops, moves, strict=True) if not moved_]
+
+
+# ---- loop assembly ---------------------------------------------------------------------------------------------------------
+CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
+STEPS = 60                  # that assembly may take
+STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
+BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
+SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
+
+
+def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[Floats, Floats]:
+    """(batch, nq) and (batch, nv): the nearest states that close the loops; those of a tree as they are."""
+    if not model.system.loops:
+        return batch.q, batch.v
+    rows = counted(f"{model.system.name}: closing loops", batch.x)
+    states = [assemble_state(model, row.q, row.v, hold) for row in map(model.state, rows)]
+    return np.array([q for q, _ in states]), np.array([v for _, v in states])
+
+
+def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:
+    """Which entries of v the names of coordinates or joints mean; `what` the names are for."""
+    if isinstance(names, str):
+        names = (names,)
+    meant = np.zeros(model.nv, dtype=bool)
+    for name in names:
+        entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
+        if not entries:
+            known = [*model.names.v, *model.names.joints]
+            raise StateError(f"{what}: there is no coordinate or joint '{name}'{nearest(name, known)}")
+        meant[entries] = True
+    return meant
+
+
+def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[str]) -> tuple[Floats, Floats]:
+    """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
+    free = model.free & ~named_speeds(model, hold, "hold")
+    hold = [*([hold] if isinstance(hold, str) else hold), *model.holds]
+    q = assemble_position(model, np.array(q, float), free, hold)
+    rate, J = loop_terms(model, model.batch(q, v), SPEED)
+    v = v + least_change(model, q, J[0], -rate[0], free)
+    left, _ = loop_terms(model, model.batch(q, v), SPEED)
+    limit = 1e-9*max(1.0, float(np.abs(v).max(initial=0.0)))
+    if np.abs(left).max() > limit:
+        raise StateError(f"{open_loops(model, left[0], '/s')}: no speeds near those given close it{release(hold)}")
+    return q, v
+
+
+def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], hold: Sequence[str]) -> Floats:
+    """The closed position that Newton's steps find; where they get stuck, as in a singular position, from somewhere beside it."""
+    size, rng = max(closure.size for closure in model.tables.fronts.closures), np.random.default_rng(0)
+    least = np.array([np.inf])
+    for beside in BESIDE:
+        found, gap = approach(model, moved(model, q, beside*rng.uniform(-1.0, 1.0, model.nv)*free), free)
+        if np.abs(gap).max() <= CLOSED*max(1.0, size):
+            return found
+        if np.linalg.norm(gap) < np.linalg.norm(least):
+            least = gap
+    what = "it" if len(model.system.loops) == 1 else "all loops"
+    raise StateError(f"{open_loops(model, least)}: no position near the one given closes {what}{release(hold)}; give another "
+                     "starting position, or mend the lengths")
+
+
+def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Newton's steps, each shortened until it brings the ends nearer; and the gaps that they leave."""
+    gap, J = gaps_at(model, q)
+    for _ in range(STEPS):
+        if not gap.any():
+            break
+        change = least_change(model, q, J, -gap, free)
+        for share in SHARES:
+            trial = moved(model, q, share*change)
+            trial_gap, trial_J = gaps_at(model, trial)
+            with np.errstate(over="ignore"):
+                nearer = np.linalg.norm(trial_gap) < (1.0 - 0.1*share)*np.linalg.norm(gap)
+            if nearer:
+                break
+        else:
+            break                                                           # no nearer: closed to rounding, or never
+        q, gap, J = trial, trial_gap, trial_J
+    return q, gap
+
+
+def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
+    """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d; bodies rather move than bend."""
+    from scipy.linalg import solve_triangular  # slow to import
+    change, M = np.zeros(model.nv), mass_matrices(model, model.batch(q))[0]
+    for body in model.system.bodies.values():
+        if body.n_modes:
+            modes = model.modes(body.name)[1]
+            M[modes, modes] += body.elastic.K*STIFF_TIME**2
+    try:
+        L = np.linalg.cholesky(M[np.ix_(free, free)])
+    except np.linalg.LinAlgError:
+        return change                                                       # bent beyond what modes can tell
+    scaled = solve_triangular(L, J[:, free].T, lower=True)                  # (J L^-T)^T
+    y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
+    change[free] = solve_triangular(L.T, y, lower=False)
+    return change
+
+
+def open_loops(model: CompiledModel, gap: Floats, unit: str = "") -> str:
+    """Which loops are open most, and by how much: two or more that share the gap contradict each other."""
+    closures, found, worst = model.tables.fronts.closures, [], float(np.abs(gap).max())
+    for closure, rows in zip(closures, row_slices(closures), strict=True):
+        own = np.abs(gap[rows])
+        row = int(own.argmax())
+        if own[row] > 0.1*worst:
+            turned = row >= closure.rows - closure.rotations
+            amount = f"{own[row]/closure.size:.3g} rad" if turned else f"{own[row]:.3g} m"
+            found.append(f"'{closure.name}' is open by {amount}{unit} ({closure.labels[row]})")
+    return ("loop " if len(found) == 1 else "loops ") + ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
+
+
+def release(hold: Sequence[str]) -> str:
+    held = (hold,) if isinstance(hold, str) else tuple(hold)
+    return f" while {', '.join(held)} {'is' if len(held) == 1 else 'are'} held; hold less" if held else ""

@@ -1,15 +1,157 @@
-"""What joints transmit and what drives them: reactions, and the forces that hold locked and prescribed coordinates."""
+"""Forces of closed loops: from multipliers, from what balances given accelerations, and of springs and motors.
+
+What joints transmit and what drives them: reactions, and the forces that hold locked and prescribed coordinates.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from bough.analyze.body_motion import observe
+from bough.analyze.body_motion import Bodies, bodies_in, observe
 from bough.analyze.equations_of_motion import forward, inverse
-from bough.analyze.loop_forces import balancing_forces, with_loop_wrenches
+from bough.analyze.loop_constraints import POSITION, loop_terms, row_sizes, row_slices, true_rows
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.loop_tables import Closure, coordinate, dual, free_motions, held_motion
 from bough.compile.state_layout import Floats
+from bough.compile.tables import described_inputs
+from bough.describe import Frame
+from bough.errors import StateError
 from bough.sweeps import calls
+from bough.sweeps import fields as f
+from bough.sweeps.fronts import REDUNDANT
 
 
+@dataclass(frozen=True)
+class RowSpace:
+    """Matrices (batch, rows, nv) as left (values) right, and which combinations of rows, columns of left, say nothing."""
+    left: Floats            # (batch, rows, rows)
+    values: Floats          # (batch, rank at most)
+    right: Floats           # (batch, rank at most, nv)
+    null: Floats            # (batch, rows) of columns of left
+
+    @staticmethod
+    def of(rows: Floats) -> "RowSpace":
+        left, values, right = np.linalg.svd(rows)
+        null = np.ones(rows.shape[:2], dtype=bool)
+        null[:, :values.shape[1]] = values <= np.sqrt(REDUNDANT)*values.max(axis=1, initial=0.0, keepdims=True)
+        return RowSpace(left, values, right[:, :values.shape[1]], null)
+
+    @property
+    def void(self) -> Floats:
+        """(batch, rows, n): unit combinations of rows that say nothing, a column each; zero in states where one says something."""
+        return (self.left*self.null[:, None, :])[:, :, self.null.any(axis=0)]
+
+    def least(self, wanted: Floats) -> Floats:
+        """(batch, rows): the least x with rows^T x = wanted, as nearly as can be."""
+        n = self.values.shape[1]
+        along = np.einsum("bnv,bv->bn", self.right, wanted)
+        along = np.where(self.null[:, :n], 0.0, along/np.where(self.null[:, :n], 1.0, self.values))
+        return np.einsum("bin,bn->bi", self.left[:, :, :n], along)
+
+
+def least_norm(closures: Sequence[Closure], multipliers: Floats, J: Floats) -> Floats:
+    """Forces and moments (batch, rows) in SI units; of redundant ones those with the least sum of squares."""
+    sizes = row_sizes(closures)
+    void, forces = RowSpace.of(J/sizes[:, None]).void, multipliers*sizes
+    return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
+
+
+def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats) -> dict[str, Floats]:
+    """(batch, 6) by loop: [moment, force] of a's body on b's, at b's frame, in world axes."""
+    wrenches = {}
+    for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=True):
+        own, a, b = forces[:, rows], bodies.frame(loop.a), bodies.frame(loop.b)
+        x_a, R_a, x_b, R_b = a.position, a.attitude, b.position, b.attitude
+        directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)
+        held_forces, held_moments = own[:, :closure.rows - closure.rotations], own[:, closure.rows - closure.rotations:]
+        axes, moment = directions @ R_a.transpose(0, 2, 1), np.zeros((len(own), 3))
+        force = np.einsum("bj,bjk->bk", held_forces[:, :len(directions)], axes + np.zeros((len(own), 1, 1)))
+        if held == f.DISTANCE:
+            d = x_b - x_a
+            force = held_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
+        elif held == f.SQUARE:
+            axis = np.cross(R_a @ frame_a[0], R_b @ frame_b[0])
+            moment = held_moments*axis/np.linalg.norm(axis, axis=1, keepdims=True)
+        elif held:
+            axes = frame_a[:held] @ R_a.transpose(0, 2, 1)
+            moment = np.einsum("bj,bjk->bk", held_moments, axes + np.zeros((len(own), 1, 1)))
+        wrenches[closure.name] = np.concatenate([moment, force], axis=1)
+    return wrenches
+
+
+def holding_rows(model: CompiledModel, batch: Batch) -> Floats:
+    """(batch, rows, nv): the generalized forces of a unit force or moment in each row of the loops, SI units."""
+    return loop_terms(model, batch, POSITION)[1]/row_sizes(batch.tables.fronts.closures)[:, None]
+
+
+def balancing_forces(model: CompiledModel, batch: Batch, needed: Floats) -> tuple[Floats, Floats]:
+    """(batch, rows): the least forces of the loops that give the generalized forces needed where no coordinate is held, for drives
+    give the rest; and (batch, rows, nv), the generalized forces of units of them."""
+    J = holding_rows(model, batch)
+    return RowSpace.of(J[:, :, model.free]).least(needed[:, model.free]), J
+
+
+def with_loop_wrenches(model: CompiledModel, batch: Batch, forces: Floats) -> Batch:
+    """The batch with the wrenches of the loops, whose forces are (batch, rows), with those of the caller; without joint torques."""
+    bodies = bodies_in(model, model.batch(batch.q))
+    total = dict(batch.wrenches)
+    for name, wrench in loop_wrenches(model, bodies, model.tables.fronts.closures, forces).items():
+        loop = model.system.loops[name]
+        point = bodies.frame(loop.b).position
+        for end, sign in ((loop.a, -1.0), (loop.b, 1.0)):
+            if end.body != "world":
+                flexible = model.system.bodies[end.body].flexible
+                origin = bodies.frame(Frame(end.body, node=end.node))
+                moment = wrench[:, :3] + np.cross(point - origin.position, wrench[:, 3:])
+                vectors = sign*np.stack([moment, wrench[:, 3:]], axis=1)
+                if batch.frame == "body":
+                    vectors = np.einsum("bij,bci->bcj", origin.attitude, vectors)
+                place = end.body, None if flexible is None else end.node or flexible.inboard
+                total[place] = total.get(place, 0.0) + vectors.reshape(-1, 6)
+    return model.changed(batch, wrenches=total, torques=False, keep_welds=True)
+
+
+def constraint_forces(model: CompiledModel, batch: Batch, dynamics: str) -> dict[str, Floats]:
+    """(batch, 6) by loop: [moment, force] of a's body on b's through what the loop holds, at b's frame, in its axes."""
+    closures = batch.tables.fronts.closures
+    if not closures:
+        return {}
+    if dynamics == "cloud":
+        raise StateError("dynamics 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
+    found = forward(model, batch, "order-n" if dynamics == "auto" else dynamics)
+    multipliers = found.multipliers[:, true_rows(closures)]
+    _, J = loop_terms(model, batch, POSITION)
+    bodies = bodies_in(model, model.batch(batch.q))
+    world = loop_wrenches(model, bodies, closures, least_norm(closures, multipliers, J))
+    forces = {}
+    for loop in model.system.loops.values():
+        attitude = bodies.frame(loop.b).attitude + np.zeros((batch.n, 1, 1))
+        turned = np.einsum("bij,bci->bcj", attitude, world[loop.name].reshape(-1, 2, 3))
+        forces[loop.name] = turned.reshape(-1, 6)
+    return forces
+
+
+def free_wrenches(model: CompiledModel, bodies: Bodies) -> dict[str, Floats]:
+    """(batch, 6) by loop: [moment, force] of springs, dampers and motors on b, at b's frame, in world axes [B 14]."""
+    loops, motions = list(model.system.loops.values()), free_motions(model.system)
+    found = {loop.name: np.zeros((bodies.batch.n, 6)) for loop in loops}
+    torques = model.input_layout.view(described_inputs(model.tables, bodies.batch.t[:, 0])).loop_torques
+    for motion, torque in zip(motions, torques.T, strict=True):
+        loop = loops[motion.loop]
+        a, b = bodies.frame(loop.a), bodies.frame(loop.b)
+        d, along = b.position - a.position, motion.kind == f.ALONG
+        e = dual(motion, a.attitude, b.attitude)
+        rate = b.velocity - a.velocity - np.cross(a.rate, d) if along else b.rate - a.rate
+        force = torque - motion.damping*(e*rate).sum(axis=1)
+        if motion.stiffness:
+            force = force - motion.stiffness*(coordinate(motion, d, a.attitude, b.attitude) - motion.rest)
+        found[loop.name][:, 3*along:3*along + 3] += force[:, None]*e
+    return found
+
+
+# ---- reactions -------------------------------------------------------------------------------------------------------------
 def reactions(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     """(batch, bodies, 6): what the parent exerts on the body, at the joint's origin on the body, in the body's axes.
 

@@ -15,7 +15,7 @@ from bough.analyze.equations_of_motion import KERNELS
 from bough.bench.setups import save_figure, versions
 from bough.bench.timing import interleaved
 from bough.bench.zoo import ZOO, arms, limbs
-from bough.compile.kernel_calls import call, linked
+from bough.compile.batch import call, linked
 from bough.describe import System
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model

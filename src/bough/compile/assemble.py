@@ -1,28 +1,32 @@
-"""A valid system as tables: it is partitioned, everything gets its place, and the records are filled."""
+"""A valid system as tables: it is partitioned, everything gets its place, and the records are filled.
+
+Tables with other coordinates held and other stops in contact: what changes in a run [B 17].
+"""
+
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.cloud_tables import cloud_sums
-from bough.compile.coordinates import coordinate_place
+from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums
+from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.element_tables import element_rows
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
 from bough.compile.front_tables import FrontRows, front_rows
-from bough.compile.hold_tables import HoldTable, hold_table
+from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
-from bough.compile.loop_freedoms import free_rows
-from bough.compile.motion_tables import jumps, piecewise_cubic
-from bough.compile.parameters import body_parameters
+from bough.compile.loop_tables import free_rows
 from bough.compile.partition import Hinge, Partition, partition
-from bough.compile.sections import Contents
+from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.flex import FlexibleBody
-from bough.kernels.hinges import MODAL, NODE, REVOLUTE
+from bough.kernels.hinges import MODAL, NODE, REVOLUTE, WELD
 from bough.kernels.lanes import Features
+from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import padded, upper_triangle
 
@@ -56,7 +60,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     return tables
 
 
-def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray,
+def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray[np.float64],
                  time_tables: TimeTables, holds: HoldTable) -> tuple[Contents, Contents]:
     """All sections of plan and pars, in the order of `sweeps.records`."""
     plan, pars = Contents("plan"), Contents("pars")
@@ -103,7 +107,7 @@ def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) ->
     return nodes
 
 
-def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray) -> list[int]:
+def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
     """Sizes, and where sections start."""
     fronts = lay.ws.places["fronts"]
     return r.HEADER.row(
@@ -136,7 +140,7 @@ class FlexibleRows:
         self.numbers: Numbers = []
         self.row_at: dict[int, int] = {}                                # by hinge, in plan
         self.par_at: dict[int, int] = {}                                # by hinge, in pars
-        shared: dict[tuple, tuple[int, ModalForm]] = {}
+        shared: dict[tuple[Any, ...], tuple[int, ModalForm]] = {}
         for k, hinge in enumerate(parts.hinges):
             if hinge.flexible is None:
                 continue
@@ -258,3 +262,39 @@ def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], Tim
     for j, motion in enumerate(lay.frees):
         put(lay.first_free + j, motion.torque)
     return constants, time_tables
+
+
+# ---- switching -------------------------------------------------------------------------------------------------------------
+def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str]) -> Tables:
+    """The same tables with these coordinates held, and these stops in contact."""
+    changed = replace(tables, plan=tables.plan.copy(), tables=tables.tables.copy())
+    hinges, table = changed.rows("hinges"), changed.holds
+    hinges[table.hinges, f.SOLVED] = hinges[table.hinges, f.KIND]
+    for row, (name, hinge) in zip(changed.rows("holds"), zip(table.coordinates, table.hinges, strict=True), strict=True):
+        hold = holds.get(name)
+        row[f.HOLD_MODE] = f.LOOSE
+        if hold is None:
+            continue
+        hinges[hinge, f.SOLVED] = WELD
+        row[f.HOLD_MODE] = f.LOCKED
+        if hold.motion is not None:
+            at, terms = table.motions[name][hold.motion]
+            row[[f.HOLD_MODE, f.HOLD_MOTION, f.HOLD_TERMS]] = f.PRESCRIBED, at, terms
+            changed.tables[[at + f.MOTION_ORIGIN, at + f.MOTION_OFFSET]] = hold.origin, hold.offset
+    springs = changed.rows("springs")
+    springs[len(springs) - len(tables.stops):, f.SPRING_ACTS] = [name in contacts for name in tables.stops]
+    return with_clouds(changed)
+
+
+def with_clouds(tables: Tables) -> Tables:
+    """Tables that say which cloud each body is part of, and which hinges outboard of the base are unknown."""
+    rows, clouds = cloud_rows(tables.parts, tables.solved_kinds)
+    place = tables.sections["plan"]["clouds"]
+    place = Place(place.section, place.start, f.CLOUD_ROW*len(rows), len(rows))
+    flat = np.concatenate([tables.plan[:place.start], np.asarray(rows, np.int64).reshape(-1)])
+    flat[[f.CLOUD_BASE, f.CLOUDS, f.N_CLOUDS]] = base_hinge(tables.parts), place.start, len(rows)
+    changed = replace(tables, plan=flat,
+                      sections=tables.sections | {"plan": tables.sections["plan"] | {"clouds": place}})
+    joints = [k for k, hinge in enumerate(tables.parts.hinges) if hinge.flexible is None]
+    changed.rows("hinges")[joints, f.CLOUD] = np.array(clouds)[joints]
+    return changed

@@ -1,9 +1,16 @@
-"""The momentum cloud in the tables: sums of bodies, and which hinges add an equation [MC 23]."""
+"""The momentum cloud in the tables: sums of bodies, and which hinges add an equation [MC 23].
+
+The momentum cloud: whether its six equations are all that a model needs [MC 23].
+"""
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.partition import Hinge, Partition
-from bough.kernels.hinges import WELD
+from bough.compile.tables import Tables
+from bough.describe import CentralGravity, System
+from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import columns, padded, upper_triangle
 
@@ -36,3 +43,55 @@ def cloud_rows(parts: Partition, solved_kinds: list[int]) -> tuple[list[list[int
                 rows.append(r.CLOUD.row(hinge=k, inner=clouds[k]))
                 clouds[k] = len(rows)
     return rows, clouds
+
+
+# ---- cloud choice ----------------------------------------------------------------------------------------------------------
+BASES = ([FREE], [PRISMATIC]*3 + [SPHERICAL], [PRISMATIC]*3 + [REVOLUTE]*3)
+MOST_UNKNOWN, SHARE = 4, 4      # hinges of unknown motion up to which it is cheaper: so many, and one of so many hinges
+
+
+def cloud_problem(tables: Tables, system: System) -> str | None:
+    """Why the six equations do not do for what is held now; None if they do."""
+    bends = [body.name for body in system.bodies.values() if body.flexible is not None]
+    if bends:
+        return f"body '{bends[0]}' is flexible"
+    if isinstance(system.gravity, CentralGravity):
+        return "gravity is central"
+    return base_problem(tables) or unknown_problem(tables) or loop_problem(tables)
+
+
+def base_problem(tables: Tables) -> str | None:
+    """The tree must float by one joint of three translations and three rotations."""
+    hinges, solved, base = tables.parts.hinges, tables.solved_kinds, base_hinge(tables.parts)
+    if base == 0:
+        return "no body moves against the world"
+    kinds = [hinge.kind for hinge in hinges[1:base + 1]]
+    if kinds not in BASES:
+        return f"joint '{hinges[1].label}' of the base leaves it fewer than three translations and three rotations"
+    if solved[1:base + 1] != kinds:
+        return f"joint '{hinges[1].label}' of the base is held"
+    second = next((hinge for hinge in hinges[base + 1:] if hinge.inner == 0), None)
+    return None if second is None else f"joint '{second.label}' puts a second tree on the world"
+
+
+def unknown_problem(tables: Tables) -> str | None:
+    unknown = [hinge for hinge, kind in zip(tables.parts.hinges, tables.solved_kinds, strict=True) if kind == SPHERICAL]
+    outboard = [hinge for hinge in unknown if hinge.joint != tables.parts.hinges[1].joint]
+    return f"joint '{outboard[0].label}' turns freely in three ways; lock it, or give it single axes" if outboard else None
+
+
+def loop_problem(tables: Tables) -> str | None:
+    """No loop may hold a motion that is not given."""
+    for closure in tables.fronts.closures:
+        for k in (closure.a, closure.b):
+            while k != closure.meet:
+                if tables.solved_kinds[k] != WELD:
+                    return f"loop '{closure.name}' holds joint '{tables.parts.hinges[k].label}', whose motion is not given"
+                k = tables.parts.hinges[k].inner
+    return None
+
+
+def mostly_given(tables: Tables) -> bool:
+    """Whether so much of the motion is given that the cloud is cheaper, if it applies."""
+    unknown, hinges = tables.size(f.N_CLOUDS), tables.size(f.N_HINGES)
+    return unknown <= min(MOST_UNKNOWN, hinges//SHARE)

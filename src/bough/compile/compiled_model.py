@@ -8,16 +8,25 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.assemble import build_tables
-from bough.compile.batch import Batch, Wrenches, array, check_quaternions, motor_rows, rows, wrench_rows
-from bough.compile.cloud_choice import cloud_problem
+from bough.compile.assemble import build_tables, switched
+from bough.compile.batch import (
+    Batch,
+    Wrenches,
+    array,
+    call,
+    check_quaternions,
+    group_parameters,
+    lanes_for,
+    motor_rows,
+    rows,
+    workspace,
+    wrench_rows,
+)
+from bough.compile.cloud_tables import cloud_problem
 from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.hold_tables import Hold, declared_holds, prescribed_motion
-from bough.compile.kernel_calls import call, group_parameters, lanes_for, workspace
+from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import InputWrench
-from bough.compile.motion_tables import breaks, motion_rows
 from bough.compile.state_layout import Floats, InputLayout, State, StateLayout
-from bough.compile.switching import switched
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.coordinate_names import coordinate_names, speed_names
@@ -230,32 +239,33 @@ class CompiledModel:
             rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
             self._orbit_rows(orbit, n)))
         check_quaternions(self.tables.parts, state.q)
-        loads = wrench_rows(self.system, wrenches, frame, n)
-        doubled = np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1)
-        none = self.input_layout.view(np.zeros((n, self.input_layout.nu)))
-        return self._assembled(Batch(self.tables, lanes_for(n), doubled, state, none, loads, frame, single),
-                               None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
-                               None if motors is None else motor_rows(self.system, motors, n), keep_welds)
+        return self._with_inputs(
+            np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,
+            None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
+            None if motors is None else motor_rows(self.system, motors, n),
+            wrench_rows(self.system, wrenches, frame, n), frame, single, keep_welds)
 
     def changed(self, batch: Batch, *, wrenches: Mapping[tuple[str, str | None], Floats] | None = None, torques: bool = True,
                 keep_welds: bool = False) -> Batch:
         """The same states with other wrenches, with or without the joint torques, with or without a hinge for every weld."""
         loads = batch.wrenches if wrenches is None else wrenches
-        tau = batch.inputs.tau if torques else None
-        return self._assembled(replace(batch, wrenches=loads), tau, batch.inputs.motors, keep_welds)
+        return self._with_inputs(batch.t, batch.state, batch.inputs.tau if torques else None, batch.inputs.motors, loads,
+                                 batch.frame, batch.single, keep_welds)
 
-    def _assembled(self, batch: Batch, tau: Floats | None, motors: Floats | None, keep_welds: bool) -> Batch:
-        """A batch with the tables and the inputs that its wrenches and torques need."""
-        places = tuple(InputWrench(body, node, batch.frame == "world") for body, node in batch.wrenches)
-        inputs = replace(self.input_layout, callers=len(places))
-        u = np.zeros((batch.n, inputs.nu))
+    def _with_inputs(self, t: Floats, state: State, tau: Floats | None, motors: Floats | None,
+                     wrenches: Mapping[tuple[str, str | None], Floats], frame: str, single: bool, keep_welds: bool) -> Batch:
+        """States with the tables and the inputs that their wrenches and torques need."""
+        places = tuple(InputWrench(body, node, frame == "world") for body, node in wrenches)
+        inputs, n = replace(self.input_layout, callers=len(places)) if places else self.input_layout, len(t)
+        u = np.zeros((n, inputs.nu))
         if tau is not None:
             u[:, inputs.tau] = tau
         if motors is not None:
             u[:, inputs.motors] = motors
-        for i, wrench in enumerate(batch.wrenches.values()):
+        for i, wrench in enumerate(wrenches.values()):
             u[:, inputs.caller_wrench(i)] = wrench
-        return replace(batch, tables=self.tables_for(places, keep_welds), inputs=inputs.view(u))
+        tables = self.tables_for(places, keep_welds)
+        return Batch(tables, lanes_for(n), t, state, inputs.view(u), wrenches, frame, single)
 
     def _wheel_rows(self, wheels: ArrayLike | None, n: int) -> Floats:
         if wheels is not None and not self.nw and np.size(wheels):

@@ -1,9 +1,21 @@
-"""Coordinates by name: where they are in q and v, and which of them can be held."""
+"""Coordinates by name: where they are in q and v, and which of them can be held.
+
+The numbers of a system's bodies as arrays, each either given once or for every member of a batch.
+
+A parameter keeps its own shape (mass: (), com: (3,), inertia: (3, 3), at: (3,)) behind one leading axis, of length 1 or of
+the batch; NumPy's broadcasting does the rest.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bough.describe import Lock, Prescribe, System
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.describe import Body, Lock, Prescribe, System
 from bough.describe.coordinate_names import speed_names, targets
+from bough.errors import DescriptionError, ModelError, nearest
 
 
 def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
@@ -59,3 +71,97 @@ def declared_motions(system: System) -> dict[str, Any]:
     """What joints say of their coordinates that are not free: "locked", or a motion."""
     return {name: motion for body in system.bodies.values() if body.joint.motion is not None
             for name, motion in zip(speed_names(body), body.joint.motion, strict=False) if motion is not None}
+
+
+# ---- parameters ------------------------------------------------------------------------------------------------------------
+SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
+
+
+@dataclass(frozen=True)
+class BodyParameters:
+    mass: NDArray[np.float64]        # (batch,)       kg
+    com: NDArray[np.float64]         # (batch, 3)     m, body axes
+    inertia: NDArray[np.float64]     # (batch, 3, 3)  kg m^2, about the mass center, body axes
+    at: NDArray[np.float64]          # (batch, 3)     m, place of the joint in the parent
+
+
+def body_parameters(system: System, changes: Mapping[str, Any] | None = None) -> dict[str, BodyParameters]:
+    """Parameters of all bodies; `changes` maps "body.parameter" to one value for each member of a batch."""
+    values: dict[str, dict[str, NDArray[np.float64]]] = {
+        body.name: {name: np.asarray(getattr(body, name), float)[None] for name in SHAPES} for body in system.bodies.values()}
+    batch = members(changes)
+    for key, given in (changes or {}).items():
+        body, name = _split(key, system)
+        array = np.asarray(given, float)
+        if name == "inertia" and array.shape == (batch, 3):
+            array = array[:, :, None]*np.eye(3)
+        if array.shape != (batch, *SHAPES[name]):
+            shape = ", ".join(map(str, (batch, *SHAPES[name])))
+            raise ModelError(f"parameter '{key}': shape is {array.shape}; give one value for each of the {batch} members of the "
+                             f"batch, shape ({shape})")
+        values[body][name] = array
+    if changes:
+        _check(system, values, {key.rpartition(".")[0] for key in changes})
+    return {name: BodyParameters(**arrays) for name, arrays in values.items()}
+
+
+def members(changes: Mapping[str, Any] | None) -> int:
+    """How many members a batch of parameter sets has; 1 without one."""
+    if changes is None:
+        return 1
+    if not isinstance(changes, Mapping) or not changes:
+        raise ModelError(f"parameters is {changes!r}; give a dict such as {{'boom.mass': [1.0, 2.0]}}, one value for each member")
+    try:
+        counts = {key: len(np.asarray(value, float)) for key, value in changes.items()}
+    except (TypeError, ValueError):
+        raise ModelError(f"parameters is {dict(changes)!r}; give for each a list of numbers, one for each member") from None
+    if len(set(counts.values())) > 1:
+        raise ModelError(f"parameters have {counts} values; give as many of each, one for each member of the batch")
+    return next(iter(counts.values()))
+
+
+def _split(key: str, system: System) -> tuple[str, str]:
+    body, _, name = key.rpartition(".")
+    if body not in system.bodies:
+        raise ModelError(f"parameter '{key}': there is no body '{body}'{nearest(body, system.bodies)}; "
+                         "name it as 'body.parameter'")
+    if name in ("mass", "com", "inertia") and system.bodies[body].flexible is not None:
+        raise ModelError(f"parameter '{key}': body '{body}' is flexible, and its {name} is that of its finite elements; vary its "
+                         "place 'at', or compile a system for each flexible body")
+    if name not in SHAPES:
+        raise ModelError(f"parameter '{key}': '{name}' cannot vary{nearest(name, SHAPES)}; one of {', '.join(SHAPES)} can")
+    return body, name
+
+
+def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]]], bodies: set[str]) -> None:
+    """Every member of the batch must be a body that could have been described."""
+    for name in bodies:
+        n = max(len(a) for a in values[name].values())
+        for member in range(n):
+            fields = {key: a[member if len(a) > 1 else 0] for key, a in values[name].items()}
+            body = system.bodies[name]
+            try:
+                if body.flexible is None:
+                    Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized,
+                         mass=float(fields["mass"]), com=tuple(fields["com"]), at=tuple(fields["at"]),
+                         inertia=fields["inertia"].tolist())
+                elif not np.isfinite(fields["at"]).all():
+                    raise DescriptionError(f"body '{name}': at is {fields['at'].tolist()}; give finite numbers")
+            except DescriptionError as error:
+                raise ModelError(f"member {member} of the batch: {error}") from None
+
+
+def suspicious_members(system: System, changes: Mapping[str, Any]) -> list[int]:
+    """Members that may not do as a model though each of their bodies would do as a body: a mass is gone, or a body with wheels has
+    another inertia."""
+    found = np.zeros(members(changes), dtype=bool)
+    carriers = {wheel.body for wheel in system.wheels.values()}
+    for key, given in changes.items():
+        body, name = _split(key, system)
+        if name == "mass":
+            found |= np.asarray(given, float) == 0.0
+        elif name == "inertia":
+            array = np.asarray(given, float)
+            least = array.min(axis=1) if array.ndim == 2 else np.linalg.eigvalsh(array)[:, 0]
+            found |= (least <= 0.0) | (body in carriers)
+    return np.flatnonzero(found).tolist()

@@ -24,13 +24,13 @@ class CompiledPlaces:
     partition: Partition
 
     @cached_property
-    def gravity(self) -> NDArray:
+    def gravity(self) -> NDArray[np.float64]:
         return np.asarray(self.system.gravity, float)
 
     def anchor(self, frame: Frame) -> Anchor:
         return frame_attachment(self.partition, frame)
 
-    def neutral(self, anchor: Anchor) -> NDArray:
+    def neutral(self, anchor: Anchor) -> NDArray[np.float64]:
         k, x = anchor.hinge, anchor.at
         while k:
             hinge = self.partition.hinges[k]
@@ -50,7 +50,7 @@ class CompiledElement:
     other: int                  # the hinge of the end a, if it has one
     meet: int                   # where the paths of both to the root meet
     option: int
-    parameters: NDArray
+    parameters: NDArray[np.float64]
 
 
 def compile_elements(system: System, partition: Partition) -> list[CompiledElement]:
@@ -74,7 +74,7 @@ def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int) -> It
         par_at += e.parameters.shape[1]
 
 
-def exerted(results: NDArray) -> list[Exerted]:
+def exerted(results: NDArray[np.float64]) -> list[Exerted]:
     """What each element exerts, out of what the sweeps leave (states, elements, numbers)."""
     wrench, energy, tension = results[..., :f.ELEMENT_ENERGY], results[..., f.ELEMENT_ENERGY], results[..., f.ELEMENT_TENSION]
     return [Exerted(wrench[:, j], energy[:, j], tension[:, j]) for j in range(results.shape[1])]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.flex import FlexibleBody
-from bough.flex.cross import LEVI_CIVITA
+from bough.flex.integrals import LEVI_CIVITA
 from bough.sweeps import records as r
 
 
@@ -44,7 +44,7 @@ def scratch_size(body: FlexibleBody) -> int:
     return max(r.FLEXIBLE_SCRATCH.size(body.n_modes, body.carried.count), r.NODE_SCRATCH.size(body.n_modes))
 
 
-def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray) -> NDArray[np.float64]:
+def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray[np.float64]) -> NDArray[np.float64]:
     n, sums, k = body.n_modes, body.carried, axial(body.carried.slope)
     size = n + sums.count
     by_rate = np.stack([k - k.transpose(1, 0, 2), k], axis=1)[:, :form.pairs + form.turns]         # (N, 0 to 2, N, 3)
@@ -60,7 +60,7 @@ def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray) -> NDAr
         G=sums.G.transpose(1, 0, 2).reshape(n*sums.count, n))
 
 
-def axial(E: NDArray) -> NDArray[np.float64]:
+def axial(E: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of m c x phi out of E, the sum of m phi c^T."""
     return -np.einsum("ijk,...jk->...i", LEVI_CIVITA, E)
 

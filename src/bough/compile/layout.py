@@ -6,8 +6,7 @@ from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
 from bough.compile.front_tables import build_fronts
-from bough.compile.loop_freedoms import free_motions
-from bough.compile.loop_tables import build_closures, frame_attachment
+from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
 from bough.compile.state_layout import InputLayout, StateLayout

@@ -1,16 +1,22 @@
-"""Closed loops as the numbers that `sweeps.closures` reads: which directions and rotations each holds, between which hinges."""
+"""Closed loops as the numbers that `sweeps.closures` reads: which directions and rotations each holds, between which hinges.
+
+The motions that loops leave free, where something acts along them: a spring, a damper, a motor in the loop's joint [B 14].
+"""
+
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.partition import Attachment, Partition
-from bough.describe import Distance, Frame, Joint, Loop, System
+from bough.describe import Distance, Frame, Joint, Loop, System, TimeTable
 from bough.describe.orientation import rotation_matrix
+from bough.errors import ModelError
 from bough.kernels.hinges import NODE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
 
 AXES = np.eye(3)
 
@@ -22,10 +28,10 @@ class Closure:
     a: int                      # hinge of the end a; 0: the ground
     b: int
     meet: int                   # where their paths to the root meet
-    translations: NDArray       # (n, 3) held directions in the axes of a's frame
+    translations: Floats       # (n, 3) held directions in the axes of a's frame
     held: int                   # which rotations, see sweeps.fields
     labels: tuple[str, ...]     # what each row holds
-    parameters: NDArray         # (batch, LOOP_PARS)
+    parameters: Floats         # (batch, LOOP_PARS)
 
     @property
     def rows(self) -> int:
@@ -64,7 +70,7 @@ def frame_attachment(parts: Partition, frame: Frame) -> Attachment:
     return Attachment(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
-def held_motion(joint: Joint | Distance) -> tuple[NDArray, int, NDArray, NDArray, float, tuple[str, ...]]:
+def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
     """What a joint does not let move: directions held, kind of rotations, axes in the frames a and b (an axis a row), a value to
     hold, and a label a row [B 14]."""
     if isinstance(joint, Distance):
@@ -83,10 +89,10 @@ def held_motion(joint: Joint | Distance) -> tuple[NDArray, int, NDArray, NDArray
     return directions, f.ALL_ROTATIONS, AXES, AXES, 0.0, (*labels, "rx", "ry", "rz")
 
 
-def complement(vectors: NDArray) -> NDArray:
+def complement(vectors: Floats) -> Floats:
     """Orthonormal directions normal to all vectors; along the axes where these are."""
     basis = list(np.linalg.qr(vectors.T)[0].T) if len(vectors) else []
-    found: list[NDArray] = []
+    found: list[Floats] = []
     free = [axis - sum((axis @ b)*b for b in basis) for axis in AXES]
     for candidate in sorted(free, key=lambda c: -round(float(np.linalg.norm(c)), 9)):       # the least bent first
         rest = candidate - sum((candidate @ b)*b for b in found)
@@ -95,7 +101,7 @@ def complement(vectors: NDArray) -> NDArray:
     return np.array(found).reshape(-1, 3)
 
 
-def direction_labels(directions: NDArray, prefix: str) -> tuple[str, ...]:
+def direction_labels(directions: Floats, prefix: str) -> tuple[str, ...]:
     """x, y, z where a direction is an axis, else n1, n2."""
     labels = []
     for i, direction in enumerate(directions):
@@ -127,3 +133,92 @@ def loop_size(parts: Partition, a: Attachment, b: Attachment, meet: int) -> floa
             place = hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)] if hinge.kind == NODE else hinge.at[0]
             steps.append(float(np.linalg.norm(place)))
     return max(steps) or 1.0
+
+
+# ---- loop freedoms ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class FreeMotion:
+    """One free motion of a loop's joint: vectors in the axes of the frames a and b."""
+    loop: int
+    kind: int
+    vector_a: Floats
+    vector_b: Floats
+    reference_a: Floats
+    reference_b: Floats
+    stiffness: float
+    rest: float
+    damping: float
+    torque: float | TimeTable
+
+
+def free_motions(system: System) -> list[FreeMotion]:
+    """Of all loops whose joints have springs, dampers or motors."""
+    return [motion for i, loop in enumerate(system.loops.values()) for motion in of_loop(i, loop)]
+
+
+def of_loop(index: int, loop: Loop) -> list[FreeMotion]:
+    joint = loop.joint
+    if not isinstance(joint, Joint) or not any((joint.stiffness, joint.damping, joint.torque)):
+        return []
+    kinds = directions(loop.name, joint)
+    nothing = (0.0,)*joint.n_v
+    laws = zip(joint.stiffness or nothing, joint.rest or nothing, joint.damping or nothing, joint.torque or nothing, strict=True)
+    acting = [(kind, law) for kind, law in zip(kinds, laws, strict=True) if any(part != 0.0 for part in law)]
+    return [FreeMotion(index, *kind, *law) for kind, law in acting]
+
+
+def directions(name: str, joint: Joint) -> list[tuple[int, Any, Any, Any, Any]]:
+    """Kind and vectors of each free motion of a joint, in the order of its v."""
+    o, axes = np.zeros(3), np.eye(3)
+    along = np.array(joint.translations, float).reshape(-1, 3)
+    duals = np.linalg.pinv(along) if len(along) else np.zeros((3, 0))         # columns: their product with an axis is 1 or 0
+    found: list[tuple[int, Any, Any, Any, Any]] = [(f.ALONG, dual, o, o, o) for dual in duals.T]
+    if isinstance(joint.rotations, str):
+        return found + [(f.ABOUT_OWN, o, axis, o, o) for axis in axes]
+    turns = np.array(joint.rotations, float).reshape(-1, 3)
+    if len(turns) == 1:
+        start = complement(turns)[0]
+        found.append((f.ABOUT_AXIS, turns[0], turns[0], start, start))
+    elif len(turns) == 2:
+        found.append((f.ABOUT_FIRST, turns[0], turns[1], turns[1], o))
+        found.append((f.ABOUT_SECOND, turns[0], turns[1], o, turns[0]))
+    elif len(turns) == 3:
+        raise ModelError(f"loop '{name}': springs, dampers and torques about three axes in sequence are not offered; give a "
+                         "spherical joint damping or torque, or put a body between two simpler joints")
+    return found
+
+
+def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
+    """Records of plan and of pars; the torques are in ws from `torque_at` on."""
+    rows, pars, loops = list[list[int]](), list[Floats](), list(system.loops.values())
+    for j, motion in enumerate(free_motions(system)):
+        a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn
+        rows.append(r.FREE_MOTION.row(loop=motion.loop, kind=motion.kind, torque=torque_at + j))
+        pars.append(r.FREE_PARAMETERS.pack(
+            vector_a=a @ motion.vector_a, vector_b=b @ motion.vector_b, reference_a=a @ motion.reference_a,
+            reference_b=b @ motion.reference_b, stiffness=motion.stiffness, rest=motion.rest, damping=motion.damping))
+    return rows, pars
+
+
+def coordinate(motion: FreeMotion, d: Floats, R_a: Floats, R_b: Floats) -> Floats:
+    """(batch,): the joint's coordinate along a free motion."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind == f.ALONG:
+        return np.asarray((u*d).sum(axis=1))
+    start, end = R_a @ motion.reference_a, R_b @ motion.reference_b
+    axis = e if motion.kind == f.ABOUT_SECOND else u
+    start, end = {f.ABOUT_AXIS: (start, end), f.ABOUT_FIRST: (start, e), f.ABOUT_SECOND: (u, end)}[motion.kind]
+    along = (axis*start).sum(axis=1)*(axis*end).sum(axis=1)
+    return np.arctan2((axis*np.cross(start, end)).sum(axis=1), (start*end).sum(axis=1) - along)
+
+
+def dual(motion: FreeMotion, R_a: Floats, R_b: Floats) -> Floats:
+    """(batch, 3): the direction whose product with the relative velocity, or rate, is the rate of a free motion's coordinate."""
+    u, e = R_a @ motion.vector_a, R_b @ motion.vector_b
+    if motion.kind in (f.ALONG, f.ABOUT_AXIS):
+        return u
+    if motion.kind == f.ABOUT_OWN:
+        return e
+    normal = np.cross(u, e)
+    pair = np.cross(e, normal) if motion.kind == f.ABOUT_FIRST else np.cross(normal, u)
+    return pair/(normal**2).sum(axis=1, keepdims=True)

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.coordinates import coordinate_places, holdable
+from bough.compile.coordinates import BodyParameters, coordinate_places, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
-from bough.compile.parameters import BodyParameters
 from bough.describe import Body, Joint, System
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
@@ -31,19 +30,19 @@ class Hinge:
     label: str                          # what it is called in messages
     inner: int
     kind: int
-    turn: NDArray                       # (3, 3) its attitude in the inner body
-    at: NDArray                         # (batch, 3) its place in the inner body
+    turn: NDArray[np.float64]                       # (3, 3) its attitude in the inner body
+    at: NDArray[np.float64]                         # (batch, 3) its place in the inner body
     q: int                              # where its coordinates start in q
     v: int
-    mass: NDArray = field(default_factory=lambda: np.zeros(1))
-    moment: NDArray = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
-    inertia: NDArray = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
-    locked: NDArray = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
+    mass: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
+    moment: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
+    inertia: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
+    locked: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
     flexible: Any = None                # of a MODAL hinge: the flexible body; of a NODE: its body's
     node: str = ""                      # of a NODE: its name
-    rest: NDArray = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
+    rest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
 
-    def add_body(self, mass: NDArray, com: NDArray, central: NDArray) -> None:
+    def add_body(self, mass: NDArray[np.float64], com: NDArray[np.float64], central: NDArray[np.float64]) -> None:
         """Take up a body: central inertia and mass center in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
@@ -51,7 +50,7 @@ class Hinge:
         added = central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
         self.inertia, self.locked = self.inertia + added, self.locked + added
 
-    def free_wheel(self, inertia: float, axis: NDArray) -> None:
+    def free_wheel(self, inertia: float, axis: NDArray[np.float64]) -> None:
         """A driven wheel turns freely about its axis e: the body is without J e e^T [B 2]."""
         self.inertia = self.inertia - inertia*np.outer(axis, axis)
 
@@ -60,8 +59,8 @@ class Hinge:
 class Attachment:
     """A pose that is fixed in the body of a hinge: of a described body, of a frame, of what is attached to them."""
     hinge: int
-    turn: NDArray                       # (3, 3) the described axes to those of the hinge's body
-    at: NDArray                         # (batch, 3) m
+    turn: NDArray[np.float64]                       # (3, 3) the described axes to those of the hinge's body
+    at: NDArray[np.float64]                         # (batch, 3) m
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Partition:
         return Attachment(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
 
 
-def turn_to_z(axis: tuple[float, ...]) -> NDArray:
+def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
     """A rotation whose third column is the axis."""
     z = np.asarray(axis, float)
     x = np.eye(3)[np.argmin(np.abs(z))]
@@ -112,7 +111,7 @@ def depth_first(system: System) -> list[Body]:
     return order
 
 
-def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray]]:
+def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]]]:
     """The hinges of a joint: kind, and the turn of its axes against the joint's; a free one may stay `whole`."""
     if joint.kind == "free" and whole:
         return [(FREE, np.eye(3))]
@@ -148,7 +147,7 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
 
 
 def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyParameters, place: tuple[int, int],
-              kinds: list[tuple[int, NDArray]]) -> Attachment:
+              kinds: list[tuple[int, NDArray[np.float64]]]) -> Attachment:
     """The hinges of a body's joint, one on the other; gives where the body is attached."""
     turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
     inner, (q, v) = attachment.hinge, place

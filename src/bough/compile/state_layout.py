@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.loop_freedoms import free_motions
+from bough.compile.loop_tables import free_motions
 from bough.describe import CentralGravity, System
 
 Floats = NDArray[np.float64]
@@ -121,15 +121,15 @@ class InputLayout:
         nv = sum(body.n_v for body in system.bodies.values())
         return InputLayout(nv, len(system.wheels), len(system.wrenches), len(free_motions(system)), callers)
 
-    @property
+    @cached_property
     def tau(self) -> slice:
         return slice(0, self.nv)
 
-    @property
+    @cached_property
     def motors(self) -> slice:
         return slice(self.nv, self.nv + self.nw)
 
-    @property
+    @cached_property
     def controls(self) -> slice:
         """tau and motors: what a controller sets."""
         return slice(0, self.nv + self.nw)
@@ -139,12 +139,12 @@ class InputLayout:
         first = self.nv + self.nw + 6*i
         return slice(first, first + 6)
 
-    @property
+    @cached_property
     def loop_torques(self) -> slice:
         first = self.nv + self.nw + 6*self.wrenches
         return slice(first, first + self.loop_motions)
 
-    @property
+    @cached_property
     def caller_wrenches(self) -> slice:
         return slice(self.loop_torques.stop, self.nu)
 
@@ -152,7 +152,7 @@ class InputLayout:
         first = self.loop_torques.stop + 6*i
         return slice(first, first + 6)
 
-    @property
+    @cached_property
     def nu(self) -> int:
         return self.loop_torques.stop + 6*self.callers
 

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.explain import Arrays, detail, overview
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
-from bough.compile.layout_checks import check_layout
 from bough.compile.partition import Partition
-from bough.compile.sections import Place
+from bough.compile.sections import Arrays, Place, check_layout, detail, overview
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
@@ -95,7 +93,7 @@ class Tables:
         return 0
 
 
-def described_inputs(tables: Tables, t: NDArray) -> NDArray[np.float64]:
+def described_inputs(tables: Tables, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """(times, nu): the constants and time tables of u."""
     start = tables.size(f.PAR_INPUTS)
     u = np.tile(tables.pars[0, start:start + tables.n_u], (len(t), 1))

@@ -1,14 +1,13 @@
 """What a person writes: a System of bodies, joints, motions, events, loops, wheels, loads, force elements, in Python or YAML."""
 
-from bough.describe.body import Body
+from bough.describe.body import Body, Frame
 from bough.describe.document import json_schema
-from bough.describe.frame import Frame
 from bough.describe.gravity import CentralGravity
-from bough.describe.joint import Joint
-from bough.describe.joint_kinds import (
+from bough.describe.joint import (
     Cylindrical,
     Free,
     Gimbal,
+    Joint,
     Planar,
     PointOnLine,
     PointOnPlane,
@@ -18,9 +17,8 @@ from bough.describe.joint_kinds import (
     Universal,
     Weld,
 )
-from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline
-from bough.describe.parts.actions import Lock, Prescribe, Release
-from bough.describe.parts.event import Event, Latch
+from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
+from bough.describe.parts.event import Event, Latch, Lock, Prescribe, Release
 from bough.describe.parts.loop import Distance, Loop
 from bough.describe.parts.stop import Stop
 from bough.describe.parts.wheel import Wheel
@@ -28,7 +26,6 @@ from bough.describe.parts.wrench import Wrench
 from bough.describe.settings import Simulation
 from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.system import System, load
-from bough.describe.time_table import TimeTable
 
 __all__ = [
     "Body",

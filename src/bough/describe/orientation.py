@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from bough.describe.axes import AXIS, PRINCIPAL, axis
 from bough.describe.base import unknown_key
-from bough.describe.numeric import NUMBERS, VECTOR, items, number, numbers, shown, unit_length, vector
+from bough.describe.numeric import AXIS, NUMBERS, PRINCIPAL, VECTOR, axis, items, number, numbers, shown, unit_length, vector
 
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)

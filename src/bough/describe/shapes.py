@@ -10,12 +10,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe import tessellation
+from bough.describe import meshes
 from bough.describe.base import Description, unknown_key
-from bough.describe.mesh_files import pack, read_mesh, unpack
+from bough.describe.meshes import Triangles, pack, read_mesh, unpack
 from bough.describe.numeric import ABOVE_ZERO, NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
-from bough.describe.tessellation import Triangles
 from bough.errors import DescriptionError, Problem
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -118,7 +117,7 @@ class Box(Shape):
 
     def own_triangles(self) -> Triangles:
         """Twelve."""
-        return tessellation.box(self.size)
+        return meshes.box(self.size)
 
 
 class Cylinder(Shape):
@@ -145,7 +144,7 @@ class Cylinder(Shape):
 
     def own_triangles(self) -> Triangles:
         """A prism of many sides, with its lids."""
-        return tessellation.cylinder(self.radius, self.length)
+        return meshes.cylinder(self.radius, self.length)
 
 
 class Sphere(Shape):
@@ -165,7 +164,7 @@ class Sphere(Shape):
 
     def own_triangles(self) -> Triangles:
         """Rings of latitude."""
-        return tessellation.sphere(self.radius)
+        return meshes.sphere(self.radius)
 
 
 class Mesh(Shape):

@@ -8,9 +8,8 @@ from bough.flex.convergence import ConvergenceReport, convergence
 from bough.flex.finite_elements import FiniteElements, PointRule
 from bough.flex.flexible_body import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import VARIANTS, ModalIntegrals
+from bough.flex.integrals import VARIANTS, MassPoints, ModalIntegrals, Nodes, Outline
 from bough.flex.matrices import from_matrices, matrices_model
-from bough.flex.nodes import MassPoints, Nodes, Outline
 from bough.flex.reduction import REDUCTIONS, reduce
 from bough.flex.solid import box, solid, solid_model
 

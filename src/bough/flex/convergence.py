@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.flex.cross import Array
-from bough.flex.eigen import natural_modes
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.geometric import determinate_support, static_solver
-from bough.flex.reduction import mode_shapes, pinned_dofs
+from bough.flex.integrals import Array
+from bough.flex.reduction import mode_shapes, natural_modes, pinned_dofs
 from bough.progress import working
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")

@@ -1,23 +1,34 @@
-"""FlexibleBody: the modes of a body, and everything about them that its dynamics needs."""
+"""FlexibleBody: the modes of a body, and everything about them that its dynamics needs.
+
+A FlexibleBody as plain named arrays, and back: what an NPZ file holds.
+
+How a flexible body was made: its maker and plain keywords, kept so that a file can say it in words instead of arrays.
+
+The second-order displacements of a body's mass, as a few fields that its modes carry along. [B 10]
+
+Of the second-order displacements u = 1/2 eta^T G eta of the mass, geometric stiffness gives only sum m G^i and sum m c_m G^i.
+Fields that are affine in the place c have just these moments: so the displacement is taken as affine, u = sum_a rho_a (d_a + L_a
+c) with rho_a = 1/2 eta^T G_a eta, in as few fields as there must be. They are mass-orthonormal modes whose coordinates are not
+free: the mass matrix with them is a congruence and stays positive, whatever the deformation.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, wraps
+from hashlib import sha256
+from inspect import signature
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ParamSpec
+from zipfile import BadZipFile
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.cross import Array, inertia_of
 from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import ModalIntegrals, kept
-from bough.flex.nodes import MassPoints, Nodes, Outline
-
-if TYPE_CHECKING:
-    from bough.flex.carried import Carried
-    from bough.flex.recipe import Recipe
+from bough.flex.integrals import LEVI_CIVITA, Array, MassPoints, ModalIntegrals, Nodes, Outline, inertia_of, kept
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -76,8 +87,6 @@ class FlexibleBody:
     @cached_property
     def carried(self) -> Carried:
         """The second-order displacements of the mass, as fields that the modes carry along."""
-        from bough.flex.carried import carried_fields
-
         return carried_fields(self)
 
     def displacement(self, eta: Any) -> dict[str, Array]:
@@ -106,15 +115,11 @@ class FlexibleBody:
 
     def to_arrays(self) -> dict[str, Array]:
         """The whole body as plain arrays by name, as an NPZ file holds them."""
-        from bough.flex.storage import to_arrays
-
         return to_arrays(self)
 
     @staticmethod
     def from_arrays(arrays: Any) -> FlexibleBody:
         """The body that `to_arrays` wrote."""
-        from bough.flex.storage import from_arrays
-
         return from_arrays(arrays)
 
     def save(self, path: str | Path) -> None:
@@ -124,8 +129,6 @@ class FlexibleBody:
     @staticmethod
     def load(path: str | Path) -> FlexibleBody:
         """Read a body from an NPZ file that `save` wrote."""
-        from bough.flex.storage import read_npz
-
         return read_npz(Path(path), str(path))
 
     @staticmethod
@@ -182,3 +185,261 @@ def damping_matrix(damping: Any, angular_frequencies: Array) -> Array:
 def field_names(kind: type) -> list[str]:
     """The names of a dataclass's fields."""
     return [field.name for field in fields(kind)]
+
+
+# ---- storage ---------------------------------------------------------------------------------------------------------------
+_PARTS: dict[str, type] = {
+    "integrals": ModalIntegrals,
+    "nodes": Nodes,
+    "points": MassPoints,
+    "geometric": GeometricStiffness,
+    "outline": Outline,
+}
+_TEXTS = ("variant", "reduction", "inboard")
+_MATRICES = ("K", "D", "frequencies")
+_NEEDED = ("integrals", "nodes")
+_LATER = ("outline.faces",)  # what the first files did not hold, and may be absent
+
+
+def to_arrays(body: FlexibleBody) -> dict[str, Array]:
+    """Every array of a body, named `part.field`.
+
+    >>> from bough.flex import beam
+    >>> arrays = to_arrays(beam(1.0, EI=1.0, mass_per_length=1.0, modes=3))
+    >>> arrays["integrals.Mff"].shape, str(arrays["inboard"])
+    ((3, 3), 'root')
+    """
+    arrays: dict[str, Any] = {name: getattr(body, name) for name in _MATRICES}
+    arrays |= {name: np.array(getattr(body, name) or "") for name in _TEXTS}
+    for name, kind in _PARTS.items():
+        part = getattr(body, name)
+        if part is not None:
+            arrays |= {f"{name}.{field}": np.asarray(getattr(part, field)) for field in field_names(kind)}
+    return arrays
+
+
+def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
+    """The body that `to_arrays` wrote."""
+    there = [name for name, kind in _PARTS.items() if name in _NEEDED or f"{name}.{field_names(kind)[0]}" in arrays]
+    wanted = [*_MATRICES, *_TEXTS, *(f"{name}.{field}" for name in there for field in field_names(_PARTS[name]))]
+    missing = [name for name in wanted if name not in arrays and name not in _LATER]
+    if missing:
+        raise DescriptionError(f"flexible body: the arrays lack {missing[0]!r}; give what FlexibleBody.to_arrays() or save() wrote")
+    parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
+    parts |= {name: str(arrays[name]) for name in _TEXTS}
+    parts["inboard"] = parts["inboard"] or None
+    for name in there:
+        known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
+        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
+        if name == "nodes":
+            values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
+            values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]
+        parts[name] = _PARTS[name](**values)
+    return FlexibleBody(**parts)
+
+
+def to_npz(body: FlexibleBody) -> bytes:
+    """What an NPZ file of the body holds."""
+    stream = BytesIO()
+    np.savez_compressed(stream, **to_arrays(body))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def read_npz(source: Path | bytes, name: str) -> FlexibleBody:
+    """The body in an NPZ file, or in what such a file holds; `name` is what messages call it."""
+    try:
+        with np.load(BytesIO(source) if isinstance(source, bytes) else source, allow_pickle=False) as arrays:
+            return from_arrays(dict(arrays))
+    except DescriptionError:
+        raise
+    except FileNotFoundError:
+        raise DescriptionError(f"flexible body: the file {name!r} does not exist; give what FlexibleBody.save() wrote") from None
+    except (OSError, ValueError, TypeError, EOFError, BadZipFile):  # TypeError: an NPY file holds one array alone
+        raise DescriptionError(f"flexible body: {name!r} is no NPZ file of a body; give what FlexibleBody.save() wrote") from None
+
+
+# ---- recipe ----------------------------------------------------------------------------------------------------------------
+Given = ParamSpec("Given")
+Maker = Callable[Given, FlexibleBody]
+_LONGEST = 1000  # numbers; the arrays of the body themselves are shorter than a longer recipe
+_EXACT = (np.float64, np.int64, np.int32, np.bool_)  # what Python's own numbers repeat exactly
+
+
+class NotPlain(Exception):
+    """A keyword is a function, a file, a large matrix: nothing that a recipe could repeat by itself."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A maker ("beam", "solid", "matrices"), the keywords it was given, and the digest of the body that it made."""
+
+    kind: str
+    keywords: dict[str, Any]
+    digest: str
+
+
+def remembers(kind: str, **spelled: Callable[[Any], Any]) -> Callable[[Maker[Given]], Maker[Given]]:
+    """Let a maker of bodies leave its recipe in them; `spelled` turns keywords into plain data, or raises NotPlain.
+
+    >>> from bough.flex import beam
+    >>> beam(4.0, EI=800.0, mass_per_length=1.5, modes=2).recipe.keywords
+    {'length': 4.0, 'EI': 800.0, 'mass_per_length': 1.5, 'modes': 2}
+    >>> beam(4.0, EI=lambda x: 800.0 - 100.0 * x, mass_per_length=1.5, modes=2).recipe is None
+    True
+    """
+
+    def remembering(make: Maker[Given]) -> Maker[Given]:
+        names = list(signature(make).parameters)
+
+        @wraps(make)
+        def made(*args: Given.args, **kwargs: Given.kwargs) -> FlexibleBody:
+            body = make(*args, **kwargs)
+            given = dict(zip(names, args, strict=False)) | kwargs
+            try:
+                keywords = {name: plain(spelled[name](value) if name in spelled else value) for name, value in given.items()}
+            except NotPlain:
+                return body
+            return body if _length(keywords) > _LONGEST else replace(body, recipe=Recipe(kind, keywords, digest(body)))
+
+        return made
+
+    return remembering
+
+
+def recipe_of(body: FlexibleBody) -> Recipe | None:
+    """The recipe of a body, unless the body is another by now: changed by dataclasses.replace, or in its arrays.
+
+    >>> from bough.flex import beam
+    >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
+    >>> recipe_of(boom).kind, recipe_of(replace(boom, geometric=None))
+    ('beam', None)
+    """
+    return body.recipe if body.recipe is not None and body.recipe.digest == digest(body) else None
+
+
+def digest(body: FlexibleBody) -> str:
+    """A text that no other body has: a hash of every array, bit for bit."""
+    found = sha256()
+    for name, values in sorted(to_arrays(body).items()):
+        found.update(f"{name} {values.dtype} {values.shape}".encode())
+        found.update(np.ascontiguousarray(values).tobytes())
+    return found.hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A copy made of numbers, texts, lists, tuples and dicts alone.
+
+    >>> plain({"tip": np.array([1.0, 2.0]), "EI": (np.float64(3.0), 4)})
+    {'tip': [1.0, 2.0], 'EI': (3.0, 4)}
+    """
+    if isinstance(value, np.ndarray | np.generic) and value.dtype in _EXACT and value.size <= _LONGEST:
+        return value.tolist()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, list | tuple):
+        entries = [plain(entry) for entry in value]
+        return tuple(entries) if isinstance(value, tuple) else entries
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(entry) for key, entry in value.items()}
+    raise NotPlain
+
+
+def without_files(value: Any) -> Any:
+    """The same, unless it names files: what they hold can change."""
+    if isinstance(value, str):
+        raise NotPlain
+    for entry in _entries(value):
+        without_files(entry)
+    return value
+
+
+def _entries(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, Mapping) else list(value) if isinstance(value, list | tuple) else []
+
+
+def _length(value: Any) -> int:
+    """How many numbers and texts there are in plain data."""
+    nested = isinstance(value, Mapping | list | tuple)
+    return sum(map(_length, _entries(value))) if nested else 1
+
+
+# ---- carried ---------------------------------------------------------------------------------------------------------------
+NEGLIGIBLE = 1e-4  # of the largest field
+
+
+@dataclass(frozen=True)
+class Carried:
+    """p fields, and the sums over the mass of all n + p shapes: modes first, then fields."""
+
+    G: Array  # (p, n, n) rho_a = 1/2 eta^T G_a eta
+    mass: Array  # (n + p, n + p)
+    E: Array  # (n + p, 3, 3) of the undeformed body
+    slope: Array  # (n + p, n + p, 3, 3) [s, r]: what coordinate s adds to E_r
+    t: Array  # (n + p, 3)
+
+    @property
+    def count(self) -> int:
+        return len(self.G)
+
+
+def carried_fields(body: FlexibleBody) -> Carried:
+    """The fields of a body that stiffens geometrically; none of one that does not, or is linearized."""
+    i, n = body.integrals, body.n_modes
+    own_E, own_slope = moments(i.I1 / 2, i.h), moments(i.I2, i.k)
+    if body.geometric is None or body.variant != "full":
+        return Carried(np.zeros((0, n, n)), i.Mff, own_E, own_slope, i.t)
+    square, first = _mass_moments(body)
+    d, L, G = _fields(body, square)
+    shift = np.einsum("ai,rj->arij", d, i.t) + np.einsum("aim,rjm->arij", L, first)  # [a, r]: sum m (d + L c) phi_r^T
+    pairs = _field_pairs(d, L, body, square)
+    slope = np.zeros((n + len(G), n + len(G), 3, 3))
+    slope[:n, :n] = own_slope
+    slope[:n, n:] = np.swapaxes(shift, 0, 1)
+    slope[n:, :n] = np.swapaxes(shift, 2, 3)
+    slope[n:, n:] = np.swapaxes(pairs, 0, 1)
+    mass = np.einsum("srii->sr", slope)
+    mass[:n, :n] = i.Mff
+    E = np.einsum("ai,j->aij", d, i.s0) + L @ square
+    return Carried(G, mass, np.concatenate([own_E, E]), slope, np.concatenate([i.t, i.m * d + L @ i.s0]))
+
+
+def moments(half_slope: Array, coupling: Array) -> Array:
+    """E with tr(E) I - E = half_slope in its symmetric part, and with this axial vector: sum m phi c^T of points."""
+    symmetric = np.trace(half_slope, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - half_slope
+    return np.asarray(symmetric - np.einsum("ijk,...k->...ij", LEVI_CIVITA, coupling) / 2)
+
+
+def _mass_moments(body: FlexibleBody) -> tuple[Array, Array]:
+    """sum m c c^T (3, 3) and sum m phi_r c^T (n, 3, 3)."""
+    i = body.integrals
+    if body.points is None:
+        return np.trace(i.I0) / 2 * np.eye(3) - i.I0, moments(i.I1 / 2, i.h)
+    p = body.points
+    center, phi = p.position + p.offset, p.phi + np.cross(p.psi, p.offset[:, :, None], axis=1)
+    return np.einsum("N,Ni,Nj->ij", p.mass, center, center), np.einsum("N,Nir,Nj->rij", p.mass, phi, center)
+
+
+def _fields(body: FlexibleBody, square: Array) -> tuple[Array, Array, Array]:
+    """d (p, 3), L (p, 3, 3), G (p, n, n): the affine fields with the moments of the geometric stiffness."""
+    i, geometric = body.integrals, body.geometric
+    assert geometric is not None
+    n = body.n_modes
+    gram = np.block([[i.m, i.s0[None]], [i.s0[:, None], square]])  # sum m (1, c) (1, c)^T
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > 1e-9 * values[-1]
+    root = vectors[:, kept] / np.sqrt(values[kept])  # gram^-1/2: (4, rank)
+    wanted = np.concatenate([geometric.acceleration[:, None], geometric.gradient], axis=1)  # [i, (1, c)] = sum m (1, c) G^i
+    scaled = np.einsum("bk,ibrs->ikrs", root, wanted).reshape(-1, n * n)
+    left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
+    some = sizes > NEGLIGIBLE * sizes[0] if sizes[0] > 0 else np.zeros(len(sizes), dtype=bool)
+    shape = np.einsum("bk,ika->aib", root, left.reshape(3, -1, left.shape[1])[:, :, some])  # of (1, c)
+    G = (sizes[some, None] * right[some]).reshape(-1, n, n)
+    return shape[:, :, 0], shape[:, :, 1:], (G + np.swapaxes(G, 1, 2)) / 2
+
+
+def _field_pairs(d: Array, L: Array, body: FlexibleBody, square: Array) -> Array:
+    """[a, b]: sum m (d_a + L_a c) (d_b + L_b c)^T."""
+    i = body.integrals
+    lever = L @ i.s0  # (p, 3)
+    constant = i.m * np.einsum("ai,bj->abij", d, d) + np.einsum("ai,bj->abij", d, lever) + np.einsum("ai,bj->abij", lever, d)
+    return np.asarray(constant + np.einsum("aim,mk,bjk->abij", L, square, L))

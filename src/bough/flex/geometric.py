@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.flex.cross import Array, tilde
+from bough.flex.integrals import Array, tilde
 
 if TYPE_CHECKING:
     from bough.flex.finite_elements import FiniteElements

@@ -1,21 +1,127 @@
-"""The modal integrals: sums over the mass of a flexible body, after which no point of it is touched again. [B 9]
+"""Cross products and inertia tensors of whole stacks of vectors.
+
+The places of a flexible body: points that carry its mass, and named nodes that carry joints, loads and outputs.
+
+The modal integrals: sums over the mass of a flexible body, after which no point of it is touched again. [B 9]
 
 Indices r, s number modes; an array with the indices r, s first has shape (n, n, ...). In the comments c is a point's mass
 center, phi_r the shape of its motion, and N(a, b) = m [(a.b) I - b a^T]. A point that has an inertia Jc of its own turns by
 exp(theta), theta = psi eta.
+
+How the modal integrals are summed: over mass points, or over pairs of nodes coupled by a consistent mass matrix.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.errors import DescriptionError
-from bough.flex.cross import Array, tilde
-from bough.flex.nodes import MassPoints
+from bough.errors import DescriptionError, nearest
 
+Array = NDArray[Any]
+LEVI_CIVITA: Array = np.zeros((3, 3, 3))
+LEVI_CIVITA[[0, 1, 2], [1, 2, 0], [2, 0, 1]] = 1.0
+LEVI_CIVITA[[0, 2, 1], [2, 1, 0], [1, 0, 2]] = -1.0
+
+
+def tilde(vectors: Any) -> Array:
+    """The matrices a~ with a~ b = a x b, one for each vector on the last axis.
+
+    >>> tilde((1.0, 2.0, 3.0)) @ (0.0, 0.0, 1.0)
+    array([ 2., -1.,  0.])
+    """
+    return np.asarray(np.einsum("ikj,...k->...ij", LEVI_CIVITA, np.asarray(vectors, dtype=float)))
+
+
+def axial(products: Array) -> Array:
+    """sum a x b out of the 3x3 products sum a b^T on the last two axes."""
+    return np.asarray(np.einsum("ijk,...jk->...i", LEVI_CIVITA, products))
+
+
+def inertia_of(products: Array) -> Array:
+    """N(a, b) = sum m [(a.b) I - b a^T] out of the products sum m a b^T on the last two axes. [B 9]
+
+    >>> inertia_of(np.diag([1.0, 0.0, 0.0]))
+    array([[0., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    trace = np.einsum("...ii->...", products)
+    result: Array = trace[..., None, None] * np.eye(3) - np.swapaxes(products, -1, -2)
+    return result + 0.0
+
+
+# ---- nodes -----------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class MassPoints:
+    """Where the mass of a flexible body is, and how each mode moves it: N points, n modes, in body axes.
+
+    A point may be a lumped node, or a quadrature point inside an element: the sums over the points are then the consistent
+    mass matrix.
+    """
+
+    position: Array  # (N, 3) undeformed [m]
+    mass: Array  # (N,) [kg]
+    offset: Array  # (N, 3) from the point to its mass center [m]
+    inertia: Array  # (N, 3, 3) about its own mass center [kg m^2]
+    phi: Array  # (N, 3, n) translation per modal coordinate
+    psi: Array  # (N, 3, n) rotation per modal coordinate [rad]
+
+    @property
+    def n_modes(self) -> int:
+        return int(self.phi.shape[2])
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Named places without mass of their own, in body axes."""
+
+    names: tuple[str, ...]
+    position: Array  # (nodes, 3) undeformed [m]
+    phi: Array  # (nodes, 3, n) translation per modal coordinate
+    psi: Array  # (nodes, 3, n) rotation per modal coordinate [rad]
+    rotates: tuple[bool, ...]  # False: the elements do not define the rotation here, and psi is zero
+
+    def index(self, name: str) -> int:
+        """The row of a node.
+
+        >>> nodes = Nodes(("root", "tip"), np.zeros((2, 3)), np.zeros((2, 3, 1)), np.zeros((2, 3, 1)), (True, True))
+        >>> nodes.index("tip")
+        1
+        """
+        if name not in self.names:
+            raise DescriptionError(unknown_node(name, self.names))
+        return self.names.index(name)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a picture of the body needs: points, how the modes move them, which of them are joined by lines, and the surface."""
+
+    position: Array  # (P, 3)
+    phi: Array  # (P, 3, n)
+    lines: Array  # (E, 2) pairs of points, of integers
+    faces: Array = field(default_factory=lambda: np.zeros((0, 3), dtype=int))  # (F, 3) triangles, counter-clockwise from outside
+
+    @staticmethod
+    def empty(n_modes: int) -> Outline:
+        return Outline(np.zeros((0, 3)), np.zeros((0, 3, n_modes)), np.zeros((0, 2), dtype=int))
+
+
+def unknown_node(name: str, known: tuple[str, ...]) -> str:
+    """What is said about a node that does not exist."""
+    listed = ", ".join(repr(each) for each in known) or "none"
+    return f"flexible body: it has no node {name!r}{nearest(name, known)}; its nodes are {listed}"
+
+
+# ---- integrals -------------------------------------------------------------------------------------------------------------
 VARIANTS = ("full", "zeroth_order")
 
 
@@ -46,15 +152,11 @@ class ModalIntegrals:
         >>> ModalIntegrals.from_points(rod).h
         array([[0. , 0. , 2.3]])
         """
-        from bough.flex.sums import sum_points
-
         return sum_points(points)
 
     @staticmethod
     def from_pairs(mass: Any, position: Array, phi: Array) -> ModalIntegrals:
         """The integrals of a body whose (N, N) mass couples points that only translate: sum_ij m_ij a_i b_j^T."""
-        from bough.flex.sums import sum_pairs
-
         return sum_pairs(mass, position, phi)
 
     @property
@@ -108,3 +210,71 @@ def kept(variant: str) -> bool:
     if variant not in VARIANTS:
         raise DescriptionError(f"flexible body: variant is {variant!r}; give one of {', '.join(map(repr, VARIANTS))}")
     return variant == "full"
+
+
+# ---- sums ------------------------------------------------------------------------------------------------------------------
+Product = Callable[[Array, Array], Array]  # fields a (N, ...), b (N, ...) -> sum m a b, shape (... of a, ... of b)
+
+
+def sum_points(points: MassPoints) -> ModalIntegrals:
+    """The integrals of a body whose mass sits in points; a point with an offset p moves at its mass center, by phi + psi x p."""
+    mass, psi = points.mass, np.swapaxes(points.psi, 1, 2)  # (N, n, 3)
+    phi = np.swapaxes(points.phi, 1, 2) + np.cross(psi, points.offset[:, None, :])
+
+    def product(a: Array, b: Array) -> Array:
+        flat = (a.reshape(len(mass), -1) * mass[:, None]).T @ b.reshape(len(mass), -1)
+        return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
+
+    parts = _translations(product, points.position + points.offset, phi)
+    if points.inertia.any():
+        parts = {name: value + parts[name] for name, value in _rotations(points.inertia, psi).items()} | {
+            name: parts[name] for name in ("m", "s0", "t")
+        }
+    return ModalIntegrals(**parts)
+
+
+def sum_pairs(mass: Any, position: Array, phi: Array) -> ModalIntegrals:
+    """The integrals of a body whose (N, N) matrix of masses couples points that only translate."""
+
+    def product(a: Array, b: Array) -> Array:
+        flat = a.reshape(len(a), -1).T @ (mass @ b.reshape(len(b), -1))
+        return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
+
+    return ModalIntegrals(**_translations(product, position, np.swapaxes(phi, 1, 2)))
+
+
+def _translations(product: Product, center: Array, phi: Array) -> dict[str, Array]:
+    """What the points' masses contribute to [B 9]."""
+    one = np.ones((len(center), 1))
+    center_phi, phi_phi = np.swapaxes(product(center, phi), 0, 1), np.swapaxes(product(phi, phi), 1, 2)  # (n, 3, 3), (n, n, 3, 3)
+    return {
+        "m": product(one, one)[0, 0],
+        "s0": product(one, center)[0],
+        "t": product(one, phi)[0],
+        "I0": inertia_of(product(center, center)),
+        "I1": 2.0 * _symmetric(inertia_of(center_phi)),
+        "I2": _symmetric(inertia_of(phi_phi)),
+        "h": axial(center_phi),
+        "k": axial(phi_phi),
+        "Mff": np.einsum("rsii->rs", phi_phi),
+    }
+
+
+def _rotations(inertia: Array, psi: Array) -> dict[str, Array]:
+    """What the points' own inertias Jc contribute: R Jc R^T and its coupling to the rates, R = exp(theta~), to second order."""
+    momentum, spin = np.einsum("Nij,Nrj->Nri", inertia, psi), tilde(psi)  # Jc psi_r, psi_r~
+    carried = np.einsum("Nrik,Nkj->Nrij", spin, inertia)  # psi_r~ Jc
+    second = np.einsum("Nrik,Nskj->rsij", spin, carried) - np.einsum("Nrik,Nskj->rsij", carried, spin)
+    turned = np.einsum("Nij,Nrsj->rsi", inertia, np.cross(psi[:, :, None], psi[:, None]))
+    return {
+        "I0": inertia.sum(axis=0),
+        "I1": 2.0 * _symmetric(carried.sum(axis=0)),
+        "I2": _symmetric((second + np.swapaxes(second, 0, 1)) / 2.0),
+        "h": momentum.sum(axis=0),
+        "k": axial(np.einsum("Nsi,Nrj->srij", psi, momentum)) - turned / 2.0,
+        "Mff": np.einsum("Nri,Nsi->rs", psi, momentum),
+    }
+
+
+def _symmetric(matrices: Array) -> Array:
+    return np.asarray((matrices + np.swapaxes(matrices, -1, -2)) / 2.0)

@@ -1,4 +1,8 @@
-"""Reduction: from a finite-element model to a few modes that the body keeps.
+"""Natural modes of pairs of stiffness and mass matrices: the lowest ones, mass-normalized, with a fixed sign.
+
+What a reduction refuses, and why: each message names the trouble and its remedy.
+
+Reduction: from a finite-element model to a few modes that the body keeps.
 
 cantilever       the inboard node is fixed in the body frame; natural modes of what remains.
 free-free        natural modes of the free body, without its rigid motions: the body frame is the mean-axis frame,
@@ -16,25 +20,199 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.attachments import rigid_motion
-from bough.flex.cross import Array
-from bough.flex.eigen import natural_modes, stiffness_share, with_fixed_sign
-from bough.flex.finite_elements import FiniteElements
+from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.geometric import geometric_stiffness
-from bough.flex.mode_checks import (
-    NEARLY_UNSTRAINED,
-    available,
-    check_interfaces,
-    check_no_rigid_mode,
-    check_symmetric,
-    dependent_modes,
-    independent_columns,
-    mode_count,
-    required_inboard,
-)
+from bough.flex.integrals import Array
 from bough.progress import working
 
+_DENSE = 600  # dofs up to which a dense solver is the quicker one
+_SHIFT = 1e-6  # of the mean eigenvalue: keeps a stiffness with rigid modes invertible
+_COUPLED = 1e-14  # of the largest entry of its row and column: what counts as a coupling of two dofs
+
+
+def natural_modes(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:
+    """The `count` lowest eigenvalues omega^2 and modes (dofs, count) of K x = omega^2 M x, x^T M x = 1.
+
+    Parts of the model that no entry couples are solved apart, so that equal frequencies of two planes do not mix.
+
+    >>> from scipy.sparse import diags_array
+    >>> squares, modes = natural_modes(diags_array([9.0, 4.0]), diags_array([1.0, 4.0]), 2)
+    >>> squares.round(12), modes.round(12)
+    (array([1., 9.]), array([[0. , 1. ],
+           [0.5, 0. ]]))
+    """
+    from scipy.sparse import csr_array
+
+    stiffness, mass = csr_array(stiffness), csr_array(mass)
+    if count == 0:
+        return np.zeros(0), np.zeros((stiffness.shape[0], 0))
+    squares: list[Array] = []
+    modes: list[Array] = []
+    for part in _uncoupled(stiffness, mass):
+        values, vectors = _lowest(stiffness[part][:, part], mass[part][:, part], min(count, len(part)))
+        whole = np.zeros((stiffness.shape[0], len(values)))
+        whole[part] = vectors
+        squares.append(values)
+        modes.append(whole)
+    values, vectors = np.concatenate(squares), np.hstack(modes)
+    order = np.argsort(np.round(values / max(float(np.abs(values).max()), 1e-300), 14), kind="stable")[:count]
+    return values[order], with_fixed_sign(vectors[:, order])
+
+
+def with_fixed_sign(vectors: Array) -> Array:
+    """The same modes with the largest entry of each positive (the first of those that are nearly the largest)."""
+    sizes = np.abs(vectors)
+    first = np.argmax(sizes > 0.999 * sizes.max(axis=0, initial=0.0), axis=0)
+    signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
+    return np.asarray(vectors * np.where(signs == 0.0, 1.0, signs))
+
+
+def stiffness_share(stiffness: Any, vectors: Array) -> Array:
+    """x^T K x over |x|^T |K| |x| for each column: near the rounding error for a motion that strains nothing."""
+    energy = np.einsum("ir,ir->r", vectors, stiffness @ vectors)
+    bound = np.einsum("ir,ir->r", np.abs(vectors), abs(stiffness) @ np.abs(vectors))
+    return np.asarray(np.abs(energy) / np.maximum(bound, 1e-300))
+
+
+def _uncoupled(stiffness: Any, mass: Any) -> list[Array]:
+    """The dofs of each part of the model that nothing couples to the rest."""
+    from scipy.sparse.csgraph import connected_components
+
+    pattern = _significant(stiffness) + _significant(mass)
+    count, label = connected_components(pattern, directed=False)
+    return [np.flatnonzero(label == part) for part in range(count)]
+
+
+def _significant(matrix: Any) -> Any:
+    size = np.sqrt(np.abs(matrix.diagonal()))
+    entries = abs(matrix).tocoo()
+    row, column = entries.coords
+    keep = entries.data > _COUPLED * size[row] * size[column]
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(int(keep.sum())), (row[keep], column[keep])), shape=matrix.shape)
+
+
+def _lowest(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:
+    size = stiffness.shape[0]
+    shift = _SHIFT * stiffness.diagonal().sum() / mass.diagonal().sum()
+    if size <= _DENSE or count >= size - 1:
+        values, vectors = _dense(stiffness.toarray(), mass.toarray(), count, shift)
+    else:
+        values, vectors = _sparse(stiffness, mass, count, shift)
+    norms = np.sqrt(np.einsum("ir,ir->r", vectors, mass @ vectors))
+    return values, np.asarray(vectors / norms)
+
+
+def _dense(stiffness: Array, mass: Array, count: int, shift: float) -> tuple[Array, Array]:
+    """M x = mu (K + shift M) x: the largest mu come out exact, and a singular M does no harm."""
+    from scipy.linalg import eigh
+
+    size = len(stiffness)
+    inverse, vectors = eigh(mass, stiffness + shift * mass, subset_by_index=(size - count, size - 1))
+    massive = inverse > 1e-12 * inverse[-1]
+    kept = vectors[:, massive][:, ::-1]
+    values = np.einsum("ir,ij,jr->r", kept, stiffness, kept) / np.einsum("ir,ij,jr->r", kept, mass, kept)
+    return values, kept
+
+
+def _sparse(stiffness: Any, mass: Any, count: int, shift: float) -> tuple[Array, Array]:
+    from scipy.sparse.linalg import eigsh
+
+    start = np.random.default_rng(0).normal(size=stiffness.shape[0])  # the same modes in every run
+    values, vectors = eigsh(stiffness.tocsc(), count, mass.tocsc(), sigma=-shift, v0=start)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
+
+
+# ---- mode checks -----------------------------------------------------------------------------------------------------------
+_UNSTRAINED = 1e-13  # share of the stiffness (`stiffness_share`) below which a motion strains nothing
+NEARLY_UNSTRAINED = 1e-7  # the same, for a motion that is also rigid
+_SYMMETRY = 1e-8
+
+
+def check_symmetric(matrix: Any, what: str) -> None:
+    """Refuse a matrix that differs from its transpose by more than rounding, and name the worst pair."""
+    skew = abs(matrix - matrix.T).tocoo()
+    if skew.nnz and skew.data.max() > _SYMMETRY * abs(matrix).max():
+        worst = int(skew.data.argmax())
+        i, j = int(skew.coords[0][worst]), int(skew.coords[1][worst])
+        pair = f"{matrix[i, j]:.9g} at [{i}, {j}] but {matrix[j, i]:.9g} at [{j}, {i}]"
+        raise DescriptionError(
+            f"flexible body: the {what} matrix is not symmetric, with {pair}; export the whole matrix (not one triangle), "
+            "without damping or gyroscopic terms"
+        )
+
+
+def dependent_modes(vector: Array, value: float) -> str:
+    worst = sorted(np.argsort(-np.abs(vector))[:2].tolist())
+    pair = " and ".join(map(str, worst))
+    return (
+        f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation {value:.1e}), above all modes "
+        f"{pair}; leave one out, or ask for fewer modes or interfaces that share no node"
+    )
+
+
+def check_no_rigid_mode(model: FiniteElements, free: Array, stiffness: Any, shapes: Array, squares: Array) -> None:
+    """Refuse modes that move without strain although the inboard node is fixed."""
+    share = stiffness_share(stiffness, shapes)
+    rigid = independent_columns(model.rigid_motion()[free])
+    unit = shapes / np.linalg.norm(shapes, axis=0)
+    is_rigid = np.linalg.norm(unit - rigid @ (rigid.T @ unit), axis=0) < 1e-4
+    bad = np.flatnonzero((share < _UNSTRAINED) | (is_rigid & (share < NEARLY_UNSTRAINED)))
+    if len(bad):
+        hertz = np.sqrt(max(float(squares[bad[0]]), 0.0)) / (2 * np.pi)
+        raise DescriptionError(
+            f"flexible body: with its inboard node {model.inboard!r} fixed the stiffness still has {len(bad)} rigid-body "
+            f"mode(s), the first at {hertz:.3g} Hz; let the inboard node hold all 6 motions (several nodes, if they only "
+            "translate), connect loose parts, or ask for reduction='free-free'"
+        )
+
+
+def check_interfaces(model: FiniteElements, interfaces: tuple[str, ...]) -> None:
+    outer = [name for name in interfaces if name != model.inboard]
+    if not outer:
+        raise DescriptionError("flexible body: craig-bampton needs nodes beside the inboard one; name them in interfaces=[...]")
+    taken: dict[int, str] = {}
+    for name in dict.fromkeys([*outer, *([model.inboard] if model.inboard else [])]):
+        for node in model.find(name).nodes:
+            if node in taken:
+                raise DescriptionError(
+                    f"flexible body: its modes are linearly dependent: interfaces {taken[node]!r} and {name!r} share mesh node "
+                    f"{node}; let each node of the mesh belong to one interface"
+                )
+            taken[node] = name
+
+
+def required_inboard(model: FiniteElements, reduction: str) -> str:
+    if model.inboard is None:
+        raise DescriptionError(
+            f"flexible body: {reduction} modes need an inboard node; give inboard=..., or ask for reduction='free-free'"
+        )
+    return model.inboard
+
+
+def mode_count(modes: Any) -> int:
+    if isinstance(modes, bool) or not isinstance(modes, int | np.integer) or modes < 0:
+        raise DescriptionError(f"flexible body: modes is {modes!r}; give a number >= 0, or an array of shapes (dofs, n)")
+    return int(modes)
+
+
+def available(count: int, dofs: int) -> int:
+    if count > dofs:
+        raise DescriptionError(
+            f"flexible body: {count} modes were asked for, but the model has {dofs} free dofs; ask for fewer, or refine it"
+        )
+    return count
+
+
+def independent_columns(motion: Array) -> Array:
+    left, sizes, _ = np.linalg.svd(motion, full_matrices=False)
+    return np.asarray(left[:, sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)])
+
+
+# ---- reduction -------------------------------------------------------------------------------------------------------------
 REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 _DEPENDENT = 1e-10  # smallest eigenvalue of the modes' correlation
 

@@ -1,25 +1,165 @@
-"""Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files."""
+"""Hexahedra and tetrahedra of scikit-fem: mass, stiffness and initial-stress matrices with node-major dofs.
+
+Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.attachments import attachments
-from bough.flex.cross import Array
-from bough.flex.finite_elements import FiniteElements
-from bough.flex.flexible_body import FlexibleBody
+from bough.flex.finite_elements import FiniteElements, attachments
+from bough.flex.flexible_body import FlexibleBody, NotPlain, remembers
 from bough.flex.geometric import GeometricStiffness, from_prestress
-from bough.flex.recipe import NotPlain, remembers
+from bough.flex.integrals import Array
 from bough.flex.reduction import reduce
-from bough.flex.solid_elements import SolidGrid, scikit_fem
 from bough.progress import working
 
 
+@dataclass(frozen=True)
+class SolidGrid:
+    """A mesh with its elements; dofs node by node: vertices, then edges, faces and insides of quadratic elements."""
+
+    mesh: Any
+    order: int
+    E: float
+    nu: float
+
+    @cached_property
+    def _element(self) -> Any:
+        skfem = scikit_fem()
+        kinds = {
+            ("Hex", 1): skfem.ElementHex1,
+            ("Hex", 2): skfem.ElementHex2,
+            ("Tet", 1): skfem.ElementTetP1,
+            ("Tet", 2): skfem.ElementTetP2,
+        }
+        shape = next((each for each in ("Hex", "Tet") if each in type(self.mesh).__name__), None)
+        if (shape, self.order) not in kinds:
+            raise DescriptionError(
+                f"solid: a {type(self.mesh).__name__} with elements of order {self.order} is not supported; "
+                "give hexahedra or tetrahedra, order 1 or 2"
+            )
+        return kinds[(str(shape), self.order)]()
+
+    @cached_property
+    def scalar(self) -> Any:
+        return scikit_fem().Basis(
+            self.mesh, self._element, intorder=2 * self.order + (self.order if "Hex" in type(self.mesh).__name__ else 0)
+        )
+
+    @cached_property
+    def vector(self) -> Any:
+        return self.scalar.with_element(scikit_fem().ElementVector(self._element))
+
+    @cached_property
+    def _order(self) -> tuple[Array, Array]:
+        """Numbers of the scalar dofs (N,) and of the vector dofs (3N,), node by node."""
+        tables = ("nodal_dofs", "edge_dofs", "facet_dofs", "interior_dofs")
+        scalar = np.concatenate([np.asarray(getattr(self.scalar.dofs, name)).T.ravel() for name in tables])
+        vector = np.concatenate([np.asarray(getattr(self.vector.dofs, name)).T.ravel() for name in tables])
+        return scalar.astype(int), vector.astype(int)
+
+    @cached_property
+    def position(self) -> Array:
+        return np.asarray(self.scalar.doflocs[:, self._order[0]].T)
+
+    @cached_property
+    def unit_mass(self) -> Any:
+        from skfem.models.poisson import mass
+
+        order = self._order[0]
+        return mass.assemble(self.scalar).tocsr()[order][:, order]
+
+    @cached_property
+    def stiffness(self) -> Any:
+        from skfem.models.elasticity import linear_elasticity
+
+        return self._node_major(linear_elasticity(*self._lame()).assemble(self.vector))
+
+    @cached_property
+    def lines(self) -> Array:
+        return np.asarray(self.mesh.edges.T)
+
+    @cached_property
+    def faces(self) -> Array:
+        """(F, 3): the surface as triangles of vertices, counter-clockwise from outside."""
+        outer = self.mesh.boundary_facets()
+        corners, inside = self.mesh.facets[:, outer].T, self.mesh.t[:, self.mesh.f2t[0, outer]].T
+        place, center = self.mesh.p.T[corners], self.mesh.p.T[inside].mean(axis=1)
+        middle = place.mean(axis=1)
+        normal = np.cross(place[:, 1] - place[:, 0], place[:, 2] - place[:, 0])
+        normal *= np.sign(np.einsum("fi,fi->f", normal, middle - center))[:, None]
+        first = place[:, 0] - middle
+        second = np.cross(normal / np.linalg.norm(normal, axis=1)[:, None], first)
+        angle = np.arctan2(*(np.einsum("fki,fi->fk", place - middle[:, None], axis) for axis in (second, first)))
+        ring = np.take_along_axis(corners, np.argsort(angle, axis=1), axis=1)      # around the normal
+        return np.concatenate([ring[:, [0, k, k + 1]] for k in range(1, ring.shape[1] - 1)])
+
+    def stress_stiffness(self, displacement: Array) -> Any:
+        """int sigma_ij u_k,i v_k,j of the stresses that a displacement makes."""
+        from scipy.sparse import eye_array, kron
+        from skfem import BilinearForm
+        from skfem.helpers import grad
+
+        lame, shear = self._lame()
+        dofs = np.empty_like(displacement)
+        dofs[self._order[1]] = displacement
+        gradient = np.asarray(self.vector.interpolate(dofs).grad)
+        strain = (gradient + np.swapaxes(gradient, 0, 1)) / 2
+        stress = 2 * shear * strain + lame * np.einsum("ii...->...", strain) * np.eye(3)[:, :, None, None]
+
+        @BilinearForm  # type: ignore[untyped-decorator]  # of scikit-fem
+        def form(u: Any, v: Any, w: Any) -> Any:
+            return np.einsum("ij...,i...,j...->...", stress, grad(u), grad(v))
+
+        order = self._order[0]
+        return kron(form.assemble(self.scalar).tocsr()[order][:, order], eye_array(3), format="csr")
+
+    def select(self, name: str, where: Any) -> Array:
+        """The numbers of the nodes at a place."""
+        if isinstance(where, str):
+            return self._boundary(name, where)
+        if callable(where):
+            return np.flatnonzero(where(self.position))
+        if isinstance(where, tuple | list) and len(where) == 2 and where[0] in ("x", "y", "z"):
+            size = np.ptp(self.position, axis=0).max()
+            return np.flatnonzero(np.abs(self.position[:, "xyz".index(where[0])] - float(where[1])) < 1e-8 * size)
+        if isinstance(where, tuple | list | np.ndarray) and len(where) == 3 and any(isinstance(each, float) for each in where):
+            return np.array([np.argmin(np.linalg.norm(self.position - np.array(where), axis=1))])
+        return np.atleast_1d(np.asarray(where, dtype=int))
+
+    def _boundary(self, name: str, where: str) -> Array:
+        known = self.mesh.boundaries or {}
+        if where not in known:
+            listed = ", ".join(map(repr, known)) or "none"
+            raise DescriptionError(f"node {name!r}: the mesh has no boundary {where!r}; its boundaries are {listed}")
+        dofs = self.scalar.get_dofs(where).all()
+        return np.flatnonzero(np.isin(self._order[0], dofs))
+
+    def _lame(self) -> tuple[float, float]:
+        return self.E * self.nu / ((1 + self.nu) * (1 - 2 * self.nu)), self.E / (2 * (1 + self.nu))
+
+    def _node_major(self, matrix: Any) -> Any:
+        order = self._order[1]
+        return matrix.tocsr()[order][:, order]
+
+
+def scikit_fem() -> Any:
+    try:
+        import skfem
+    except ImportError:
+        raise DescriptionError("solid: it needs scikit-fem and meshio; install them with: pip install scikit-fem meshio") from None
+    return skfem
+
+
+# ---- solid -----------------------------------------------------------------------------------------------------------------
 def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
     """A mesh of hexahedra of a block from the origin to `size`, with so many elements along x, y and z."""
     skfem = scikit_fem()
@@ -118,7 +258,7 @@ def solid_model(
 
 
 def _origin(grid: SolidGrid, chosen: dict[str, Array], inboard: str | None, origin: Any) -> Array:
-    from bough.flex.nodes import unknown_node
+    from bough.flex.integrals import unknown_node
 
     if inboard is not None and inboard not in chosen:
         raise DescriptionError(unknown_node(inboard, tuple(chosen)))

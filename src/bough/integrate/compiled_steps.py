@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bough.compile.kernel_calls import call, lanes_for
+from bough.compile.batch import call, lanes_for
 from bough.compile.state_layout import Floats
 from bough.integrate.compiled import loops
 from bough.integrate.run import CHUNK_SECONDS, FIRST_CHUNK, Plan, Run

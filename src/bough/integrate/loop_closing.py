@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.kernel_calls import call, group_parameters, lanes_for
+from bough.compile.batch import call, group_parameters, lanes_for
 from bough.compile.state_layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.tableaus import euler_cromer
-from bough.integrate.grid import positive
-from bough.integrate.run import STIFF, Run, with_corrections
+from bough.integrate.run import STIFF, Run, positive, with_corrections
 from bough.model import Model
 from bough.sweeps import fields as f
 

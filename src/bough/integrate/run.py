@@ -1,22 +1,151 @@
-"""A run: everything that a stepping loop works on, and how it is to go."""
+"""What an integration leaves behind: sampled states, what happened, and how it went.
+
+When things happen: samples, jumps of the loads, updates of a Python controller.
+
+A run: everything that a stepping loop works on, and how it is to go.
+"""
+
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bough.compile.kernel_calls import call, group_parameters
-from bough.compile.state_layout import Floats
+from bough.analyze.impulse import Jump
+from bough.compile.batch import call, group_parameters
+from bough.compile.state_layout import Floats, State
+from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.compiled.tableaus import CORRECTIONS, SPEEDS, STAGES
 from bough.integrate.control import PythonControl
-from bough.integrate.grid import Grid
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
 from bough.sweeps import fields as f
 
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event of a run: when [s], which, what it did, and the jump of the speeds, if they jumped.
+
+    >>> print(Occurrence(1.5, "deploy", "releases boom.ry"))
+    1.5 s: 'deploy' releases boom.ry
+    """
+    time: float
+    name: str
+    what: str
+    jump: Jump | None = None
+
+    def __str__(self) -> str:
+        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "")
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Texts and numbers only."""
+        return asdict(self)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> "Occurrence":
+        given = dict(mapping)
+        return cls(**given | {"jump": None if given["jump"] is None else Jump(**given["jump"])})
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Sampled states and inputs of one run or of a batch."""
+    model: Model
+    t: Floats                                       # (samples,)
+    x: Floats                                       # (batch, samples, nx)  states: see `state`
+    u: Floats                                       # (batch, samples, nv + nw)  controls in force: joint torques | motor torques
+    batched: bool                                   # False: one run was asked for
+    parameters: Mapping[str, Floats] | None         # changes of parameters, one for each member
+    method: str
+    dt: float | None
+    steps: int
+    rejected: int
+    wall_time: float                                # s
+    failure: str | None                             # why it ended early
+    assembled: str | None = None                    # what closing the loops changed in the state that was given
+    events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
+    spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
+
+    @property
+    def state(self) -> State:
+        """The states with views of q, v, wheel speeds and orbit."""
+        return self.model.state(self.x)
+
+
+# ---- grid ------------------------------------------------------------------------------------------------------------------
+DEFAULT_SAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Grid:
+    samples: Floats         # times to record, from 0 to the end
+    breaks: Floats          # times at which steps must end besides: of the loads, of control updates; last, the end
+    updates: Floats         # those at which a Python controller is asked again, 0 among them
+
+    def segments(self, dt: float, start: float, stop: float) -> Floats:
+        """Rows start, end, steps, sample (-1: none), first and last step that lead from start to stop; every sample and break is
+        an end."""
+        ends = np.union1d(self.samples[1:], self.breaks)
+        ends = np.append(ends[(ends > start) & (ends < stop)], stop)
+        starts = np.concatenate([[start], ends[:-1]])
+        steps = np.maximum(1, np.ceil((ends - starts)/dt*(1.0 - 1e-9)))
+        sample = np.searchsorted(self.samples, ends)
+        is_sample = self.samples[np.minimum(sample, len(self.samples) - 1)] == ends
+        return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1), np.zeros(len(ends)), steps])
+
+
+def build_grid(until: float, sample_rate: float | None, step: float | None, breaks: Floats,
+               control_period: float | None) -> Grid:
+    """`step`: of a method with fixed steps; without a sample rate every so many steps are recorded, at most a hundred."""
+    samples = sample_times(positive("until", until, "the end time in seconds"), sample_rate, step)
+    ends = np.append(breaks[(breaks > 0.0) & (breaks < until)], until)
+    updates = np.zeros(1)
+    if control_period is not None:
+        period = positive("control_period", control_period, "the seconds between two calls")
+        updates = period*np.arange(int(np.ceil(until/period*(1 - 1e-12))), dtype=float)
+    return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
+
+
+def sample_times(until: float, sample_rate: float | None, step: float | None) -> Floats:
+    if sample_rate is not None:
+        period = 1.0/positive("sample_rate", sample_rate, "samples a second")
+        samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
+    elif step is not None:
+        steps = max(1, int(np.ceil(until/step*(1.0 - 1e-9))))
+        every = int(np.ceil(steps/DEFAULT_SAMPLES))
+        samples, period = np.arange(0, steps + 1, every)*step, every*step
+        samples = samples[samples < until*(1.0 + 1e-9)]
+    else:
+        samples, period = until*np.arange(DEFAULT_SAMPLES + 1)/DEFAULT_SAMPLES, until/DEFAULT_SAMPLES
+    if until - samples[-1] > 1e-9*period:
+        samples = np.append(samples, until)
+    samples[-1] = until
+    return np.asarray(samples, np.float64)
+
+
+def positive(name: str, value: object, what: str) -> float:
+    """A finite number greater than 0, or an error that says what was meant."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
+    if not (np.isfinite(number) and number > 0.0):
+        raise StateError(f"{name} is {value}; give {what}, greater than 0")
+    return number
+
+
+def merge_close(breaks: Floats, samples: Floats) -> Floats:
+    """Breaks that differ from a sample only by rounding become that sample."""
+    near = np.clip(np.searchsorted(samples, breaks), 1, len(samples) - 1)
+    left, right = samples[near - 1], samples[near]
+    best = np.where(np.abs(breaks - left) < np.abs(breaks - right), left, right)
+    return np.unique(np.where(np.abs(breaks - best) <= 1e-12*max(samples[-1], 1e-300), best, breaks))
+
+
+# ---- run -------------------------------------------------------------------------------------------------------------------
 STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}      # SciPy's solvers
 CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should take
 FIRST_CHUNK = 16                    # steps, of which nobody knows yet how long they take

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.kernel_calls import call, workspace
+from bough.compile.batch import call, workspace
 from bough.compile.state_layout import Floats
 from bough.integrate.compiled.callback import Controller
+from bough.integrate.event_handler import crosses, find_moment
 from bough.integrate.run import STIFF, Plan, Run
-from bough.integrate.watchers import crosses, find_moment
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.sweeps import calls

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bough.flex import FlexibleBody
-from bough.flex.nodes import Outline
+from bough.flex.integrals import Outline
 from bough.look.buffers import Buffers
 
 _THINNEST = 1 / 14  # of a section's width

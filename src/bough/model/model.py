@@ -6,13 +6,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze import loop_assembly, loop_constraints, loop_forces, part_momentum, reactions
-from bough.analyze.body_motion import Bodies, bodies_in, point_jacobians
+from bough.analyze import loop_constraints, part_momentum, reactions
+from bough.analyze.body_motion import Bodies, observe, point_jacobians
 from bough.analyze.counting import OperationCounts
-from bough.analyze.cut_loads import CutLoads
-from bough.analyze.dynamics_choice import resolve_dynamics
-from bough.analyze.equations_of_motion import forward, inverse, mass_matrices
-from bough.analyze.internal_loads import internal_loads
+from bough.analyze.equations_of_motion import forward, inverse, mass_matrices, resolve_dynamics
+from bough.analyze.internal_loads import CutLoads, internal_loads
 from bough.analyze.loop_constraints import Freedom
 from bough.analyze.model_summary import tree_text
 from bough.analyze.operation_counts import operation_counts
@@ -21,8 +19,8 @@ from bough.analyze.partition_table import PartitionTable, partition_table
 from bough.compile.assemble import build_tables
 from bough.compile.batch import Batch, InputOptions, rows
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
-from bough.compile.parameters import body_parameters, suspicious_members
 from bough.compile.state_layout import Floats
 from bough.describe import System
 from bough.errors import ModelError, StateError
@@ -222,7 +220,7 @@ class Model(CompiledModel):
             sum of squares.
         """
         batch = self.batch(q, v, tau, **inputs)
-        return {name: batch.unbatched(force) for name, force in loop_forces.constraint_forces(self, batch, dynamics).items()}
+        return {name: batch.unbatched(force) for name, force in reactions.constraint_forces(self, batch, dynamics).items()}
 
     def element_forces(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Any]:
         """By name, what force elements exert, as results record it: of a line its tension, N; of the others (6,), [moment, force]
@@ -296,7 +294,7 @@ class Model(CompiledModel):
         q, v : ndarray
         """
         batch = self.batch(self.q0 if q is None else q, self.v0 if v is None else v)
-        closed_q, closed_v = loop_assembly.assemble(self, batch, hold)
+        closed_q, closed_v = loop_constraints.assemble(self, batch, hold)
         return batch.unbatched(closed_q), batch.unbatched(closed_v)
 
     def loop_gaps(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Floats]:
@@ -366,9 +364,8 @@ class Model(CompiledModel):
         """Positions, attitudes, velocities and accelerations of all bodies and nodes, energies and momenta, in world axes.
 
         The arrays of `Bodies` always lead with a batch axis, of length 1 for one state.  Without v and a, at rest."""
-        rest = np.zeros(self.nv)
-        batch, given = self._with_accelerations(q, rest if v is None else v, None, rest if a is None else a, inputs)
-        return bodies_in(self, batch, given)
+        batch, given = self._with_accelerations(q, v, None, np.zeros(self.nv) if a is None else a, inputs, keep_welds=True)
+        return observe(self, batch, given)
 
     def pose(self, q: ArrayLike, body: str) -> tuple[Floats, Floats]:
         """Position of a body's origin, (3,), and its rotation matrix (body axes to world axes), (3, 3)."""
@@ -408,10 +405,10 @@ class Model(CompiledModel):
         bodies = self.bodies(q)
         return bodies.unbatched(bodies.center_of_mass)
 
-    def _with_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None, a: ArrayLike,
-                            inputs: InputOptions) -> tuple[Batch, Floats]:
+    def _with_accelerations(self, q: ArrayLike, v: ArrayLike | None, tau: ArrayLike | None, a: ArrayLike, inputs: InputOptions, *,
+                            keep_welds: bool = False) -> tuple[Batch, Floats]:
         """A batch and its accelerations, in rows; accelerations with a leading axis make it a batch, too."""
-        batch = self.batch(q, v, tau, **inputs)
+        batch = self.batch(q, v, tau, **inputs, keep_welds=keep_welds)
         if np.ndim(a) > 1:
             batch = replace(batch, single=False)
         return batch, rows("a", a, self.nv, batch.n, self.names.v)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.cuts import read_cut
+from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import holdable
 from bough.describe import System
-from bough.integrate.trajectory import Trajectory
+from bough.integrate.run import Trajectory
 from bough.results.deflections import flexible_bodies
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
 from bough.results.samples import Derive, Samples, continuous, evaluate, read

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bough.describe import Mesh, System
-from bough.describe.yaml_io import read as read_yaml
+from bough.describe.document import read as read_yaml
 from bough.errors import DescriptionError, StateError
 from bough.results.dataset import Labeled, Variable
 

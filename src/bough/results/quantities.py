@@ -16,9 +16,8 @@ from bough.describe.parts import Loop, Part, Wheel
 from bough.errors import StateError, nearest
 from bough.model import Model
 from bough.results.deflections import displacements, flexible_bodies, rotations
-from bough.results.elements import AXES as ELEMENT_AXES
-from bough.results.elements import VARIABLES, along, nouns
-from bough.results.samples import Derive, Samples
+from bough.results.samples import AXES as ELEMENT_AXES
+from bough.results.samples import VARIABLES, Derive, Samples, along, nouns
 
 
 class Axis(NamedTuple):

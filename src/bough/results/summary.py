@@ -1,4 +1,7 @@
-"""A result in a few lines: what was simulated, how it went, how well energy and momentum were conserved, where it ended."""
+"""Whether a system conserves its energy and momenta, so that a drift is an error of the integration.
+
+A result in a few lines: what was simulated, how it went, how well energy and momentum were conserved, where it ended.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.compile.coordinates import holdable
+from bough.describe import CentralGravity, System
 from bough.describe.elements import ELEMENTS, Element
-from bough.results.conservation import external_effects, nonconservative_effects
+from bough.describe.parts import PARTS, Part
 from bough.results.dataset import entry_units
 from bough.results.deflections import displacements, flexible_bodies, modal_coordinates, outermost
-from bough.results.elements import along
 from bough.results.quantities import constrained_by_loops
 from bough.results.report import Report
+from bough.results.samples import along
 from bough.results.singular import from_attrs
 
+
+def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
+    """What does work on the system or dissipates energy; nothing if its energy is conserved."""
+    found = [effect for body in system.bodies.values() for effect in body.joint.nonconservative_effects()]
+    found += [effect for part in _parts(system) for effect in part.nonconservative_effects()]
+    others = {
+        "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
+        "linearized flexible bodies": _linearized(system),
+        "prescribed motion": any(coordinate.motions for coordinate in holdable(system).values()),
+        "a controller": controlled,
+    }
+    return list(dict.fromkeys(found + [effect for effect, present in others.items() if present]))
+
+
+def external_effects(system: System, *, base_pushed: bool) -> list[str]:
+    """What acts on the system from outside, or is left out of its motion; nothing if its momenta are conserved."""
+    roots = [body.joint for body in system.bodies.values() if body.parent is None]
+    found = {
+        "a fixed base": any(joint.kind != "free" for joint in roots),
+        "gravity": isinstance(system.gravity, CentralGravity) or any(system.gravity),
+        "a base that is held": any(system.bodies[coordinate.body].parent is None for coordinate in holdable(system).values()),
+        "a force between base and world": any(joint.nonconservative_effects() or any(joint.stiffness or ()) for joint in roots),
+        **{effect: True for part in _parts(system) for effect in part.external_effects()},
+        "a controller": base_pushed,
+        "linearized flexible bodies": _linearized(system),
+    }
+    return [cause for cause, present in found.items() if present]
+
+
+def _parts(system: System) -> list[Part]:
+    return [part for kind in PARTS for part in system.of(kind).values()]
+
+
+def _linearized(system: System) -> bool:
+    """Whether a body's deformation is left out of its inertia: then neither energy nor momentum is exactly conserved."""
+    return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
+
+
+# ---- summary ---------------------------------------------------------------------------------------------------------------
 Array = NDArray[Any]
 Row = tuple[str, str]
 _MOST_JOINTS = 12  # that are listed with their final values, and flexible bodies

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Floats = NDArray[np.float64]
+
 
 def padded(n: int) -> int:
     """The next multiple of four: blocks of numbers are taken four at a time."""

@@ -1,26 +1,59 @@
-"""The spatial operators of a state, and the identities of the papers as calls."""
+"""M^-1 as an operator, by the compiled sweeps: the forward dynamics of the state at rest under torques alone.
+
+The spatial operators of a state, and the identities of the papers as calls.
+"""
+
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bough.analyze.impulse import at_rest
 from bough.analyze.operators.articulated_links import Articulated, articulate
-from bough.analyze.operators.mass_matrix_inverse import compiled_inverse
-from bough.analyze.operators.operator import Operator, Space, identity
-from bough.analyze.operators.points import Point, node_wrenches, point_forces
-from bough.analyze.operators.recursion import Chains, block_diagonal
-from bough.analyze.operators.split import Split, split_link
-from bough.analyze.operators.state_links import Link, Links, links_of
-from bough.analyze.operators.whole import whole_joints
+from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
+from bough.analyze.operators.state_links import (
+    Link,
+    Links,
+    Point,
+    Split,
+    links_of,
+    node_wrenches,
+    point_forces,
+    split_link,
+    whole_joints,
+)
 from bough.analyze.singular_inertia import SUSPECT, first_singular, message
-from bough.compile.batch import Batch, array
+from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.state_layout import Floats
 from bough.errors import StateError
 from bough.kernels.hinges import FREE
+from bough.sweeps import calls
 from bough.sweeps import fields as f
 
+
+def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
+    """M^-1 of the free speeds at q, four right sides at a time."""
+    batch, pars = at_rest(model, q)
+    tables, free = batch.tables, np.flatnonzero(model.free)
+    rows: dict[int, tuple[Floats, ...]] = {}
+
+    def apply(X: Floats) -> Floats:
+        n = X.shape[1]
+        if n not in rows:
+            rows.clear()                                # room for the last number of right sides
+            rows[n] = (np.zeros((n, 2)), np.repeat(batch.x, n, axis=0), np.zeros((n, batch.inputs.layout.nu)),
+                       np.zeros((n, model.nv)), np.empty((n, model.nv + model.nw)))
+        t, x, u, unchanged, out = rows[n]
+        u[:, free] = X.T
+        call(calls.impulse, tables, pars, t, x, u, unchanged, out, workspace(tables, lanes_for(n)))
+        return out[:, free].T
+
+    return Operator("M^-1", space, space, apply, apply, "by the compiled sweeps, inward and outward")
+
+
+# ---- spatial operators -----------------------------------------------------------------------------------------------------
 PARTITIONED = "partitioned"             # the links are the hinges that the compiler made
 SINGULAR = 1e-13                        # of directions that points cannot move in, against the others
 

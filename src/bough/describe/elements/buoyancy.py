@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
+from bough.describe.body import Frame
 from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
-from bough.describe.frame import Frame
 from bough.describe.numeric import ABOVE_ZERO, NUMBERS, Number, Text, above_zero, items, numbers, shown
 from bough.describe.part import Attachment, Drawing, Recorded, SystemView
 

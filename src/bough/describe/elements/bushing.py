@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault
-from bough.describe.body import WORLD
+from bough.describe.body import WORLD, Frame, FrameField
 from bough.describe.elements.element import (
     Element,
     Exerted,
@@ -19,7 +19,6 @@ from bough.describe.elements.element import (
     TableEntry,
     unchanging,
 )
-from bough.describe.frame import Frame, FrameField
 from bough.describe.numeric import (
     MATRIX6,
     Matrix6,

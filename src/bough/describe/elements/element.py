@@ -16,8 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.describe.body import WORLD
-from bough.describe.frame import Frame
+from bough.describe.body import WORLD, Frame
 from bough.describe.gravity import CentralGravity
 from bough.describe.part import BESIDE, Attachment, Drawing, Part, Recorded, SystemView
 

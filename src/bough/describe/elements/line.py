@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, model_validator
 
 from bough.describe.base import Fault
-from bough.describe.body import WORLD
+from bough.describe.body import WORLD, Frame, FrameField
 from bough.describe.elements.element import (
     Element,
     Exerted,
@@ -19,7 +19,6 @@ from bough.describe.elements.element import (
     TableEntry,
     unchanging,
 )
-from bough.describe.frame import Frame, FrameField
 from bough.describe.numeric import AT_LEAST_ZERO, at_least_zero, truth
 from bough.describe.orientation import IDENTITY
 from bough.describe.part import Drawing, Finding, Recorded, SystemView

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from bough.describe.body import Frame
 from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
-from bough.describe.frame import Frame
 from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
 from bough.describe.part import FORCE_BESIDE, Attachment, Drawing, Recorded
 

@@ -8,11 +8,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.base import Description
-from bough.describe.body import WORLD
-from bough.describe.frame import Frame, FrameField
+from bough.describe.body import WORLD, Frame, FrameField
 from bough.describe.gravity import CentralGravity
-from bough.describe.joint import Joint
-from bough.describe.joint_kinds import joint_schema, read_joint, write_joint
+from bough.describe.joint import Joint, joint_schema, read_joint, write_joint
 from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
 from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.errors import DescriptionError, Problem

@@ -8,11 +8,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.describe.axes import Axis, AxisLike
-from bough.describe.frame import Frame
-from bough.describe.numeric import ABOVE_ZERO, Number, Text, above_zero
+from bough.describe.body import Frame
+from bough.describe.motions import Signal
+from bough.describe.numeric import ABOVE_ZERO, Axis, AxisLike, Number, Text, above_zero
 from bough.describe.part import Attachment, Drawing, Part, Recorded, SystemView
-from bough.describe.time_table import Signal
 from bough.flex import FlexibleBody
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from bough.describe.frame import Frame
+from bough.describe.body import Frame
+from bough.describe.motions import TimeTable, VectorSignal
 from bough.describe.numeric import Text, Vector, VectorLike, shown
 from bough.describe.part import FORCE_BESIDE, Attachment, Part
-from bough.describe.time_table import TimeTable, VectorSignal
 
 
 def _frame(value: Any) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.describe import Box, Cylinder, Free, Joint, Mesh, Planar, Prismatic, Revolute, Shape, Sphere, Weld
-from bough.describe.axes import axis, spanning
-from bough.describe.inertia import defect, inertia, moments
+from bough.describe.mass_properties import defect, inertia, moments
+from bough.describe.numeric import axis, spanning
 from bough.describe.orientation import orientation, rotation_matrix
 from bough.errors import DescriptionError, Problem
 from bough.exchange.urdf.robot import Inertial, Link, Robot, RobotJoint, Visual
