@@ -43,7 +43,7 @@ def run_python(script, *arguments, **environment):
 # ---- features ------------------------------------------------------------------------------------------------------
 def test_tables_name_what_is_compiled_for_them():
     assert pendulum().tables.features == Features()
-    held = pendulum(motion=bough.Polynomial([0.1, 0.2]))
+    held = pendulum(motion=bough.motion.Polynomial([0.1, 0.2]))
     assert held.tables.features == Features(holds=True)
     assert (str(Features()), str(Features(flexible=True, holds=True))) == ("rigid", "flexible+holds")
 
@@ -97,7 +97,7 @@ import sys, threading
 import numpy as np
 from tests.kernels.test_linker import pendulum
 import bough
-models = [pendulum(), pendulum(motion=bough.Polynomial([0.1, 0.2]))]
+models = [pendulum(), pendulum(motion=bough.motion.Polynomial([0.1, 0.2]))]
 found, start = [None, None], threading.Barrier(2)
 def go(i):
     start.wait()
@@ -112,7 +112,7 @@ np.savez(sys.argv[1], *found)
 def test_two_threads_compile_two_kinds_of_model_at_once(tmp_path):
     run_python(THREADS, tmp_path / "found.npz", BOUGH_CACHE_DIR=str(tmp_path / "cache"))
     found = np.load(tmp_path / "found.npz")
-    models = [pendulum(), pendulum(motion=bough.Polynomial([0.1, 0.2]))]
+    models = [pendulum(), pendulum(motion=bough.motion.Polynomial([0.1, 0.2]))]
     for name, model in zip(found.files, models, strict=True):
         np.testing.assert_allclose(found[name], model.forward_dynamics([0.3, 0.1], [1.0, 2.0], method="order-n"), rtol=1e-13)
 
@@ -250,7 +250,7 @@ np.save(sys.argv[1], rows[-1])
 
 def test_sweeps_run_in_long_double_without_a_compiler(tmp_path):
     run_python(LONG_DOUBLE, tmp_path / "a.npy", NUMBA_DISABLE_JIT="1")
-    precise, a = np.load(tmp_path / "a.npy")[0], pendulum().forward_dynamics([0.3, 0.1], [1.0, 2.0], method="order-n")
+    precise, a = np.load(tmp_path / "a.npy")[0], pendulum().forward_dynamics([0.3, 0.1], [1.0, 2.0], dynamics="order-n")
     np.testing.assert_allclose(a, precise.astype(float), rtol=1e-14)
     if np.finfo(np.longdouble).eps < np.finfo(float).eps:
         assert (precise != precise.astype(float)).any()
@@ -270,7 +270,7 @@ def test_warmup_compiles_all_that_a_kind_of_model_calls():
 
 def test_warmup_takes_features_and_files(tmp_path):
     s = bough.System("held")
-    s.body("b", joint=bough.Revolute("y", motion=bough.Polynomial([0.0, 1.0])), mass=1.0, com=(0, 0, 1))
+    s.body("b", joint=bough.Revolute("y", motion=bough.motion.Polynomial([0.0, 1.0])), mass=1.0, com=(0, 0, 1))
     s.to_yaml(tmp_path / "held.yaml")
     assert feature_sets(["flexible+loops", "rigid"]) == [Features(flexible=True, loops=True), Features()]
     assert feature_sets([str(tmp_path / "held.yaml")]) == [Features(holds=True)]

@@ -1,0 +1,34 @@
+"""The diffs of docs/develop/adding.md: the files are there, and the lines that they replace."""
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "develop" / "adding.md"
+
+
+def hunks():
+    """(old file, new file, lines that are replaced) of every hunk of the page."""
+    for block in re.findall(r"^```diff\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE):
+        for old, new, body in re.findall(r"^--- (\S+)\n\+\+\+ (\S+)\n(.*?)(?=^--- |\Z)", block, flags=re.DOTALL | re.MULTILINE):
+            for hunk in body.split("@@\n")[1:]:
+                yield old.removeprefix("a/"), new.removeprefix("b/"), [line[1:] for line in hunk.splitlines() if line[:1] == "-"]
+
+
+@pytest.mark.parametrize("hunk", list(hunks()), ids=lambda hunk: hunk[1].rsplit("/", 1)[-1])
+def test_what_a_diff_changes_is_there(hunk):
+    old, new, lines = hunk
+    if old == "/dev/null":
+        assert not (ROOT / new).exists(), f"{new} exists by now: choose another example"
+    else:
+        text = (ROOT / old).read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if line not in text] == [], f"{old} has changed; make the change of {PAGE.name} anew"
+
+
+def test_there_are_diffs():
+    """An element of five files, a joint, an integrator."""
+    files = [file for _, file, _ in hunks()]
+    elements = {file for file in files if "elements" in file or file.endswith(("system.py", "records.py"))}
+    assert len(elements) == 5
+    assert {"src/bough/describe/joint.py", "src/bough/integrate/compiled/tableaus.py"} <= set(files)
