@@ -23,9 +23,8 @@ from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.state_layout import Floats
 from bough.describe import System
+from bough.describe.parts import PARTS
 from bough.errors import ModelError, StateError
-
-PARTS = ("wheels", "wrenches", "loops", "lines", "restorings", "buoyancies", "events", "stops")     # of a system, besides bodies
 
 
 class Model(CompiledModel):
@@ -103,8 +102,8 @@ class Model(CompiledModel):
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized, at=p.at[0],
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=looks,
                         **substance)
-        for part in PARTS:
-            getattr(system, part).update(getattr(self.system, part))
+        for kind in PARTS:
+            system.of(kind).update(self.system.of(kind))
         system.settings = self.system.settings
         model: Model = system.compile()
         return model

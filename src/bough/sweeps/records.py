@@ -626,7 +626,7 @@ SECTIONS = (                                                    # of each array 
     Section("free motions", "pars", FREE_PARAMETERS.meaning, FREE_PARAMETERS, "PAR_FREES"),
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
-    Section("elements", "pars", "lines, restoring forces and buoyancies, one after the other"),
+    Section("elements", "pars", "of each element in turn"),
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),
     Section("motions", "tables", "motions that coordinates may follow, their terms and pieces"),
