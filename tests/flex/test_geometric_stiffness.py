@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import logm
 
 from bough.flex import beam
-from bough.flex.beam import beam_grid, second_order_displacements, sections
+from bough.flex.beams import beam_grid, second_order_displacements, sections
 from tests.support.rods import integrate_rod
 
 FLAP = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}  # Wright et al. 1982, hub radius zero

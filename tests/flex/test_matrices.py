@@ -8,7 +8,7 @@ from scipy.sparse import block_diag, csr_array, save_npz
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody, beam_model
 from bough.flex.integrals import tilde
-from bough.flex.solid import box, solid_model
+from bough.flex.solids import box, solid_model
 
 
 def lumped_beam(elements=12):

@@ -5,7 +5,7 @@ import pytest
 
 from bough.errors import DescriptionError
 from bough.flex import beam
-from bough.flex.solid import box, solid, solid_model
+from bough.flex.solids import box, solid, solid_model
 
 skfem = pytest.importorskip("skfem")
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import bough
 from bough.flex import GeometricStiffness, MassPoints, ModalIntegrals, beam, from_matrices
-from bough.flex.solid import box, solid_model
+from bough.flex.solids import box, solid_model
 from tests.support.nodal_oracle import NodalOracle, Node, TreeBody
 from tests.support.random_systems import random_inertia, random_joint, random_rotation
 

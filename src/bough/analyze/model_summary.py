@@ -14,14 +14,9 @@ from bough.analyze.equations_of_motion import reason
 from bough.analyze.loop_constraints import POSITION, SPEED, assemble_state, freedom_at, loop_gaps, moved, row_sizes
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.state_layout import Floats
-from bough.describe import CentralGravity, Joint, Mesh, system
+from bough.describe import CentralGravity, Joint, Mesh
 from bough.describe.parts import PARTS
 from bough.errors import StateError
-
-
-def tree_text(model: CompiledModel) -> str:
-    """The tree of bodies with joints, degrees of freedom and masses, under a line of totals."""
-    return "Model" + system.of(model.system).removeprefix("System")
 
 
 @dataclass(frozen=True)

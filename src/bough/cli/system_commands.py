@@ -22,7 +22,7 @@ def check(file: File) -> None:
     from bough.files import read_system
 
     model = read_system(file).compile()
-    typer.echo(summary.tree_text(model))
+    typer.echo(model)
     settings = model.system.settings
     q, _ = model.assemble(hold=(settings and settings.hold) or ())
     total = summary.mass_properties(model, q)

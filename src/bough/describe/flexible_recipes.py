@@ -15,12 +15,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, GetPydanticSchema, PlainSerializer, WithJsonSchema
 from pydantic_core import core_schema
 
+from bough import flex
 from bough.describe.base import Description, unknown_key
 from bough.describe.numeric import NUMBERS, VECTOR, Number, Vector, items, number, numbers, shown, truth, vector
 from bough.errors import DescriptionError, Problem
-from bough.flex import REDUCTIONS, VARIANTS, FlexibleBody, beam, box, from_matrices, solid
-from bough.flex.beam import AXES
-from bough.flex.flexible_body import Recipe, read_npz, recipe_of, to_npz
+from bough.flex import REDUCTIONS, VARIANTS, FlexibleBody
+from bough.flex.flexible_body import AXES, Recipe, read_npz, recipe_of, to_npz
 
 Reader = Callable[[Any], Any]
 
@@ -215,7 +215,7 @@ class BeamRecipe(FlexibleRecipe):
         given = self.given()
         if isinstance(given.get("EI"), dict):
             given["EI"] = given["EI"]["y"], given["EI"]["z"]
-        return beam(**given)
+        return flex.beam(**given)
 
 
 class SolidRecipe(FlexibleRecipe):
@@ -245,8 +245,8 @@ class SolidRecipe(FlexibleRecipe):
 
     def make(self) -> FlexibleBody:
         """The solid."""
-        mesh = box(**self.mesh["box"]) if isinstance(self.mesh, dict) else self.mesh
-        return solid(**self.given() | {"mesh": mesh})
+        mesh = flex.box(**self.mesh["box"]) if isinstance(self.mesh, dict) else self.mesh
+        return flex.solid(**self.given() | {"mesh": mesh})
 
 
 class MatricesRecipe(FlexibleRecipe):
@@ -277,7 +277,7 @@ class MatricesRecipe(FlexibleRecipe):
 
     def make(self) -> FlexibleBody:
         """The body that the matrices describe."""
-        return from_matrices(**self.given())
+        return flex.from_matrices(**self.given())
 
 
 RECIPES: dict[str, type[FlexibleRecipe]] = {kind.noun: kind for kind in (BeamRecipe, SolidRecipe, MatricesRecipe)}

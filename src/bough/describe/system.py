@@ -34,7 +34,7 @@ Children = dict[str | None, list[Body]]
 _LONGEST = 40  # lines of the tree; a chain of thousands is not printed whole
 
 
-def of(system: SystemView) -> str:
+def outline(system: SystemView) -> str:
     """The summary line, the tree of a system's bodies, those that the world does not carry (yet), and the loops."""
     children: Children = {}
     for body in system.bodies.values():
@@ -462,7 +462,7 @@ class System:
         return self._document() == other._document()
 
     def __repr__(self) -> str:
-        return of(self)
+        return outline(self)
 
 
 def _packed(shape: Shape) -> Shape:

@@ -3,35 +3,30 @@
 beam_model, solid_model, matrices_model -> FiniteElements -> reduce -> FlexibleBody
 """
 
-from bough.flex.beam import beam, beam_model
-from bough.flex.convergence import ConvergenceReport, convergence
-from bough.flex.finite_elements import FiniteElements, PointRule
-from bough.flex.flexible_body import FlexibleBody
-from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import VARIANTS, MassPoints, ModalIntegrals, Nodes, Outline
-from bough.flex.matrices import from_matrices, matrices_model
-from bough.flex.reduction import REDUCTIONS, reduce
-from bough.flex.solid import box, solid, solid_model
+from __future__ import annotations
 
-__all__ = [
-    "REDUCTIONS",
-    "VARIANTS",
-    "ConvergenceReport",
-    "FiniteElements",
-    "FlexibleBody",
-    "GeometricStiffness",
-    "MassPoints",
-    "ModalIntegrals",
-    "Nodes",
-    "Outline",
-    "PointRule",
-    "beam",
-    "beam_model",
-    "box",
-    "convergence",
-    "from_matrices",
-    "matrices_model",
-    "reduce",
-    "solid",
-    "solid_model",
-]
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "beams": ("beam", "beam_model"),
+    "modal_convergence": ("ConvergenceReport", "convergence"),
+    "finite_elements": ("FiniteElements", "PointRule"),
+    "flexible_body": ("REDUCTIONS", "FlexibleBody"),
+    "geometric": ("GeometricStiffness",),
+    "integrals": ("VARIANTS", "MassPoints", "ModalIntegrals", "Nodes", "Outline"),
+    "matrices": ("from_matrices", "matrices_model"),
+    "reduction": ("reduce",),
+    "solids": ("box", "solid", "solid_model"),
+}
+_HOME_OF = {name: f"bough.flex.{home}" for home, names in _HOMES.items() for name in names}
+__all__ = list(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """Makers of bodies are loaded when they are first used."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'bough.flex' has no attribute '{name}'")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value

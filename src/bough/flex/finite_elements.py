@@ -15,9 +15,9 @@ from bough.errors import DescriptionError
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, tilde, unknown_node
 
 if TYPE_CHECKING:
-    from bough.flex.convergence import ConvergenceReport
     from bough.flex.flexible_body import FlexibleBody
     from bough.flex.geometric import GeometricStiffness
+    from bough.flex.modal_convergence import ConvergenceReport
 
 
 @dataclass(frozen=True)
@@ -226,8 +226,8 @@ class FiniteElements:
         return reduce(self, reduction, modes=modes, **options)
 
     def convergence(self, reduction: str = "cantilever", **options: Any) -> ConvergenceReport:
-        """How many modes are enough; see `bough.flex.convergence.convergence`."""
-        from bough.flex.convergence import convergence
+        """How many modes are enough; see `bough.flex.convergence`."""
+        from bough.flex.modal_convergence import convergence
 
         return convergence(self, reduction, **options)
 

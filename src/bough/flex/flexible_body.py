@@ -30,6 +30,16 @@ from bough.errors import DescriptionError
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import LEVI_CIVITA, Array, MassPoints, ModalIntegrals, Nodes, Outline, inertia_of, kept
 
+REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
+AXES: dict[str, Array] = {
+    "x": np.eye(3),
+    "y": np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]),
+    "z": np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
+    "-x": np.diag([-1.0, -1, 1]),
+    "-y": np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]]),
+    "-z": np.array([[0.0, 1, 0], [0, 0, -1], [-1, 0, 0]]),
+}  # the beam's axes (x along it, y and z across) in those of the body, as columns
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlexibleBody:

@@ -21,7 +21,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.finite_elements import FiniteElements, rigid_motion
-from bough.flex.flexible_body import FlexibleBody, damping_matrix
+from bough.flex.flexible_body import REDUCTIONS, FlexibleBody, damping_matrix
 from bough.flex.geometric import geometric_stiffness
 from bough.flex.integrals import Array
 from bough.progress import working
@@ -213,7 +213,6 @@ def independent_columns(motion: Array) -> Array:
 
 
 # ---- reduction -------------------------------------------------------------------------------------------------------------
-REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 _DEPENDENT = 1e-10  # smallest eigenvalue of the modes' correlation
 
 

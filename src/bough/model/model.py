@@ -1,21 +1,15 @@
 """The model: a thin face on the analyses, for one state or a batch of them."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze import loop_constraints, part_momentum, reactions
+from bough.analyze import loop_constraints, reactions
 from bough.analyze.body_motion import Bodies, observe, point_jacobians
-from bough.analyze.counting import OperationCounts
 from bough.analyze.equations_of_motion import forward, inverse, mass_matrices, resolve_dynamics
-from bough.analyze.internal_loads import CutLoads, internal_loads
 from bough.analyze.loop_constraints import Freedom
-from bough.analyze.model_summary import tree_text
-from bough.analyze.operation_counts import operation_counts
-from bough.analyze.operators.spatial_operators import Operators, operators_of
-from bough.analyze.partition_table import PartitionTable, partition_table
 from bough.compile.assemble import build_tables
 from bough.compile.batch import Batch, InputOptions, rows
 from bough.compile.compiled_model import CompiledModel
@@ -24,7 +18,14 @@ from bough.compile.element_tables import exerted
 from bough.compile.state_layout import Floats
 from bough.describe import System
 from bough.describe.parts import PARTS
+from bough.describe.system import outline
 from bough.errors import ModelError, StateError
+
+if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
+    from bough.analyze.counting import OperationCounts
+    from bough.analyze.internal_loads import CutLoads
+    from bough.analyze.operators import Operators
+    from bough.analyze.partition_table import PartitionTable
 
 
 class Model(CompiledModel):
@@ -230,7 +231,7 @@ class Model(CompiledModel):
 
     def internal_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None, *, cut: str | Sequence[str],
                        at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child", driven: Sequence[str] = (),
-                       **inputs: Unpack[InputOptions]) -> CutLoads:
+                       **inputs: Unpack[InputOptions]) -> "CutLoads":
         """Loads [moment, force] through joints and loops.
 
         In a tree, and where loops are not redundant, the dynamics determines all loads. Of redundant loops it leaves some open:
@@ -269,12 +270,14 @@ class Model(CompiledModel):
           not determined: the force along the line between 'beam' and 'east'
         """
         batch, given = self._with_accelerations(q, v, tau, a, inputs)
+        from bough.analyze.internal_loads import internal_loads
         return internal_loads(self, batch, given, cut=cut, at=at, axes=axes, driven=driven)
 
     def momentum_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, joint: str, **inputs: Unpack[InputOptions]) -> Floats:
         """(6,): what passes through one joint to the body on it, as in `reactions`, from the momentum of all that it carries."""
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.unbatched(part_momentum.momentum_loads(self, batch, given, joint))
+        from bough.analyze.part_momentum import momentum_loads
+        return batch.unbatched(momentum_loads(self, batch, given, joint))
 
     # ---- loops -----------------------------------------------------------------------------------------------
     def assemble(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *,
@@ -308,7 +311,7 @@ class Model(CompiledModel):
 
     # ---- structure -------------------------------------------------------------------------------------------
     def operation_counts(self, dynamics: str = "auto", *, q: ArrayLike | None = None,
-                         v: ArrayLike | None = None) -> OperationCounts:
+                         v: ArrayLike | None = None) -> "OperationCounts":
         """Multiplications, additions and other operations of one evaluation of the accelerations, by the parts of the algorithm.
 
         They are counted, not computed: the sweeps run once as plain Python, with numbers that count.  That takes a second, and for
@@ -333,14 +336,16 @@ class Model(CompiledModel):
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         if not batch.single:
             raise StateError(f"q has {batch.n} rows; operations are counted for one state, give {self.nq} numbers")
+        from bough.analyze.operation_counts import operation_counts
         return operation_counts(self, batch, self.resolve_dynamics(dynamics))
 
-    def partition(self) -> PartitionTable:
+    def partition(self) -> "PartitionTable":
         """The primitive hinges and massless bodies that the compiler made of the joints: prints as a table."""
+        from bough.analyze.partition_table import partition_table
         return partition_table(self)
 
     def operators(self, q: ArrayLike, v: ArrayLike | None = None, *, whole: bool = False,
-                  **inputs: Unpack[InputOptions]) -> Operators:
+                  **inputs: Unpack[InputOptions]) -> "Operators":
         """The spatial operators of one state, over the links of its partition or, for comparison, over whole joints.
 
         They are those of the tree: loops are left open.  They depend on q; accelerations() from them on the other arguments too.
@@ -355,6 +360,7 @@ class Model(CompiledModel):
             wrenches, frame, t, wheels, motors, orbit: see `Model`.
         """
         tree = self.without_loops()
+        from bough.analyze.operators.spatial_operators import operators_of
         return operators_of(tree, tree.batch(q, v, **inputs), whole)
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
@@ -413,4 +419,4 @@ class Model(CompiledModel):
         return batch, rows("a", a, self.nv, batch.n, self.names.v)
 
     def __repr__(self) -> str:
-        return tree_text(self)
+        return "Model" + outline(self.system).removeprefix("System")

@@ -29,7 +29,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.finite_elements import FiniteElements, PointRule, attachments
-from bough.flex.flexible_body import FlexibleBody, remembers
+from bough.flex.flexible_body import AXES, FlexibleBody, remembers
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import LEVI_CIVITA, Array
 from bough.flex.reduction import reduce
@@ -294,16 +294,6 @@ _PARTIAL = _partial_weights()
 
 
 # ---- beam ------------------------------------------------------------------------------------------------------------------
-AXES: dict[str, Array] = {
-    "x": np.eye(3),
-    "y": np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]),
-    "z": np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
-    "-x": np.diag([-1.0, -1, 1]),
-    "-y": np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]]),
-    "-z": np.array([[0.0, 1, 0], [0, 0, -1], [-1, 0, 0]]),
-}  # the beam's axes (x along it, y and z across) in those of the body, as columns
-
-
 @remembers("beam")
 def beam(
     length: float,
