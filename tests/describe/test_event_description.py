@@ -20,7 +20,7 @@ from bough.describe import (
     System,
     Universal,
 )
-from bough.describe.references import reference_problems
+from bough.describe.checks import reference_problems
 from bough.errors import DescriptionError, ModelError
 from bough.flex import beam
 

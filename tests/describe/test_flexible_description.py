@@ -14,8 +14,8 @@ from scipy.io import mmwrite
 
 import bough
 from bough.describe import Body, CentralGravity, Frame, Revolute, System, TimeTable, Wheel, Wrench, json_schema, load
+from bough.describe.checks import reference_problems
 from bough.describe.flexible_recipes import BeamRecipe, MatricesRecipe, SolidRecipe, read_flexible, write_flexible
-from bough.describe.references import reference_problems
 from bough.elements import Bushing
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody, beam, beam_model, box, from_matrices, solid

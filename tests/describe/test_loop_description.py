@@ -29,7 +29,7 @@ from bough.describe import (
     Weld,
     json_schema,
 )
-from bough.describe.references import reference_problems
+from bough.describe.checks import reference_problems
 from bough.errors import DescriptionError
 from tests.describe.test_flexible_description import BOOM, TRIANGLE, spacecraft
 from tests.describe.test_yaml_format import accepts

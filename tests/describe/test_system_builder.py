@@ -3,7 +3,7 @@
 import pytest
 
 from bough.describe import Free, Revolute, System
-from bough.describe.references import reference_problems
+from bough.describe.checks import reference_problems
 from bough.errors import DescriptionError
 
 

@@ -4,8 +4,8 @@ import doctest
 import numpy as np
 
 import bough
-from bough.compile import state_layout
-from bough.compile.state_layout import InputLayout, StateLayout
+from bough.compile import layout
+from bough.compile.layout import InputLayout, StateLayout
 
 
 def craft():
@@ -18,7 +18,7 @@ def craft():
 
 
 def test_docstrings():
-    assert doctest.testmod(state_layout).failed == 0
+    assert doctest.testmod(layout).failed == 0
 
 
 def test_views_are_views():

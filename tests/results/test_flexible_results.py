@@ -9,11 +9,11 @@ import xarray
 from scipy.spatial.transform import Rotation
 
 import bough
-import bough.results.deflections
+import bough.results.samples
 from bough.describe.settings import Quantity
-from bough.results.deflections import displacements, outermost, rotations
 from bough.results.limbs import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
+from bough.results.samples import displacements, outermost, rotations
 from bough.results.summary import external_effects, nonconservative_effects
 from tests.support.result_runs import antenna, antenna_run, pendulum
 
@@ -21,7 +21,7 @@ BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")
 
 
 def test_docstrings():
-    assert doctest.testmod(bough.results.deflections).failed == 0
+    assert doctest.testmod(bough.results.samples).failed == 0
 
 
 def test_a_description_names_the_same_records():

@@ -35,7 +35,7 @@ from bough.describe import (
     Wheel,
     Wrench,
 )
-from bough.describe.coordinate_names import speed_names
+from bough.describe.part import speed_names
 
 numbers = st.floats(-1e6, 1e6)
 magnitudes = st.floats(1e-6, 1e6)

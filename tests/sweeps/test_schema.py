@@ -9,9 +9,9 @@ import pytest
 
 import bough
 from bough.kernels import hinges
-from bough.sweeps import block_layout, schema
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps import schema
 from bough.sweeps.schema import Field, Record, padded
 
 PACKAGE = Path(bough.__file__).parent
@@ -172,10 +172,10 @@ def test_blocks_refuse_wrong_names_and_sizes():
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_rows_of_modes(n, columns):
     """Of one state padded, of four not; the room that is kept is enough for both."""
-    g, z, end, length = block_layout.mode_row(n, columns, 4)
+    g, z, end, length = schema.mode_row(n, columns, 4)
     assert (g, z, end, length) == (padded(n), padded(n) + 6, padded(n) + 8, padded(n) + 8 + columns)
-    assert block_layout.mode_row(n, columns, 1) == (n, n + 6, n + 7, n + 7 + columns)
-    assert block_layout.modal_record(n, 2, columns, 1)[-1] <= block_layout.modal_record(n, 2, columns)[-1]
+    assert schema.mode_row(n, columns, 1) == (n, n + 6, n + 7, n + 7 + columns)
+    assert schema.modal_record(n, 2, columns, 1)[-1] <= schema.modal_record(n, 2, columns)[-1]
 
 
 def test_blocks_of_methods():
@@ -193,4 +193,4 @@ def test_blocks_of_methods():
 
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_scratch_of_nodes_is_enough(n):
-    assert block_layout.node_scratch(n)[-1] >= max(6*padded(n), padded(6*n))
+    assert schema.node_scratch(n)[-1] >= max(6*padded(n), padded(6*n))

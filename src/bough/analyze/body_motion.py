@@ -13,9 +13,9 @@ from bough.compile.batch import Array, Batch, check_node, rows, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.flexible_tables import axial
+from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, free_motions
 from bough.compile.partition import Partition
-from bough.compile.state_layout import Floats
 from bough.describe import Body, CentralGravity, Frame
 from bough.describe.orientation import rotation_matrix
 from bough.sweeps import calls

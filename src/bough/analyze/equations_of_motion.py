@@ -11,7 +11,7 @@ from bough.analyze.singular_inertia import check_finite
 from bough.compile.batch import Batch, workspace
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.sweeps import calls
 

@@ -9,7 +9,7 @@ from bough.analyze.reactions import balancing_forces
 from bough.compile.batch import Batch, call, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import holdable
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 

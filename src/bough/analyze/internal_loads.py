@@ -25,7 +25,7 @@ from bough.analyze.loop_constraints import named_speeds
 from bough.analyze.reactions import RowSpace, free_wrenches, hinge_loads, holding_rows, loop_wrenches, with_loop_wrenches
 from bough.compile.batch import Batch, rows
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.describe import Frame, System
 from bough.describe.numeric import axis
 from bough.errors import StateError, nearest

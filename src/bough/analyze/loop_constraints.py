@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from bough.analyze.equations_of_motion import mass_matrices
 from bough.compile.batch import Batch, workspace
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
-from bough.compile.state_layout import Floats
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.progress import counted

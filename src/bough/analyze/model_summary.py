@@ -13,7 +13,7 @@ from bough.analyze.body_motion import bodies_in
 from bough.analyze.equations_of_motion import reason
 from bough.analyze.loop_constraints import POSITION, SPEED, assemble_state, freedom_at, loop_gaps, moved, row_sizes
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Joint, Mesh
 from bough.describe.parts import PARTS
 from bough.errors import StateError

@@ -9,7 +9,7 @@ import numpy as np
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.compile.tables import described_inputs
 from bough.errors import StateError, nearest
 

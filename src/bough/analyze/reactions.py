@@ -13,8 +13,8 @@ from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_constraints import POSITION, loop_terms, row_sizes, row_slices, true_rows
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure, coordinate, dual, free_motions, held_motion
-from bough.compile.state_layout import Floats
 from bough.compile.tables import described_inputs
 from bough.describe import Frame
 from bough.errors import StateError

@@ -3,8 +3,8 @@ import numpy as np
 
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
 from bough.compile.partition import Hinge
-from bough.compile.state_layout import Floats
 from bough.compile.tables import Tables
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError

@@ -12,8 +12,8 @@ import numpy as np
 from numba import typeof
 from numpy.typing import ArrayLike, NDArray
 
+from bough.compile.layout import Floats, Inputs, State
 from bough.compile.partition import Partition
-from bough.compile.state_layout import Floats, Inputs, State
 from bough.compile.tables import Tables
 from bough.describe import System
 from bough.errors import StateError, nearest

@@ -25,11 +25,10 @@ from bough.compile.batch import (
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
-from bough.compile.layout import InputWrench
-from bough.compile.state_layout import Floats, InputLayout, State, StateLayout
+from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
-from bough.describe.coordinate_names import coordinate_names, speed_names
+from bough.describe.part import coordinate_names, speed_names
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 

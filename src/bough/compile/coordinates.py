@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.describe import Body, Lock, Prescribe, System
-from bough.describe.coordinate_names import speed_names, targets
+from bough.describe.part import speed_names, targets
 from bough.errors import DescriptionError, ModelError, nearest
 
 

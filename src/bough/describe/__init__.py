@@ -2,7 +2,6 @@
 
 from bough.describe.body import Body, Frame
 from bough.describe.document import json_schema
-from bough.describe.gravity import CentralGravity
 from bough.describe.joint import (
     Cylindrical,
     Free,
@@ -23,7 +22,7 @@ from bough.describe.parts.loop import Distance, Loop
 from bough.describe.parts.stop import Stop
 from bough.describe.parts.wheel import Wheel
 from bough.describe.parts.wrench import Wrench
-from bough.describe.settings import Simulation
+from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.system import System, load
 

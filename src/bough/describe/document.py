@@ -18,10 +18,9 @@ from yaml.reader import ReaderError
 from bough.describe import flexible_recipes, shapes
 from bough.describe.base import Description
 from bough.describe.body import Body
-from bough.describe.gravity import Gravity
 from bough.describe.numeric import Text, items, shown
 from bough.describe.parts import PARTS, Part
-from bough.describe.settings import Simulation
+from bough.describe.settings import Gravity, Simulation
 from bough.errors import DescriptionError, Problem
 from bough.errors import Path as KeyPath
 

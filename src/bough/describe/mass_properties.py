@@ -12,10 +12,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.meshes import solid, wrong_mesh
 from bough.describe.numeric import VECTOR, items, shown, vector
 from bough.describe.orientation import rotation_matrix
-from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere, named
+from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere, named, solid, wrong_mesh
 from bough.errors import DescriptionError, Problem
 from bough.flex import FlexibleBody
 

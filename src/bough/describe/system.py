@@ -16,16 +16,15 @@ import bough
 from bough.describe import document
 from bough.describe.base import subject_of
 from bough.describe.body import Body
+from bough.describe.checks import reference_problems
 from bough.describe.document import Document, DocumentHead, beside, in_folder
 from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
-from bough.describe.gravity import CentralGravity
-from bough.describe.gravity import gravity as read_gravity
 from bough.describe.numeric import AxisLike, VectorLike, text
 from bough.describe.part import Kind, Part, SystemView
 from bough.describe.parts import PARTS, Event, Loop, Stop, Wheel, Wrench
 from bough.describe.parts.event import Latch
-from bough.describe.references import reference_problems
-from bough.describe.settings import Simulation
+from bough.describe.settings import CentralGravity, Simulation
+from bough.describe.settings import gravity as read_gravity
 from bough.describe.shapes import Mesh, Shape
 from bough.errors import DescriptionError, Problem
 from bough.flex import FlexibleBody

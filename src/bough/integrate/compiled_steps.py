@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bough.compile.batch import call, lanes_for
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.integrate.compiled import loops
 from bough.integrate.run import CHUNK_SECONDS, FIRST_CHUNK, Plan, Run
 from bough.kernels.lanes import ONE

@@ -14,7 +14,7 @@ import numpy as np
 from bough.analyze.impulse import Jump, jump
 from bough.compile.coordinates import coordinate_place, targets_of
 from bough.compile.hold_tables import Hold
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
 from bough.integrate.run import STIFF, Occurrence, Plan, Run

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.batch import call, workspace
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.integrate.compiled.callback import Controller
 from bough.integrate.event_handler import crosses, find_moment
 from bough.integrate.run import STIFF, Plan, Run

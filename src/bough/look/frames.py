@@ -13,9 +13,8 @@ from bough.describe import Body, Frame, System
 from bough.describe.orientation import quaternions
 from bough.errors import StateError
 from bough.model import Model
-from bough.results.deflections import modal_coordinates
 from bough.results.report import Report
-from bough.results.samples import continuous
+from bough.results.samples import continuous, modal_coordinates
 
 Array = NDArray[Any]
 Place = dict[str, Any]  # a body by number (-1: the world), a node of a flexible one (-1: the body frame), a point and axes there

@@ -7,9 +7,9 @@ from bough.analyze.loop_constraints import idle_loops
 from bough.analyze.singular_inertia import check_inertias
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Loop, System
+from bough.describe.checks import reference_problems
 from bough.describe.elements import Element
 from bough.describe.parts import PARTS
-from bough.describe.references import reference_problems
 from bough.errors import ModelError
 from bough.model.model import Model
 from bough.progress import working

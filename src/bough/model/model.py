@@ -15,7 +15,7 @@ from bough.compile.batch import Batch, InputOptions, rows
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.describe import System
 from bough.describe.parts import PARTS
 from bough.describe.system import outline

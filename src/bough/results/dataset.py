@@ -18,9 +18,8 @@ from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import holdable
 from bough.describe import System
 from bough.integrate.run import Trajectory
-from bough.results.deflections import flexible_bodies
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
-from bough.results.samples import Derive, Samples, continuous, evaluate, read
+from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
 from bough.results.singular import find_singular, to_attrs
 
 if TYPE_CHECKING:

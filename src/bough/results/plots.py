@@ -15,12 +15,11 @@ from bough.compile.coordinates import holdable
 from bough.errors import StateError, nearest
 from bough.progress import working
 from bough.results.dataset import Labeled, entry_units
-from bough.results.deflections import flexible_bodies, moving_nodes
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
 from bough.results.report import Report
-from bough.results.samples import VARIABLES, along
+from bough.results.samples import VARIABLES, along, flexible_bodies, moving_nodes
 from bough.results.summary import external_effects
 
 Array = NDArray[Any]

@@ -15,9 +15,8 @@ from bough.describe.orientation import quaternions
 from bough.describe.parts import Loop, Part, Wheel
 from bough.errors import StateError, nearest
 from bough.model import Model
-from bough.results.deflections import displacements, flexible_bodies, rotations
 from bough.results.samples import AXES as ELEMENT_AXES
-from bough.results.samples import VARIABLES, Derive, Samples, along, nouns
+from bough.results.samples import VARIABLES, Derive, Samples, along, displacements, flexible_bodies, nouns, rotations
 
 
 class Axis(NamedTuple):

@@ -1,4 +1,8 @@
-"""Force elements in results: what is recorded of them, and which elements each variable counts.
+"""How the nodes of flexible bodies are displaced and turned against their undeformed places, in body axes.
+
+To second order in the modal coordinates where the body's dynamics is: a bent beam's tip draws near its root. [B 10]
+
+Force elements in results: what is recorded of them, and which elements each variable counts.
 
 The recorded states put through the model again: poses, accelerations, reactions, loop forces, energies, deformations.
 
@@ -22,11 +26,78 @@ from bough.describe import System
 from bough.describe.elements import ELEMENTS, Element
 from bough.describe.part import Recorded
 from bough.flex import FlexibleBody
+from bough.flex.geometric import GeometricStiffness
 from bough.integrate.run import Trajectory
 from bough.model import Model
 from bough.progress import working
-from bough.results.deflections import flexible_bodies, modal_coordinates
 
+Array = NDArray[Any]
+
+
+def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
+    """Those of a system by name, in its order."""
+    return {name: body.flexible for name, body in system.bodies.items() if body.flexible is not None}
+
+
+def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
+    """Those of each flexible body (..., n), out of all coordinates (..., nq)."""
+    found, at = {}, 0
+    for name, body in system.bodies.items():
+        at += body.n_q
+        if body.flexible is not None:
+            found[name] = q[..., at - body.n_modes : at]
+    return found
+
+
+def displacements(body: FlexibleBody, eta: Array) -> Array:
+    """(..., nodes, 3) [m] under modal coordinates (..., n).
+
+    >>> from bough.flex import beam
+    >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
+    >>> displacements(boom, np.array([0.1, 0.0]))[boom.nodes.index("tip")].round(5)
+    array([-0.00097,  0.08165,  0.     ])
+    """
+    curved = _second_order(body)
+    return _moved(body.nodes.phi, None if curved is None else curved.force, eta)
+
+
+def rotations(body: FlexibleBody, eta: Array) -> Array:
+    """(..., nodes, 3): the rotation vector of each node [rad]."""
+    curved = _second_order(body)
+    return _moved(body.nodes.psi, None if curved is None else curved.moment, eta)
+
+
+def outermost(body: FlexibleBody) -> int | None:
+    """Of the nodes that the modes displace, the one that is farthest from where the joint holds the body; none, if none moves."""
+    start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
+    distance = np.linalg.norm(body.nodes.position - start, axis=1)
+    return max(_moving(body.nodes.phi), key=lambda i: float(distance[i]), default=None)
+
+
+def moving_nodes(body: FlexibleBody) -> list[int]:
+    """All but those that the modes neither displace nor turn."""
+    return sorted({*_moving(body.nodes.phi), *_moving(body.nodes.psi)})
+
+
+def _moving(shapes: Array) -> list[int]:
+    sizes = np.abs(shapes).max(axis=(1, 2), initial=0.0)
+    return np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0.0)).tolist()
+
+
+def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
+    """What bends the paths of the nodes, where the body's dynamics knows it."""
+    return body.geometric if body.variant == "full" else None
+
+
+def _moved(shapes: Array, curves: Array | None, eta: Array) -> Array:
+    """shapes eta + eta.curves eta/2, of shapes (nodes, 3, n) and curves (nodes, 3, n, n)."""
+    moved: Array = np.einsum("kir,...r->...ki", shapes, eta)
+    if curves is not None:
+        moved = moved + np.einsum("...kir,...r->...ki", np.einsum("kirs,...s->...kir", curves, eta), eta) / 2
+    return moved
+
+
+# ---- samples ---------------------------------------------------------------------------------------------------------------
 VARIABLES: dict[str, Recorded] = {name: meaning for kind in ELEMENTS for name, meaning in kind.recorded.items()}
 AXES = tuple(dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values()))     # each counts elements
 
@@ -53,7 +124,6 @@ def element_values(bodies: Bodies) -> dict[str, np.ndarray]:
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------------
-Array = NDArray[Any]
 CHUNK = 4_000_000  # floats that the kinematics of a chunk may take
 _FLOATS_PER_BODY = 60
 _FEWEST = 4  # states in a chunk: fewer would need the model's one-lane kernels as well

@@ -18,7 +18,7 @@ from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, l
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import apply_multipliers, assemble_fronts, back_substitute_fronts, transmit_front, transmit_front_modal
 from bough.sweeps.modal import modal_accelerate, modal_reduce
-from bough.sweeps.modal_fronts import inboard_columns
+from bough.sweeps.fronts import inboard_columns
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 
 

@@ -19,7 +19,7 @@ from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
-from bough.sweeps.inverse import gather_wrench
+from bough.sweeps.composite import gather_wrench
 from bough.sweeps.motion import full_motion, hinge_row, lean_motion, remainder_motion, remainder_wrenches, scatter_positions
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row

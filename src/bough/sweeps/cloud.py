@@ -19,7 +19,7 @@ from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, hin
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3, load9, load_composite, load_spatial,
                                  one_state_only, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
-from bough.sweeps.block_layout import cloud_method
+from bough.sweeps.schema import cloud_method
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.elements import apply_elements
 from bough.sweeps import fields as f

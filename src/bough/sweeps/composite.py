@@ -1,25 +1,62 @@
-"""The dense method: mass matrix by composite bodies [JR 50], bias by inverse dynamics, Cholesky's solution.
+"""Inverse dynamics: motion outward, wrenches inward [B 3].
 
-    R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
-    H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
+The dense method: mass matrix by composite bodies [JR 50], bias by inverse dynamics, Cholesky's solution.
+
+R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
+H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
 """
+
 from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_inertia, rotate_spatial, rotate_sym, shift_wrench,
                                    skew, spatial_dot, sym_times, transpose, unrotate_spatial)
-from bough.kernels.linker import sweep
-from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
+from bough.kernels.hinges import MODAL, NODE, hinge_column, hinge_project, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_composite, load_spatial, flexible_only, read, read3,
-                                 read6, scale, smaller, sqrt, noinline, store, zero)
+from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, load_composite, load_spatial, noinline, read,
+                                 read3, read6, scale, smaller, sqrt, store, sub, zero)
+from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import back_substitute_dense, factor_dense
 from bough.sweeps.held import eliminate_prescribed
-from bough.sweeps.inverse import gather_wrench
 from bough.sweeps.loop_jacobian import solve_loops_dense
-from bough.sweeps.modal import modal_composite, shift_to_inboard
+from bough.sweeps.modal import modal_composite, modal_project, shift_to_inboard
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, mode_rows, node_shapes
 from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
 
 
+@sweep
+def gather_wrench(lane, plan, pars, ws, keep):
+    """Tips to root: the wrench through each hinge, and its share along the hinge, put where vdot was.
+
+    If asked to keep it, the wrench of the inner body on body k through its hinge, about the hinge, takes the place of the
+    body's acceleration in its record."""
+    noinline()
+    wrench = ((zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane)))
+    nothing = wrench
+    for k in range(read(plan, f.N_HINGES), 0, -1):
+        row = hinge_row(plan, k)
+        i, record = read(plan, row + f.INNER), read(plan, row + f.RECORD)
+        branch, slot = read(plan, row + f.BRANCH), read(plan, row + f.SLOT)
+        if read(plan, row + f.MASSIVE):
+            wrench = add(wrench, load_spatial(lane, ws, record + f.GAIN))
+        if branch:
+            wrench = add(wrench, load_spatial(lane, ws, branch + f.SHARED_ACCEL))
+        if slot:
+            wrench = sub(wrench, load_spatial(lane, ws, slot))
+
+        kind = read(plan, row + f.KIND)
+        if kind >= MODAL:
+            wrench = modal_project(lane, plan, ws, row, wrench)
+        if keep:
+            store(lane, ws, record + f.ACCELERATION, wrench)
+        hinge_project(lane, kind, hinge_attitude(pars, k), wrench, ws, record + f.ATTITUDE,
+                      read(plan, row + f.VDOT))
+        wrench = shift_wrench(load3(lane, ws, record + f.OFFSET), wrench)
+        if i != k - 1:
+            if i > 0:
+                accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.SHARED_ACCEL, wrench)
+            wrench = nothing
+
+
+# ---- composite -------------------------------------------------------------------------------------------------------------
 @leaf
 def shift_composite(r, R):
     """Rigid inertia about the origin of one about r:  J + (r.h + h.r + m r.r) I - (r h^T + h r^T + m r r^T)."""

@@ -7,7 +7,7 @@ from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, get_lane, inverse_above, load, load3, load9, load_spatial, flexible_only, loops_only,
                                  put_lane, read, store, zero)
-from bough.sweeps.block_layout import dense_method
+from bough.sweeps.schema import dense_method
 from bough.sweeps.closures import bias_place, load_wrench
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import largest_entry, set_limits, swap

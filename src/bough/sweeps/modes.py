@@ -29,7 +29,7 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, read,
                                  read3, read6, read9, read_spatial, scale, store, sub, width_of, zero)
 from bough.sweeps import fields as f
-from bough.sweeps.block_layout import flexible_parameters, flexible_scratch, mode_row, node_parameters, rates_length
+from bough.sweeps.schema import flexible_parameters, flexible_scratch, mode_row, node_parameters, rates_length
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 
 

@@ -11,8 +11,8 @@ Body k sits on hinge k; hinge 0 is the ground.  Numbers of plan that refer to ws
 Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.  Modes are mass-normalized: their
 coordinates eta are in m kg^0.5.
 """
-from bough.sweeps.block_layout import (cloud_method, dense_method, flexible_parameters, flexible_scratch, modal_record,
-                                       node_parameters, node_record, node_scratch)
+from bough.sweeps.schema import (cloud_method, dense_method, flexible_parameters, flexible_scratch, modal_record, node_parameters,
+                                 node_record, node_scratch)
 from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, padding
 
 # ---- codes --------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.operators.state_links import Link, Links
 from bough.compile.batch import start
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.kernels.lanes import aligned
 from bough.sweeps import riccati as f
 from bough.sweeps.riccati import solve_links

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 
 Apply = Callable[[Floats], Floats]              # of many columns at once
 

@@ -26,7 +26,7 @@ from bough.analyze.operators.state_links import (
 from bough.analyze.singular_inertia import SUSPECT, first_singular, message
 from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.state_layout import Floats
+from bough.compile.layout import Floats
 from bough.errors import StateError
 from bough.kernels.hinges import FREE
 from bough.sweeps import calls

@@ -30,8 +30,8 @@ from bough.analyze.partition_table import link_name
 from bough.analyze.singular_inertia import cross_matrix
 from bough.compile.batch import Batch, array, check_node, workspace
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
 from bough.compile.partition import Hinge, Partition
-from bough.compile.state_layout import Floats
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import calls

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.describe.body import WORLD, Frame
-from bough.describe.gravity import CentralGravity
 from bough.describe.part import BESIDE, Attachment, Drawing, Part, Recorded, SystemView
+from bough.describe.settings import CentralGravity
 
 Floats = NDArray[np.float64]
 

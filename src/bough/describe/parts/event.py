@@ -12,8 +12,13 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_ser
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from bough.describe.base import Description, Fault, read_each, subject_of, unknown_key
-from bough.describe.coordinate_names import (
+from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
+from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, items, shown, truth, word
+from bough.describe.part import (
     NO_ANGLES,
+    Finding,
+    Part,
+    SystemView,
     Target,
     all_speeds,
     coordinate_names,
@@ -23,9 +28,6 @@ from bough.describe.coordinate_names import (
     spherical_names,
     targets,
 )
-from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
-from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, items, shown, truth, word
-from bough.describe.part import Finding, Part, SystemView
 from bough.errors import DescriptionError, Problem, nearest
 
 

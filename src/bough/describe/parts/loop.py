@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.base import Description
 from bough.describe.body import WORLD, Frame, FrameField
-from bough.describe.gravity import CentralGravity
 from bough.describe.joint import Joint, joint_schema, read_joint, write_joint
 from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
 from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
+from bough.describe.settings import CentralGravity
 from bough.errors import DescriptionError, Problem
 
 _FOLLOWS = "but the coordinates of a loop's joint follow from those of the tree; leave it out, and give {} to the joints of bodies"

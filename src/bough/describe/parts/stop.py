@@ -8,9 +8,8 @@ from typing import Annotated, ClassVar, Self
 from pydantic import model_validator
 
 from bough.describe.base import Fault
-from bough.describe.coordinate_names import NO_ANGLES, misnamed, targets
 from bough.describe.numeric import ABOVE_ZERO, AT_LEAST_ZERO, Number, Text, above_zero, at_least_zero
-from bough.describe.part import Finding, Part, SystemView
+from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, misnamed, targets
 
 
 class Stop(Part):

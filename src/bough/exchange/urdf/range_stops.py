@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bough.describe import System
-from bough.describe.coordinate_names import speed_names
+from bough.describe.part import speed_names
 from bough.errors import DescriptionError
 from bough.exchange.urdf.robot import Robot
 

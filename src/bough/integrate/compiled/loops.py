@@ -17,7 +17,7 @@ import numpy as np
 
 from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, copy, first_not_finite, normalize, saved_at, set_time,
                                                stages_of, evaluate_law, take_step)
-from bough.integrate.compiled.tableaus import HEADER
+from bough.integrate.compiled.stepping import HEADER
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, pointer_to_row, pointer_to, width_of
 from bough.sweeps import fields as f

@@ -1,4 +1,12 @@
-"""Closing loops after a step: positions, then speeds, moved back by the least kinetic energy [B 16].
+"""Integration methods as data: Butcher tableaus in one flat array.
+
+header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer), how often at most loops are closed after a
+             step, 1 if the last of that closes their speeds
+c (s)        when each stage is taken, in steps          a (s x s)   stage i starts from x + h sum_j a_ij k_j
+b (s)        the step is x + h sum_j b_j k_j             e (s)       its error is h sum_j e_j k_j
+p (s x 4)    between the ends it is x + h sum_j k_j (p_j1 z + p_j2 z^2 + p_j3 z^3 + p_j4 z^4), z from 0 to 1
+
+Closing loops after a step: positions, then speeds, moved back by the least kinetic energy [B 16].
 
     M dq = J^T lambda,  J dq = -phi         repeated until phi is small enough that the last change closes it
     M dv = J^T lambda,  J dv = -J v
@@ -11,8 +19,8 @@ stepper   tableau | address of a compiled law (0: none) | scratch of doubles for
 work      x at the start of the step | k of each stage | controls | a saved state
 """
 
+import numpy as np
 from bough.integrate.compiled.callback import evaluate_controls
-from bough.integrate.compiled.tableaus import CORRECTIONS, CROMER, HEADER, SPEEDS, STAGES
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, loops_only, put_lane, read, scale, sqrt, store, width_of, zero
@@ -22,6 +30,43 @@ from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
 
 
+HEADER = 8
+STAGES, CROMER, CORRECTIONS, SPEEDS = range(4)
+
+
+def tableau(c, a, b, *, cromer=False, e=None, p=None) -> np.ndarray:
+    s = len(c)
+    full = np.zeros((s, s))
+    for i, row in enumerate(a):
+        full[i, :len(row)] = row
+    header = np.zeros(HEADER)
+    header[STAGES], header[CROMER] = s, cromer
+    e, p = np.zeros(s) if e is None else e, np.zeros((s, 4)) if p is None else p
+    return np.concatenate([header, c, full.ravel(), b, e, np.ravel(p)]).astype(float)
+
+
+def euler_cromer() -> np.ndarray:
+    """v += h a, then q += h v': first order, symplectic where forces are."""
+    return tableau([0.0], [[]], [1.0], cromer=True)
+
+
+def rk4() -> np.ndarray:
+    return tableau([0.0, 0.5, 0.5, 1.0], [[], [0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1/6, 1/3, 1/3, 1/6])
+
+
+def dopri5() -> np.ndarray:
+    """Dormand and Prince's 5(4) with a fourth-order interpolant; the coefficients are SciPy's."""
+    from scipy.integrate import RK45
+    a = np.zeros((7, 7))
+    a[:6, :5], a[6, :6] = RK45.A, RK45.B
+    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], e=RK45.E, p=RK45.P)
+
+
+FIXED = {"euler-cromer": euler_cromer, "rk4": rk4}
+ADAPTIVE = {"dopri5": dopri5}
+
+
+# ---- stepping --------------------------------------------------------------------------------------------------------------
 CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its square, over the size of the loop
 
 
