@@ -73,5 +73,5 @@ def test_check_says_why_the_cloud():
     s = bough.System("satellite")
     s.body("bus", joint=bough.Free(), mass=10.0, inertia=(1, 1, 1))
     for i in range(4):
-        s.body(f"wing{i}", parent="bus", joint=bough.Revolute("y", motion=bough.Rate(0.1)), mass=1.0, inertia=(1, 1, 1))
+        s.body(f"wing{i}", parent="bus", joint=bough.Revolute("y", motion=bough.motion.Rate(0.1)), mass=1.0, inertia=(1, 1, 1))
     assert summary.dynamics(s.compile()) == "cloud: all but 6 speeds are given"

@@ -13,7 +13,7 @@ def craft():
     s.body("bus", **FLOATING)
     beam = bough.beam(1.0, modes=2, E=1e8, G=4e7, area=5e-3, Iy=1e-6, Iz=4e-6, J=3e-6, density=1000.0)
     s.body("panel", parent="bus", joint=bough.Revolute("y"), at=(0.5, 0, 0), flexible=beam)
-    s.body("drum", parent="bus", joint=bough.Revolute("z", motion=bough.Rate(0.1)), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    s.body("drum", parent="bus", joint=bough.Revolute("z", motion=bough.motion.Rate(0.1)), mass=1.0, inertia=(0.1, 0.1, 0.1))
     s.body("crank", parent="bus", joint=bough.Revolute("y"), at=(0, 0, 1), mass=1.0, com=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))
     s.body("rod", parent="crank", joint=bough.Revolute("y"), at=(0.4, 0, 0), mass=1.0, com=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))
     s.loop("slot", joint=bough.PointOnLine("x"), a=bough.Frame("bus", at=(0, 0, 1)), b=bough.Frame("rod", at=(0.4, 0, 0)))

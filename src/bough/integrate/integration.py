@@ -6,7 +6,7 @@ Integrate a model from an initial state.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,6 @@ from bough.integrate.run import (
     positive,
     with_corrections,
 )
-from bough.integrate.stiff import run_stiff
 from bough.model import Model
 from bough.progress import Bar
 from bough.sweeps import fields as f
@@ -247,11 +246,21 @@ def run_to_end(run: Run, plan: Plan, handler: EventHandler | None) -> None:
         run.failure = str(failure)
 
 
+def stepper(method: str) -> Callable[[Run, Plan, float, float], None]:
+    """What takes the steps of a method; SciPy's solvers are loaded when they are needed."""
+    if method in FIXED:
+        return run_fixed
+    if method in ADAPTIVE:
+        return run_adaptive
+    from bough.integrate.stiff import run_stiff
+    return run_stiff
+
+
 def advance(run: Run, plan: Plan, start: float, stop: float) -> None:
     """From start to stop, or to the step in which a watcher passes."""
     first = run.done
     try:
-        (run_fixed if plan.method in FIXED else run_adaptive if plan.method in ADAPTIVE else run_stiff)(run, plan, start, stop)
+        stepper(plan.method)(run, plan, start, stop)
     finally:
         if plan.projects and run.resolved_dynamics != "cloud":                      # there, no loop can open
             close_samples(run, first)

@@ -3,8 +3,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bough.analyze.equations_of_motion import check_inertias
 from bough.analyze.loop_constraints import idle_loops
-from bough.analyze.singular_inertia import check_inertias
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems

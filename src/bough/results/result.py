@@ -20,7 +20,6 @@ from bough.errors import StateError
 from bough.integrate.run import Trajectory
 from bough.model import Model
 from bough.progress import working
-from bough.results import netcdf, summary
 from bough.results.dataset import Labeled, label, label_internal_loads
 from bough.results.quantities import RECORDS, select_records
 from bough.results.report import Facts, Report
@@ -59,6 +58,8 @@ class ShownResult(Report):
     @property
     def summary(self) -> str:
         """What `print` shows."""
+        from bough.results import summary
+
         return summary.text(self)
 
     def __repr__(self) -> str:
@@ -77,6 +78,8 @@ class ShownResult(Report):
         Path
             The file that was written; `bough.open_result` reads it.
         """
+        from bough.results import netcdf
+
         target, whole = Path(path), self.arrays
         with working(f"writing {target}"):
             if self.facts.meshes is None and (packed := netcdf.pack_meshes(self.system)):
@@ -231,12 +234,16 @@ class SavedResult(ShownResult):
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
+        from bough.results import netcdf
+
         self._file = netcdf.read(self.path)
         self.facts = Facts.from_attrs(self._file.attrs)
 
     @cached_property
     def system(self) -> System:
         """The description of what was simulated."""
+        from bough.results import netcdf
+
         return netcdf.read_system(self.facts.system, self.facts.meshes)
 
     @cached_property

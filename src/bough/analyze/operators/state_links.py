@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.analyze.equations_of_motion import cross_matrix
 from bough.analyze.operators.operator import Operator, Space, like
 from bough.analyze.partition_table import link_name
-from bough.analyze.singular_inertia import cross_matrix
 from bough.compile.batch import Batch, array, check_node, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
