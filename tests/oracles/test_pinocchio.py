@@ -50,7 +50,7 @@ def rows(case):
 
 def one_and_all(case, ask):
     """The answers for each state alone, and for all states of the case at once."""
-    alone = [ask(slice(i, i + 1), case.q[i], case.v[i]) for i in range(case.n)]
+    alone = [ask(i, case.q[i], case.v[i]) for i in range(case.n)]
     return np.array(alone), np.array(ask(slice(None), case.q, case.v))
 
 
@@ -63,8 +63,7 @@ def test_forward_dynamics(case, method):
     """Accelerations under gravity, torques and wrenches, by the three sweeps and by the mass matrix."""
 
     def ask(where, q, v):
-        tau = case.tau[where] if v.ndim == 2 else case.tau[where][0]
-        return case.model.forward_dynamics(q, v, tau, dynamics=method, **loads(case, where))
+        return case.model.forward_dynamics(q, v, case.tau[where], dynamics=method, **loads(case, where))
 
     answers = one_and_all(case, ask)
     for i, q, v, wrenches in rows(case):
@@ -77,7 +76,7 @@ def test_forward_dynamics(case, method):
 def test_inverse_dynamics_and_bias(case):
     """Torques for given accelerations, and for none."""
     inverse = one_and_all(case, lambda where, q, v: case.model.inverse_dynamics(
-        q, v, case.a[where] if v.ndim == 2 else case.a[where][0], **loads(case, where)))
+        q, v, case.a[where], **loads(case, where)))
     bias = one_and_all(case, lambda where, q, v: case.model.bias(q, v))
     for i, q, v, wrenches in rows(case):
         for k in range(2):
@@ -95,7 +94,7 @@ def test_mass_matrix(case):
 def test_reactions(case):
     """Loads through all joints, welds too: Newton and Euler for what hangs on a joint, and Pinocchio's own loads."""
     answers = one_and_all(case, lambda where, q, v: case.model.reactions(
-        q, v, case.a[where] if v.ndim == 2 else case.a[where][0], **loads(case, where)))
+        q, v, case.a[where], **loads(case, where)))
     for i, q, v, wrenches in rows(case):
         theirs = case.oracle.reactions(q, v, case.a[i], wrenches)
         for ours in answers:
