@@ -133,6 +133,6 @@ def use_kernels(width: int) -> None:
     if width == 1:
         model.operators(q, v, whole=True).inverse @ v
         model.operators(q, v).inverse @ v
-    for method in ("rk4", "dopri5"):
-        integrate(model, q0=q, v0=v, until=1e-3, dt=1e-3, method=method)
-    integrate(model, q0=q, v0=v, until=1e-3, dt=1e-3, method="radau")
+    integrate(model, q0=q, v0=v, until=1e-3, dt=1e-3, method="rk4")
+    for method in ("dopri5", "radau"):
+        integrate(model, q0=q, v0=v, until=1e-3, first_step=1e-3, method=method)

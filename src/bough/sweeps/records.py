@@ -112,7 +112,7 @@ HINGE = Record(
     Field("FRONT", "row of the front that passes it", to="plan.fronts", length="front", optional=True),
     Field("JUNCTION", "first junction at its body", to="plan.junctions", length="junction", optional=True),
     Field("SOLVED", "its kind to sweeps that solve: WELD where it is held", codes=KINDS),
-    size_name="HINGE_ROW", variant=("kind", NODE), written="compile.assemble, switching", read="all sweeps")
+    size_name="HINGE_ROW", variant=("kind", NODE), written="compile.assemble", read="all sweeps")
 
 FLEXIBLE = Record(
     "flexible", "plan", "a flexible body",
@@ -129,7 +129,7 @@ FLEXIBLE = Record(
     Field("CARRIED", "p, fields that the modes carry along"),
     Field("FLEX_COLUMNS", "columns of a front that the rows of its modes hold"),
     prefix="FLEX_", written="compile.assemble",
-    read="sweeps.modes, deform, modal, modal_fronts, composite, closures, loop_jacobian, links")
+    read="sweeps.modes, modal, fronts, composite, closures, loop_jacobian, calls")
 
 ANGLE_RUN = Record(
     "angle run", "plan", "neighboring coordinates, most of them angles, whose sines are taken together",
@@ -143,7 +143,7 @@ SPRING = Record(
     Field("SPRING_V", "speed", to="ws.x"),
     Field("SPRING_TAU", "torque", to="ws.u"),
     Field("SPRING_ACTS", "it acts; no: a stop that is not in contact", codes=FLAG),
-    size_name="SPRING_ROW", prefix="SPRING_", written="compile.assemble, switching", read="sweeps.loads")
+    size_name="SPRING_ROW", prefix="SPRING_", written="compile.assemble", read="sweeps.loads")
 
 WHEEL = Record(
     "wheel", "plan", "a wheel in a body",
@@ -175,7 +175,7 @@ LOOP = Record(
     Field("STRIDE_B", "width of that front"),
     Field("LOOP_ROWS", "equations"),
     Field("LOOP_MULTIPLIERS", "multipliers", to="ws.multipliers", owned=True),
-    size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, loop_loads, calls")
+    size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, calls")
 
 FREE_MOTION = Record(
     "free motion", "plan", "a motion that a loop leaves free, along which a spring, damper or motor acts",
@@ -192,7 +192,7 @@ FRONT = Record(
     Field("FRONT_END", "end of the columns in use"),
     Field("FRONT_U", "U and 1/D of the hinge, or W", to="ws.front gains", owned=True, optional=True),
     Field("FRONT_RUNS", "the source row by which it joins the next front", to="plan.junctions", length="source", optional=True),
-    prefix="FRONT_", written="compile.front_tables", read="sweeps.fronts, modal_fronts")
+    prefix="FRONT_", written="compile.front_tables", read="sweeps.fronts")
 
 CLOSED = Record(
     "closed loop", "plan", "a loop that is eliminated at a junction",
@@ -206,7 +206,7 @@ RUN = Record(
     Field("RUN_FROM", "first column there"),
     Field("RUN_TO", "first column here"),
     Field("RUN_LENGTH", "how many"),
-    size_name="RUN", written="compile.front_tables", read="sweeps.fronts, modal_fronts")
+    size_name="RUN", written="compile.front_tables", read="sweeps.fronts")
 
 SOURCE = Record(
     "source", "plan", "a front that joins at a junction",
@@ -217,7 +217,7 @@ SOURCE = Record(
     Field("SOURCE_STRIDE", "from there to the next hinge's"),
     Field("SOURCE_HINGES", "hinges of one degree of freedom that it passed"),
     Field("N_RUNS", "runs"),
-    size_name="SOURCE_ROW", prefix="SOURCE_", written="compile.front_tables", read="sweeps.fronts, modal_fronts",
+    size_name="SOURCE_ROW", prefix="SOURCE_", written="compile.front_tables", read="sweeps.fronts",
     followers=[(RUN, "n_runs")])
 
 JUNCTION = Record(
@@ -242,7 +242,7 @@ HOLD = Record(
     Field("HOLD_GIVEN", "given acceleration", to="ws.given", owned=True),
     Field("HOLD_MOTION", "its function of time", to="tables.motions", length="motion", optional=True),
     Field("HOLD_TERMS", "terms of that"),
-    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, switching", read="sweeps.held")
+    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, assemble", read="sweeps.held")
 
 ELEMENT = Record(
     "element", "plan", "a force element",
@@ -259,7 +259,7 @@ CLOUD = Record(
     "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
     Field("CLOUD_HINGE", "which", to="hinge"),
     Field("CLOUD_INNER", "cloud that carries it; 0: the base's", to="cloud"),
-    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, switching", read="sweeps.cloud")
+    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, assemble", read="sweeps.cloud")
 
 TIME_TABLE = Record(
     "time table", "plan", "one column of a table that adds to u",
@@ -276,7 +276,7 @@ HINGE_PARAMETERS = Record(
     Field("MASS", "mass", (), "kg"),
     Field("MOMENT", "first moment of mass", (3,), "kg m"),
     Field("INERTIA", "inertia", (6,), "kg m^2"),
-    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, articulated, composite, modal, deform, orbit, cloud")
+    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, articulated, composite, modal, modes, loads, cloud")
 
 GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",
@@ -285,7 +285,7 @@ GROUND_PARAMETERS = Record(
     Field("TOTAL_MASS", "of all bodies", (), "kg"),
     Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
     padding(HINGE_PARAMETERS.size - 6),
-    written="compile.assemble, integrate.closing", read="sweeps.motion, orbit, derivative, cloud")
+    written="compile.assemble, integrate.integration", read="sweeps.motion, loads, derivative, cloud")
 
 SPRING_PARAMETERS = Record(
     "spring", "pars", "spring and damper of one coordinate",
@@ -315,7 +315,7 @@ LOOP_PARAMETERS = Record(
     Field("FRAME_B", "axes of the end b", (3, 3)),
     Field("HELD_VALUE", "cosine of two axes or distance that is held", (), "1 or m"),
     Field("LOOP_SIZE", "length that makes rotations comparable to translations", (), "m"),
-    size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures, loop_loads")
+    size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures")
 
 FREE_PARAMETERS = Record(
     "free motion", "pars", "a motion that a loop leaves free",
@@ -338,7 +338,7 @@ CLOUD_PARAMETERS = Record(
 LOCKED_PARAMETERS = Record(
     "locked inertia", "pars", "in orbit: a body's inertia with all wheels, on which gravity acts",
     Field("LOCKED_INERTIA", "inertia", (6,), "kg m^2"),
-    prefix="LOCKED_", written="compile.assemble", read="sweeps.orbit")
+    prefix="LOCKED_", written="compile.assemble", read="sweeps.loads")
 
 LINE_PARAMETERS = Record(
     "line", "pars", "a line between two points",
@@ -402,7 +402,7 @@ FLEXIBLE_PARAMETERS = Blocks(
     Block("E_slopes", "what each of N coordinates adds to E; none if linearized", "1"),
     Block("rate_slopes", "what each of N rates adds to W, and, where points turn, to h'; none if linearized", "1"),
     Block("G", "for each mode what it adds to the slopes of the carried coordinates: p rows of n", "kg^-0.5/m"),
-    written="compile.flexible_tables", read="sweeps.modes, deform")
+    written="compile.flexible_tables", read="sweeps.modes")
 
 NODE_PARAMETERS = Blocks(
     "node", "pars", "a node of a flexible body", node_parameters,
@@ -416,13 +416,13 @@ PIECE = Record(
     "piece", "tables", "of a time table: c0 + c1 s + c2 s^2 + c3 s^3 with s = t - start",
     Field("PIECE_START", "time", (), "s"),
     Field("PIECE_COEFFICIENTS", "c0 to c3", (4,)),
-    size_name="PIECE", prefix="PIECE_", written="compile.motion_tables", read="sweeps.loads")
+    size_name="PIECE", prefix="PIECE_", written="compile.hold_tables", read="sweeps.loads")
 
 MOTION_PIECE = Record(
     "motion piece", "tables", "of a term of a motion: a polynomial in s = t - start",
     Field("MOTION_PIECE_START", "time", (), "s"),
     Field("MOTION_PIECE_COEFFICIENTS", "of s^0 to s^7", (8,)),
-    size_name="MOTION_PIECE", prefix="MOTION_PIECE_", written="compile.motion_tables", read="sweeps.held")
+    size_name="MOTION_PIECE", prefix="MOTION_PIECE_", written="compile.hold_tables", read="sweeps.held")
 
 TERM = Record(
     "term", "tables", "of a motion, which is a sum of terms; its pieces follow",
@@ -436,7 +436,7 @@ MOTION = Record(
     "motion", "tables", "a prescribed function of time; its terms follow",
     Field("MOTION_ORIGIN", "the time that counts as 0", (), "s"),
     Field("MOTION_OFFSET", "the position that is added", (), "rad or m"),
-    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, switching", read="sweeps.held")
+    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, assemble", read="sweeps.held")
 
 # ---- ws -----------------------------------------------------------------------------------------------------------------
 HINGE_RECORD = Record(
@@ -463,19 +463,19 @@ MODAL_BLOCKS = Blocks(
     "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
     Block("rows", "for each of N: D (n), g (6), z_f, 0, columns of a front"),
     Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
-    written="sweeps.modes", read="sweeps.modal, modal_fronts, composite")
+    written="sweeps.modes", read="sweeps.modal, fronts, composite")
 
 NODE_RECORD = Record(
     "node", "ws", "a node of a flexible body",
     Field("NODE_BIAS", "angular bias", (3,), "rad/s^2"),
     padding(1),
     Field("NODE_SHAPES", "shapes as the deformation has them", (0,)),
-    prefix="NODE_", written="sweeps.modes", read="sweeps.modes, deform")
+    prefix="NODE_", written="sweeps.modes", read="sweeps.modes")
 
 NODE_BLOCKS = Blocks(
     "node blocks", "ws", "behind the head of a node record", node_record,
     Block("shapes", "a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
-    written="sweeps.modes", read="sweeps.modes, modal, modal_fronts, composite")
+    written="sweeps.modes", read="sweeps.modes, modal, fronts, composite")
 
 FLEXIBLE_SCRATCH = Blocks(
     "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
@@ -500,8 +500,8 @@ CLOSURE = Record(
     Field("CLOSURE_GAP", "where loops are corrected: minus the largest of the biases"),
     Field("CLOSURE_SINE", "scratch"),
     Field("CLOSURE_COSINE", "scratch"),
-    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, sweeps.closures, integrate.compiled.corrections",
-    read="sweeps.closures, deform, derivative, loop_loads, motion")
+    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures, integrate.compiled.stepping",
+    read="sweeps.closures, modes, derivative, motion")
 
 FRONT_LINES = Record(
     "front", "ws", "of c columns: c lines of L, then these, c numbers each",
@@ -510,7 +510,7 @@ FRONT_LINES = Record(
     Field("FRONT_LAMBDA", "multipliers"),
     Field("FRONT_PIVOTS", "inverse pivots"),
     Field("FRONT_ORDER", "order of elimination"),
-    size_name="FRONT_ROWS", prefix="FRONT_", written="sweeps.fronts, modal_fronts", read="sweeps.fronts, modal_fronts")
+    size_name="FRONT_ROWS", prefix="FRONT_", written="sweeps.fronts", read="sweeps.fronts")
 
 ELEMENT_RESULT = Record(
     "element", "ws", "what a force element exerts",
@@ -523,8 +523,8 @@ BRANCH = Record(
     "branch", "ws", "what is gathered from all bodies on a body but the next one",
     Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
     Field("SHARED_ACCEL", "acceleration for them", (6,), "rad/s^2, m/s^2"),
-    size_name="BRANCH_STORE", written="sweeps.articulated, composite, inverse",
-    read="sweeps.articulated, composite, inverse, derivative, motion, cloud")
+    size_name="BRANCH_STORE", written="sweeps.articulated, composite",
+    read="sweeps.articulated, composite, derivative, motion, cloud")
 
 CLOUD_JOINT = Record(
     "cloud joint", "ws", "the joint of a floating base",
