@@ -202,25 +202,29 @@ def kernel(function):
     return cached(function)
 
 
-def load_or_compile(dispatcher, signature, width):
-    """Load a kernel or a sweep from disk; or compile it, and say so.  One thread at a time: Numba fills its registries when it is
-    first asked for anything."""
+def load_or_compile(dispatcher, signature, width, rounds=1):
+    """Load a kernel or a sweep from disk; or compile it, with so many rounds of optimization, and say so.  One thread at a time:
+    Numba fills its registries when it is first asked for anything."""
     with global_compiler_lock:
         if dispatcher._cache.holds(signature, dispatcher.targetctx):
             dispatcher.compile(signature)
         elif signature not in dispatcher.overloads:
-            with compilation(dispatcher.__name__), compiling(dispatcher, width):
+            with compilation(dispatcher.__name__), compiling(dispatcher, width, rounds):
                 dispatcher.compile(signature)
     return dispatcher.overloads[signature]
 
 
 @contextmanager
-def compiling(whole, width):
+def compiling(whole, width, rounds=1):
     """While this thread compiles a kernel or a sweep: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed
     already; and leaves are neither optimized nor turned into machine code by themselves, only where they have been inlined.
 
     Numba's lock keeps other threads from compiling meanwhile; what they do with code that is compiled already is left as it is."""
     owner = threading.get_ident()
+
+    def optimize_rounds(library):
+        for _ in range(rounds):
+            optimize(library)
 
     def finish_leaf(library):
         library._finalize_dynamic_globals()
@@ -251,7 +255,7 @@ def compiling(whole, width):
         execute, resolve = CPUContext.get_executable, BaseFunction.get_call_type
         try:
             config.SLP_VECTORIZE = int(width == 1)
-            CPUCodeLibrary._optimize_final_module = unless_leaf(optimize, lambda library: None)
+            CPUCodeLibrary._optimize_final_module = unless_leaf(optimize_rounds, lambda library: None)
             CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
             CPUContext.get_executable = unless_leaf(execute, execute_leaf)
             BaseFunction.get_call_type = resolve_once(resolve)

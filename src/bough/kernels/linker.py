@@ -22,10 +22,11 @@ from bough.kernels.jit import cached, load_or_compile
 from bough.kernels.lanes import LanesType, TableType, data_of
 
 class Use(NamedTuple):
-    """When a sweep is called: only with a feature, never with one, by one method only."""
+    """When a sweep is called: only with a feature, never with one, by one method only; and how it is optimized."""
     needs: str | None
     excludes: str | None
     method: str | None
+    rounds: int
 
 
 SWEEPS: list = []                                   # all sweeps, by number
@@ -35,17 +36,18 @@ TABLES = {"plan": TableType(types.int64), "tables": TableType(types.float64), "w
 _I64 = ir.IntType(64)
 
 
-def sweep(function=None, *, needs=None, excludes=None, method=None):
+def sweep(function=None, *, needs=None, excludes=None, method=None, rounds=1):
     """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``.
 
-    For `bough warmup`: a feature without which it is never called, one with which it is not, the method of dynamics it serves."""
+    For `bough warmup`: a feature without which it is never called, one with which it is not, the method of dynamics it serves.
+    `rounds` of optimization: a second one takes time, and pays only where it was measured."""
     if function is None:
-        return lambda function: sweep(function, needs=needs, excludes=excludes, method=method)
+        return lambda function: sweep(function, needs=needs, excludes=excludes, method=method, rounds=rounds)
     if config.DISABLE_JIT:
         return function
     number, names = len(SWEEPS), list(inspect.signature(function).parameters)
     SWEEPS.append(cached(function, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
-    USES.append(Use(needs, excludes, method))
+    USES.append(Use(needs, excludes, method, rounds))
     key = f"{function.__module__}.{function.__name__}"
 
     @infer_global(function, typing_key=key)
@@ -166,5 +168,6 @@ def sweeps_for(features, methods):
 
 def compiled_address(dispatcher, features, width, own):
     """Load a sweep, or compile it."""
-    found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own), width)
+    rounds = 2 if width == 4 and not features.flexible else USES[SWEEPS.index(dispatcher)].rounds       # as measured
+    found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own), width, rounds)
     return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

@@ -15,12 +15,11 @@ from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.blocks import load_rows, n_groups, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
-from bough.sweeps.composite import gather_mass_matrix
+from bough.sweeps.composite import gather_wrench, mass_matrix_sweep
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
-from bough.sweeps.composite import gather_wrench
-from bough.sweeps.motion import full_motion, hinge_row, lean_motion, remainder_motion, remainder_wrenches, scatter_positions
+from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_positions, vdot_motion
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
@@ -157,7 +156,7 @@ def inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep):
     """The sweeps of inverse dynamics."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
-    lean_motion(lane, plan, pars, ws)
+    vdot_motion(lane, plan, pars, ws, LEAN)
     apply_loads(lane, plan, pars, ws)
     gather_wrench(lane, plan, pars, ws, keep)
 
@@ -194,7 +193,7 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
-        gather_mass_matrix(lane, plan, pars_of(pars, group), ws)
+        mass_matrix_sweep(lane, plan, pars_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
 
 
@@ -230,7 +229,7 @@ def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-        full_motion(lane, plan, pars_of(pars, group), ws)
+        vdot_motion(lane, plan, pars_of(pars, group), ws, MOTION)
         scatter_positions(lane, plan, pars_of(pars, group), ws, read(plan, f.WS_MASS))
         apply_elements(lane, plan, pars_of(pars, group), ws)
         bodies = f.KINEMATICS_ROW*read(plan, f.N_HINGES)

@@ -22,13 +22,12 @@ from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row
 from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
 
 
-@sweep
+@leaf
 def gather_wrench(lane, plan, pars, ws, keep):
     """Tips to root: the wrench through each hinge, and its share along the hinge, put where vdot was.
 
     If asked to keep it, the wrench of the inner body on body k through its hinge, about the hinge, takes the place of the
     body's acceleration in its record."""
-    noinline()
     wrench = ((zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane)))
     nothing = wrench
     for k in range(read(plan, f.N_HINGES), 0, -1):
@@ -92,9 +91,15 @@ def own_composite(pars, k, C):
 
 
 @sweep
+def mass_matrix_sweep(lane, plan, pars, ws):
+    """The mass matrix of the state in ws, after scatter_motion."""
+    noinline()
+    gather_mass_matrix(lane, plan, pars, ws)
+
+
+@leaf
 def gather_mass_matrix(lane, plan, pars, ws):
     """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
-    noinline()
     n, nv, at = read(plan, f.N_HINGES), read(plan, f.NV), read(plan, f.WS_MASS)
     for i in range(nv*nv):
         store(lane, ws, at + i, zero(lane))
@@ -210,7 +215,7 @@ def flag_overbent(lane, plan, ws, M, b):
 flexible_only(flag_overbent, lambda lane, plan, ws, M, b: None)
 
 
-@sweep(method="dense")
+@sweep(method="dense", rounds=2)
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
     noinline()

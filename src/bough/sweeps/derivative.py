@@ -10,7 +10,7 @@ from bough.sweeps.composite import solve_dense
 from bough.sweeps import fields as f
 from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
-from bough.sweeps.motion import full_motion, hinge_row, remainder_motion, remainder_wrenches, scatter_rates
+from bough.sweeps.motion import MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_rates, vdot_motion
 
 ORDER_N, DENSE, CLOUD = range(3)
 
@@ -44,7 +44,7 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         solve_dense(lane, plan, pars, ws)
     store_prescribed_accelerations(lane, plan, ws)
     if method == DENSE and read(plan, f.N_WHEELS):
-        full_motion(lane, plan, pars, ws)
+        vdot_motion(lane, plan, pars, ws, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
 
 

@@ -94,7 +94,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
 
     The purpose says what the next sweep will want: WRENCHES puts what each body's motion demands in its record; LEAN does so
     too, and keeps attitudes, rates and accelerations only where another body or a load asks for them, else the hinge's axis.
-    Both are constants where this is called: what they exclude is not compiled."""
+    Without vdot both are constants: what they exclude is not compiled."""
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
     compute_sines(lane, plan, ws)
@@ -150,17 +150,10 @@ def remainder_wrenches(lane, plan, pars, ws):
 
 
 @sweep
-def full_motion(lane, plan, pars, ws):
-    """scatter_motion with vdot."""
+def vdot_motion(lane, plan, pars, ws, purpose):
+    """scatter_motion with vdot, for outputs (MOTION) or inverse dynamics (LEAN): neither is worth a sweep of its own."""
     noinline()
-    scatter_motion(lane, plan, pars, ws, True, MOTION)
-
-
-@sweep
-def lean_motion(lane, plan, pars, ws):
-    """The same, for inverse dynamics."""
-    noinline()
-    scatter_motion(lane, plan, pars, ws, True, LEAN)
+    scatter_motion(lane, plan, pars, ws, True, purpose)
 
 
 @leaf
