@@ -87,7 +87,7 @@ class Bodies:
     acceleration: Floats    # (batch, bodies, 6)     [angular, linear]
     frames: Frames              # of the mass: a rigid body's own frame, the body frame that a flexible one deforms in
     nodes: dict[str, Frames]  # of the nodes of each flexible body, in the order of its nodes
-    elements: Floats        # (batch, elements, ELEMENT_OUT)  what force elements exert, see sweeps.fields
+    elements: Floats        # (batch, elements, ELEMENT_OUT)  what force elements exert, see sweeps.records
 
     def node(self, body: str, node: str) -> Frames:
         """A node of a flexible body: arrays (batch, ...)."""

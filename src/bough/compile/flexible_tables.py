@@ -1,4 +1,4 @@
-"""A flexible body as the numbers that `sweeps.deform` and `sweeps.modes` read.
+"""A flexible body as the numbers that `sweeps.modes` reads.
 
 The integrals [B 9] come as E_r(eta): I_r = tr(E_r) I - E_r has half the slope of the inertia as its symmetric part, and the
 axial vector of E_r is the coupling h_r + k_sr eta_s.  For points without inertia of their own, E_r = sum m phi_r c^T.

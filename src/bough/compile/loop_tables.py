@@ -29,7 +29,7 @@ class Closure:
     b: int
     meet: int                   # where their paths to the root meet
     translations: Floats       # (n, 3) held directions in the axes of a's frame
-    held: int                   # which rotations, see sweeps.fields
+    held: int                   # which rotations, see sweeps.records
     labels: tuple[str, ...]     # what each row holds
     parameters: Floats         # (batch, LOOP_PARS)
 

@@ -1,11 +1,4 @@
-"""Fronts of closed loops through flexible bodies: multipliers are more columns X in the rows of the modes [B 15].
-
-    D eta'' + g.A + z_f + X lambda = 0           X = -Pi^T K of the nodes that the loops come through (and + Pi^T K of an inboard
-                                                 node that the modes move)
-
-[JSC 4.2], so that eliminating the modes, row by row, brings K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inward.
-
-Closed loops in the three sweeps: their multipliers ride inward as the columns of fronts, and are eliminated where a loop's two
+"""Closed loops in the three sweeps: their multipliers ride inward as the columns of fronts, and are eliminated where a loop's two
 paths meet [B 15].
 
 With multipliers lambda still open, a body and all that hangs on it obey
@@ -18,8 +11,15 @@ v' = nu - G^T A + W lambda.  Where the paths of a loop meet, its rows of L are c
 eliminated like the modes of a body, P + K^T L^-1 K.  So a loop is carried by its own paths only, and many local loops cost in
 proportion to their number.  Pivots that vanish belong to redundant rows, whose multipliers stay zero.
 
-A front holds (L, K, k) of some loops, columns side by side in blocks of four: see `sweeps.fields`.  Fronts join, and loops begin
+A front holds (L, K, k) of some loops, columns side by side in blocks of four: see `sweeps.records`.  Fronts join, and loops begin
 and end, at junctions; in between a front is worked on in place.
+
+Through flexible bodies, multipliers are more columns X in the rows of the modes [B 15].
+
+    D eta'' + g.A + z_f + X lambda = 0           X = -Pi^T K of the nodes that the loops come through (and + Pi^T K of an inboard
+                                                 node that the modes move)
+
+[JSC 4.2], so that eliminating the modes, row by row, brings K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inward.
 """
 
 from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rotate, rotate_spatial, solve, solve_columns,

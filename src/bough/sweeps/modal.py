@@ -1,6 +1,6 @@
 """The modal step of the sweeps: what nodes carry is added to the modes, and these are eliminated like hinges [JR 62-63].
 
-A mode has a row (D, g, z_f) in the modal record, see `sweeps.deform`; of D the upper triangle counts.  The body's inertia P and
+A mode has a row (D, g, z_f) in the modal record, see `sweeps.modes`; of D the upper triangle counts.  The body's inertia P and
 bias z are in body axes here, at its origin.
 """
 from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate, rotate_inertia, rotate_spatial, rotate_sym,

@@ -2,7 +2,7 @@
 
 A force element is one file of this folder, which holds all but its kernel: the description, its checks, its numbers for the
 compiled tables, what is recorded of it, its lines in summaries, its drawing. To add one, write that file, list its class in
-`__init__.py`, give System a method that adds it, declare its parameters in `sweeps.fields` and write its kernel in
+`__init__.py`, give System a method that adds it, declare its parameters in `sweeps.records` and write its kernel in
 `sweeps.elements`.
 """
 
@@ -52,7 +52,7 @@ class Places(Protocol):
 @dataclass(frozen=True)
 class TableEntry:
     """What the kernel of an element reads: the places `b` and, if it has two ends, `a`; an integer of its choice; and its
-    parameters, as records that `sweeps.fields` declares, each by its name with the values of its fields.
+    parameters, as records that `sweeps.records` declares, each by its name with the values of its fields.
     """
 
     b: Anchor
