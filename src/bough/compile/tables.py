@@ -58,7 +58,7 @@ class Tables:
         >>> model = system.compile()
         >>> model.tables.explain("spring", 0)
         springs 0
-          plan, spring: spring and damper of one coordinate; written by compile.assemble, switching, read by sweeps.loads
+          plan, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             plan[87]   SPRING_Q             4 -> ws.x                           coordinate
             plan[88]   SPRING_V             5 -> ws.x                           speed
             plan[89]   SPRING_TAU           16 -> ws.u                          torque
