@@ -259,6 +259,7 @@ def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
     length = f.KINEMATICS_ROW*hinges
     out = np.empty((batch.n, length + f.ELEMENT_OUT*len(model.system.elements)))
     model.call(calls.kinematics, batch, a, out, ws=workspace(tables, batch.lanes, f.KINEMATICS_ROW*(hinges + 1)))
+    check_answer("motion of the bodies", batch, out)
     by_hinge = out[:, :length].reshape(batch.n, hinges, f.KINEMATICS_ROW)
     seats = [tables.parts.attachments[name] for name in model.names.bodies]
     body = frames_of(by_hinge, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
