@@ -1,50 +1,65 @@
-"""Compiled steps, fixed and adaptive: in chunks, between which come progress, interrupts and a Python controller."""
+"""Compiled steps, fixed and adaptive: in chunks, between which come progress and interrupts."""
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from bough.compile.batch import call, lanes_for
 from bough.compile.layout import Floats
 from bough.integrate.compiled import loops
-from bough.integrate.run import CHUNK_SECONDS, FIRST_CHUNK, Plan, Run
+from bough.integrate.compiled.loops import SAME
+from bough.integrate.run import Run
 from bough.kernels.lanes import ONE
+
+CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should take
+FIRST_CHUNK = 16                    # steps, of which nobody knows yet how long they take
 
 
 # ---- fixed steps ---------------------------------------------------------------------------------------------------
-def run_fixed(run: Run, plan: Plan, start: float, stop: float) -> None:
-    """From start to stop, or to the step in which a watcher passes: as many steps at a time as take a moment, and no further than
-    to the next update of a Python controller."""
-    lanes, samples = lanes_for(len(run.x)), run.grid.samples
-    kernel, (model, stepper, rows, ws) = loops.FIXED[run.resolved_dynamics], run.arguments(lanes)
-    grid = run.grid.steps(plan.dt or 0.0, start, stop)
-    if start == 0.0:
-        run.states_after(start, grid[0, loops.LENGTH], lanes)               # compile or load before the clock starts
-        run.start_clock()
-    ends = np.cumsum(grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)        # in steps from the start
-    begins, updates = grid[:, loops.ORIGIN] + grid[:, loops.BEGIN]*grid[:, loops.LENGTH], ends[-1:]
-    if run.control is not None:
-        updates = np.append(ends[:-1][run.grid.is_update(begins[1:])], updates)
-        if run.grid.is_update(begins[:1])[0]:
-            run.ask_control(start)
+def run_fixed(run: Run, stop: float, show: float) -> None:
+    """Steps from multiple to multiple of dt, as many at a time as take a moment."""
+    lanes, (samples, real) = lanes_for(len(run.x)), run.samples_until(show)
+    kernel, (model, stepper, rows, ws) = loops.FIXED[run.resolved], run.arguments(lanes)
+    reached = stop <= show + SAME*abs(show)
+    grid = step_rows(run.start, run.plan.dt or 0.0, run.t, stop if reached else min(stop, next_multiple(run, show)))
+    run.load_kernel(lambda: run.states_after(run.t, run.plan.dt or 0.0, lanes))
+    ends = np.cumsum(grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)        # in steps from here
     first, size = 0, FIRST_CHUNK
     while first < ends[-1]:
-        last = min(first + size, updates[np.searchsorted(updates, first, side="right")])
+        last = min(first + size, ends[-1])
         chunk = part_of(grid, ends, first, last)
-        if first in updates:
-            run.ask_control(float(begins[np.searchsorted(ends, first, side="right")]))
-        begin, run.passed[loops.NEXT_SAMPLE] = time.perf_counter(), run.done
+        begin, run.clock[:] = time.perf_counter(), (run.done, show, run.t)
         call(kernel, *model, stepper, chunk, samples, rows, ws)
-        run.done, end = int(run.passed[loops.NEXT_SAMPLE]), chunk[:, loops.STOP]
-        if run.passed[1]:
-            end = np.clip(np.rint((run.passed[0] - chunk[:, loops.ORIGIN])/chunk[:, loops.LENGTH]), chunk[:, loops.BEGIN], end)
-        run.steps += int((end - chunk[:, loops.BEGIN]).sum())
-        if run.passed[1] or run.note_failure():
+        run.t, run.done = float(run.clock[loops.REACHED]), min(int(run.clock[loops.NEXT_SAMPLE]), real)
+        run.steps += steps_taken(chunk, run.t)
+        if run.passed[loops.PASSED_STEP] or np.isfinite(run.failed[:, 0]).all():
             return
-        run.report(float(chunk[-1, loops.ORIGIN] + chunk[-1, loops.STOP]*chunk[-1, loops.LENGTH]))
+        run.report(run.t, show)
         first = last
         took = max(time.perf_counter() - begin, 1e-6)
         size = int(np.clip(size*CHUNK_SECONDS/took, 1, min(10*size, ends[-1])))
+    if reached:
+        run.t = stop
+    run.show_until(show, len(samples) - 1)
+
+
+def next_multiple(run: Run, t: float) -> float:
+    """The end of the fixed step that t is in."""
+    dt = run.plan.dt or 0.0
+    return float(run.start + np.ceil((t - run.start)/dt*(1.0 - SAME))*dt)
+
+
+def step_rows(origin: float, dt: float, start: float, stop: float) -> Floats:
+    """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones at the ends.
+
+    >>> step_rows(0.0, 0.1, 0.25, 0.57).round(3).tolist()
+    [[0.25, 0.05, 0.0, 1.0], [0.0, 0.1, 3.0, 5.0], [0.5, 0.07, 0.0, 1.0]]
+    """
+    first, last = np.ceil((start - origin)/dt*(1.0 - SAME)), np.floor((stop - origin)/dt*(1.0 + SAME))
+    left, right, same = origin + first*dt, origin + last*dt, SAME*abs(stop)
+    if first > last:
+        return np.array([[start, stop - start, 0.0, 1.0]])
+    rows = [[start, left - start, 0.0, 1.0]]*bool(left - start > same) + [[origin, dt, first, last]]*bool(last > first)
+    return np.array(rows + [[right, stop - right, 0.0, 1.0]]*bool(stop - right > same or not rows))
 
 
 def part_of(grid: Floats, ends: Floats, first: int, last: int) -> Floats:
@@ -61,41 +76,34 @@ def part_of(grid: Floats, ends: Floats, first: int, last: int) -> Floats:
     return chunk
 
 
+def steps_taken(chunk: Floats, reached: float) -> int:
+    """How many of the steps of these rows lead to the time reached."""
+    n = np.rint((reached - chunk[:, loops.ORIGIN])/chunk[:, loops.LENGTH])
+    return int((np.clip(n, chunk[:, loops.BEGIN], chunk[:, loops.STOP]) - chunk[:, loops.BEGIN]).sum())
+
+
 # ---- adaptive steps -------------------------------------------------------------------------------------------------
-def run_adaptive(run: Run, plan: Plan, start: float, stop: float) -> None:
-    """From start to stop, or to the step in which a watcher passes."""
-    kernel = loops.ADAPTIVE[run.resolved_dynamics]
-    model, stepper, rows, ws = run.arguments(ONE)
-    samples = run.grid.samples
-    if start == 0.0:
-        run.carry = np.zeros((len(run.x), loops.CARRY + run.x.shape[1]))
-        run.carry[:, loops.STEP] = plan.first_step or 1e-4*samples[-1]/max(len(samples) - 1, 1)
-        run.carry[:, loops.NEXT] = 1
-        one_step = np.array([run.carry[0, loops.STEP], 1.0, *plan.tolerances, plan.max_step])
-        call(kernel, *model, stepper, samples[:1], one_step, run.carry[:1].copy(), run.scratch_rows(ONE), ws)
-        run.start_clock()
-    run.carry[:, loops.TIME] = start
-    adaptive_chunks(run, plan, start, stop, lambda limits: call(kernel, *model, stepper, samples, limits, run.carry, rows, ws))
-
-
-def adaptive_chunks(run: Run, plan: Plan, start: float, stop: float, take: Callable[[Floats], None]) -> None:
-    """From break to break of the loads, in calls that take so many steps of each state."""
-    size = FIRST_CHUNK
-    for _, end in run.between_breaks(start, stop):
-        run.carry[:, loops.KNOWN] = 0.0                                     # loads may jump here
-        while True:
-            clock = time.perf_counter()
-            take(np.array([end, size, *plan.tolerances, plan.max_step]))
-            run.steps, run.rejected = int(run.carry[:, loops.TAKEN].sum()), int(run.carry[:, loops.REFUSED].sum())
-            running = np.isnan(run.failed[:, 0])
-            if run.note_failure():
-                return
-            reached = float(run.carry[running, loops.TIME].min())
-            run.done = int(run.carry[running, loops.NEXT].min())
-            run.report(reached)
-            if run.passed[1]:
-                return
-            if reached >= end:
-                break
-            took = max(time.perf_counter() - clock, 1e-6)
-            size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
+def run_adaptive(run: Run, stop: float, show: float) -> None:
+    """Steps of each state's own, in calls that take so many of them."""
+    kernel, (model, stepper, rows, ws) = loops.ADAPTIVE[run.resolved], run.arguments(ONE)
+    (samples, real), carry, size = run.samples_until(show), run.carry, FIRST_CHUNK
+    limits = np.array([stop, show, 1.0, *run.plan.tolerances, run.plan.max_step])
+    run.load_kernel(lambda: call(kernel, *model, stepper, samples[:0], limits, carry[:1].copy(), run.scratch_rows(ONE), ws))
+    while True:
+        clock, limits[loops.MOST_STEPS] = time.perf_counter(), size
+        call(kernel, *model, stepper, samples, limits, carry, rows, ws)
+        run.steps, run.rejected = int(carry[:, loops.TAKEN].sum()), int(carry[:, loops.REFUSED].sum())
+        running = np.isnan(run.failed[:, 0])
+        if not running.any():
+            return
+        run.t, known = float(carry[running, loops.TIME].min()), int(carry[running, loops.NEXT].min())
+        carry[:, loops.NEXT] = np.minimum(carry[:, loops.NEXT], real)
+        run.done = min(known, real)
+        run.report(run.t, show)
+        if run.passed[loops.PASSED_STEP]:
+            return
+        if run.t >= stop or known == len(samples):
+            break
+        took = max(time.perf_counter() - clock, 1e-6)
+        size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))
+    run.show_until(show, len(samples) - 1)

@@ -6,8 +6,9 @@ A run goes from one event to the next.  Between them nothing switches, so that e
 moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Event, Lock, Prescribe, Stop
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
-from bough.integrate.run import STIFF, Occurrence, Plan, Run
+from bough.integrate.compiled.loops import SAME
+from bough.integrate.trajectory import Occurrence
 from bough.model import Model
 
 SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
@@ -66,6 +68,11 @@ def pushes(model: Model, stop: Stop, x: Floats) -> bool:
     (q, v), state = coordinate_place(model.system, stop.coordinate), model.state(x)
     depth, rate = stop.side*(float(state.q[q]) - stop.limit), stop.side*float(state.v[v])
     return depth >= 0.0 and stop.stiffness*depth + stop.damping*rate > 0.0
+
+
+def watcher_rows(watchers: Sequence[tuple[Any, Floats]]) -> Floats:
+    """Those of all watchers, for the compiled loops."""
+    return np.array([row for _, row in watchers]).reshape(-1, WATCHER)
 
 
 def watched(row: Floats, x: Floats) -> float:
@@ -127,7 +134,7 @@ class EventHandler:
 
     def next_time(self, after: float) -> float:
         """The next moment for which an event is set."""
-        return min((event.at for event in self.waiting if event.at is not None and event.at > after), default=np.inf)
+        return min((event.at for event in self.waiting if event.at is not None and event.at > after + SAME*abs(after)), default=np.inf)
 
     def watchers(self, x: Floats) -> list[tuple[Event | Stop | None, Floats]]:
         """Everything that waits for a quantity to pass a value, from a state on; None: only to be watched anew."""
@@ -143,18 +150,26 @@ class EventHandler:
                 rows.append((None, rearms))
         return rows
 
-    def start(self, x: Floats) -> None:
-        """At t = 0: stops that are touched already, and events that are due."""
+    def start(self, t: float, x: Floats) -> None:
+        """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
-        self.time_events(0.0, x)
+        self.fired |= {event.name for event in self.waiting if event.at is not None and event.at < t - SAME*abs(t)}
+        self.time_events(t, x)
         self.spans.clear()                                  # the first sample is of the moment after
 
     def time_events(self, t: float, x: Floats) -> None:
         """Those that are due at t, in the order of the description."""
         for event in self.waiting:
-            if event.at is not None and event.at == t:
+            if event.at is not None and abs(event.at - t) <= SAME*abs(t):
                 self.fire(event, t, x)
+
+    def endless(self) -> str | None:
+        """What to say where events set each other off for ever."""
+        late = self.log[-MOST_AT_ONCE:]
+        if len(self.log) > MOST_AT_ONCE and late[-1].time - late[0].time <= 1e-12*max(abs(late[-1].time), 1e-3):
+            return f"at t = {late[-1].time:.6g} s events set each other off for ever, '{late[-1].name}' among them; part their values"
+        return None
 
     def passed(self, whose: list[Event | Stop | None], t: float, x: Floats) -> None:
         """Let happen what waited for a quantity that has passed its value."""
@@ -210,42 +225,3 @@ def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
     """A motion that starts where the coordinate is."""
     trial = model.switched({name: hold})
     return Hold(hold.motion, hold.origin, position - float(trial.motion(hold.origin)[name][0]))
-
-
-def run_with_events(run: Run, plan: Plan, handler: EventHandler, advance: Callable[..., None]) -> None:
-    """Advance to the next moment for which an event is set, or at which a watched quantity passes; then let it happen."""
-    t, until = 0.0, float(run.grid.samples[-1])
-    while t < until and np.isnan(run.failed[0, 0]):
-        take_model(run, handler, t)
-        rows, stop = handler.watchers(run.x[0]), min(handler.next_time(t), until)
-        run.watch = np.array([row for _, row in rows]).reshape(-1, WATCHER)
-        advance(run, plan, t, stop)
-        t = stop
-        if run.passed[1]:
-            t = float(run.passed[0]) if plan.method in STIFF else advance_to_moment(run, plan, advance)
-            handler.passed([rows[i][0] for i in run.passing], t, run.x[0])
-            run.passed[:2] = 0.0
-        handler.time_events(t, run.x[0])
-        if len(handler.log) > MOST_AT_ONCE and t - handler.log[-MOST_AT_ONCE].time <= 1e-12*until:
-            run.failure = (f"at t = {t:.6g} s events set each other off for ever, '{handler.log[-1].name}' among them; part their "
-                           "values")
-            return
-    take_model(run, handler, t)
-
-
-def take_model(run: Run, handler: EventHandler, t: float) -> None:
-    """What holds from t on, and when its motions change their law."""
-    if run.model is not handler.model:
-        run.model = handler.model
-        breaks = run.model.motion_breaks(float(run.grid.samples[-1]))
-        run.grid = replace(run.grid, breaks=np.union1d(run.grid.breaks, breaks[breaks > t]))
-
-
-def advance_to_moment(run: Run, plan: Plan, advance: Callable[..., None]) -> float:
-    """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
-    (start, step, _), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
-    moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
-    run.watch, run.passed[:2] = watch[:0], 0.0
-    advance(run, plan, start, moment)
-    run.passing = passing(watch, before, run.x[0])
-    return moment

@@ -1,275 +1,25 @@
-"""A Python function as controller: called between steps, its torques held.
-
-What an integration leaves behind: sampled states, what happened, and how it went.
-
-When things happen: samples, jumps of the loads, updates of a Python controller.
-
-A run: everything that a stepping loop works on, and how it is to go.
-"""
-
-import inspect
-import os
+"""A run: everything that a stepping loop works on, and how far it is."""
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.analyze.impulse import Jump
 from bough.compile.batch import call, group_parameters
-from bough.compile.layout import Floats, Inputs, State
-from bough.errors import StateError, nearest
+from bough.compile.layout import Floats
+from bough.errors import StateError
 from bough.integrate.compiled import loops
-from bough.integrate.compiled.callback import Controller
-from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
+from bough.integrate.compiled.loops import SAME
+from bough.integrate.compiled.stepping import ADAPTIVE, CORRECTIONS, FIXED, SPEEDS, STAGES
+from bough.integrate.event_handler import EventHandler
+from bough.integrate.laws import Laws
+from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
 from bough.sweeps import fields as f
 
-
-class PythonControl:
-    """`function(t, q, v, wheels)` returns nv joint torques, nv + nw joint and motor torques, or {name: torque}.
-
-    Names are of joints with one degree of freedom, of single degrees of freedom ('arm.ry'), of modes ('boom.mode1', which take a
-    modal force) or of driven wheels.  In a batch the arrays lead with the batch axis, and so may the torques."""
-
-    def __init__(self, model: Model, function: Callable[..., Any], batched: bool) -> None:
-        if not callable(function):
-            raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
-        self.model, self.function, self.batched = model, function, batched
-        try:
-            inspect.signature(function).bind(0.0, *"qvw")
-        except TypeError as error:
-            raise StateError(f"control cannot be called as control(t, q, v, wheels): {error}; let it take these four") from None
-        except ValueError:                                                  # some builtins tell nothing
-            pass
-        self.places = control_places(model)
-        modal = any(body.n_modes for body in model.system.bodies.values())
-        self.wanted = f"{model.nv} joint torques{' and modal forces'*modal}"
-
-    def fill(self, t: float, x: Floats, u: Floats) -> None:
-        """Ask for the torques at time t and put them in the rows of u."""
-        model, state, inputs = self.model, self.model.state(x), self.model.input_layout.view(u)
-        parts = state.q, state.v, state.wheels
-        given = self.function(t, *(part.copy() if self.batched else part[0].copy() for part in parts))
-        controls, nc = inputs.controls, model.nv + model.nw
-        controls[:] = 0.0
-        if given is None:
-            return
-        rows = ((), (1,), (len(x),))                                        # that can lead: none, one for all, one for each
-        if isinstance(given, Mapping):
-            for name, value in given.items():
-                controls[:, self.place(name)] = self.numbers(value, rows, f"for '{name}'", "a number, or one for each run")
-        else:
-            shapes = [(*lead, n) for lead in rows for n in (model.nv, nc)]
-            array = self.numbers(given, shapes, "", self.wanted + f", {nc} with motor torques"*bool(model.nw)
-                                 + ", or a dict of names")
-            controls[:, :array.shape[-1]] = array
-        self.check(t, inputs)
-
-    def numbers(self, given: Any, shapes: Sequence[tuple[int, ...]], where: str, wanted: str) -> Floats:
-        """Real numbers in one of these shapes."""
-        try:
-            array = np.asarray(given)
-            if array.dtype.kind not in "biuf":
-                raise ValueError
-        except ValueError:
-            raise StateError(f"control returned {given!r} {where}".rstrip() + f"; return {wanted}, real numbers") from None
-        if array.shape not in shapes:
-            raise StateError(f"control returned an array of shape {array.shape} {where}".rstrip() + f"; return {wanted}")
-        return array.astype(float)
-
-    def check(self, t: float, inputs: Inputs) -> None:
-        """No torque for a wheel whose speed is held, and finite numbers only."""
-        model = self.model
-        for j, wheel in enumerate(model.system.wheels.values()):
-            if not wheel.driven and inputs.motors[:, j].any():
-                raise StateError(f"control returned a torque for wheel '{wheel.name}', whose speed is held; give the wheel a "
-                                 "torque in the description (0 will do)")
-        if not np.isfinite(inputs.controls).all():
-            entry = int(np.argwhere(~np.isfinite(inputs.controls))[0, 1])
-            name = [*model.names.v, *model.names.wheels][entry]
-            torques = inputs.controls[:, entry].tolist()
-            raise StateError(f"control returned {torques} for '{name}' at t = {t:.6g} s; return finite numbers")
-
-    def place(self, name: str) -> int:
-        if name not in self.places:
-            raise StateError(f"control returned a torque for '{name}', which is no joint of one degree of freedom, no single "
-                             f"one and no driven wheel{nearest(name, self.places)}; known are {', '.join(self.places)}")
-        return self.places[name]
-
-
-def control_places(model: Model) -> dict[str, int]:
-    """Where torques go in u, by name; a name that could mean two things means none."""
-    named = [(name, i) for i, name in enumerate(model.names.v)]
-    v = 0
-    for body in model.system.bodies.values():
-        if body.joint.n_v == 1:
-            named.append((body.joint.name or body.name, v))
-        v += body.n_v
-    named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
-    meanings: dict[str, set[int]] = {}
-    for name, place in named:
-        meanings.setdefault(name, set()).add(place)
-    return {name: places.pop() for name, places in meanings.items() if len(places) == 1}
-
-
-# ---- run -------------------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Occurrence:
-    """An event of a run: when [s], which, what it did, and the jump of the speeds, if they jumped.
-
-    >>> print(Occurrence(1.5, "deploy", "releases boom.ry"))
-    1.5 s: 'deploy' releases boom.ry
-    """
-    time: float
-    name: str
-    what: str
-    jump: Jump | None = None
-
-    def __str__(self) -> str:
-        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "")
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Texts and numbers only."""
-        return asdict(self)
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> "Occurrence":
-        given = dict(mapping)
-        return cls(**given | {"jump": None if given["jump"] is None else Jump(**given["jump"])})
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """Sampled states and inputs of one run or of a batch."""
-    model: Model
-    t: Floats                                       # (samples,)
-    x: Floats                                       # (batch, samples, nx)  states: see `state`
-    u: Floats                                       # (batch, samples, nv + nw)  controls in force: joint torques | motor torques
-    batched: bool                                   # False: one run was asked for
-    parameters: Mapping[str, Floats] | None         # changes of parameters, one for each member
-    method: str
-    dt: float | None
-    steps: int
-    rejected: int
-    wall_time: float                                # s
-    failure: str | None                             # why it ended early
-    assembled: str | None = None                    # what closing the loops changed in the state that was given
-    events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
-    spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
-
-    @property
-    def state(self) -> State:
-        """The states with views of q, v, wheel speeds and orbit."""
-        return self.model.state(self.x)
-
-
-# ---- grid ------------------------------------------------------------------------------------------------------------------
-DEFAULT_SAMPLES = 100
-
-
-@dataclass(frozen=True)
-class Grid:
-    samples: Floats         # times to record, from 0 to the end
-    breaks: Floats          # times at which steps must end besides: of the loads, of control updates; last, the end
-    updates: Floats         # those at which a Python controller is asked again, 0 among them
-
-    def steps(self, dt: float, start: float, stop: float) -> Floats:
-        """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones that a
-        break, start or stop parts.
-
-        >>> Grid(np.zeros(1), np.array([0.25]), np.zeros(1)).steps(0.1, 0.0, 0.5).round(3).tolist()
-        [[0.0, 0.1, 0.0, 2.0], [0.2, 0.05, 0.0, 1.0], [0.25, 0.05, 0.0, 1.0], [0.0, 0.1, 3.0, 5.0]]
-        """
-        inner = self.breaks[(self.breaks > start) & (self.breaks < stop)]
-        starts, ends = np.insert(inner, 0, start), np.append(inner, stop)
-        first, last = np.ceil(starts/dt*(1.0 - loops.SAME)), np.floor(ends/dt*(1.0 + loops.SAME))
-        whole = np.maximum(first, last)
-        inside = first > last                                               # start and end are in one step
-        left, right = np.where(inside, ends, first*dt), np.where(inside, ends, last*dt)
-        rows = np.array([[starts, left - starts, 0*ends, 1 + 0*ends], [0*ends, dt + 0*ends, first, whole],
-                         [right, ends - right, 0*ends, 1 + 0*ends]]).transpose(2, 0, 1).reshape(-1, 4)
-        lengths = np.array([left - starts, (whole - first)*dt, ends - right]).T.ravel()
-        long = lengths > loops.SAME*np.repeat(ends, 3)
-        return rows[long] if long.any() else np.array([[start, stop - start, 0.0, 1.0]])
-
-    def is_update(self, t: Floats) -> NDArray[np.bool_]:
-        """Which of these times are updates."""
-        near = self.updates[np.minimum(np.searchsorted(self.updates, t*(1.0 - loops.SAME)), len(self.updates) - 1)]
-        return np.abs(near - t) <= 2.0*loops.SAME*t
-
-    def off_steps(self, dt: float) -> bool:
-        """Whether samples are inside steps of this length."""
-        return bool((np.abs(self.samples - np.rint(self.samples/dt)*dt) > loops.SAME*self.samples).any())
-
-
-def build_grid(until: float, sample_rate: float | None, step: float | None, breaks: Floats,
-               control_period: float | None) -> Grid:
-    """`step`: of a method with fixed steps; without a sample rate every so many steps are recorded, at most a hundred."""
-    samples = sample_times(positive("until", until, "the end time in seconds"), sample_rate, step)
-    ends = np.append(breaks[(breaks > 0.0) & (breaks < until)], until)
-    updates = np.zeros(1)
-    if control_period is not None:
-        period = positive("control_period", control_period, "the seconds between two calls")
-        check_room(until/period, f"control_period is {period:g} s: the controller would be asked {until/period:.3g} times; ask less often")
-        updates = period*np.arange(int(np.ceil(until/period*(1 - 1e-12))), dtype=float)
-    return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
-
-
-def sample_times(until: float, sample_rate: float | None, step: float | None) -> Floats:
-    if sample_rate is not None:
-        period = 1.0/positive("sample_rate", sample_rate, "samples a second")
-        check_room(until/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: these are {until/period:.3g} samples; take fewer")
-        samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
-    elif step is not None:
-        steps = max(1, int(np.ceil(until/step*(1.0 - 1e-9))))
-        every = int(np.ceil(steps/DEFAULT_SAMPLES))
-        samples, period = np.arange(0, steps + 1, every)*step, every*step
-        samples = samples[samples < until*(1.0 + 1e-9)]
-    else:
-        samples, period = until*np.arange(DEFAULT_SAMPLES + 1)/DEFAULT_SAMPLES, until/DEFAULT_SAMPLES
-    if until - samples[-1] > 1e-9*period:
-        samples = np.append(samples, until)
-    samples[-1] = until
-    return np.asarray(samples, np.float64)
-
-
-def positive(name: str, value: object, what: str) -> float:
-    """A finite number greater than 0, or an error that says what was meant."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
-    if not (np.isfinite(number) and number > 0.0):
-        raise StateError(f"{name} is {value}; give {what}, greater than 0")
-    return number
-
-
-def check_room(numbers: float, what: str) -> None:
-    """Refuse what the memory of this machine cannot hold."""
-    try:
-        room = os.sysconf("SC_PAGE_SIZE")*os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):                           # not told everywhere
-        room = 2**36
-    if 8.0*numbers > room:
-        raise StateError(f"{what} ({8e-9*numbers:.3g} GB of numbers, and this machine has {1e-9*room:.3g} GB)")
-
-
-def merge_close(breaks: Floats, samples: Floats) -> Floats:
-    """Breaks that differ from a sample only by rounding become that sample."""
-    near = np.clip(np.searchsorted(samples, breaks), 1, len(samples) - 1)
-    left, right = samples[near - 1], samples[near]
-    best = np.where(np.abs(breaks - left) < np.abs(breaks - right), left, right)
-    return np.unique(np.where(np.abs(breaks - best) <= 1e-12*max(samples[-1], 1e-300), best, breaks))
-
-
-# ---- run -------------------------------------------------------------------------------------------------------------------
 STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}      # SciPy's solvers
-CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should take
-FIRST_CHUNK = 16                    # steps, of which nobody knows yet how long they take
 Progress = Callable[[float, float], None]
 
 
@@ -282,143 +32,218 @@ def with_corrections(tableau: Floats, most: int, speeds: bool) -> Floats:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run goes on."""
+    """How a run goes."""
     method: str
-    dt: float | None
+    dt: float | None                    # of methods with fixed steps
     tolerances: tuple[float, float]
     first_step: float | None            # of adaptive methods
     max_step: float
-    law: Controller | None              # a compiled one
-    projects: bool                      # loops of samples are closed by themselves
+    dynamics: str                       # asked for: "auto", or a method
+    tableau: Floats                     # of methods with compiled steps
+    projects: bool                      # loops are closed by projection
 
 
-class ControlFailure(Exception):
-    """A Python controller raised in mid run."""
+class LawFailure(Exception):
+    """A law in Python raised in mid run."""
 
 
 @dataclass
 class Run:
-    """Everything that a stepping loop works on."""
+    """One state, or a batch without events, on its way.
+
+    `x` is the state at `t`, where the last step ended.  `shown` may be later: samples up to then are inside of the next step, which is taken
+    again by whoever goes on.  So steps are the same however often one stops to look."""
     model: Model
+    plan: Plan
     pars: Floats
     x: Floats
     u: Floats
-    grid: Grid
-    dynamics: str                   # asked for: "auto", or a method
-    address: int
-    control: PythonControl | None
-    progress: Progress | None
-    tableau: Floats = field(default_factory=lambda: np.zeros(0))        # of a method with compiled steps
+    laws: Laws
+    start: float
+    samples: Floats                                     # times to record
+    handler: EventHandler | None = None
+    progress: Progress | None = None
+    turn: tuple[int, int] = (0, 1)                      # of a member that runs alone, before others
     watch: Floats = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
-    passed: Floats = field(default_factory=lambda: np.zeros(3))
-    passing: list[int] = field(default_factory=list)                        # watchers that have passed
-    out: Floats = field(init=False)
-    u_out: Floats = field(init=False)
-    failed: Floats = field(init=False)
-    carry: Floats = field(default_factory=lambda: np.zeros((0, 0)))         # of adaptive steps
-    reasons: dict[int, str] = field(default_factory=dict)                   # by state, in a solver's own words, why it failed
-    done: int = 1                   # samples recorded
+    passed: Floats = field(default_factory=lambda: np.zeros(2))
+    clock: Floats = field(default_factory=lambda: np.zeros(3))
+    passing: list[int] = field(default_factory=list)    # watchers that have passed
+    reasons: dict[int, str] = field(default_factory=dict)       # by state, in a solver's own words, why it failed
+    done: int = 0                                       # samples recorded
     steps: int = 0
     rejected: int = 0
     failure: str | None = None
-    started: float = 0.0
-    asked: float = -1.0             # time at which a Python controller was asked last
-    turn: tuple[int, int] = (0, 1)  # of a member that runs alone, before others
     interrupted: bool = False
-
-    def start_clock(self) -> None:
-        """From here on time counts: kernels are compiled and loaded."""
-        self.started = time.perf_counter()
+    begun: bool = False
+    compiled: float | None = None                       # when its kernels were loaded or compiled
+    wall: float = 0.0                                   # s
 
     def __post_init__(self) -> None:
-        n = len(self.grid.samples)
-        check_room(float(n)*len(self.x)*(self.x.shape[1] + self.u.shape[1]),
-                   f"{n} samples of {len(self.x)} state{'s'*(len(self.x) > 1)} are too many; lower sample_rate, or run fewer at a time")
-        self.out = np.full((len(self.x), n*self.x.shape[1]), np.nan)
-        self.u_out = np.zeros((len(self.x), n*self.u.shape[1]))
-        self.failed = np.full((len(self.x), 2), np.nan)
-        self.out[:, :self.x.shape[1]] = self.x
+        rows, nx = self.x.shape
+        self.t = self.shown = self.start
+        self.shown_x = self.x
+        self.failed = np.full((rows, 2), np.nan)
+        self.carry = np.zeros((rows, loops.CARRY + nx))
+        self.carry[:, loops.TIME], self.carry[:, loops.GROWTH], self.carry[:, loops.STEP] = self.t, 10.0, self.plan.first_step or 0.0
+        self.out, self.u_out = np.zeros((rows, 0)), np.zeros((rows, 0))
+        self.make_room(len(self.samples) + 1)
+        self.use(self.model)
+
+    # ---- samples ----------------------------------------------------------------------------------------------------
+    def make_room(self, n: int) -> None:
+        """For n samples; the one after the last holds what is shown between two samples."""
+        (rows, nx), nu = self.x.shape, self.u.shape[1]
+        old = self.out.shape[1]//nx
+        if n > old:
+            check_room(float(n)*rows*(nx + nu), f"{n} samples of {rows} state{'s'*(rows > 1)} are too many; lower sample_rate, or run fewer "
+                       "at a time")
+            self.out = np.concatenate([self.out, np.full((rows, (n - old)*nx), np.nan)], axis=1)
+            self.u_out = np.concatenate([self.u_out, np.zeros((rows, (n - old)*nu))], axis=1)
+
+    def extend(self, times: Floats) -> None:
+        """Samples to record from here on; those that are recorded stay."""
+        self.samples = np.append(self.samples[:self.done], times)
+        if len(self.samples) + 1 > self.out.shape[1]//self.x.shape[1]:
+            self.make_room(max(len(self.samples) + 1, 2*self.done))
+
+    def samples_until(self, show: float) -> tuple[Floats, int]:
+        """The samples up to a time, and behind them that time, if it is none; and how many are samples."""
+        n = int(np.searchsorted(self.samples, show + SAME*abs(show), side="right"))
+        if n and self.samples[n - 1] >= show - SAME*abs(show):
+            return self.samples[:n], n
+        return np.append(self.samples[:n], show), n
+
+    def show_until(self, show: float, sample: int) -> None:
+        """What is known now: the state where the last step ended, or at a later time the sample inside the step that follows."""
+        nx = self.x.shape[1]
+        later = self.t < show - SAME*abs(show)
+        self.shown, self.shown_x = (show, self.out[:, sample*nx:(sample + 1)*nx]) if later else (self.t, self.x)
 
     @property
-    def resolved_dynamics(self) -> str:
-        """How accelerations are solved, for what is held now."""
-        return self.model.resolve_dynamics(self.dynamics)
+    def recorded(self) -> tuple[Floats, Floats]:
+        """(rows, done, nx) states and (rows, done, nu) controls in force."""
+        rows = len(self.x)
+        return (self.out.reshape(rows, -1, self.x.shape[1])[:, :self.done], self.u_out.reshape(rows, -1, self.u.shape[1])[:, :self.done])
 
-    def arguments(self, lanes: Lanes) -> tuple[Any, Any, Any, Floats]:
-        """What the loops take: model, stepper, rows, ws."""
-        tables, nx, nu, stages = self.model.tables, self.x.shape[1], self.u.shape[1], int(self.tableau[STAGES])
-        at, tableau = tables.size(f.WS_SIZE) + tables.more(self.resolved_dynamics), self.tableau
-        if self.resolved_dynamics == "cloud":                                  # whose loops only hold what is given
-            tableau = with_corrections(tableau, 0, False)
-        model = tables, group_parameters(self.pars, lanes)
-        stepper = tableau, self.address, np.zeros(nx + nu + stages), at
-        rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed
-        return model, stepper, rows, lanes.zeros(at + (stages + 2)*nx + nu)
+    # ---- what holds -------------------------------------------------------------------------------------------------
+    def use(self, model: Model) -> None:
+        """What holds from now on, and when its loads and motions change their law."""
+        self.model, fixed = model, self.plan.method in FIXED
+        self.breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf))
+        self.resolved = model.resolve_dynamics(self.plan.dynamics)
+        self._arguments: dict[int, Any] = {}
 
-    def scratch_rows(self, lanes: Lanes) -> tuple[Floats, ...]:
-        """Rows like those of `arguments`, of the first states, on which a step may be tried."""
-        x, u = self.x[:lanes.width].copy(), self.u[:lanes.width]
-        none = np.zeros((len(x), 0))
-        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(3)
+    def next_stop(self) -> float:
+        """When a step must end: where loads jump, a law is asked, or an event is due."""
+        later = self.t + SAME*abs(self.t)
+        at = int(np.searchsorted(self.breaks, later, side="right"))
+        return min(float(self.breaks[at]) if at < len(self.breaks) else np.inf, self.laws.next_time(self.t),
+                   self.handler.next_time(later) if self.handler else np.inf)
 
-    def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
-        """The first states a step later, without going there."""
-        (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
-        call(loops.FIXED[self.resolved_dynamics], *model, stepper, np.array([[t, step, 0.0, 1.0]]), np.zeros(0), rows, ws)
-        return rows[0]
+    def prepare(self) -> None:
+        """Before steps are taken: the model that holds, and what laws say that are asked now."""
+        if self.handler is not None and self.model is not self.handler.model:
+            self.use(self.handler.model)
+        try:
+            if self.laws.update(self.t, self.x, self.u):
+                self.forget()
+        except Exception as error:
+            failed = f"a law failed at t = {self.t:.6g} s: {type(error).__name__}: {error}"
+            if not self.done:                                                   # nothing is recorded that could be lost
+                raise error if isinstance(error, StateError) else StateError(failed) from error
+            raise LawFailure(failed) from error
 
-    def begin(self, law: Controller | None) -> None:
-        """The controls at t = 0, which the first sample records."""
-        self.ask_control(0.0)
-        if law is not None:
-            for x, u in zip(self.x, self.u, strict=True):
-                law.fill(0.0, self.model, x, u)
-        self.record_controls(0)
-        held = self.driven_but_held()
+    def forget(self) -> None:
+        """The rate at the start of the next step is not the one at the end of the last."""
+        self.carry[:, loops.KNOWN] = 0.0
+
+    def begin(self) -> None:
+        """At the start: what events and laws say then, and the first sample."""
+        if self.handler is not None:
+            self.handler.start(self.start, self.x[0])
+        self.begun = True
+        self.prepare()
+        if self.laws.table[0]:
+            for row in range(len(self.x)):
+                self.u[row] = self.rates(row, self.t, self.t, self.x[row])[1]
+        held = self.driven_but_held(self.u[:, None])
         if held is not None:
             raise StateError(held[1])
+        if len(self.samples) and self.samples[0] == self.start:
+            self.record(0, slice(None), self.x)
+            self.carry[:, loops.NEXT] = 1.0
 
-    def driven_but_held(self) -> tuple[int, str] | None:
-        """The first sample at which a controller drives a wheel whose speed is held, and what to say of it."""
-        motors = self.model.input_layout.view(self.u_out.reshape(len(self.x), -1, self.u.shape[1])).motors
+    def record(self, sample: int, rows: slice, x: Floats) -> None:
+        """A state, and the controls in force, as a sample."""
+        nx, nu = self.x.shape[1], self.u.shape[1]
+        self.out[rows, sample*nx:(sample + 1)*nx], self.u_out[rows, sample*nu:(sample + 1)*nu] = x, self.u[rows]
+        self.done = max(self.done, sample + 1)
+
+    def driven_but_held(self, controls: Floats) -> tuple[int, str] | None:
+        """The first of samples (rows, samples, nu) at which a law drives a wheel whose speed is held, and what to say of it."""
+        motors = self.model.input_layout.view(controls).motors
         wrong = [not wheel.driven for wheel in self.model.system.wheels.values()]*np.nan_to_num(motors).any(axis=0)
         if not wrong.any():
             return None
         sample, wheel = np.argwhere(wrong)[0].tolist()
-        return sample, (f"at t = {self.grid.samples[sample]:.6g} s the controller gives a motor torque to wheel "
+        return sample, (f"at t = {self.samples[sample] if len(self.samples) else self.t:.6g} s the controller gives a motor torque to wheel "
                         f"'{self.model.names.wheels[wheel]}', whose speed is held; give the wheel a torque in the description "
                         "(0 will do), then its speed is a state")
 
-    def ask_control(self, t: float) -> None:
-        """Ask a Python controller for its torques, once a time; what goes wrong after the first call ends the run, not what was
-        recorded."""
-        if self.control is None or t == self.asked:
-            return
-        self.asked = t
-        try:
-            self.control.fill(t, self.x, self.u)
-        except Exception as error:
-            failed = f"the controller failed at t = {t:.6g} s: {type(error).__name__}: {error}"
-            if t == 0.0:                                                    # nothing is recorded that could be lost
-                raise error if isinstance(error, StateError) else StateError(failed) from error
-            raise ControlFailure(failed) from error
+    # ---- kernels ----------------------------------------------------------------------------------------------------
+    def arguments(self, lanes: Lanes) -> tuple[Any, Any, Any, Floats]:
+        """What the loops take: model, stepper, rows, ws."""
+        if lanes.width not in self._arguments:
+            tables, nx, nu, tableau = self.model.tables, self.x.shape[1], self.u.shape[1], self.plan.tableau
+            if self.resolved == "cloud":                                    # whose loops only hold what is given
+                tableau = with_corrections(tableau, 0, False)
+            stages = int(tableau[STAGES]) if len(tableau) else 0
+            at = tables.size(f.WS_SIZE) + tables.more(self.resolved)
+            stepper = tableau, self.laws.table, np.zeros(self.laws.scratch + stages), at
+            self._arguments[lanes.width] = (tables, group_parameters(self.pars, lanes)), stepper, lanes.zeros(at + (stages + 2)*nx + nu)
+        model, stepper, ws = self._arguments[lanes.width]
+        rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed, self.clock
+        return model, stepper, rows, ws
 
-    def between_breaks(self, start: float, stop: float) -> Iterator[tuple[float, float]]:
-        """From start to stop, begin and end of each part without a break; at begins that are updates the controller is asked."""
-        breaks = self.grid.breaks[(self.grid.breaks > start) & (self.grid.breaks < stop)].tolist()
-        for begin, end in zip([start, *breaks], [*breaks, stop], strict=True):
-            if begin in self.grid.updates:
-                self.ask_control(begin)
-            yield begin, end
+    def load_kernel(self, trial: Callable[[], Any]) -> None:
+        """Compile or load what a trial needs, before the clock starts."""
+        if self.compiled is None:
+            trial()
+            self.compiled = time.perf_counter()
 
-    def record_controls(self, sample: int, rows: slice = slice(None)) -> None:
-        nu = self.u.shape[1]
-        self.u_out[rows, sample*nu:(sample + 1)*nu] = self.u[rows]
+    def scratch_rows(self, lanes: Lanes) -> tuple[Floats, ...]:
+        """Rows like those of `arguments`, of the first states, on which a step may be tried."""
+        x, u, none = self.x[:lanes.width].copy(), self.u[:lanes.width], np.zeros((min(len(self.x), lanes.width), 0))
+        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])
 
-    def report(self, t: float, done: float | None = None) -> None:
+    def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
+        """The first states a step later, without going there."""
+        (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
+        call(loops.FIXED[self.resolved], *model, stepper, np.array([[t, step, 0.0, 1.0]]), np.zeros(0), rows, ws)
+        return rows[0]
+
+    def rates(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats]:
+        """x' of one state, and the controls in force, at t; time tables are read at `inside`."""
+        (tables, _), (tableau, table, scratch, _), _, _ = self.arguments(ONE)
+        at, member = tables.size(f.WS_SIZE), min(row, len(self.pars) - 1)
+        header = np.zeros(max(len(tableau), 8))                             # no stages: the controls are right behind x
+        ws, out, u_out = ONE.zeros(at + 2*len(x) + self.u.shape[1]), np.zeros((1, len(x))), np.zeros((1, self.u.shape[1]))
+        call(loops.rates, tables, self.pars[member:member + 1], (header, table, scratch, at), np.array([t, inside]), x[None].copy(),
+             self.u[row:row + 1], out, u_out, ws)
+        return out[0], u_out[0]
+
+    # ---- how it goes ------------------------------------------------------------------------------------------------
+    def catch_up(self) -> None:
+        """After an interrupt: how far the compiled loops went."""
+        if self.plan.method in FIXED:
+            self.t, self.done = max(self.t, float(self.clock[loops.REACHED])), max(self.done, int(self.clock[loops.NEXT_SAMPLE]))
+        elif self.plan.method in ADAPTIVE:
+            self.t, self.done = float(self.carry[:, loops.TIME].min()), max(self.done, int(self.carry[:, loops.NEXT].min()))
+
+    def report(self, t: float, until: float, done: float | None = None) -> None:
         """Tell the time reached; where states take turns, `done` is how far they are together [s]."""
         if self.progress is not None:
-            (member, members), share = self.turn, (t if done is None else done)/self.grid.samples[-1]
+            (member, members), share = self.turn, ((t if done is None else done) - self.start)/(until - self.start)
             self.progress((member + share)/members, t)
 
     def note_failure(self) -> bool:
@@ -428,21 +253,20 @@ class Run:
             self.failure = explain_failure(self, int(np.argmin(np.where(broken, self.failed[:, 0], np.inf))))
         if broken.all():
             recorded = np.isfinite(self.out.reshape(len(self.x), -1, self.x.shape[1])).all(axis=2).any(axis=0)
-            self.done = int(np.flatnonzero(recorded)[-1]) + 1
+            self.done = int(np.flatnonzero(recorded)[-1]) + 1 if recorded.any() else 0
         return bool(broken.all())
 
 
 def explain_failure(run: Run, row: int) -> str:
     """What stopped being finite, and when."""
     t, entry = run.failed[row, 0], int(run.failed[row, 1])
-    model = run.model
     alone, of = run.turn
     member = f"run {row + alone} of the batch " if len(run.x)*of > 1 else ""
-    law = "; or the controller raised, or returned what is not finite" if run.address else ""
+    law = "; or the controller raised, or returned what is not finite" if run.laws.table[0] else ""
     if row in run.reasons:
         return f"{member}failed at t = {t:.6g} s: {run.reasons[row]}{law}"
     if entry < 0:
         return (f"{member}needs steps too small to go on at t = {t:.6g} s; loosen rtol and atol, or use a stiff method "
                 f"({', '.join(STIFF)}){law}")
-    return (f"{member}diverged at t = {t:.6g} s: {model.entry_name(entry)} is not finite; take a smaller dt, or look for loads or "
+    return (f"{member}diverged at t = {t:.6g} s: {run.model.entry_name(entry)} is not finite; take a smaller dt, or look for loads or "
             f"springs too stiff for it{law}")

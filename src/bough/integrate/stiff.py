@@ -4,39 +4,36 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.compile.batch import call, workspace
 from bough.compile.layout import Floats
 from bough.errors import BoughError
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.event_handler import crosses, find_moment
-from bough.integrate.run import STIFF, Plan, Run
-from bough.kernels.lanes import ONE
+from bough.integrate.run import STIFF, Run
 from bough.model import Model
-from bough.sweeps import calls
 
 
-def run_stiff(run: Run, plan: Plan, start: float, stop: float) -> None:
-    """One state after another, from break to break of the loads."""
-    samples = run.grid.samples
-    for begin, end in run.between_breaks(start, stop):
-        inside = np.flatnonzero((samples > begin*(1.0 + SAME)) & (samples <= end*(1.0 + SAME)))
-        rows = np.flatnonzero(np.isnan(run.failed[:, 0])).tolist()
-        for i, row in enumerate(rows):
-            stiff_span(run, plan, row, (begin, end), inside, (i, len(rows)))
-        if run.note_failure() or run.passed[1]:
-            return
+def run_stiff(run: Run, stop: float, show: float) -> None:
+    """One state after another; SciPy's solvers start anew at each call."""
+    samples, _ = run.samples_until(show)
+    begin, end = run.t, min(stop, show)
+    inside = np.flatnonzero((samples > begin + SAME*abs(begin)) & (samples <= end + SAME*abs(end)))
+    rows = np.flatnonzero(np.isnan(run.failed[:, 0])).tolist()
+    run.load_kernel(lambda: run.rates(0, begin, begin, run.x[0]))
+    for i, row in enumerate(rows):
+        stiff_span(run, row, (begin, end), samples[inside], int(inside[0]) if len(inside) else 0, show, (i, len(rows)))
+    run.t = float(run.passed[0]) if run.passed[1] else end
+    run.show_until(run.t, 0)
 
 
-def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside: NDArray[np.intp], turn: tuple[int, int]) -> None:
+def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, sample: int, show: float, turn: tuple[int, int]) -> None:
     """One state through a span without breaks, or up to the moment at which a watcher passes; `turn`: which of how many it is."""
-    samples, reached, solver = run.grid.samples[inside], 0, None
+    reached, solver, plan = 0, None, run.plan
     before, (i, n), (first, last) = run.x[row].copy(), turn, span
     while solver is None or solver.status == "running":
         start = first if solver is None else float(solver.t)
         try:
-            solver = solver or new_solver(run, plan, row, span)
+            solver = solver or new_solver(run, row, span)
             take_step(solver)
         except (ArithmeticError, ValueError, RuntimeError) as error:
             if isinstance(error, BoughError):
@@ -51,10 +48,10 @@ def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside
             end = passing_moment(run, before, start, end, state_at)
             after = state_at(end)
         while reached < len(samples) and samples[reached] <= end*(1.0 + SAME):
-            record(run, plan, row, int(inside[reached]), state_at(min(samples[reached], end)))
+            record(run, row, sample + reached, samples[reached], state_at(min(samples[reached], end)))
             reached += 1
         run.x[row] = before = after
-        run.report(end, first + ((last - first)*i + end - first)/n)
+        run.report(end, show, first + ((last - first)*i + end - first)/n)
         if run.passed[1]:
             break
 
@@ -79,13 +76,14 @@ def passing_moment(run: Run, before: Floats, start: float, end: float, state_at:
     return moment
 
 
-def new_solver(run: Run, plan: Plan, row: int, span: tuple[float, float]) -> Any:
+def new_solver(run: Run, row: int, span: tuple[float, float]) -> Any:
     """SciPy's solver at the start of a span."""
     from scipy import integrate  # slow to import
+    plan = run.plan
     solver = getattr(integrate, STIFF[plan.method])
     (rtol, atol), (start, stop) = plan.tolerances, span
-    first = min(plan.first_step, stop - start) if plan.first_step and start == 0.0 else None
-    return solver(rate_of(run, plan, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol,
+    first = min(plan.first_step, stop - start) if plan.first_step and start == run.start else None
+    return solver(rate_of(run, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol,
                   first_step=first, max_step=plan.max_step)
 
 
@@ -101,26 +99,15 @@ def states_of(model: Model, solver: Any) -> Callable[[float], Floats]:
     return state_at
 
 
-def record(run: Run, plan: Plan, row: int, sample: int, x: Floats) -> None:
+def record(run: Run, row: int, sample: int, t: float, x: Floats) -> None:
     """Put down a state, and the controls in force, as a sample."""
-    run.out[row, sample*len(x):(sample + 1)*len(x)] = x
-    if plan.law is not None:
-        plan.law.fill(run.grid.samples[sample], run.model, x, run.u[row])
-    run.record_controls(sample, slice(row, row + 1))
-    run.done = max(run.done, sample + 1)
+    if run.laws.table[0]:
+        run.u[row] = run.rates(row, t, t, x)[1]
+    run.record(sample, slice(row, row + 1), x)
 
 
-def rate_of(run: Run, plan: Plan, row: int, span: tuple[float, float]) -> Callable[[float, Floats], Floats]:
+def rate_of(run: Run, row: int, span: tuple[float, float]) -> Callable[[float, Floats], Floats]:
     """x' of one state, compiled."""
-    tables, member, ws = run.model.tables, min(row, len(run.pars) - 1), workspace(run.model.tables, ONE)
-    pars, u, out, (start, stop) = run.pars[member:member + 1], run.u[row:row + 1], np.empty((1, run.x.shape[1])), span
+    start, stop = span
     step = 1e-9*(stop - start)
-
-    def rate(t: float, x: Floats) -> Floats:
-        times = np.array([[t, min(max(t, start + step), stop - step)]])
-        x = np.array(x)
-        if plan.law is not None:
-            plan.law.fill(t, run.model, x, u[0])
-        call(calls.state_derivative, tables, pars, times, x[None], u, out, ws)
-        return out[0].copy()
-    return rate
+    return lambda t, x: run.rates(row, t, min(max(t, start + step), stop - step), np.array(x))[0]

@@ -2,43 +2,47 @@
 
     method     of the dynamics
     sweep_table, plan, pars, tables   the compiled model
-    stepper    tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
+    stepper    tableau | table of compiled laws | scratch of doubles for them | where `work` starts in ws
     rows       x       (batch, nx)           state, in and out
                u       (batch, nu)           controls held through the call (where no compiled law sets them)
                out     (batch, samples*nx)   recorded states
                u_out   (batch, samples*nu)   controls in force there
                failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
                watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
-               passed  (3,)                  start and length of the step in which one did (length 0: none); x is its start then;
-                                             and, of fixed steps, the sample to record next
+               passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
+               clock   (3,)                  of fixed steps, in and out: the sample to record next, up to when samples are wanted, the
+                                             time reached.  A step that leads beyond gives the samples before it, but is not taken:
+                                             whoever goes on takes it again, so that steps are the same however often one looks
     samples    times to record: a step records those inside it by the method's interpolant, and its own end as it is
 """
 from functools import partial
 
 import numpy as np
 
-from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, copy, first_not_finite, normalize, saved_at, set_time,
-                                               stages_of, evaluate_law, take_step)
-from bough.integrate.compiled.stepping import HEADER
+from bough.integrate.compiled.stepping import (HEADER, INSIDE, begin_stage, combine, controls_at, copy, evaluate_law, first_not_finite,
+                                               normalize, saved_at, set_time, stages_of, take_step)
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, put_lane, read, pointer_to_row, pointer_to, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, pointer_to, pointer_to_row, put_lane, read, store, width_of
 from bough.sweeps import fields as f
-from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
 # a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP are
 # to be taken: however they are parted, steps are the same
 ORIGIN, LENGTH, BEGIN, STOP = range(4)
-PASSED_AT, PASSED_STEP, NEXT_SAMPLE = range(3)
+PASSED_AT, PASSED_STEP = range(2)
+NEXT_SAMPLE, SHOW, REACHED = range(3)
 SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
-# what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused, 1 if x' at
-# this time is known already; and from CARRY on that x': however a run is parted into calls, its steps are the same
-TIME, STEP, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(7)
+# what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next sample, steps
+# taken, steps refused, 1 if x' at this time is known already; and from CARRY on that x': however a run is parted into calls, its steps
+# are the same
+TIME, STEP, GROWTH, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(8)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
-# where an adaptive call stops: at a time, or after so many steps of each state; how precise it is, and its longest step
-STOP_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(5)
+# where an adaptive call stops: at a time at which a step must end, when samples are given up to a time (see `clock`), or after so many
+# steps of each state; how precise it is, and its longest step
+STOP_TIME, SHOW_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(6)
 
 
 @leaf
@@ -98,14 +102,14 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
 
 
 @leaf
-def record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, ws):
-    """Record the samples from `sample` on that are in the step from t to its end, whose x is in ws; the first sample after it."""
+def record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, limit, ws):
+    """Record the samples from `sample` on up to a limit that are in the step from t to its end, whose x is in ws; the next sample."""
     nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
     same = SAME*abs(end)
-    if sample >= samples.shape[0] or samples[sample] > end + same:
+    if sample >= samples.shape[0] or samples[sample] > limit + same:
         return sample
     copy(lane, ws, saved, x, nx)
-    while sample < samples.shape[0] and samples[sample] <= end + same:
+    while sample < samples.shape[0] and samples[sample] <= limit + same:
         if samples[sample] < end - same:
             interpolate(lane, plan, stepper, tables, ws, t, (samples[sample] - t)/h, h)
         else:
@@ -137,8 +141,8 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
     """Fixed steps over the rows of the grid."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
-    x, failed, passed = rows[0], rows[4], rows[6]
-    first = furthest = int(passed[NEXT_SAMPLE])
+    x, failed, clock, nx = rows[0], rows[4], rows[7], read(plan, f.N_X)
+    first = furthest = int(clock[NEXT_SAMPLE])
     for group in range(n_groups(lane, x)):
         one = plan, pointer_to_row(pars, min(group, pars.shape[0] - 1)), tables
         load_run(lane, plan, stepper, rows, group, ws)
@@ -147,7 +151,7 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
             origin, h = grid[row, ORIGIN], grid[row, LENGTH]
             for i in range(int(grid[row, BEGIN]), int(grid[row, STOP])):
                 t, end = origin + i*h, origin + (i + 1)*h
-                copy(lane, ws, stepper[3], read(plan, f.WS_X), read(plan, f.N_X))
+                copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
                 take_step(lane, one, stepper, ws, t, h, 0, method)
                 if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     running = 0
@@ -155,12 +159,17 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
                 running = note_failures(lane, plan, ws, end, group, failed)
                 if running == 0:
                     break
-                sample = record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, ws)
+                sample = record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, min(end, clock[SHOW]), ws)
+                if end > clock[SHOW] + SAME*abs(end):
+                    copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
+                    running = 0
+                    break
+                clock[REACHED] = end
             if running == 0:
                 break
         furthest = max(furthest, sample)
-        store_rows(lane, x, group, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
-    passed[NEXT_SAMPLE] = furthest
+        store_rows(lane, x, group, 0, ws, read(plan, f.WS_X), nx)
+    clock[NEXT_SAMPLE] = furthest
 
 
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
@@ -180,60 +189,102 @@ def error_norm(lane, plan, stepper, ws, h, limits):
 
 
 @leaf
-def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws):
-    """Record the samples inside the step, then make its end the start of the next one."""
+def resize(h, step, error, last, growth):
+    """The next step after one of length h, and how much the one after it may grow; `last`: it was cut short, `step` was wanted [B 8]."""
+    if error < 1.0:
+        factor = min(0.9*max(error, 1e-10)**-0.2, growth)
+        return (max(h*factor, step) if last and factor > 1.0 else h*factor), 10.0
+    return h*(max(0.2, 0.9*error**-0.2) if error < np.inf else 0.2), 1.0
+
+
+@leaf
+def find_first_step(lane, model, stepper, ws, t, limits, method):
+    """A first step that changes x by a hundredth of its size, as its rate says [B 8]; that rate is the first stage."""
+    plan, pars, tables = model
+    nx, x, first = read(plan, f.N_X), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
+    begin_stage(lane, plan, stepper, ws, t, 1e-6, 0)
+    derivative(lane, plan, pars, tables, ws, method, 0)
+    size, rate = 0.0, 0.0
+    for i in range(nx):
+        scale_i = limits[ATOL] + limits[RTOL]*abs(load(lane, ws, x + i))
+        store(lane, ws, first + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
+        size += (load(lane, ws, x + i)/scale_i)**2
+        rate += (load(lane, ws, first + i)/scale_i)**2
+    size, rate = np.sqrt(size/nx), np.sqrt(rate/nx)
+    return 1e-6 if size < 1e-5 or not 1e-5 < rate < np.inf else 0.01*size/rate*(limits[RTOL]/1e-2)**0.2
+
+
+@leaf
+def load_carry(lane, plan, stepper, carry, row, ws):
+    """The start of the next step, and its first stage if it is known."""
     nx, work = read(plan, f.N_X), stepper[3]
-    carry[row, NEXT] = record_inside(lane, plan, stepper, tables, samples, int(carry[row, NEXT]), rows, row, t, h, t_new, ws)
-    copy(lane, ws, work, read(plan, f.WS_X), nx)
-    copy(lane, ws, work + nx, work + stages_of(stepper[0])*nx, nx)            # the last stage is the next step's first
-    carry[row, TAKEN] += 1
+    for i in range(nx):
+        store(lane, ws, work + i, load(lane, ws, read(plan, f.WS_X) + i))
+        put_lane(lane, ws, work + nx + i, 0, carry[row, CARRY + i])
 
 
 @kernel
 def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, limits, carry, rows, ws):
-    """Each state on its own, until a time is reached at which the loads jump, or so many steps are taken; ws must hold one."""
+    """Each state on its own; ws must hold one."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
-    stop, nx = limits[STOP_TIME], read(plan, f.N_X)
-    x, failed = rows[0], rows[4]
+    stop, show, nx, work = limits[STOP_TIME], limits[SHOW_TIME], read(plan, f.N_X), stepper[3]
+    x, failed, first = rows[0], rows[4], work + nx
     for row in range(x.shape[0]):
         if not np.isnan(failed[row, 0]):
             continue
         one = plan, pointer_to_row(pars, min(row, pars.shape[0] - 1)), tables
         load_run(lane, plan, stepper, rows, row, ws)
-        copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
-        t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, int(carry[row, KNOWN])
-        for i in range(nx):
-            put_lane(lane, ws, stepper[3] + nx + i, 0, carry[row, CARRY + i])
-        enough = carry[row, TAKEN] + limits[MOST_STEPS]
-        while t < stop and carry[row, TAKEN] < enough:
-            step = min(step, limits[MAX_STEP])
-            last = t + step*(1.0 + 1e-10) >= stop
-            h = stop - t if last else step
-            take_step(lane, one, stepper, ws, t, h, first, method)
+        load_carry(lane, plan, stepper, carry, row, ws)
+        t, enough = carry[row, TIME], carry[row, TAKEN] + limits[MOST_STEPS]
+        if carry[row, STEP] == 0.0:
+            carry[row, STEP], carry[row, KNOWN] = find_first_step(lane, one, stepper, ws, t, limits, method), 1.0
+        while t < stop and t < show and carry[row, TAKEN] < enough:
+            wanted = min(carry[row, STEP], limits[MAX_STEP])
+            last = t + wanted*(1.0 + 1e-10) >= stop
+            h = stop - t if last else wanted
+            end = stop if last else t + h
+            take_step(lane, one, stepper, ws, t, h, int(carry[row, KNOWN]), method)
             error = error_norm(lane, plan, stepper, ws, h, limits)
-            first = 1
+            carry[row, KNOWN] = 1.0
             if error < 1.0:
-                t_new = stop if last else t + h
                 if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     break
-                accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws)
-                t = t_new
-                growth = min(0.9*max(error, 1e-10)**-0.2, most)
-                step = max(h*growth, step) if last and growth > 1.0 else h*growth
-                most = 10.0
+                carry[row, NEXT] = record_inside(lane, plan, stepper, tables, samples, int(carry[row, NEXT]), rows, row, t, h, end,
+                                                 min(end, show), ws)
+                if end > show:
+                    copy(lane, ws, read(plan, f.WS_X), work, nx)
+                    break
+                copy(lane, ws, work, read(plan, f.WS_X), nx)
+                copy(lane, ws, first, work + stages_of(stepper[0])*nx, nx)       # the last stage is the next step's first
+                carry[row, TAKEN] += 1
+                t = end
             else:
                 carry[row, REFUSED] += 1
-                step = h*(max(0.2, 0.9*error**-0.2) if error < np.inf else 0.2)
-                most = 1.0
-                if not step > 1e-14*max(abs(t), 1e-3):
-                    failed[row, 0], failed[row, 1] = t, -1.0
-                    copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
-                    break
-        carry[row, TIME], carry[row, STEP], carry[row, KNOWN] = t, step, first
+            carry[row, STEP], carry[row, GROWTH] = resize(h, wanted, error, last, carry[row, GROWTH])
+            if not carry[row, STEP] > 1e-14*max(abs(t), 1e-3):
+                failed[row, 0], failed[row, 1] = t, -1.0
+                copy(lane, ws, read(plan, f.WS_X), work, nx)
+                break
+        carry[row, TIME] = t
         for i in range(nx):
-            carry[row, CARRY + i] = get_lane(lane, ws, stepper[3] + nx + i, 0)
+            carry[row, CARRY + i] = get_lane(lane, ws, first + i, 0)
         store_rows(lane, x, row, 0, ws, read(plan, f.WS_X), nx)
+
+
+@kernel
+def rates(sweep_table, plan, pars, tables, stepper, t, x, u, out, u_out, ws):
+    """out = x' and u_out = the controls in force, of one state at the times t (see `gather_inputs`), with compiled laws."""
+    align_stack()
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    load_rows(lane, x, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
+    load_rows(lane, u, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
+    set_time(lane, plan, ws, t[0], t[1])
+    evaluate_law(lane, plan, stepper, ws)
+    copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
+    derivative(lane, plan, pointer_to_row(pars, 0), tables, ws, ORDER_N, 0)
+    store_rows(lane, out, 0, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
+    store_rows(lane, u_out, 0, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
 
 
 METHODS = {"order-n": ORDER_N, "dense": DENSE, "cloud": CLOUD}

@@ -15,12 +15,12 @@ Each is the dynamics of the system at rest without loads, so the sweeps that fin
 
 One step of an explicit Runge-Kutta method, from its tableau [B 6].
 
-stepper   tableau | address of a compiled law (0: none) | scratch of doubles for it | where `work` starts in ws
+stepper   tableau | table of compiled laws | scratch of doubles for them | where `work` starts in ws
 work      x at the start of the step | k of each stage | controls | a saved state
 """
 
 import numpy as np
-from bough.integrate.compiled.callback import evaluate_controls
+from bough.integrate.compiled.callback import N_LAWS, evaluate_laws
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, loops_only, put_lane, read, scale, sqrt, store, width_of, zero
@@ -171,10 +171,10 @@ def set_time(lane, plan, ws, t, inside):
 
 @leaf
 def evaluate_law(lane, plan, stepper, ws):
-    """Controls from the compiled law, where there is one, at the time and state in ws."""
-    _, address, scratch, _ = stepper
-    if address:
-        evaluate_controls(lane, plan, address, scratch, ws, controls_at(plan, stepper))
+    """Controls from compiled laws, where there are any, at the time and state in ws."""
+    _, laws, scratch, _ = stepper
+    if laws[N_LAWS]:
+        evaluate_laws(lane, plan, laws, scratch, ws, controls_at(plan, stepper))
 
 
 @leaf

@@ -1,0 +1,92 @@
+"""How a run goes on: from stop to stop, from event to event, as far as samples are wanted."""
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bough.integrate.closing import close_samples
+from bough.integrate.compiled import loops
+from bough.integrate.compiled.loops import SAME
+from bough.integrate.compiled.stepping import ADAPTIVE, FIXED
+from bough.integrate.compiled_steps import run_adaptive, run_fixed
+from bough.integrate.event_handler import find_moment, passing, watcher_rows
+from bough.integrate.run import STIFF, LawFailure, Run
+
+
+def stepper(method: str) -> Callable[[Run, float, float], None]:
+    """What takes the steps of a method; SciPy's solvers are loaded when they are needed."""
+    if method in FIXED:
+        return run_fixed
+    if method in ADAPTIVE:
+        return run_adaptive
+    from bough.integrate.stiff import run_stiff
+    return run_stiff
+
+
+def advance(run: Run, show: float) -> None:
+    """Samples up to a time; what ends it early is noted."""
+    began = time.perf_counter()
+    try:
+        if not run.begun:
+            run.begin()
+        go_on(run, show)
+    except KeyboardInterrupt:
+        run.catch_up()
+        run.failure, run.interrupted = f"interrupted at t = {run.t:.6g} s", True
+    except LawFailure as failure:
+        run.failure = str(failure)
+    finally:
+        run.wall += time.perf_counter() - max(began, run.compiled or 0.0)
+
+
+def go_on(run: Run, show: float) -> None:
+    """Until everything up to `show` is known, or nothing is left to integrate."""
+    handler = run.handler
+    while True:
+        run.prepare()
+        stop, watchers = run.next_stop(), [] if handler is None else handler.watchers(run.x[0])
+        run.watch = watcher_rows(watchers)
+        take_steps(run, stop, show)
+        if run.note_failure():
+            return
+        if run.passed[loops.PASSED_STEP]:
+            if not pass_event(run, watchers, show):
+                return
+        elif stop > show + SAME*abs(show):
+            return
+        run.forget()
+        if handler is not None:
+            handler.time_events(run.t, run.x[0])
+            run.failure = handler.endless()
+            if run.failure:
+                return
+        if run.t >= show - SAME*abs(show):
+            if handler is not None:
+                run.use(handler.model)
+            return
+
+
+def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
+    """To the moment, inside the step at whose start the run stands, at which the first watcher passes, and let it happen; or, if that is
+    later than what is to be shown, only to there."""
+    assert run.handler is not None
+    if run.plan.method not in STIFF:
+        (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
+        moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
+        run.watch, run.passed[:] = watch[:0], 0.0
+        take_steps(run, moment, show)
+        if moment > show + SAME*abs(show) or run.note_failure():
+            return False
+        run.passing = passing(watch, before, run.x[0])
+    run.handler.passed([watchers[i][0] for i in run.passing], run.t, run.x[0])
+    run.passed[:] = 0.0
+    return True
+
+
+def take_steps(run: Run, stop: float, show: float) -> None:
+    """Up to `stop`, where a step must end, as far as samples up to `show` need it; or to the step in which a watcher passes."""
+    first = run.done
+    try:
+        stepper(run.plan.method)(run, stop, show)
+    finally:
+        if run.plan.projects and run.resolved != "cloud":                       # there, no loop can open
+            close_samples(run, first)

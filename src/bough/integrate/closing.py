@@ -1,0 +1,105 @@
+"""Closed loops in a run: a start that closes them, and what keeps them closed."""
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bough.compile.batch import call, group_parameters, lanes_for
+from bough.compile.layout import Floats
+from bough.errors import StateError, nearest
+from bough.integrate.compiled import loops
+from bough.integrate.compiled.callback import LAWS
+from bough.integrate.compiled.stepping import euler_cromer
+from bough.integrate.run import STIFF, Run, with_corrections
+from bough.integrate.trajectory import positive
+from bough.model import Model
+from bough.sweeps import fields as f
+
+STABILIZATIONS = ("projection", "baumgarte")
+MOST_CORRECTIONS = 6                # after a step: of positions until they close, then of speeds
+STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which an open loop closes by a factor e
+USUAL_STEP = 1e-3                   # s: where the method chooses its own
+
+
+def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
+    """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
+    if not model.system.loops:
+        if stabilize is not None or len(hold):
+            given = "stabilize" if stabilize is not None else "hold"
+            raise StateError(f"{given} is given, but system '{model.system.name}' has no loops; leave it out")
+        return None
+    if stabilize is None:
+        return "baumgarte" if method in STIFF else "projection"
+    if isinstance(stabilize, str):
+        if stabilize not in STABILIZATIONS:
+            known = ", ".join(STABILIZATIONS)
+            raise StateError(f"stabilize is '{stabilize}'{nearest(stabilize, STABILIZATIONS)}; one of {known}, or a frequency in "
+                             "rad/s")
+        if stabilize == "projection" and method in STIFF:
+            raise StateError(f"stabilize is 'projection', but the method '{method}' keeps its own past steps; use 'baumgarte', or "
+                             "rk4 or dopri5")
+        return stabilize
+    positive("stabilize", stabilize, "a frequency in rad/s, or 'projection'")
+    return float(stabilize)
+
+
+def stabilized(pars: Floats, chosen: str | float | None, method: str, step: float | None) -> Floats:
+    """Parameters with the frequency of Baumgarte's stabilization, where there is any; `step` is that of the method, if it has one.
+
+    Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step) the next step takes out what they are off."""
+    if chosen is None or (chosen == "projection" and method != "euler-cromer"):
+        return pars
+    pars = pars.copy()
+    pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if chosen == "projection"
+                                else 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if chosen == "baumgarte" else chosen)
+    return pars
+
+
+def corrected(tableau: Floats, chosen: str | float | None, speeds: bool) -> Floats:
+    """A method that closes loops after each step, where projection is asked for: positions, and speeds too if it shall."""
+    return with_corrections(tableau, MOST_CORRECTIONS if chosen == "projection" else 0, speeds)
+
+
+def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mapping[str, Any] | None) -> str | None:
+    """Close the loops of initial states, in place; says what changed most, if it is more than rounding."""
+    if not model.system.loops:
+        return None
+    given = x.copy()
+    for i, row in enumerate(map(model.state, x)):
+        member = model if parameters is None else model.with_parameters({name: value[i] for name, value in parameters.items()})
+        try:
+            row.q[:], row.v[:] = member.assemble(row.q, row.v, hold=hold)
+        except StateError as error:
+            where = "" if len(x) == 1 else f"initial state {i} of the batch: "
+            raise StateError(f"{where}{error}") from None
+    change = np.abs(x - given).max(axis=0)
+    worst = int(change.argmax())
+    if change[worst] < 1e-9:
+        return None
+    return f"to close the loops {model.entry_name(worst)} was changed by {change[worst]:.3g}, most of all"
+
+
+def close_samples(run: Run, first: int) -> None:
+    """Close the loops in the samples recorded from `first` on, and in what is shown behind them: those inside a step are interpolated, and
+    Euler-Cromer's speeds wait for the next step.  A step of no length does it, at the sample's time, for what is prescribed depends on
+    it."""
+    nx, model, last = run.x.shape[1], run.model, run.done + (run.shown_x is not run.x)
+    states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection", True)
+    times = np.append(run.samples[first:run.done], run.shown)
+    for part in np.split(np.arange(first, last), np.arange(1, last - first) if model.holds and last > first else []):
+        x = np.ascontiguousarray(states[:, part].reshape(-1, nx))
+        rows = np.flatnonzero(np.isfinite(x).all(axis=1))
+        if len(rows):
+            own = run.pars if len(run.pars) == 1 else run.pars[np.minimum(rows//len(part), len(run.pars) - 1)]
+            x[rows] = closed_states(run, own, x[rows], tableau, float(times[part[0] - first]))
+            states[:, part] = x.reshape(len(run.x), len(part), nx)
+
+
+def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float) -> Floats:
+    tables, lanes = run.model.tables, lanes_for(len(run.x))             # those of a run with fixed steps: compiled already
+    nu, at = run.u.shape[1], tables.size(f.WS_SIZE)
+    ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
+    call(loops.FIXED["order-n"], tables, group_parameters(pars, lanes),
+         (tableau, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]]), np.zeros(0),
+         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])), ws)
+    return x

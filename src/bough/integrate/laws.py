@@ -1,0 +1,399 @@
+"""Laws: what a run is given from outside, as a function of time and outputs.
+
+A *sampled* law is asked at its own times, in Python, and what it gives is held; it may have states of its own, which it changes when it is
+asked.  A *continuous* one is compiled and asked at every stage of every step (`compiled.callback`); its states are integrated with the
+mechanics.  What several laws give to one input is added up.
+"""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.compile.layout import Floats
+from bough.describe.parts.port import ports_of
+from bough.errors import StateError, nearest
+from bough.integrate.compiled import callback
+from bough.integrate.compiled.callback import Controller
+from bough.integrate.compiled.loops import SAME
+from bough.model import Model
+from bough.sweeps import fields as f
+
+
+class Law:
+    """A law in Python: `f(t, y)` returns {input: value}, where y holds outputs by name; what it does not name is zero.
+
+    Parameters
+    ----------
+    function : callable
+        With states, `f(t, y, z)` returns ({input: value}, new z).
+    outputs, inputs : sequence of str, optional
+        What it may read and set; all, if not given.
+    period : float, optional
+        Seconds between two calls; with fixed steps, once a step if not given.
+    delay : float
+        Seconds until what it gives acts.
+    states : array_like, optional
+        Initial values of states of its own.
+
+    Examples
+    --------
+    >>> import bough
+    >>> law = bough.Law(lambda t, y: {"motor": -10.0*y["angle"]}, period=0.1)
+    >>> law
+    Law('<lambda>', period=0.1)
+    """
+
+    def __init__(self, function: Callable[..., Any], *, outputs: Sequence[str] | None = None, inputs: Sequence[str] | None = None,
+                 period: float | None = None, delay: float = 0.0, states: Sequence[float] = ()) -> None:
+        self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
+        self.outputs = None if outputs is None else tuple(outputs)
+        self.inputs = None if inputs is None else tuple(inputs)
+        self.period, self.delay, self.states = period, delay, tuple(map(float, states))
+        form = ("t", "y", "z")[:3 if self.states else 2]
+        try:
+            inspect.signature(function).bind(*form)
+        except TypeError as error:
+            raise StateError(f"law '{self.name}' is called as {self.name}({', '.join(form)}): {error}") from None
+        except ValueError:                                              # some builtins tell nothing
+            pass
+
+    def __repr__(self) -> str:
+        options = {"period": self.period, "delay": self.delay or None, "states": self.states or None}
+        return f"Law({', '.join([repr(self.name), *(f'{key}={value}' for key, value in options.items() if value is not None)])})"
+
+
+def law(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """`Law` as a decorator.
+
+    Examples
+    --------
+    >>> import bough
+    >>> @bough.law(outputs=["angle", "rate"], inputs=["motor"], period=0.01)
+    ... def hold(t, y):
+    ...     return {"motor": -10.0*y["angle"] - 2.0*y["rate"]}
+    """
+    return (lambda function: Law(function, **options)) if function is None else Law(function, **options)
+
+
+# ---- sampled laws ----------------------------------------------------------------------------------------------------------
+def input_entries(model: Model) -> dict[str, list[int]]:
+    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques by
+    coordinate or joint, and motors by wheel."""
+    named = [(name, i) for i, name in enumerate(model.names.v)]
+    v = 0
+    for body in model.system.bodies.values():
+        if body.joint.n_v == 1:
+            named.append((body.joint.name or body.name, v))
+        v += body.n_v
+    named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
+    meanings: dict[str, set[int]] = {}
+    for name, place in named:
+        meanings.setdefault(name, set()).add(place)
+    start, ports = model.input_layout.ports.start, ports_of(list(model.system.inputs.values()))
+    return ({name: list(places) for name, places in meanings.items() if len(places) == 1}
+            | {name: list(range(start + at.start, start + at.stop)) for name, at in ports.items()})
+
+
+def control_names(model: Model) -> list[str]:
+    """What each entry of the controls is."""
+    return [*model.names.v, *model.names.wheels, *model.names.inputs]
+
+
+def check_names(law: Any, what: str, given: Sequence[str], known: Mapping[str, Any]) -> None:
+    """Ports that a law names must be there."""
+    for name in given:
+        if name not in known:
+            there = f"; there are {', '.join(known)}" if known else f"; the system has none: declare it with System.{what}"
+            raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, known) or there}")
+
+
+@dataclass
+class Asked:
+    """What is common to the ways in which laws are asked: it turns what they return into rows of controls."""
+    model: Model
+    name: str
+    batched: bool
+    places: Mapping[str, list[int]]                     # what it may set
+    late: frozenset[int]                                # entries that a continuous law sets at every stage
+    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))                         # (rows, states) of its own
+    generators: list[np.random.Generator] = field(default_factory=list)                 # by row: of the noise of what it reads
+
+    def numbers(self, given: Any, rows: int, shapes: Sequence[tuple[int, ...]], where: str, wanted: str) -> Floats:
+        """Real numbers in one of these shapes, or rows of them."""
+        try:
+            array = np.asarray(given)
+            if array.dtype.kind not in "biuf":
+                raise ValueError
+        except ValueError:
+            raise StateError(f"{self.name} returned {given!r} {where}".rstrip() + f"; return {wanted}, real numbers") from None
+        if array.shape not in [(*lead, *shape) for lead in ((), (1,), (rows,)) for shape in shapes]:
+            raise StateError(f"{self.name} returned an array of shape {array.shape} {where}".rstrip() + f"; return {wanted}")
+        return array.astype(float)
+
+    def fill(self, given: Mapping[str, Any], controls: Floats) -> None:
+        """Put {name: value} into rows of controls."""
+        for name, value in given.items():
+            if name not in self.places:
+                raise StateError(f"{self.name} returned '{name}', which is no input, no joint of one degree of freedom, no single one and "
+                                 f"no driven wheel{nearest(str(name), self.places)}; known are {', '.join(self.places)}")
+            entries = self.places[name]
+            n = len(entries)
+            wanted = "a number, or one for each run" if n == 1 else f"{n} numbers, or rows of {n}"
+            found = self.numbers(value, len(controls), [(), (1,)] if n == 1 else [(n,)], f"for '{name}'", wanted)
+            controls[:, entries] = found.reshape(-1, 1) if n == 1 else found
+
+    def check(self, t: float, controls: Floats) -> Floats:
+        """No torque for a wheel whose speed is held, and finite numbers only."""
+        model = self.model
+        for j, wheel in enumerate(model.system.wheels.values()):
+            if not wheel.driven and controls[:, model.nv + j].any():
+                raise StateError(f"{self.name} returned a torque for wheel '{wheel.name}', whose speed is held; give the wheel a "
+                                 "torque in the description (0 will do)")
+        if not np.isfinite(controls).all():
+            entry = int(np.argwhere(~np.isfinite(controls))[0, 1])
+            raise StateError(f"{self.name} returned {controls[:, entry].tolist()} for '{control_names(model)[entry]}' at t = {t:.6g} s; "
+                             "return finite numbers")
+        twice = [entry for entry in self.late if controls[:, entry].any()]
+        if twice:
+            raise StateError(f"{self.name} returned a value for '{control_names(model)[twice[0]]}', which a compiled law sets at every "
+                             "stage; give it an input of its own")
+        return controls
+
+
+class AskedTorques(Asked):
+    """`control(t, q, v, wheels)`, the law on implied ports: it returns nv joint torques, nv + nw joint and motor torques, or {name: torque}."""
+
+    def __init__(self, model: Model, function: Callable[..., Any], batched: bool, late: frozenset[int]) -> None:
+        if not callable(function):
+            raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
+        try:
+            inspect.signature(function).bind(0.0, *"qvw")
+        except TypeError as error:
+            raise StateError(f"control cannot be called as control(t, q, v, wheels): {error}; let it take these four") from None
+        except ValueError:                                              # some builtins tell nothing
+            pass
+        super().__init__(model, "control", batched, input_entries(model), late)
+        self.function = function
+
+    def __call__(self, t: float, x: Floats, u: Floats) -> Floats:
+        model, state = self.model, self.model.state(x)
+        given = self.function(t, *(part.copy() if self.batched else part[0].copy() for part in (state.q, state.v, state.wheels)))
+        controls, nv, nc = np.zeros((len(x), model.input_layout.controls.stop)), model.nv, model.nv + model.nw
+        if isinstance(given, Mapping):
+            self.fill(given, controls)
+        elif given is not None:
+            modal = any(body.n_modes for body in model.system.bodies.values())
+            wanted = f"{nv} joint torques{' and modal forces'*modal}{f', {nc} with motor torques'*bool(model.nw)}, or a dict of names"
+            found = self.numbers(given, len(x), [(nv,), (nc,)], "", wanted)
+            controls[:, :found.shape[-1]] = found
+        return self.check(t, controls)
+
+
+class AskedByName(Asked):
+    """A law in Python, or a compiled one with a period: it reads outputs, with their noise, and sets inputs."""
+
+    def __init__(self, model: Model, law: Law | Controller, batched: bool, rows: int, late: frozenset[int], seed: Sequence[int]) -> None:
+        known, entries = model.system.outputs, input_entries(model)
+        self.outputs = tuple(known) if law.outputs is None else law.outputs
+        check_names(law, "output", self.outputs, known)
+        check_names(law, "input", law.inputs or (), entries)
+        super().__init__(model, f"law '{law.name}'", batched, {name: entries[name] for name in law.inputs} if law.inputs else entries, late)
+        self.law, self.z = law, np.tile(np.array(law.states), (rows, 1))
+        noisy = any(known[name].noise for name in self.outputs)
+        self.generators = [np.random.Generator(np.random.PCG64([*seed, row])) for row in range(rows)] if noisy else []
+
+    def measured(self, t: float, x: Floats, u: Floats) -> dict[str, Floats]:
+        """What the law sees, by output, (rows, size): with noise, in steps of the quantum."""
+        state, inputs = self.model.state(x), self.model.input_layout.view(u)
+        found = self.model.outputs(state.q, state.v, inputs.tau, names=self.outputs, t=t, inputs=self.model.named_inputs(inputs.ports),
+                                   **self.model.state_options(state, inputs))
+        for name, values in found.items():
+            output = self.model.system.outputs[name]
+            values = values.reshape(len(x), -1)
+            if output.noise:
+                values = values + output.noise*np.array([draw.standard_normal(values.shape[1]) for draw in self.generators])
+            found[name] = values if output.quantum is None else output.quantum*np.rint(values/output.quantum)
+        return found
+
+    def __call__(self, t: float, x: Floats, u: Floats) -> Floats:
+        controls, seen = np.zeros((len(x), self.model.input_layout.controls.stop)), self.measured(t, x, u)
+        if isinstance(self.law, Controller):
+            return self.check(t, self.ask_compiled(self.law, t, seen, controls))
+        y = {name: self.shaped(values) for name, values in seen.items()}
+        given = self.law.function(t, y, self.shaped(self.z, True)) if self.law.states else self.law.function(t, y)
+        if self.law.states:
+            try:
+                given, z = given
+            except (TypeError, ValueError):
+                raise StateError(f"{self.name} returned {given!r}; return ({{input: value}}, its new states)") from None
+            self.z[:] = self.numbers(z, len(x), [(self.z.shape[1],)], "as its states", f"{self.z.shape[1]} numbers")
+        if given is not None:
+            if not isinstance(given, Mapping):
+                raise StateError(f"{self.name} returned {given!r}; return {{input: value}}")
+            self.fill(given, controls)
+        return self.check(t, controls)
+
+    def shaped(self, values: Floats, vector: bool = False) -> Any:
+        """Rows in a batch, else one; a single number is a float."""
+        found = values if vector or values.shape[1] > 1 else values[:, 0]
+        return found.copy() if self.batched else (found[0].copy() if found.ndim > 1 else float(found[0]))
+
+    def ask_compiled(self, law: Controller, t: float, seen: Mapping[str, Floats], controls: Floats) -> Floats:
+        y = np.concatenate([seen[name] for name in self.outputs], axis=1)
+        entries = [entry for name in law.inputs or () for entry in self.places[name]]
+        for row, z in enumerate(self.z):
+            u = np.zeros(len(entries))
+            law.inner(t, y[row], u, *((z,) if law.states else ()))
+            controls[row, entries] += u
+        return controls
+
+
+@dataclass
+class SampledLaw:
+    """When a law is asked, and what of it acts; `ask(t, x, u)` gives rows of controls."""
+    ask: AskedTorques | AskedByName
+    start: float
+    period: float
+    delay: float
+    held: Floats                                                        # (rows, controls) what acts now
+    calls: int = 0                                                      # so far
+    coming: list[tuple[float, Floats]] = field(default_factory=list)    # what will act, and from when on
+
+    @property
+    def next_call(self) -> float:
+        return self.start + self.calls*self.period
+
+    def next_times(self) -> list[float]:
+        """When something happens: it is asked, or what it gave begins to act."""
+        return [self.next_call, *(time for time, _ in self.coming[:1])]
+
+    def update(self, t: float, x: Floats, u: Floats) -> bool:
+        """Ask it if it is time, and let act what was waiting; whether anything changed."""
+        now, changed = t + SAME*abs(t), False
+        if self.next_call <= now:
+            self.coming.append((self.next_call + self.delay, self.ask(t, x, u)))
+            self.calls += 1
+        while self.coming and self.coming[0][0] <= now:
+            self.held, changed = self.coming.pop(0)[1], True
+        return changed
+
+    def memory(self) -> dict[str, Any]:
+        """What has to be kept to go on: numbers and texts only."""
+        own = {"z": self.ask.z.tolist(), "generators": [draw.bit_generator.state for draw in self.ask.generators]}
+        return {"calls": self.calls, "held": self.held.tolist(), "coming": [(t, values.tolist()) for t, values in self.coming], **own}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        self.calls, self.held = memory["calls"], np.array(memory["held"])
+        self.coming = [(t, np.array(values)) for t, values in memory["coming"]]
+        self.ask.z[:] = np.reshape(memory["z"], self.ask.z.shape)
+        for draw, state in zip(self.ask.generators, memory["generators"], strict=True):
+            draw.bit_generator.state = state
+
+
+# ---- laws of a run ---------------------------------------------------------------------------------------------------------
+def continuous_states(laws: Sequence[Any]) -> list[float]:
+    """Initial values of the states of laws that are integrated with the mechanics, which lie behind those of the model in x."""
+    return [value for law in laws if isinstance(law, Controller) and law.period is None for value in law.states]
+
+
+class Laws:
+    """All laws of a run: the sampled ones, and the table of the continuous ones for the compiled loops."""
+
+    def __init__(self, model: Model, laws: Sequence[Any], control: Any, rows: int, batched: bool, start: float, dt: float | None,
+                 control_period: float | None, seed: int) -> None:
+        given = [law if isinstance(law, Law | Controller) else Law(law) for law in laws]
+        if isinstance(control, Controller):
+            given.append(control)
+        continuous = [law for law in given if isinstance(law, Controller) and law.period is None]
+        self.table, self.scratch = law_table(model, continuous)
+        self.names = [law.name for law in given]
+        late = frozenset(entry for law in continuous for entry in controlled(model, law))
+        self.late, self.sampled = late, list[SampledLaw]()
+        none = np.zeros((rows, model.input_layout.controls.stop))
+        self.base = none.copy()                                         # what a user has set
+        for i, law in enumerate(given):
+            if law not in continuous:
+                period = sampling_period(f"law '{law.name}'", "period", law.period, dt)
+                if not (np.isfinite(law.delay) and law.delay >= 0.0):
+                    raise StateError(f"law '{law.name}': delay is {law.delay}; give seconds, 0 or more")
+                self.sampled.append(SampledLaw(AskedByName(model, law, batched, rows, late, (seed, i)), start, period, law.delay, none))
+        if control is not None and not isinstance(control, Controller):
+            ask = AskedTorques(model, control, batched, late)
+            self.sampled.append(SampledLaw(ask, start, sampling_period("control", "control_period", control_period, dt), 0.0, none))
+        elif control_period is not None:
+            raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
+
+    def next_time(self, after: float) -> float:
+        """When one of them is asked next, or what it gave begins to act."""
+        later = after + SAME*abs(after)
+        return min((t for law in self.sampled for t in law.next_times() if t > later), default=np.inf)
+
+    def update(self, t: float, x: Floats, u: Floats) -> bool:
+        """Ask those whose time it is, and put what acts now into the rows of u; whether anything changed."""
+        changed = [law.update(t, x, u) for law in self.sampled]
+        if any(changed):
+            self.put(u)
+        return any(changed)
+
+    def put(self, u: Floats) -> None:
+        u[:, :self.base.shape[1]] = self.base + sum(law.held for law in self.sampled)
+
+
+def sampling_period(who: str, option: str, period: float | None, dt: float | None) -> float:
+    """Seconds between two calls of a sampled law."""
+    if period is None:
+        if dt is None:
+            raise StateError(f"{who} is a Python function and the method chooses its own steps; give {option}, the seconds for which "
+                             "what it gives is held")
+        return dt
+    if not (np.isfinite(period) and period > 0.0):
+        raise StateError(f"{who}: {option} is {period}; give seconds, greater than 0")
+    if dt is not None and period < dt*(1.0 - 1e-9):
+        raise StateError(f"{who}: {option} is {period:g} s, shorter than the step of {dt:g} s; take a smaller dt, or ask less often")
+    return float(period)
+
+
+def controlled(model: Model, law: Controller) -> list[int]:
+    """The entries of the controls that a compiled law sets."""
+    if law.inputs is None:
+        return list(range(model.nv + model.nw))
+    entries = input_entries(model)
+    check_names(law, "input", law.inputs, entries)
+    return [entry for name in law.inputs for entry in entries[name]]
+
+
+def law_table(model: Model, laws: Sequence[Controller]) -> tuple[NDArray[np.int64], int]:
+    """The table of continuous laws (see `compiled.callback`), and how many doubles asking one takes."""
+    header, rows, lists, room, state = [len(laws), 0], list[int](), list[int](), 0, model.layout.laws.start
+    first_list = callback.LAWS + callback.LAW_ROW*len(laws)
+    for law in laws:
+        reads, sets = read_places(model, law), controlled(model, law)
+        header[callback.COMPUTED] |= law.outputs is not None and model.computed(law.outputs)
+        sizes = (model.nq, model.nv, model.nw) if law.outputs is None else (len(reads), len(sets), len(law.states))
+        rows += [law.address, *sizes, len(reads), len(sets), len(law.states), first_list + len(lists),
+                 first_list + len(lists) + len(reads), state]
+        lists += [*reads, *sets]
+        state += len(law.states)
+        room = max(room, len(reads) + len(sets) + 2*len(law.states))
+    return np.array([*header, *rows, *lists], dtype=np.int64), room
+
+
+def read_places(model: Model, law: Controller) -> list[int]:
+    """Where in ws what a continuous law reads is."""
+    if law.outputs is None:
+        x = model.tables.size(f.WS_X)
+        return list(range(x, x + model.nq + model.nv + model.nw))
+    check_names(law, "output", law.outputs, model.system.outputs)
+    for name in law.outputs:
+        output = model.system.outputs[name]
+        if output.late:
+            raise StateError(f"law '{law.name}' reads output '{name}' ({output.kind}) at every stage, which depends on what the law gives at "
+                             "the same moment; give the law a period")
+        if output.noise or output.quantum:
+            raise StateError(f"law '{law.name}' reads output '{name}' at every stage, which has noise or a quantum; give the law a period")
+    return [place for name in law.outputs for place in model.output_places(name)]

@@ -1,0 +1,59 @@
+"""The state at the start of a run: what the caller gives, or what the description says."""
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.compile.coordinates import members as count_members
+from bough.compile.layout import Floats
+from bough.errors import StateError
+from bough.model import Model
+
+def initial_states(model: Model, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None, orbit0: ArrayLike | None,
+                   parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
+    """(batch, nx) of initial states, and whether a batch was asked for."""
+    q = model.q0 if q0 is None else q0
+    v = model.v0 if v0 is None else v0
+    members = None if parameters is None else count_members(parameters)
+    if members is not None and np.ndim(q) == 1 and np.ndim(v) == 1:
+        q = np.tile(np.asarray(q, float), (members, 1))
+    batch = model.batch(q, v, wheels=wheels0, orbit=orbit0)
+    if members is not None and batch.n != members:
+        raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
+    x = batch.x.copy()
+    model.normalize_quaternions(x)
+    check_prescribed(model, x)
+    if model.in_orbit and members is None:
+        center(model, x)
+    elif model.in_orbit:
+        for i in range(batch.n):
+            center(model.with_parameters(member_of(parameters, i) or {}), x[i:i + 1])
+    return x, not batch.single
+
+
+def member_of(parameters: Mapping[str, ArrayLike] | None, member: int) -> dict[str, Floats] | None:
+    """The parameters of one member of a batch."""
+    return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
+
+
+def check_prescribed(model: Model, x: Floats) -> None:
+    """A state that is given must agree with what is prescribed, and locked coordinates must rest."""
+    wanted = x.copy()
+    model.follow_motions(wanted, 0.0)
+    wrong = np.argwhere(np.abs(wanted - x) > 1e-9*np.maximum(1.0, np.abs(wanted)))
+    if len(wrong):
+        row, entry = wrong[0]
+        what, name = ("q0", model.names.q[entry]) if entry < model.nq else ("v0", model.names.v[entry - model.nq])
+        raise StateError(f"{what} of '{name}' is {x[row, entry]:.6g}, but its motion is given and starts with "
+                         f"{wanted[row, entry]:.6g}; let model.follow(q, v) fill in what is prescribed, or change the motion")
+
+
+def center(model: Model, x: Floats) -> None:
+    """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
+    state = model.state(x)
+    bodies = model.bodies(state.q, state.v)
+    position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum()
+    for hinge in model.tables.parts.hinges[1:]:
+        if hinge.inner == 0:
+            state.q[:, hinge.q:hinge.q + 3] -= position @ hinge.turn
+            state.v[:, hinge.v:hinge.v + 3] -= velocity @ hinge.turn

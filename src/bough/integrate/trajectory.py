@@ -1,0 +1,118 @@
+"""What an integration leaves behind: sampled states, what happened, and how it went; and when samples are taken."""
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bough.analyze.impulse import Jump
+from bough.compile.layout import Floats, State
+from bough.errors import StateError
+from bough.model import Model
+
+DEFAULT_SAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event of a run: when [s], which, what it did, and the jump of the speeds, if they jumped.
+
+    >>> print(Occurrence(1.5, "deploy", "releases boom.ry"))
+    1.5 s: 'deploy' releases boom.ry
+    """
+    time: float
+    name: str
+    what: str
+    jump: Jump | None = None
+
+    def __str__(self) -> str:
+        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "")
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Texts and numbers only."""
+        return asdict(self)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> "Occurrence":
+        given = dict(mapping)
+        return cls(**given | {"jump": None if given["jump"] is None else Jump(**given["jump"])})
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Sampled states and inputs of one run or of a batch."""
+    model: Model
+    t: Floats                                       # (samples,)
+    x: Floats                                       # (batch, samples, nx)  states: see `state`
+    u: Floats                                       # (batch, samples, controls)  in force: joint torques | motor torques | inputs
+    batched: bool                                   # False: one run was asked for
+    parameters: Mapping[str, Floats] | None         # changes of parameters, one for each member
+    method: str
+    dt: float | None
+    steps: int
+    rejected: int
+    wall_time: float                                # s
+    failure: str | None                             # why it ended early
+    assembled: str | None = None                    # what closing the loops changed in the state that was given
+    events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
+    spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
+
+    @property
+    def state(self) -> State:
+        """The states with views of q, v, wheel speeds and orbit."""
+        return self.model.state(self.x)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Samples are taken every so many seconds from the start on."""
+    start: float
+    period: float
+
+    def times(self, until: float) -> Floats:
+        """Up to the end, and the end itself.
+
+        >>> Sampling(1.0, 0.5).times(2.2).tolist()
+        [1.0, 1.5, 2.0, 2.2]
+        """
+        last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
+        found = self.start + np.arange(last + 1)*self.period
+        return np.append(found, until) if until - found[-1] > 1e-9*self.period else np.append(found[:-1], until)
+
+    def on(self, t: float) -> bool:
+        """Whether a sample is due at t, not because the run ends there."""
+        n = (t - self.start)/self.period
+        return abs(n - np.rint(n)) <= 1e-9
+
+
+def choose_sampling(start: float, until: float, sample_rate: float | None, step: float | None) -> Sampling:
+    """By rate; else of a method with fixed steps every so many of them, else a part of the time, about a hundred in all."""
+    span = until - start
+    if sample_rate is not None:
+        period = 1.0/positive("sample_rate", sample_rate, "samples a second")
+        check_room(span/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: these are {span/period:.3g} samples; take fewer")
+        return Sampling(start, period)
+    steps = DEFAULT_SAMPLES if step is None else max(1, int(np.ceil(span/step*(1.0 - 1e-9))))
+    return Sampling(start, span/DEFAULT_SAMPLES if step is None else step*int(np.ceil(steps/DEFAULT_SAMPLES)))
+
+
+def positive(name: str, value: object, what: str) -> float:
+    """A finite number greater than 0, or an error that says what was meant."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
+    if not (np.isfinite(number) and number > 0.0):
+        raise StateError(f"{name} is {value}; give {what}, greater than 0")
+    return number
+
+
+def check_room(numbers: float, what: str) -> None:
+    """Refuse what the memory of this machine cannot hold."""
+    try:
+        room = os.sysconf("SC_PAGE_SIZE")*os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):                           # not told everywhere
+        room = 2**36
+    if 8.0*numbers > room:
+        raise StateError(f"{what} ({8e-9*numbers:.3g} GB of numbers, and this machine has {1e-9*room:.3g} GB)")
