@@ -46,6 +46,14 @@ class StateError(BoughError, ValueError):
     """A state, a force or another argument given to a model has a wrong shape or value."""
 
 
+class NotFiniteError(StateError):
+    """An answer of a model is not finite; `rows` are the states of the batch in which it is not."""
+
+    def __init__(self, message: str, rows: Sequence[int]) -> None:
+        super().__init__(message)
+        self.rows = list(rows)
+
+
 class SimulationError(BoughError, RuntimeError):
     """A run could not go on; `result` holds what was recorded until then, or None."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.compile.batch import Batch, workspace
+from bough.compile.batch import Batch, check_answer, workspace
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -93,12 +93,11 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
         return
     for row in np.flatnonzero(~(np.abs(out) < SUSPECT).all(axis=1)).tolist():
         where = "" if batch.single else f" in state {row} of the batch"
-        found = first_singular(batch.tables, batch.q[row])
+        with np.errstate(all="ignore"):
+            found = first_singular(batch.tables, batch.q[row])
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
-        if not np.isfinite(out[row]).all():
-            raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are "
-                             f"too large{most_bent(model, batch.q[row])}")
+        check_answer(f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch, out)
 
 
 def most_bent(model: CompiledModel, q: Floats) -> str:
@@ -200,6 +199,7 @@ def inverse(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     """(n, nv): joint torques that give the accelerations a, besides those in the inputs of the batch."""
     out = np.empty((batch.n, model.nv))
     model.call(calls.inverse, batch, a, out)
+    check_answer("joint torques", batch, out)
     return out
 
 
@@ -207,4 +207,5 @@ def mass_matrices(model: CompiledModel, batch: Batch) -> Floats:
     """(n, nv, nv), by composite bodies."""
     out = np.empty((batch.n, model.nv**2))
     model.call(calls.mass_matrix, batch, out, ws=workspace(batch.tables, batch.lanes, model.nv**2))
+    check_answer("mass matrix", batch, out)
     return out.reshape(batch.n, model.nv, model.nv)

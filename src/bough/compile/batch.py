@@ -16,7 +16,7 @@ from bough.compile.layout import Floats, Inputs, State
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import System
-from bough.errors import StateError, nearest
+from bough.errors import NotFiniteError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import load_or_compile
 from bough.kernels.lanes import FOUR, ONE, Lanes
@@ -139,6 +139,8 @@ class Batch:
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 def array(what: str, value: ArrayLike, n: int) -> Floats:
     """`value` as an array of numbers."""
+    if value is None:
+        raise StateError(f"{what} is None; give {n} number{'s'*(n != 1)}, or rows of {n}")
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -165,6 +167,16 @@ def rows(what: str, value: ArrayLike, n: int, batch: int | None, names: Sequence
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(names[:12])
     return shown + (", ..." if len(names) > 12 else "")
+
+
+def check_answer(what: str, batch: Batch, answer: Floats) -> None:
+    """Raise where an answer (n, ...) is not finite."""
+    if np.abs(answer).max(initial=0.0) < np.inf:
+        return
+    rows = np.flatnonzero(~np.isfinite(answer.reshape(batch.n, -1)).all(axis=1)).tolist()
+    where = "" if batch.single else f" in state {rows[0]} of the batch"
+    raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to "
+                         f"{max(np.abs(part[rows[0]]).max(initial=0.0) for part in (batch.x, batch.u)):.3g})", rows)
 
 
 # ---- parts of states and inputs ----------------------------------------------------------------------------------------

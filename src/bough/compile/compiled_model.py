@@ -33,6 +33,9 @@ from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 
 
+REST: Any = object()                # in the place of speeds: all are zero
+
+
 @dataclass(frozen=True)
 class Names:
     """What each entry of q, v, tau and of the wheel speeds is."""
@@ -200,7 +203,7 @@ class CompiledModel:
         return found if times.ndim else found[0]
 
     # ---- states ------------------------------------------------------------------------------------------------
-    def batch(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, wrenches: Wrenches | None = None,
+    def batch(self, q: ArrayLike, v: ArrayLike = REST, tau: ArrayLike | None = None, *, wrenches: Wrenches | None = None,
               frame: str = "body", t: ArrayLike = 0.0, wheels: ArrayLike | None = None, motors: ArrayLike | None = None,
               orbit: ArrayLike | None = None, keep_welds: bool = False) -> Batch:
         """Check one state or many, with their inputs, and make rows of them.
@@ -226,7 +229,7 @@ class CompiledModel:
         """
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise StateError(f"wrenches is {wrenches!r}; give a dict from body names, or (body, node), to [moment, force]")
-        v = np.zeros(self.nv) if v is None else v
+        v = np.zeros(self.nv) if v is REST else v
         optional = {"tau": (tau, self.nv), "wheels": (wheels, self.nw), "motors": (motors, self.nw), "orbit": (orbit, 6)}
         given = [array("q", q, self.nq), array("v", v, self.nv)]
         given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]

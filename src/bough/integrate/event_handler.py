@@ -224,7 +224,7 @@ def run_with_events(run: Run, plan: Plan, handler: EventHandler, advance: Callab
         if run.passed[1]:
             t = float(run.passed[0]) if plan.method in STIFF else advance_to_moment(run, plan, advance)
             handler.passed([rows[i][0] for i in run.passing], t, run.x[0])
-            run.passed[:] = 0.0
+            run.passed[:2] = 0.0
         handler.time_events(t, run.x[0])
         if len(handler.log) > MOST_AT_ONCE and t - handler.log[-MOST_AT_ONCE].time <= 1e-12*until:
             run.failure = (f"at t = {t:.6g} s events set each other off for ever, '{handler.log[-1].name}' among them; part their "
@@ -243,9 +243,9 @@ def take_model(run: Run, handler: EventHandler, t: float) -> None:
 
 def advance_to_moment(run: Run, plan: Plan, advance: Callable[..., None]) -> float:
     """To the moment, inside the step at whose start the run stands, at which the first watcher passes."""
-    (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
+    (start, step, _), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
     moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
-    run.watch, run.passed[:] = watch[:0], 0.0
+    run.watch, run.passed[:2] = watch[:0], 0.0
     advance(run, plan, start, moment)
     run.passing = passing(watch, before, run.x[0])
     return moment

@@ -124,8 +124,8 @@ def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float) 
     nu, at = run.u.shape[1], tables.size(f.WS_SIZE)
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     call(loops.FIXED["order-n"], tables, group_parameters(pars, lanes),
-         (tableau, 0, np.zeros(x.shape[1] + nu + 1), at), np.array([[t, t, 1.0, -1.0, 0.0, 1.0]]),
-         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2)), ws)
+         (tableau, 0, np.zeros(x.shape[1] + nu + 1), at), np.array([[t, 0.0, 0.0, 1.0]]), np.zeros(0),
+         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(3)), ws)
     return x
 
 
@@ -220,21 +220,22 @@ def integrate(model: Model, *, q0: ArrayLike | None = None, v0: ArrayLike | None
     if fixed or method in ADAPTIVE:
         run.tableau = corrected((FIXED | ADAPTIVE)[method](), chosen, speeds=method != "euler-cromer")
     plan = Plan(method, dt, (rtol or RTOL, atol or ATOL), first_step, max_step or np.inf, control if compiled else None,
-                chosen == "projection" and method != "rk4")
+                chosen == "projection" and (method != "rk4" or grid.off_steps(dt or 0.0)))
     handlers = run_members(run, plan, parameters) if model.system.events or model.system.stops else []
     if not handlers:
         run_to_end(run, plan, None)
     wall = time.perf_counter() - run.started
-    check_held_wheels(run)
+    cut_held_wheels(run)
     check_contradictions(run)
-    step = None if not fixed or dt is None else dt if abs(run.longest - dt) < 1e-9*dt else run.longest
-    return replace(finish(run, batched, parameters, method, step, wall), assembled=assembled,
+    check_whole(run)
+    return replace(finish(run, batched, parameters, method, min(dt, until) if fixed and dt is not None else None, wall), assembled=assembled,
                    events=tuple(tuple(each.log) for each in handlers), spans=tuple(tuple(each.spans) for each in handlers))
 
 
 def run_to_end(run: Run, plan: Plan, handler: EventHandler | None) -> None:
     """From t = 0 to the end, from event to event; what ends it early is noted."""
     run.start_clock()
+    run.begin(plan.law)
     try:
         if handler is None:
             advance(run, plan, 0.0, float(run.grid.samples[-1]))
@@ -274,7 +275,7 @@ def run_members(run: Run, plan: Plan, parameters: Mapping[str, ArrayLike] | None
     handlers, dones = [], []
     for row in range(len(run.x)):
         member = replace(run, x=run.x[row:row + 1], u=run.u[row:row + 1], pars=run.pars[min(row, len(run.pars) - 1)][None],
-                         watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(2), turn=(row, len(run.x)))
+                         watch=np.zeros((0, loops.WATCHER)), passed=np.zeros(3), reasons={}, turn=(row, len(run.x)))
         handler = EventHandler(run.model, member_of(parameters, row))
         handler.start(member.x[0])
         member.out[:, :member.x.shape[1]] = member.x
@@ -283,7 +284,7 @@ def run_members(run: Run, plan: Plan, parameters: Mapping[str, ArrayLike] | None
         handler.spans.append((np.inf, handler.model))
         run.out[row], run.u_out[row], run.failed[row] = member.out[0], member.u_out[0], member.failed[0]
         run.steps, run.rejected = run.steps + member.steps, run.rejected + member.rejected
-        run.longest, run.failure = max(run.longest, member.longest), run.failure or member.failure
+        run.failure = run.failure or member.failure
         run.interrupted |= member.interrupted
         run.started = run.started or member.started
         handlers.append(handler)
@@ -329,14 +330,20 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
 
 
-def check_held_wheels(run: Run) -> None:
-    """A compiled law may not drive a wheel whose speed is held."""
-    model = run.model
-    inputs = model.input_layout.view(run.u_out.reshape(len(run.x), -1, run.u.shape[1]))
-    for j, wheel in enumerate(model.system.wheels.values()):
-        if not wheel.driven and np.nan_to_num(inputs.motors[:, :, j]).any():
-            raise StateError(f"the controller gives a motor torque to wheel '{wheel.name}', whose speed is held; give the wheel a "
-                             "torque in the description (0 will do), then its speed is a state")
+def cut_held_wheels(run: Run) -> None:
+    """A compiled law may not drive a wheel whose speed is held: the run is cut where it does."""
+    held = run.driven_but_held()
+    if held is not None:
+        run.done, run.failure = min(run.done, max(held[0], 1)), held[1]
+
+
+def check_whole(run: Run) -> None:
+    """No run ends early without saying so."""
+    reached = np.isfinite(run.out.reshape(len(run.x), -1, run.x.shape[1])).all(axis=2)
+    if run.failure is None and not reached.all():
+        row, sample = np.argwhere(~reached)[0].tolist()
+        member = f"run {row} of the batch " if len(run.x) > 1 else ""
+        run.failure = f"{member}ended before t = {run.grid.samples[sample]:.6g} s without a reason; take another method"
 
 
 def finish(run: Run, batched: bool, parameters: Mapping[str, ArrayLike] | None, method: str, dt: float | None,

@@ -7,12 +7,15 @@ When things happen: samples, jumps of the loads, updates of a Python controller.
 A run: everything that a stepping loop works on, and how it is to go.
 """
 
+import inspect
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.analyze.impulse import Jump
 from bough.compile.batch import call, group_parameters
@@ -36,6 +39,12 @@ class PythonControl:
         if not callable(function):
             raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
         self.model, self.function, self.batched = model, function, batched
+        try:
+            inspect.signature(function).bind(0.0, *"qvw")
+        except TypeError as error:
+            raise StateError(f"control cannot be called as control(t, q, v, wheels): {error}; let it take these four") from None
+        except ValueError:                                                  # some builtins tell nothing
+            pass
         self.places = control_places(model)
         modal = any(body.n_modes for body in model.system.bodies.values())
         self.wanted = f"{model.nv} joint torques{' and modal forces'*modal}"
@@ -49,19 +58,28 @@ class PythonControl:
         controls[:] = 0.0
         if given is None:
             return
+        rows = ((), (1,), (len(x),))                                        # that can lead: none, one for all, one for each
         if isinstance(given, Mapping):
             for name, value in given.items():
-                controls[:, self.place(name)] = value
+                controls[:, self.place(name)] = self.numbers(value, rows, f"for '{name}'", "a number, or one for each run")
         else:
-            try:
-                array = np.asarray(given, float)
-            except (TypeError, ValueError):
-                raise StateError(f"control returned {given!r}; return {self.wanted}, or a dict of names") from None
-            if array.shape[-1:] not in ((model.nv,), (nc,)):
-                raise StateError(f"control returned an array of shape {array.shape}; return {self.wanted}"
-                                 + (f", {nc} with motor torques" if model.nw else "") + ", or a dict of names")
+            shapes = [(*lead, n) for lead in rows for n in (model.nv, nc)]
+            array = self.numbers(given, shapes, "", self.wanted + f", {nc} with motor torques"*bool(model.nw)
+                                 + ", or a dict of names")
             controls[:, :array.shape[-1]] = array
         self.check(t, inputs)
+
+    def numbers(self, given: Any, shapes: Sequence[tuple[int, ...]], where: str, wanted: str) -> Floats:
+        """Real numbers in one of these shapes."""
+        try:
+            array = np.asarray(given)
+            if array.dtype.kind not in "biuf":
+                raise ValueError
+        except ValueError:
+            raise StateError(f"control returned {given!r} {where}".rstrip() + f"; return {wanted}, real numbers") from None
+        if array.shape not in shapes:
+            raise StateError(f"control returned an array of shape {array.shape} {where}".rstrip() + f"; return {wanted}")
+        return array.astype(float)
 
     def check(self, t: float, inputs: Inputs) -> None:
         """No torque for a wheel whose speed is held, and finite numbers only."""
@@ -159,16 +177,33 @@ class Grid:
     breaks: Floats          # times at which steps must end besides: of the loads, of control updates; last, the end
     updates: Floats         # those at which a Python controller is asked again, 0 among them
 
-    def segments(self, dt: float, start: float, stop: float) -> Floats:
-        """Rows start, end, steps, sample (-1: none), first and last step that lead from start to stop; every sample and break is
-        an end."""
-        ends = np.union1d(self.samples[1:], self.breaks)
-        ends = np.append(ends[(ends > start) & (ends < stop)], stop)
-        starts = np.concatenate([[start], ends[:-1]])
-        steps = np.maximum(1, np.ceil((ends - starts)/dt*(1.0 - 1e-9)))
-        sample = np.searchsorted(self.samples, ends)
-        is_sample = self.samples[np.minimum(sample, len(self.samples) - 1)] == ends
-        return np.column_stack([starts, ends, steps, np.where(is_sample, sample, -1), np.zeros(len(ends)), steps])
+    def steps(self, dt: float, start: float, stop: float) -> Floats:
+        """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones that a
+        break, start or stop parts.
+
+        >>> Grid(np.zeros(1), np.array([0.25]), np.zeros(1)).steps(0.1, 0.0, 0.5).round(3).tolist()
+        [[0.0, 0.1, 0.0, 2.0], [0.2, 0.05, 0.0, 1.0], [0.25, 0.05, 0.0, 1.0], [0.0, 0.1, 3.0, 5.0]]
+        """
+        inner = self.breaks[(self.breaks > start) & (self.breaks < stop)]
+        starts, ends = np.insert(inner, 0, start), np.append(inner, stop)
+        first, last = np.ceil(starts/dt*(1.0 - loops.SAME)), np.floor(ends/dt*(1.0 + loops.SAME))
+        whole = np.maximum(first, last)
+        inside = first > last                                               # start and end are in one step
+        left, right = np.where(inside, ends, first*dt), np.where(inside, ends, last*dt)
+        rows = np.array([[starts, left - starts, 0*ends, 1 + 0*ends], [0*ends, dt + 0*ends, first, whole],
+                         [right, ends - right, 0*ends, 1 + 0*ends]]).transpose(2, 0, 1).reshape(-1, 4)
+        lengths = np.array([left - starts, (whole - first)*dt, ends - right]).T.ravel()
+        long = lengths > loops.SAME*np.repeat(ends, 3)
+        return rows[long] if long.any() else np.array([[start, stop - start, 0.0, 1.0]])
+
+    def is_update(self, t: Floats) -> NDArray[np.bool_]:
+        """Which of these times are updates."""
+        near = self.updates[np.minimum(np.searchsorted(self.updates, t*(1.0 - loops.SAME)), len(self.updates) - 1)]
+        return np.abs(near - t) <= 2.0*loops.SAME*t
+
+    def off_steps(self, dt: float) -> bool:
+        """Whether samples are inside steps of this length."""
+        return bool((np.abs(self.samples - np.rint(self.samples/dt)*dt) > loops.SAME*self.samples).any())
 
 
 def build_grid(until: float, sample_rate: float | None, step: float | None, breaks: Floats,
@@ -179,6 +214,7 @@ def build_grid(until: float, sample_rate: float | None, step: float | None, brea
     updates = np.zeros(1)
     if control_period is not None:
         period = positive("control_period", control_period, "the seconds between two calls")
+        check_room(until/period, f"control_period is {period:g} s: the controller would be asked {until/period:.3g} times; ask less often")
         updates = period*np.arange(int(np.ceil(until/period*(1 - 1e-12))), dtype=float)
     return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
 
@@ -186,6 +222,7 @@ def build_grid(until: float, sample_rate: float | None, step: float | None, brea
 def sample_times(until: float, sample_rate: float | None, step: float | None) -> Floats:
     if sample_rate is not None:
         period = 1.0/positive("sample_rate", sample_rate, "samples a second")
+        check_room(until/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: these are {until/period:.3g} samples; take fewer")
         samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
     elif step is not None:
         steps = max(1, int(np.ceil(until/step*(1.0 - 1e-9))))
@@ -209,6 +246,16 @@ def positive(name: str, value: object, what: str) -> float:
     if not (np.isfinite(number) and number > 0.0):
         raise StateError(f"{name} is {value}; give {what}, greater than 0")
     return number
+
+
+def check_room(numbers: float, what: str) -> None:
+    """Refuse what the memory of this machine cannot hold."""
+    try:
+        room = os.sysconf("SC_PAGE_SIZE")*os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):                           # not told everywhere
+        room = 2**36
+    if 8.0*numbers > room:
+        raise StateError(f"{what} ({8e-9*numbers:.3g} GB of numbers, and this machine has {1e-9*room:.3g} GB)")
 
 
 def merge_close(breaks: Floats, samples: Floats) -> Floats:
@@ -263,15 +310,15 @@ class Run:
     progress: Progress | None
     tableau: Floats = field(default_factory=lambda: np.zeros(0))        # of a method with compiled steps
     watch: Floats = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
-    passed: Floats = field(default_factory=lambda: np.zeros(2))
+    passed: Floats = field(default_factory=lambda: np.zeros(3))
     passing: list[int] = field(default_factory=list)                        # watchers that have passed
     out: Floats = field(init=False)
     u_out: Floats = field(init=False)
     failed: Floats = field(init=False)
-    carry: Floats = field(default_factory=lambda: np.zeros((0, loops.CARRY)))       # of adaptive steps
+    carry: Floats = field(default_factory=lambda: np.zeros((0, 0)))         # of adaptive steps
+    reasons: dict[int, str] = field(default_factory=dict)                   # by state, in a solver's own words, why it failed
     done: int = 1                   # samples recorded
     steps: int = 0
-    longest: float = 0.0            # step of those with fixed length
     rejected: int = 0
     failure: str | None = None
     started: float = 0.0
@@ -285,6 +332,8 @@ class Run:
 
     def __post_init__(self) -> None:
         n = len(self.grid.samples)
+        check_room(float(n)*len(self.x)*(self.x.shape[1] + self.u.shape[1]),
+                   f"{n} samples of {len(self.x)} state{'s'*(len(self.x) > 1)} are too many; lower sample_rate, or run fewer at a time")
         self.out = np.full((len(self.x), n*self.x.shape[1]), np.nan)
         self.u_out = np.zeros((len(self.x), n*self.u.shape[1]))
         self.failed = np.full((len(self.x), 2), np.nan)
@@ -310,13 +359,35 @@ class Run:
         """Rows like those of `arguments`, of the first states, on which a step may be tried."""
         x, u = self.x[:lanes.width].copy(), self.u[:lanes.width]
         none = np.zeros((len(x), 0))
-        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2)
+        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(3)
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
         """The first states a step later, without going there."""
         (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
-        call(loops.FIXED[self.resolved_dynamics], *model, stepper, np.array([[t, t + step, 1.0, -1.0, 0.0, 1.0]]), rows, ws)
+        call(loops.FIXED[self.resolved_dynamics], *model, stepper, np.array([[t, step, 0.0, 1.0]]), np.zeros(0), rows, ws)
         return rows[0]
+
+    def begin(self, law: Controller | None) -> None:
+        """The controls at t = 0, which the first sample records."""
+        self.ask_control(0.0)
+        if law is not None:
+            for x, u in zip(self.x, self.u, strict=True):
+                law.fill(0.0, self.model, x, u)
+        self.record_controls(0)
+        held = self.driven_but_held()
+        if held is not None:
+            raise StateError(held[1])
+
+    def driven_but_held(self) -> tuple[int, str] | None:
+        """The first sample at which a controller drives a wheel whose speed is held, and what to say of it."""
+        motors = self.model.input_layout.view(self.u_out.reshape(len(self.x), -1, self.u.shape[1])).motors
+        wrong = [not wheel.driven for wheel in self.model.system.wheels.values()]*np.nan_to_num(motors).any(axis=0)
+        if not wrong.any():
+            return None
+        sample, wheel = np.argwhere(wrong)[0].tolist()
+        return sample, (f"at t = {self.grid.samples[sample]:.6g} s the controller gives a motor torque to wheel "
+                        f"'{self.model.names.wheels[wheel]}', whose speed is held; give the wheel a torque in the description "
+                        "(0 will do), then its speed is a state")
 
     def ask_control(self, t: float) -> None:
         """Ask a Python controller for its torques, once a time; what goes wrong after the first call ends the run, not what was
@@ -327,9 +398,10 @@ class Run:
         try:
             self.control.fill(t, self.x, self.u)
         except Exception as error:
-            if t == 0.0:
-                raise
-            raise ControlFailure(f"the controller failed at t = {t:.6g} s: {type(error).__name__}: {error}") from error
+            failed = f"the controller failed at t = {t:.6g} s: {type(error).__name__}: {error}"
+            if t == 0.0:                                                    # nothing is recorded that could be lost
+                raise error if isinstance(error, StateError) else StateError(failed) from error
+            raise ControlFailure(failed) from error
 
     def between_breaks(self, start: float, stop: float) -> Iterator[tuple[float, float]]:
         """From start to stop, begin and end of each part without a break; at begins that are updates the controller is asked."""
@@ -337,8 +409,6 @@ class Run:
         for begin, end in zip([start, *breaks], [*breaks, stop], strict=True):
             if begin in self.grid.updates:
                 self.ask_control(begin)
-            if begin == 0.0:
-                self.record_controls(0)
             yield begin, end
 
     def record_controls(self, sample: int, rows: slice = slice(None)) -> None:
@@ -366,8 +436,11 @@ def explain_failure(run: Run, row: int) -> str:
     """What stopped being finite, and when."""
     t, entry = run.failed[row, 0], int(run.failed[row, 1])
     model = run.model
-    member = "" if len(run.x) == 1 else f"run {row} of the batch "
+    alone, of = run.turn
+    member = f"run {row + alone} of the batch " if len(run.x)*of > 1 else ""
     law = "; or the controller raised, or returned what is not finite" if run.address else ""
+    if row in run.reasons:
+        return f"{member}failed at t = {t:.6g} s: {run.reasons[row]}{law}"
     if entry < 0:
         return (f"{member}needs steps too small to go on at t = {t:.6g} s; loosen rtol and atol, or use a stiff method "
                 f"({', '.join(STIFF)}){law}")

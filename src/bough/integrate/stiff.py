@@ -1,4 +1,5 @@
 """SciPy's stiff solvers, on the compiled derivative."""
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +8,8 @@ from numpy.typing import NDArray
 
 from bough.compile.batch import call, workspace
 from bough.compile.layout import Floats
-from bough.integrate.compiled.callback import Controller
+from bough.errors import BoughError
+from bough.integrate.compiled.loops import SAME
 from bough.integrate.event_handler import crosses, find_moment
 from bough.integrate.run import STIFF, Plan, Run
 from bough.kernels.lanes import ONE
@@ -19,7 +21,7 @@ def run_stiff(run: Run, plan: Plan, start: float, stop: float) -> None:
     """One state after another, from break to break of the loads."""
     samples = run.grid.samples
     for begin, end in run.between_breaks(start, stop):
-        inside = np.flatnonzero((samples > begin) & (samples <= end))
+        inside = np.flatnonzero((samples > begin*(1.0 + SAME)) & (samples <= end*(1.0 + SAME)))
         rows = np.flatnonzero(np.isnan(run.failed[:, 0])).tolist()
         for i, row in enumerate(rows):
             stiff_span(run, plan, row, (begin, end), inside, (i, len(rows)))
@@ -29,13 +31,18 @@ def run_stiff(run: Run, plan: Plan, start: float, stop: float) -> None:
 
 def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside: NDArray[np.intp], turn: tuple[int, int]) -> None:
     """One state through a span without breaks, or up to the moment at which a watcher passes; `turn`: which of how many it is."""
-    solver, samples, reached = new_solver(run, plan, row, span), run.grid.samples[inside], 0
+    samples, reached, solver = run.grid.samples[inside], 0, None
     before, (i, n), (first, last) = run.x[row].copy(), turn, span
-    while solver.status == "running":
-        start = float(solver.t)
-        solver.step()
-        if solver.status == "failed":
+    while solver is None or solver.status == "running":
+        start = first if solver is None else float(solver.t)
+        try:
+            solver = solver or new_solver(run, plan, row, span)
+            take_step(solver)
+        except (ArithmeticError, ValueError, RuntimeError) as error:
+            if isinstance(error, BoughError):
+                raise
             run.failed[row] = start, -1
+            run.reasons[row] = f"SciPy's {STIFF[plan.method]}: {str(error).strip().rstrip('.')}; loosen rtol and atol, or use rk4 or dopri5"
             break
         run.steps += 1
         state_at, end = states_of(run.model, solver), float(solver.t)
@@ -43,8 +50,8 @@ def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside
         if any(crosses(watch, before, after) for watch in run.watch):
             end = passing_moment(run, before, start, end, state_at)
             after = state_at(end)
-        while reached < len(samples) and samples[reached] <= end:
-            record(run, plan, row, int(inside[reached]), state_at(samples[reached]))
+        while reached < len(samples) and samples[reached] <= end*(1.0 + SAME):
+            record(run, plan, row, int(inside[reached]), state_at(min(samples[reached], end)))
             reached += 1
         run.x[row] = before = after
         run.report(end, first + ((last - first)*i + end - first)/n)
@@ -52,12 +59,23 @@ def stiff_span(run: Run, plan: Plan, row: int, span: tuple[float, float], inside
             break
 
 
+def take_step(solver: Any) -> None:
+    """One step; what goes wrong raises, also where SciPy goes on without a word."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        said = solver.step()
+    if solver.status == "failed":
+        raise RuntimeError(said)
+    if not np.isfinite(solver.y).all():
+        raise ArithmeticError("the state is no longer finite")
+
+
 def passing_moment(run: Run, before: Floats, start: float, end: float, state_at: Callable[[float], Floats]) -> float:
     """The moment within a step at which the first watcher passes; noted are those that have passed then."""
     moment = start + find_moment(run.watch, before, start, end - start, lambda h: state_at(start + h))
     after = state_at(moment)
     run.passing = [i for i, watch in enumerate(run.watch) if crosses(watch, before, after)]
-    run.passed[:] = moment, 1.0
+    run.passed[:2] = moment, 1.0
     return moment
 
 
@@ -86,7 +104,8 @@ def states_of(model: Model, solver: Any) -> Callable[[float], Floats]:
 def record(run: Run, plan: Plan, row: int, sample: int, x: Floats) -> None:
     """Put down a state, and the controls in force, as a sample."""
     run.out[row, sample*len(x):(sample + 1)*len(x)] = x
-    apply_law(run.model, plan.law, run.grid.samples[sample], x, run.u[row])
+    if plan.law is not None:
+        plan.law.fill(run.grid.samples[sample], run.model, x, run.u[row])
     run.record_controls(sample, slice(row, row + 1))
     run.done = max(run.done, sample + 1)
 
@@ -99,15 +118,9 @@ def rate_of(run: Run, plan: Plan, row: int, span: tuple[float, float]) -> Callab
 
     def rate(t: float, x: Floats) -> Floats:
         times = np.array([[t, min(max(t, start + step), stop - step)]])
-        apply_law(run.model, plan.law, t, x, u[0])
-        call(calls.state_derivative, tables, pars, times, x[None].copy(), u, out, ws)
+        x = np.array(x)
+        if plan.law is not None:
+            plan.law.fill(t, run.model, x, u[0])
+        call(calls.state_derivative, tables, pars, times, x[None], u, out, ws)
         return out[0].copy()
     return rate
-
-
-def apply_law(model: Model, law: Controller | None, t: float, x: Floats, u: Floats) -> None:
-    """Put the controls of a compiled law, if there is one, into u."""
-    if law is not None:
-        state, inputs = model.state(x), model.input_layout.view(u)
-        u[:] = 0.0
-        law(t, state.q, state.v, state.wheels, inputs.tau, inputs.motors)

@@ -11,8 +11,8 @@ from bough.analyze.body_motion import Bodies, observe, point_jacobians
 from bough.analyze.equations_of_motion import forward, inverse, mass_matrices, resolve_dynamics
 from bough.analyze.loop_constraints import Freedom
 from bough.compile.assemble import build_tables
-from bough.compile.batch import Batch, InputOptions, rows
-from bough.compile.compiled_model import CompiledModel
+from bough.compile.batch import Batch, InputOptions, array, rows
+from bough.compile.compiled_model import REST, CompiledModel
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
@@ -301,7 +301,7 @@ class Model(CompiledModel):
 
     def loop_gaps(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Floats]:
         """By loop, how far its ends are apart: a number for each motion that it holds, m or rad; with v, how fast they part."""
-        batch = self.batch(q, v)
+        batch = self.batch(q, REST if v is None else v)
         weights = loop_constraints.POSITION if v is None else loop_constraints.SPEED
         return {name: batch.unbatched(gap) for name, gap in loop_constraints.loop_gaps(self, batch, weights).items()}
 
@@ -361,7 +361,7 @@ class Model(CompiledModel):
         """
         tree = self.without_loops()
         from bough.analyze.operators.spatial_operators import operators_of
-        return operators_of(tree, tree.batch(q, v, **inputs), whole)
+        return operators_of(tree, tree.batch(q, REST if v is None else v, **inputs), whole)
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
@@ -369,7 +369,8 @@ class Model(CompiledModel):
         """Positions, attitudes, velocities and accelerations of all bodies and nodes, energies and momenta, in world axes.
 
         The arrays of `Bodies` always lead with a batch axis, of length 1 for one state.  Without v and a, at rest."""
-        batch, given = self._with_accelerations(q, v, None, np.zeros(self.nv) if a is None else a, inputs, keep_welds=True)
+        batch, given = self._with_accelerations(q, REST if v is None else v, None, np.zeros(self.nv) if a is None else a, inputs,
+                                                keep_welds=True)
         return observe(self, batch, given)
 
     def pose(self, q: ArrayLike, body: str) -> tuple[Floats, Floats]:
@@ -379,7 +380,7 @@ class Model(CompiledModel):
 
     def velocity(self, q: ArrayLike, v: ArrayLike, body: str) -> Floats:
         """(6,): [angular, linear] velocity of a body's frame at its origin, world axes."""
-        bodies, k = self.bodies(q, v), self.body_index(body)
+        bodies, k = self.bodies(q, array("v", v, self.nv)), self.body_index(body)
         return bodies.unbatched(np.concatenate([bodies.rate[:, k], bodies.velocity[:, k]], axis=-1))
 
     def jacobian(self, q: ArrayLike, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
@@ -390,27 +391,23 @@ class Model(CompiledModel):
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None,
                        orbit: ArrayLike | None = None) -> Any:
         """Kinetic energy, J, wheels included; in orbit, with that of the mass center.  A float, or (batch,)."""
-        bodies = self.bodies(q, v, wheels=wheels, orbit=orbit)
-        return float(bodies.kinetic_energy[0]) if bodies.batch.single else bodies.kinetic_energy
+        return self.bodies(q, array("v", v, self.nv), wheels=wheels, orbit=orbit).answer("kinetic_energy")
 
     def potential_energy(self, q: ArrayLike, *, orbit: ArrayLike | None = None) -> Any:
         """Potential energy of gravity, springs, force elements and strain, J; uniform gravity counts from the world's origin.
 
         A float, or (batch,)."""
-        bodies = self.bodies(q, orbit=orbit)
-        return float(bodies.potential_energy[0]) if bodies.batch.single else bodies.potential_energy
+        return self.bodies(q, orbit=orbit).answer("potential_energy")
 
     def momentum(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None) -> Floats:
         """(6,): [angular about the system's mass center, linear], world axes, wheels included."""
-        bodies = self.bodies(q, v, wheels=wheels)
-        return bodies.unbatched(bodies.momentum)
+        return self.bodies(q, array("v", v, self.nv), wheels=wheels).answer("momentum")
 
     def center_of_mass(self, q: ArrayLike) -> Floats:
         """(3,): mass center of the whole system, world axes."""
-        bodies = self.bodies(q)
-        return bodies.unbatched(bodies.center_of_mass)
+        return self.bodies(q).answer("center_of_mass")
 
-    def _with_accelerations(self, q: ArrayLike, v: ArrayLike | None, tau: ArrayLike | None, a: ArrayLike, inputs: InputOptions, *,
+    def _with_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None, a: ArrayLike, inputs: InputOptions, *,
                             keep_welds: bool = False) -> tuple[Batch, Floats]:
         """A batch and its accelerations, in rows; accelerations with a leading axis make it a batch, too."""
         batch = self.batch(q, v, tau, **inputs, keep_welds=keep_welds)

@@ -25,8 +25,10 @@ from bough.compile.element_tables import exerted
 from bough.describe import System
 from bough.describe.elements import ELEMENTS, Element
 from bough.describe.part import Recorded
+from bough.errors import NotFiniteError
 from bough.flex import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
+from bough.integrate.compiled.loops import SAME
 from bough.integrate.run import Trajectory
 from bough.model import Model
 from bough.progress import working
@@ -256,7 +258,7 @@ def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
         model = trajectory.model.with_parameters(member) if member else trajectory.model
         begin = -np.inf
         for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
-            inside = (trajectory.t > begin) & (trajectory.t <= end)
+            inside = (trajectory.t > begin * (1.0 + SAME)) & (trajectory.t <= end * (1.0 + SAME))
             if inside.any():
                 rows = Rows(trajectory.t[inside], trajectory.x[run, inside], trajectory.u[run, inside])
                 yield model.switched(then.holds, then.contacts), rows
@@ -265,12 +267,19 @@ def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
 
 def _evaluate_chunk(model: Model, chunk: Rows, wanted: Mapping[str, Derive], accelerated: bool) -> dict[str, Array]:
     n = len(chunk.t)
-    finite = np.asarray(np.isfinite(chunk.x).all(axis=1))
-    samples, found = Samples(model, _valid(model, chunk, finite), accelerated=accelerated), {}
-    for name, derive in wanted.items():
-        found[name] = np.array(derive(samples)[:n])
-        found[name][~finite] = np.nan
-    return found
+    finite = np.asarray(np.isfinite(chunk.x).all(axis=1) & np.isfinite(chunk.u).all(axis=1))
+    while True:
+        samples, found = Samples(model, _valid(model, chunk, finite), accelerated=accelerated), {}
+        try:
+            for name, derive in wanted.items():
+                found[name] = np.array(derive(samples)[:n])
+                found[name][~finite] = np.nan
+            return found
+        except NotFiniteError as error:                                 # the last states before a run diverged
+            worse = [row for row in error.rows if row < n and finite[row]]
+            if not worse:
+                raise
+            finite[worse] = False
 
 
 def _chunks(model: Model, rows: Rows) -> Iterator[Rows]:

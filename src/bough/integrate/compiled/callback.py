@@ -2,6 +2,7 @@
 
 A compiled one reaches the stepping loops as an address, so that they compile once and stay cached whatever it does.
 """
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from bough.kernels.lanes import get_lane, put_lane, read, width_of
 from bough.sweeps import fields as f
 
 _POINTER = types.CPointer(types.float64)
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
 _SIGNATURE = types.void(types.float64, types.int64, types.int64, types.int64, _POINTER, _POINTER)
 
 
@@ -42,6 +44,12 @@ class Controller:
             raise StateError(f"controller '{name}' cannot be compiled: {reason}; it is called as {name}(t, q, v, wheels, tau, "
                              "motors), fills tau and motors, and may use what Numba compiles") from error
         self.address: int = self._compiled.address
+
+    def fill(self, t: float, model: Any, x: np.ndarray, u: np.ndarray) -> None:
+        """Put the controls at t and state x into u, as the loops do; NaN if the function raises."""
+        u[:] = 0.0
+        pointers = [row.ctypes.data_as(_DOUBLES) for row in (x, u)]
+        self._compiled.ctypes(t, model.nq, model.nv, model.nw, *pointers)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray, wheels: np.ndarray, tau: np.ndarray, motors: np.ndarray) -> None:
         self.function(t, q, v, wheels, tau, motors)

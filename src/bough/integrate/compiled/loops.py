@@ -9,7 +9,9 @@
                u_out   (batch, samples*nu)   controls in force there
                failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
                watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
-               passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
+               passed  (3,)                  start and length of the step in which one did (length 0: none); x is its start then;
+                                             and, of fixed steps, the sample to record next
+    samples    times to record: a step records those inside it by the method's interpolant, and its own end as it is
 """
 from functools import partial
 
@@ -19,17 +21,20 @@ from bough.integrate.compiled.stepping import (INSIDE, combine, controls_at, cop
                                                stages_of, evaluate_law, take_step)
 from bough.integrate.compiled.stepping import HEADER
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, read, pointer_to_row, pointer_to, width_of
+from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, put_lane, read, pointer_to_row, pointer_to, width_of
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
-# a row of the grid of fixed steps: start, end, number of steps, which sample to record at the end (-1: none); and which of these
-# steps to take, from BEGIN up to STOP: however a segment is parted, its steps are the same
-START, END, STEPS, SAMPLE, BEGIN, STOP = range(6)
-# what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused
-TIME, STEP, NEXT, TAKEN, REFUSED, CARRY = range(6)
+# a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP are
+# to be taken: however they are parted, steps are the same
+ORIGIN, LENGTH, BEGIN, STOP = range(4)
+PASSED_AT, PASSED_STEP, NEXT_SAMPLE = range(3)
+SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
+# what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused, 1 if x' at
+# this time is known already; and from CARRY on that x': however a run is parted into calls, its steps are the same
+TIME, STEP, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(7)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
 # where an adaptive call stops: at a time, or after so many steps of each state; how precise it is, and its longest step
@@ -41,17 +46,6 @@ def load_run(lane, plan, stepper, rows, group, ws):
     x, u = rows[0], rows[1]
     load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
     load_rows(lane, u, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
-
-
-@leaf
-def record(lane, plan, stepper, rows, group, sample, t, ws):
-    """Record the state, and the controls in force, as a sample."""
-    out, u_out = rows[2], rows[3]
-    nx, nu = read(plan, f.N_X), read(plan, f.N_U)
-    set_time(lane, plan, ws, t, t)
-    evaluate_law(lane, plan, stepper, ws)
-    store_rows(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
-    store_rows(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
 
 
 # ---- events -------------------------------------------------------------------------------------------------------
@@ -70,10 +64,56 @@ def event_crossed(lane, plan, stepper, rows, t, h, ws):
     for i in range(watch.shape[0]):
         before, after, direction = event_value(lane, watch, i, work, ws), event_value(lane, watch, i, x, ws), watch[i, DIRECTION]
         if (direction >= 0.0 and before < 0.0 <= after) or (direction <= 0.0 and before > 0.0 >= after):
-            passed[0], passed[1] = t, h
+            passed[PASSED_AT], passed[PASSED_STEP] = t, h
             copy(lane, ws, x, work, read(plan, f.N_X))
             return True
     return False
+
+
+# ---- samples ------------------------------------------------------------------------------------------------------
+@leaf
+def record(lane, plan, stepper, rows, group, sample, t, ws):
+    """Record the state, and the controls in force, as a sample."""
+    out, u_out = rows[2], rows[3]
+    nx, nu = read(plan, f.N_X), read(plan, f.N_U)
+    set_time(lane, plan, ws, t, t)
+    evaluate_law(lane, plan, stepper, ws)
+    store_rows(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
+    store_rows(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
+
+
+@leaf
+def interpolate(lane, plan, stepper, tables, ws, t, z, h):
+    """x at the share z of the step that starts at t."""
+    tableau, _, scratch, _ = stepper
+    s = stages_of(tableau)
+    weights = scratch[scratch.shape[0] - s:]
+    for j in range(s):
+        row = HEADER + 3*s + s*s + 4*j
+        weights[j] = z*(tableau[row] + z*(tableau[row + 1] + z*(tableau[row + 2] + z*tableau[row + 3])))
+    combine(lane, plan, stepper, ws, weights, 0, h, s)
+    normalize(lane, plan, ws)
+    set_time(lane, plan, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
+    apply_prescribed_motion(lane, plan, tables, ws, True)
+
+
+@leaf
+def record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, ws):
+    """Record the samples from `sample` on that are in the step from t to its end, whose x is in ws; the first sample after it."""
+    nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
+    same = SAME*abs(end)
+    if sample >= samples.shape[0] or samples[sample] > end + same:
+        return sample
+    copy(lane, ws, saved, x, nx)
+    while sample < samples.shape[0] and samples[sample] <= end + same:
+        if samples[sample] < end - same:
+            interpolate(lane, plan, stepper, tables, ws, t, (samples[sample] - t)/h, h)
+        else:
+            copy(lane, ws, x, saved, nx)
+        record(lane, plan, stepper, rows, group, sample, samples[sample], ws)
+        sample += 1
+    copy(lane, ws, x, saved, nx)
+    return sample
 
 
 # ---- fixed steps ------------------------------------------------------------------------------------------------
@@ -93,32 +133,34 @@ def note_failures(lane, plan, ws, t, group, failed):
 
 
 @kernel
-def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, rows, ws):
-    """Fixed steps over the segments of the grid."""
+def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples, rows, ws):
+    """Fixed steps over the rows of the grid."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
-    x, failed = rows[0], rows[4]
+    x, failed, passed = rows[0], rows[4], rows[6]
+    first = furthest = int(passed[NEXT_SAMPLE])
     for group in range(n_groups(lane, x)):
         one = plan, pointer_to_row(pars, min(group, pars.shape[0] - 1)), tables
         load_run(lane, plan, stepper, rows, group, ws)
-        running = 1
-        for segment in range(grid.shape[0]):
-            start, n, sample = grid[segment, START], int(grid[segment, STEPS]), int(grid[segment, SAMPLE])
-            h = (grid[segment, END] - start)/n
-            for i in range(int(grid[segment, BEGIN]), int(grid[segment, STOP])):
+        running, sample = 1, first
+        for row in range(grid.shape[0]):
+            origin, h = grid[row, ORIGIN], grid[row, LENGTH]
+            for i in range(int(grid[row, BEGIN]), int(grid[row, STOP])):
+                t, end = origin + i*h, origin + (i + 1)*h
                 copy(lane, ws, stepper[3], read(plan, f.WS_X), read(plan, f.N_X))
-                take_step(lane, one, stepper, ws, start + i*h, h, 0, method)
-                if event_crossed(lane, plan, stepper, rows, start + i*h, h, ws):
+                take_step(lane, one, stepper, ws, t, h, 0, method)
+                if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     running = 0
                     break
-                running = note_failures(lane, plan, ws, start + (i + 1)*h, group, failed)
+                running = note_failures(lane, plan, ws, end, group, failed)
                 if running == 0:
                     break
+                sample = record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, ws)
             if running == 0:
                 break
-            if sample >= 0:
-                record(lane, plan, stepper, rows, group, sample, grid[segment, END], ws)
+        furthest = max(furthest, sample)
         store_rows(lane, x, group, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
+    passed[NEXT_SAMPLE] = furthest
 
 
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
@@ -138,34 +180,12 @@ def error_norm(lane, plan, stepper, ws, h, limits):
 
 
 @leaf
-def interpolate(lane, plan, stepper, tables, ws, t, z, h):
-    """x at the share z of the step that starts at t."""
-    tableau, _, scratch, _ = stepper
-    s = stages_of(tableau)
-    weights = scratch[scratch.shape[0] - s:]
-    for j in range(s):
-        row = HEADER + 3*s + s*s + 4*j
-        weights[j] = z*(tableau[row] + z*(tableau[row + 1] + z*(tableau[row + 2] + z*tableau[row + 3])))
-    combine(lane, plan, stepper, ws, weights, 0, h, s)
-    normalize(lane, plan, ws)
-    set_time(lane, plan, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
-    apply_prescribed_motion(lane, plan, tables, ws, True)
-
-
-@leaf
 def accept(lane, plan, stepper, tables, samples, carry, rows, row, t, h, t_new, ws):
     """Record the samples inside the step, then make its end the start of the next one."""
-    tableau, _, _, work = stepper
-    nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
-    copy(lane, ws, saved, x, nx)
-    while carry[row, NEXT] < samples.shape[0] and samples[int(carry[row, NEXT])] <= t_new:
-        sample = int(carry[row, NEXT])
-        interpolate(lane, plan, stepper, tables, ws, t, (samples[sample] - t)/h, h)
-        record(lane, plan, stepper, rows, row, sample, samples[sample], ws)
-        carry[row, NEXT] += 1
-    copy(lane, ws, x, saved, nx)
-    copy(lane, ws, work, saved, nx)
-    copy(lane, ws, work + nx, work + stages_of(tableau)*nx, nx)               # the last stage is the next step's first
+    nx, work = read(plan, f.N_X), stepper[3]
+    carry[row, NEXT] = record_inside(lane, plan, stepper, tables, samples, int(carry[row, NEXT]), rows, row, t, h, t_new, ws)
+    copy(lane, ws, work, read(plan, f.WS_X), nx)
+    copy(lane, ws, work + nx, work + stages_of(stepper[0])*nx, nx)            # the last stage is the next step's first
     carry[row, TAKEN] += 1
 
 
@@ -182,7 +202,9 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
         one = plan, pointer_to_row(pars, min(row, pars.shape[0] - 1)), tables
         load_run(lane, plan, stepper, rows, row, ws)
         copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
-        t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, 0
+        t, step, most, first = carry[row, TIME], carry[row, STEP], 10.0, int(carry[row, KNOWN])
+        for i in range(nx):
+            put_lane(lane, ws, stepper[3] + nx + i, 0, carry[row, CARRY + i])
         enough = carry[row, TAKEN] + limits[MOST_STEPS]
         while t < stop and carry[row, TAKEN] < enough:
             step = min(step, limits[MAX_STEP])
@@ -208,7 +230,9 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
                     failed[row, 0], failed[row, 1] = t, -1.0
                     copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
                     break
-        carry[row, TIME], carry[row, STEP] = t, step
+        carry[row, TIME], carry[row, STEP], carry[row, KNOWN] = t, step, first
+        for i in range(nx):
+            carry[row, CARRY + i] = get_lane(lane, ws, stepper[3] + nx + i, 0)
         store_rows(lane, x, row, 0, ws, read(plan, f.WS_X), nx)
 
 

@@ -47,11 +47,13 @@ def tableau(c, a, b, *, cromer=False, e=None, p=None) -> np.ndarray:
 
 def euler_cromer() -> np.ndarray:
     """v += h a, then q += h v': first order, symplectic where forces are."""
-    return tableau([0.0], [[]], [1.0], cromer=True)
+    return tableau([0.0], [[]], [1.0], cromer=True, p=[[1, 0, 0, 0]])
 
 
 def rk4() -> np.ndarray:
-    return tableau([0.0, 0.5, 0.5, 1.0], [[], [0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1/6, 1/3, 1/3, 1/6])
+    """The classical method; between the ends of a step its one cubic of third order, so that samples keep the order of the run."""
+    return tableau([0.0, 0.5, 0.5, 1.0], [[], [0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1/6, 1/3, 1/3, 1/6],
+                   p=[[1, -3/2, 2/3, 0], [0, 1, -2/3, 0], [0, 1, -2/3, 0], [0, -1/2, 2/3, 0]])
 
 
 def dopri5() -> np.ndarray:
@@ -228,16 +230,18 @@ def finish_step(lane, plan, stepper, tables, ws, t, h):
 
 @leaf
 def move_with_new_speeds(lane, plan, ws, work, h):
-    """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]."""
-    nq, x = read(plan, f.NQ), read(plan, f.WS_X)
+    """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]; k of the stage is such, too."""
+    nq, x, k = read(plan, f.NQ), read(plan, f.WS_X), work + read(plan, f.N_X)
     copy(lane, ws, x, work, nq)
     scatter_rates(lane, plan, ws)
+    copy(lane, ws, k, read(plan, f.WS_XDOT), nq)
     for i in range(nq):
-        accumulate(lane, ws, x + i, scale(h, load(lane, ws, read(plan, f.WS_XDOT) + i)))
+        accumulate(lane, ws, x + i, scale(h, load(lane, ws, k + i)))
     if read(plan, f.IN_ORBIT):
         R = nq + read(plan, f.NV) + read(plan, f.N_WHEELS)
-        for i in range(3):
-            store(lane, ws, x + R + i, load(lane, ws, work + R + i) + scale(h, load(lane, ws, x + R + 3 + i)))
+        copy(lane, ws, k + R, x + R + 3, 3)
+        for i in range(R, R + 3):
+            store(lane, ws, x + i, load(lane, ws, work + i) + scale(h, load(lane, ws, k + i)))
 
 
 @leaf
