@@ -73,6 +73,36 @@ def test_wrong_lengths(model, ask, parts):
         ask(model)
 
 
+@pytest.mark.parametrize(("ask", "what"), [
+    (lambda m: m.forward_dynamics(Q, None), "v"), (lambda m: m.forward_dynamics(Q, V, t=None), "t"),
+    (lambda m: m.inverse_dynamics(Q, V, None), "a"), (lambda m: m.inverse_dynamics(Q, None, V), "v"),
+    (lambda m: m.reactions(Q, V, None), "a"), (lambda m: m.bias(Q, None), "v"), (lambda m: m.kinetic_energy(Q, None), "v"),
+    (lambda m: m.momentum(Q, None), "v"), (lambda m: m.velocity(Q, None, "boom"), "v"), (lambda m: m.mass_matrix(None), "q"),
+    (lambda m: m.follow(Q, None), "v"), (lambda m: m.drive_forces(Q, None), "v"),
+])
+def test_none_is_no_number(model, ask, what):
+    with raises(bough.StateError, f"{what} is None", "give"):
+        ask(model)
+
+
+HUGE = np.full(7, 1e308)
+
+
+@pytest.mark.parametrize(("ask", "what"), [
+    (lambda m: m.forward_dynamics(Q, HUGE), "accelerations"), (lambda m: m.inverse_dynamics(Q, V, HUGE), "joint torques"),
+    (lambda m: m.inverse_dynamics(Q, HUGE, V), "joint torques"), (lambda m: m.reactions(Q, HUGE, V), "reactions"),
+    (lambda m: m.kinetic_energy(Q, 1e200*np.eye(7)[0]), "kinetic energy"), (lambda m: m.momentum(Q, HUGE), "motion of the bodies|momentum"),
+    (lambda m: m.mass_matrix(Q*1e308), "mass matrix"), (lambda m: m.pose(Q*1e308, "boom"), "motion of the bodies"),
+    (lambda m: m.velocity(Q, HUGE, "boom"), "motion of the bodies"), (lambda m: m.bias(Q, HUGE), "joint torques"),
+    (lambda m: m.forward_dynamics(np.tile(Q, (5, 1)), np.array([V, V, V, HUGE, V])), "accelerations.*in state 3 of the batch"),
+])
+def test_answers_that_are_not_finite_raise(model, ask, what, recwarn):
+    """States at the end of the numbers: an error by name, and no words of NumPy's."""
+    with raises(bough.StateError, what, "not finite", "too large"):
+        ask(model)
+    assert not recwarn.list
+
+
 NOT_FINITE = [
     (lambda m: m.forward_dynamics(changed(Q, 7, np.nan), V), [r"q\[7\]", "'elbow.ry'", "is nan",
                                                               "give a finite number"]),

@@ -214,6 +214,7 @@ def test_a_run_says_when_it_passes_a_singular_configuration(tmp_path):
     assert saved.summary == result.summary
     assert singular.from_attrs(saved.data.attrs) == [found]
     np.testing.assert_array_equal(saved.data.constraint_force, result.data.constraint_force)
+    assert text in bough.simulate(windows(1), until=1.0, dt=1e-3, sample_rate=50, record=["state"]).summary
 
 
 @pytest.mark.parametrize("parameter", [{"v1.mass": [1.0, 1.0, 2.0]}, {"v1.at": [(1.0, 0, 0), (1.4, 0, 0), (1.0, 0, 0)]}])

@@ -5,11 +5,12 @@ Where bodies are and how they move, and what follows from it: energies, momenta,
 
 from dataclasses import astuple, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.compile.batch import Array, Batch, check_node, rows, workspace
+from bough.compile.batch import Array, Batch, check_answer, check_node, rows, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.flexible_tables import axial
@@ -104,6 +105,13 @@ class Bodies:
     def unbatched(self, result: Array) -> Array:
         """Without the batch axis, if one state was asked for."""
         return self.batch.unbatched(result)
+
+    def answer(self, name: str) -> Any:
+        """One of the quantities below, finite; of one state without the batch axis, and a float if it is one number."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = getattr(self, name)
+        check_answer(name.replace("_", " "), self.batch, found)
+        return float(found[0]) if self.batch.single and found.ndim == 1 else self.unbatched(found)
 
     # ---- mass: of a flexible body as its deformation has it ---------------------------------------------------------
     @cached_property

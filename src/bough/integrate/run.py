@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.compile.batch import call, group_parameters
 from bough.compile.layout import Floats

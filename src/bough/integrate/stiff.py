@@ -72,7 +72,7 @@ def passing_moment(run: Run, before: Floats, start: float, end: float, state_at:
     moment = start + find_moment(run.watch, before, start, end - start, lambda h: state_at(start + h))
     after = state_at(moment)
     run.passing = [i for i, watch in enumerate(run.watch) if crosses(watch, before, after)]
-    run.passed[:] = moment, 1.0
+    run.passed[:2] = moment, 1.0
     return moment
 
 

@@ -20,7 +20,6 @@ from bough.describe import System
 from bough.integrate.run import Trajectory
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
 from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
-from bough.results.singular import find_singular, to_attrs
 
 if TYPE_CHECKING:
     import xarray
@@ -99,7 +98,7 @@ def text_variable(dim: str, texts: Iterable[str], long_name: str = "") -> Variab
 
 
 def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
-    """The variables of these records with their coordinates; with loops, also where they are singular."""
+    """The variables of these records with their coordinates."""
     names, model = list(records), trajectory.model
     empty = {dim for dim, axis in AXES.items() if axis.optional and not list(axis.names(model))}
     wanted = {name: quantity for record in names for name, quantity in RECORDS[record].quantities.items()
@@ -109,8 +108,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     for name, quantity in wanted.items():
         array = continuous(values[name], axis=1) if quantity.dims[-1:] == ("quaternion",) else values[name]
         variables[name] = Variable((*leading, *quantity.dims), array if trajectory.batched else array[0], *quantity[1:3])
-    attrs = to_attrs(find_singular(trajectory)) if "loops" in names else {}
-    return Labeled(coordinates(trajectory, variables), variables, attrs)
+    return Labeled(coordinates(trajectory, variables), variables)
 
 
 def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Array]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from bough.progress import working
 from bough.results.dataset import Labeled, label, label_internal_loads
 from bough.results.quantities import RECORDS, select_records
 from bough.results.report import Facts, Report
-from bough.results.singular import ATTRS
+from bough.results.singular import ATTRS, find_singular, to_attrs
 
 if TYPE_CHECKING:
     import xarray
@@ -195,8 +195,13 @@ class Result(ShownResult):
             whole = label(self.trajectory, wanted)              # all that is recorded at once: one pass over the states
             for name in wanted:
                 variables = {key: whole.variables[key] for key in RECORDS[name].quantities if key in whole.variables}
-                self._cache[name] = Labeled(whole.coords, variables, whole.attrs)
+                self._cache[name] = Labeled(whole.coords, variables, self._singular)
         return self._cache[record]
+
+    @cached_property
+    def _singular(self) -> dict[str, Any]:
+        """Where the loops are singular, as attributes of the dataset: whatever is recorded."""
+        return to_attrs(find_singular(self.trajectory)) if self.system.loops else {}
 
     def internal_loads(
         self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child"

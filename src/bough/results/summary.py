@@ -86,7 +86,8 @@ def rows(report: Report) -> list[Row]:
     if "elements" in report.facts.record:
         found += _elements(report) + _limits(report)
     if "loops" in report.facts.record:
-        found += [("loops", _gaps(report)), *_passages(report)]
+        found.append(("loops", _gaps(report)))
+    found += _passages(report)
     if "state" in report.facts.record:
         found += _cut(_final(report), "joints", _MOST_JOINTS) + _cut(_tips(report), "flexible bodies", _MOST_JOINTS)
     return found
