@@ -72,7 +72,7 @@ class PythonControl:
                                  "torque in the description (0 will do)")
         if not np.isfinite(inputs.controls).all():
             entry = int(np.argwhere(~np.isfinite(inputs.controls))[0, 1])
-            name = [*model.names.v, *model.names.wheels][entry]
+            name = [*model.names.v, *model.names.wheels, *model.names.inputs][entry]
             torques = inputs.controls[:, entry].tolist()
             raise StateError(f"control returned {torques} for '{name}' at t = {t:.6g} s; return finite numbers")
 
@@ -130,7 +130,7 @@ class Trajectory:
     model: Model
     t: Floats                                       # (samples,)
     x: Floats                                       # (batch, samples, nx)  states: see `state`
-    u: Floats                                       # (batch, samples, nv + nw)  controls in force: joint torques | motor torques
+    u: Floats                                       # (batch, samples, nv + nw + ports)  controls in force: joint torques | motor torques | ports
     batched: bool                                   # False: one run was asked for
     parameters: Mapping[str, Floats] | None         # changes of parameters, one for each member
     method: str
