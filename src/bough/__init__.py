@@ -18,7 +18,7 @@ _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
                        "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench",
                        "TimeTable", "CentralGravity", "Simulation", "load", "json_schema", "Event", "Lock", "Release", "Prescribe",
-                       "Latch", "Stop"),
+                       "Latch", "Stop", "Input", "Output"),
     "bough.exchange.urdf": ("load_urdf",),
     "bough.flex": ("FlexibleBody", "beam", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),

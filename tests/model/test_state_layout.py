@@ -30,7 +30,7 @@ def test_views_are_views():
     state.v[:] = 0.0
     assert not x[:, 3:5].any()
     u = np.zeros((2, 20))
-    InputLayout(nv=2, nw=1, wrenches=1, loop_motions=2, callers=1).view(u).motors[:] = 1.0
+    InputLayout(nv=2, nw=1, n_ports=0, wrenches=1, loop_motions=2, rests=0, callers=1).view(u).motors[:] = 1.0
     assert np.flatnonzero(u[0]).tolist() == [2]
 
 

@@ -17,11 +17,12 @@ from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameter
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
-from bough.compile.loop_tables import free_rows
+from bough.compile.loop_tables import frame_attachment, free_rows
 from bough.compile.partition import Hinge, Partition, partition
+from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
-from bough.describe import CentralGravity, System, TimeTable
+from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.flex import FlexibleBody
 from bough.kernels.hinges import MODAL, NODE, REVOLUTE, WELD
@@ -77,6 +78,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     add("springs", *spring_rows(system, lay))
     add("wheels", *wheel_rows(system, parts, lay))
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
+    add("ports", *port_rows(system, lay))
     plan.put("angle runs", angle_runs(parts))
     plan.put("time tables", time_table_rows(time_tables))
     plan.put("holds", holds.rows)
@@ -91,7 +93,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.put("loops", fronts.loops)
     plan.put("junctions", fronts.junctions)
     plan.put("fronts", fronts.fronts)
-    add("elements", list(element_rows(lay.elements, pars.end, lay.elements_at)), [element.parameters for element in lay.elements])
+    rests = {name: lay.u + at for name, at in lay.rests.items()}
+    add("elements", list(element_rows(lay.elements, pars.end, lay.elements_at, rests)), [element.parameters for element in lay.elements])
     plan.put("clouds", [])                                              # see compile.switching
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
@@ -221,16 +224,25 @@ def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Num
 
 
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
-    """Described wrenches, then the caller's; those on bodies that are fixed to the ground move nothing."""
+    """Described wrenches, those of inputs, then the caller's; those on bodies that are fixed to the ground move nothing."""
     rows, pars = Rows(), Numbers()
-    placed = [(parts.attachment(w.body, w.node), w.frame == "world", w.at, lay.nv + lay.nw + 6*j)
-              for j, w in enumerate(system.wrenches.values())]
-    placed += [(parts.attachment(w.body, w.node), w.world, (0.0, 0.0, 0.0), lay.first_input + 6*j) for j, w in enumerate(inputs)]
-    for attachment, world, at, place in placed:
+    placed = [(w.place, w.frame == "world") for w in system.wrenches.values()]
+    placed += [(place, system.inputs[name].axes == "world") for name, place in placed_inputs(system).items()]
+    starts = [lay.inputs.wrench(j).start for j in range(len(placed))] + [lay.inputs.caller_wrench(j).start for j in range(len(inputs))]
+    placed += [(Frame(w.body, node=w.node), w.world) for w in inputs]
+    for (place, world), start in zip(placed, starts, strict=True):
+        attachment = frame_attachment(parts, place)
         if attachment.hinge:
-            rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + place, world=world))
-            pars.append(r.WRENCH_PARAMETERS.pack(c=attachment.turn, r=attachment.at + attachment.turn @ np.asarray(at)))
+            rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + start, world=world))
+            pars.append(r.WRENCH_PARAMETERS.pack(c=attachment.turn, r=attachment.at))
     return rows, pars
+
+
+def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
+    """What inputs are added to."""
+    found = list(feeds(system, lay.places, lay.inputs.ports.start, lay.inputs.wrench(len(system.wrenches)).start, lay.rests))
+    return ([r.PORT.row(source=lay.u + feed.source, target=lay.u + feed.target) for feed in found],
+            [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
 
 
 def time_table_rows(time_tables: TimeTables) -> Rows:
@@ -258,7 +270,7 @@ def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], Tim
     for j, wrench in enumerate(system.wrenches.values()):
         for part, vector in enumerate((wrench.moment, wrench.force)):
             for i in range(3):
-                put(lay.nv + lay.nw + 6*j + 3*part + i, vector if isinstance(vector, TimeTable) else vector[i], i)
+                put(lay.inputs.wrench(j).start + 3*part + i, vector if isinstance(vector, TimeTable) else vector[i], i)
     for j, motion in enumerate(lay.frees):
         put(lay.first_free + j, motion.torque)
     return constants, time_tables

@@ -16,6 +16,7 @@ from bough.compile.layout import Floats, Inputs, State
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import System
+from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import load_or_compile
@@ -93,6 +94,7 @@ class InputOptions(TypedDict, total=False):
     """What may come with a state: see `CompiledModel.batch`."""
     wrenches: Wrenches | None
     frame: str
+    inputs: Mapping[str, ArrayLike] | None
     t: ArrayLike
     wheels: ArrayLike | None
     motors: ArrayLike | None
@@ -188,6 +190,31 @@ def motor_rows(system: System, motors: ArrayLike, n: int) -> Floats:
             raise StateError(f"motors: a torque of {torques[:, j].max():g} N m for wheel '{wheel.name}', whose speed is held; "
                              "give 0, or give the wheel a torque in the description")
     return torques
+
+
+def port_values(system: System, inputs: Mapping[str, ArrayLike] | None) -> dict[str, Floats]:
+    """By input: its numbers (size,), or rows of them."""
+    if inputs is None:
+        return {}
+    if not isinstance(inputs, Mapping):
+        raise StateError(f"inputs is {inputs!r}; give a dict from the names of inputs to numbers")
+    found = {}
+    for name, value in inputs.items():
+        if name not in system.inputs:
+            known = f"; the inputs are {', '.join(system.inputs)}" if system.inputs else "; the system has none: declare it with System.input"
+            raise StateError(f"inputs: there is no input '{name}'{nearest(str(name), system.inputs) or known}")
+        given = array(f"input '{name}'", value, size := system.inputs[name].size)
+        found[name] = given.reshape(-1, 1) if size == 1 and given.ndim == 1 and given.size > 1 else given.reshape(given.shape or 1)
+    return found
+
+
+def port_rows(system: System, values: Mapping[str, Floats], n: int) -> Floats:
+    """(n, numbers of all inputs): zero where none is given."""
+    places = ports_of(list(system.inputs.values()))
+    found = np.zeros((n, sum(port.size for port in system.inputs.values())))
+    for name, value in values.items():
+        found[:, places[name]] = rows(f"input '{name}'", value, system.inputs[name].size, n, system.inputs[name].entries)
+    return found
 
 
 def wrench_rows(system: System, wrenches: Wrenches | None, frame: str, n: int) -> dict[tuple[str, str | None], Floats]:

@@ -18,6 +18,8 @@ from bough.compile.batch import (
     group_parameters,
     lanes_for,
     motor_rows,
+    port_rows,
+    port_values,
     rows,
     workspace,
     wrench_rows,
@@ -26,9 +28,11 @@ from bough.compile.cloud_tables import cloud_problem
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout
+from bough.compile.port_tables import feeds
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.part import coordinate_names, speed_names
+from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 
@@ -38,12 +42,14 @@ REST: Any = object()                # in the place of speeds: all are zero
 
 @dataclass(frozen=True)
 class Names:
-    """What each entry of q, v, tau and of the wheel speeds is."""
+    """What each entry of q, v, tau and of the wheel speeds is, and each number of the inputs and outputs."""
     q: tuple[str, ...]
     v: tuple[str, ...]
     bodies: tuple[str, ...]
     joints: tuple[str, ...]
     wheels: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 class CompiledModel:
@@ -75,7 +81,9 @@ class CompiledModel:
         self.names = Names(
             q=tuple(name for body in bodies for name in coordinate_names(body)),
             v=tuple(name for body in bodies for name in speed_names(body)),
-            bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels))
+            bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels),
+            inputs=tuple(name for port in system.inputs.values() for name in port.entries),
+            outputs=tuple(name for port in system.outputs.values() for name in port.entries))
         self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)
         self.nq, self.nv, self.nw, self.in_orbit = self.layout.nq, self.layout.nv, self.layout.nw, self.layout.in_orbit
         self.places = coordinate_places(system)
@@ -196,16 +204,31 @@ class CompiledModel:
         gravity = self.system.gravity
         return np.array([*gravity.position, *gravity.velocity] if isinstance(gravity, CentralGravity) else [])
 
+    def named_inputs(self, ports: Floats) -> dict[str, Floats]:
+        """By input, its numbers (..., size) out of those of all."""
+        return {name: ports[..., place] for name, place in ports_of(list(self.system.inputs.values())).items()}
+
+    @cached_property
+    def port_torques(self) -> Floats:
+        """(numbers of inputs, nv + nw): the torques along coordinates, and of motors, that units of them are."""
+        layout, found = self.input_layout, np.zeros((self.input_layout.n_ports, self.nv + self.nw))
+        rests = {name for name, port in self.system.inputs.items() if port.rest}
+        owners = [port.name for port in self.system.inputs.values() for _ in port.entries]
+        for source, target, factor in feeds(self.system, self.places, 0, layout.nu, {}):
+            if target < layout.ports.start and owners[source] not in rests:
+                found[source, target] = factor
+        return found
+
     def actuation(self, t: ArrayLike) -> Floats:
         """(nv + nw,): joint and motor torques of the description itself, constants and time tables, at t; rows for many."""
         times = np.asarray(t, float)
-        found = self.input_layout.view(described_inputs(self.tables, np.atleast_1d(times))).controls
+        found = described_inputs(self.tables, np.atleast_1d(times))[:, :self.nv + self.nw]
         return found if times.ndim else found[0]
 
     # ---- states ------------------------------------------------------------------------------------------------
     def batch(self, q: ArrayLike, v: ArrayLike = REST, tau: ArrayLike | None = None, *, wrenches: Wrenches | None = None,
               frame: str = "body", t: ArrayLike = 0.0, wheels: ArrayLike | None = None, motors: ArrayLike | None = None,
-              orbit: ArrayLike | None = None, keep_welds: bool = False) -> Batch:
+              orbit: ArrayLike | None = None, inputs: Mapping[str, ArrayLike] | None = None, keep_welds: bool = False) -> Batch:
         """Check one state or many, with their inputs, and make rows of them.
 
         Parameters
@@ -224,6 +247,8 @@ class CompiledModel:
             Wheel speeds relative to their bodies (those of the description, if not given) and motor torques, (nw,).
         orbit : array_like, optional
             Position and velocity of the mass center, (6,), with central gravity (that of the description, if not given).
+        inputs : mapping, optional
+            By input of the description, its number or numbers; zero, if not given.
         keep_welds : bool
             With tables that have a hinge for every joint, welds too.
         """
@@ -234,6 +259,8 @@ class CompiledModel:
         given = [array("q", q, self.nq), array("v", v, self.nv)]
         given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]
         given += [array(f"wrench on '{body}'", wrench, 6) for body, wrench in (wrenches or {}).items()]
+        ports = port_values(self.system, inputs)
+        given += ports.values()
         times = array("t", t, 1)
         n = max(times.size, *(len(np.atleast_2d(a)) for a in given))
         single = n == 1 and times.ndim == 0 and all(a.ndim <= 1 for a in given)
@@ -244,17 +271,17 @@ class CompiledModel:
         return self._with_inputs(
             np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,
             None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
-            None if motors is None else motor_rows(self.system, motors, n),
+            None if motors is None else motor_rows(self.system, motors, n), port_rows(self.system, ports, n),
             wrench_rows(self.system, wrenches, frame, n), frame, single, keep_welds)
 
     def changed(self, batch: Batch, *, wrenches: Mapping[tuple[str, str | None], Floats] | None = None, torques: bool = True,
                 keep_welds: bool = False) -> Batch:
         """The same states with other wrenches, with or without the joint torques, with or without a hinge for every weld."""
         loads = batch.wrenches if wrenches is None else wrenches
-        return self._with_inputs(batch.t, batch.state, batch.inputs.tau if torques else None, batch.inputs.motors, loads,
-                                 batch.frame, batch.single, keep_welds)
+        return self._with_inputs(batch.t, batch.state, batch.inputs.tau if torques else None, batch.inputs.motors,
+                                 batch.inputs.ports, loads, batch.frame, batch.single, keep_welds)
 
-    def _with_inputs(self, t: Floats, state: State, tau: Floats | None, motors: Floats | None,
+    def _with_inputs(self, t: Floats, state: State, tau: Floats | None, motors: Floats | None, ports: Floats,
                      wrenches: Mapping[tuple[str, str | None], Floats], frame: str, single: bool, keep_welds: bool) -> Batch:
         """States with the tables and the inputs that their wrenches and torques need."""
         places = tuple(InputWrench(body, node, frame == "world") for body, node in wrenches)
@@ -264,6 +291,7 @@ class CompiledModel:
             u[:, inputs.tau] = tau
         if motors is not None:
             u[:, inputs.motors] = motors
+        u[:, inputs.ports] = ports
         for i, wrench in enumerate(wrenches.values()):
             u[:, inputs.caller_wrench(i)] = wrench
         tables = self.tables_for(places, keep_welds)

@@ -1,6 +1,6 @@
 """Force elements as the numbers that `sweeps.elements` reads, and what they exert, by name."""
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -51,12 +51,14 @@ class CompiledElement:
     meet: int                   # where the paths of both to the root meet
     option: int
     parameters: NDArray[np.float64]
+    name: str = ""
 
 
 def compile_elements(system: System, partition: Partition) -> list[CompiledElement]:
     """All elements, in the order of `System.elements`."""
     places = CompiledPlaces(system, partition)
-    return [compile_element(partition, element.noun, element.table_entry(places)) for element in system.elements.values()]
+    return [replace(compile_element(partition, element.noun, element.table_entry(places)), name=name)
+            for name, element in system.elements.items()]
 
 
 def compile_element(partition: Partition, kind: str, entry: TableEntry) -> CompiledElement:
@@ -66,11 +68,11 @@ def compile_element(partition: Partition, kind: str, entry: TableEntry) -> Compi
     return CompiledElement(getattr(f, kind.upper()), b, a, meet, entry.option, parameters)
 
 
-def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int) -> Iterator[list[int]]:
-    """Rows of plan; the elements' numbers are in pars from `par_at` on, one after the other."""
+def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int, rests: Mapping[str, int]) -> Iterator[list[int]]:
+    """Rows of plan; the elements' numbers are in pars from `par_at` on, one after the other; `rests`: places in ws by line."""
     for j, e in enumerate(elements):
         yield r.ELEMENT.row(kind=e.kind, hinge=e.hinge, other=e.other, meet=e.meet, par=par_at,
-                            ws=ws_at + f.ELEMENT_OUT*j, more=e.option)
+                            ws=ws_at + f.ELEMENT_OUT*j, more=e.option, rest=rests.get(e.name, 0))
         par_at += e.parameters.shape[1]
 
 

@@ -1,9 +1,11 @@
 """What states and inputs are made of: the one place that knows the order of x and u.
 
     x = q | v | wheel speeds | orbit                    orbit: position and velocity of the mass center, with central gravity
-    u = tau | motors | wrenches | loop torques | caller's wrenches
+    u = tau | motors | ports | wrenches | loop torques | rests | caller's wrenches
 
-`wrenches` are those of the description, `loop torques` act along the free motions of loops, the caller's wrenches come with a call.
+`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches or rests. `wrenches`
+are those of the description, and of inputs that are forces or moments; `loop torques` act along the free motions of loops; `rests`
+change the lengths of lines; the caller's wrenches come with a call.
 
 Sizes of a model's vectors, and the places of everything in the workspace.
 """
@@ -21,6 +23,7 @@ from bough.compile.flexible_tables import modal_record_size, node_record_size, s
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
 from bough.compile.partition import Partition
+from bough.compile.port_tables import placed_inputs, rest_lines
 from bough.compile.sections import Sections
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
@@ -118,20 +121,23 @@ class State:
 class InputLayout:
     """Where the parts of u are; `callers`: how many wrenches come with each call.
 
-    >>> layout = InputLayout(nv=6, nw=2, wrenches=1, loop_motions=3, callers=2)
-    >>> layout.wrench(0), layout.caller_wrench(1), layout.nu
-    (slice(8, 14, None), slice(23, 29, None), 29)
+    >>> layout = InputLayout(nv=6, nw=2, n_ports=4, wrenches=1, loop_motions=3, rests=1, callers=2)
+    >>> layout.ports, layout.wrench(0), layout.caller_wrench(1), layout.nu
+    (slice(8, 12, None), slice(12, 18, None), slice(28, 34, None), 34)
     """
     nv: int
     nw: int
+    n_ports: int                # numbers of all inputs
     wrenches: int
     loop_motions: int
+    rests: int
     callers: int = 0
 
     @staticmethod
     def of(system: System, callers: int = 0) -> "InputLayout":
-        nv = sum(body.n_v for body in system.bodies.values())
-        return InputLayout(nv, len(system.wheels), len(system.wrenches), len(free_motions(system)), callers)
+        nv, inputs = sum(body.n_v for body in system.bodies.values()), system.inputs.values()
+        return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs),
+                           len(system.wrenches) + len(placed_inputs(system)), len(free_motions(system)), len(rest_lines(system)), callers)
 
     @cached_property
     def tau(self) -> slice:
@@ -143,30 +149,38 @@ class InputLayout:
 
     @cached_property
     def controls(self) -> slice:
-        """tau and motors: what a controller sets."""
-        return slice(0, self.nv + self.nw)
+        """tau, motors and ports: what laws set."""
+        return slice(0, self.nv + self.nw + self.n_ports)
+
+    @cached_property
+    def ports(self) -> slice:
+        return slice(self.nv + self.nw, self.controls.stop)
 
     def wrench(self, i: int) -> slice:
-        """The i-th wrench of the description."""
-        first = self.nv + self.nw + 6*i
+        """The i-th wrench of the description; those of inputs come behind."""
+        first = self.controls.stop + 6*i
         return slice(first, first + 6)
 
     @cached_property
     def loop_torques(self) -> slice:
-        first = self.nv + self.nw + 6*self.wrenches
+        first = self.controls.stop + 6*self.wrenches
         return slice(first, first + self.loop_motions)
 
     @cached_property
+    def line_rests(self) -> slice:
+        return slice(self.loop_torques.stop, self.loop_torques.stop + self.rests)
+
+    @cached_property
     def caller_wrenches(self) -> slice:
-        return slice(self.loop_torques.stop, self.nu)
+        return slice(self.line_rests.stop, self.nu)
 
     def caller_wrench(self, i: int) -> slice:
-        first = self.loop_torques.stop + 6*i
+        first = self.line_rests.stop + 6*i
         return slice(first, first + 6)
 
     @cached_property
     def nu(self) -> int:
-        return self.loop_torques.stop + 6*self.callers
+        return self.line_rests.stop + 6*self.callers
 
     def view(self, u: Floats) -> "Inputs":
         """The parts of inputs u (..., nu) by name; writing to them writes to u."""
@@ -186,6 +200,11 @@ class Inputs:
     @property
     def motors(self) -> Floats:
         return self.u[..., self.layout.motors]
+
+    @property
+    def ports(self) -> Floats:
+        """The numbers of all inputs."""
+        return self.u[..., self.layout.ports]
 
     @property
     def controls(self) -> Floats:
@@ -217,6 +236,7 @@ class Layout:
         self.first_free = given.loop_torques.start                     # where their torques start in u
         self.first_input = given.caller_wrenches.start                 # where the caller's wrenches start in u
         self.elements = compile_elements(system, parts)                # force elements
+        self.rests = {name: given.line_rests.start + i for i, name in enumerate(rest_lines(system))}       # in u, by line
 
         self.ws = ws = Sections("ws")
         ws.add("time", 2)
@@ -244,6 +264,7 @@ class Layout:
         wheels = {parts.attachment(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
         loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
         loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
+        loaded |= {frame_attachment(parts, frame).hinge for frame in placed_inputs(system).values()}
         loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
         loaded |= {frame_attachment(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}

@@ -19,6 +19,7 @@ from bough.describe.joint import (
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.describe.parts.event import Event, Latch, Lock, Prescribe, Release
 from bough.describe.parts.loop import Distance, Loop
+from bough.describe.parts.port import Input, Output
 from bough.describe.parts.stop import Stop
 from bough.describe.parts.wheel import Wheel
 from bough.describe.parts.wrench import Wrench
@@ -39,12 +40,14 @@ __all__ = [
     "Free",
     "Gimbal",
     "Harmonics",
+    "Input",
     "Joint",
     "Latch",
     "Lock",
     "Loop",
     "Mesh",
     "Move",
+    "Output",
     "Pieces",
     "Planar",
     "PointOnLine",

@@ -88,8 +88,8 @@ def write_frame(frame: Frame) -> str | dict[str, Any]:
     return frame.body if frame == Frame(frame.body) else frame.to_dict()
 
 
-_SCHEMA = {"anyOf": [{"type": "string", "minLength": 1}, Frame.model_json_schema()]}
-FrameField = Annotated[Frame, BeforeValidator(read_frame), PlainSerializer(write_frame), WithJsonSchema(_SCHEMA)]
+FRAME = {"anyOf": [{"type": "string", "minLength": 1}, Frame.model_json_schema()]}
+FrameField = Annotated[Frame, BeforeValidator(read_frame), PlainSerializer(write_frame), WithJsonSchema(FRAME)]
 
 
 # ---- body ------------------------------------------------------------------------------------------------------------------

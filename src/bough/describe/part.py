@@ -10,7 +10,7 @@ The names of coordinates and speeds, and what a name that an event or a stop giv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from bough.describe.base import Description
@@ -44,6 +44,9 @@ class SystemView(Protocol):
 
     @property
     def events(self) -> Mapping[str, Any]: ...
+
+    @property
+    def lines(self) -> Mapping[str, Any]: ...
 
     def of(self, kind: type[Kind]) -> Mapping[str, Kind]:
         """The parts of a kind by name."""
@@ -143,6 +146,46 @@ def speed_names(body: Body) -> tuple[str, ...]:
     ('ball.wx', 'ball.wy', 'ball.wz')
     """
     return (*_labeled(body, body.joint.dofs), *_modes(body))
+
+
+MODAL = "m kg^0.5"  # modes are mass-normalized
+FORCE_UNITS = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}  # along coordinates
+
+
+def speed_units(body: Body) -> list[str]:
+    """The units of a body's entries of v, times s.
+
+    >>> speed_units(Body("arm", joint="cylindrical"))
+    ['m', 'rad']
+    """
+    moves = len(body.joint.translations)
+    return ["m"] * moves + ["rad"] * (body.joint.n_v - moves) + [MODAL] * body.n_modes
+
+
+def coordinate_units(body: Body) -> list[str]:
+    """The units of a body's entries of q; those of a quaternion have none."""
+    moves, joint = len(body.joint.translations), body.joint
+    return ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves)) + [MODAL] * body.n_modes
+
+
+def entry_named(system: SystemView, name: str, names: Callable[[Body], tuple[str, ...]]) -> list[tuple[Body, int]]:
+    """The entries of bodies that a name stands for, one if all is well: an entry of `names` (`coordinate_names` or `speed_names`),
+    or the only one of a joint.
+
+    >>> from bough.describe.system import System
+    >>> arm = System("arm")
+    >>> _ = arm.body("boom", joint={"type": "revolute", "axis": "y"})
+    >>> entry_named(arm, "boom", speed_names) == entry_named(arm, "boom.ry", speed_names) == [(arm.bodies["boom"], 0)]
+    True
+    """
+    found = []
+    for body in system.bodies.values():
+        own = names(body)
+        if name in own:
+            found.append((body, own.index(name)))
+        elif name in (body.name, body.joint.name) and body.joint.n_v == 1:
+            found.append((body, 0))
+    return found
 
 
 class Target(NamedTuple):

@@ -21,7 +21,7 @@ from bough.describe.document import Document, DocumentHead, beside, in_folder
 from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
 from bough.describe.numeric import AxisLike, VectorLike, text
 from bough.describe.part import Kind, Part, SystemView
-from bough.describe.parts import PARTS, Event, Loop, Stop, Wheel, Wrench
+from bough.describe.parts import PARTS, Event, Input, Loop, Output, Stop, Wheel, Wrench
 from bough.describe.parts.event import Latch
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
@@ -144,6 +144,8 @@ class System:
         self.restorings: dict[str, Restoring] = {}
         self.buoyancies: dict[str, Buoyancy] = {}
         self.bushings: dict[str, Bushing] = {}
+        self.inputs: dict[str, Input] = {}
+        self.outputs: dict[str, Output] = {}
         self.settings: Simulation | None = None
         self.notes: tuple[str, ...] = ()  # remarks that go with it
         self._joint_owners: dict[str, str] = {}
@@ -291,6 +293,56 @@ class System:
     def bushing(self, name: str, *, a: Any, b: Any, stiffness: Any, damping: Any = (0.0, 0.0), rest: Any = None) -> Bushing:
         """Add a spring and a damper along all six motions of the frame `b` against the frame `a`; see Bushing."""
         return self._add(Bushing(name, a, b, stiffness, damping, rest))
+
+    def input(
+        self,
+        name: str,
+        *,
+        coordinate: str | None = None,
+        wheel: str | None = None,
+        force: Any = None,
+        moment: Any = None,
+        rest: str | None = None,
+        axis: AxisLike | None = None,
+        axes: str = "body",
+        label: str | None = None,
+    ) -> Input:
+        """Declare an input: a force or the like that comes from outside; see Input."""
+        return self._add(Input(name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, axis=axis,
+                               axes=axes, label=label))  # fmt: skip
+
+    def output(
+        self,
+        name: str,
+        *,
+        coordinate: str | None = None,
+        rate: str | None = None,
+        position: Any = None,
+        attitude: Any = None,
+        velocity: Any = None,
+        angular_velocity: Any = None,
+        acceleration: Any = None,
+        felt_acceleration: Any = None,
+        load: Any = None,
+        deflection: Any = None,
+        strain: str | None = None,
+        wheel: str | None = None,
+        tension: str | None = None,
+        energy: str | None = None,
+        momentum: str | None = None,
+        axes: Any = None,
+        component: str | int | None = None,
+        noise: float = 0.0,
+        quantum: float | None = None,
+        label: str | None = None,
+    ) -> Output:
+        """Declare an output: something that is measured; see Output."""
+        return self._add(Output(
+            name, coordinate=coordinate, rate=rate, position=position, attitude=attitude, velocity=velocity,
+            angular_velocity=angular_velocity, acceleration=acceleration, felt_acceleration=felt_acceleration, load=load,
+            deflection=deflection, strain=strain, wheel=wheel, tension=tension, energy=energy, momentum=momentum, axes=axes,
+            component=component, noise=noise, quantum=quantum, label=label,
+        ))  # fmt: skip
 
     @property
     def elements(self) -> dict[str, Element]:

@@ -61,11 +61,10 @@ def loads(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, An
 
 def _wrenches(frames: Frames) -> Iterator[Load]:
     model = frames.model
-    first, system = model.nv + model.nw, model.system
-    values = described_inputs(model.tables, frames.time)[:, first : first + 6 * len(system.wrenches)]
+    system, values = model.system, described_inputs(model.tables, frames.time)
     for k, (name, wrench) in enumerate(system.wrenches.items()):
         at = frame_place(system, wrench.place)
-        yield Load(name, "wrenches", at, "place" if wrench.frame == "body" else "world", values[:, 6 * k : 6 * k + 6])
+        yield Load(name, "wrenches", at, "place" if wrench.frame == "body" else "world", values[:, model.input_layout.wrench(k)])
 
 
 def _reactions(report: Report, frames: Frames) -> Iterator[Load]:

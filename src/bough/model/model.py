@@ -39,6 +39,7 @@ class Model(CompiledModel):
 
     - `wrenches`: a mapping from bodies, or (body, node) of flexible ones, to [moment, force] about the origin of its frame
     - `frame`: the axes of the wrenches, "body" or "world"
+    - `inputs`: a mapping from inputs of the description to their numbers; zero, if not given
     - `t`: the time, for time tables and prescribed motions; 0 if not given
     - `wheels`: (nw,) speeds of the wheels relative to their bodies; those of the description, if not given
     - `motors`: (nw,) motor torques of the wheels, on top of those of the description
@@ -126,7 +127,7 @@ class Model(CompiledModel):
         method : str, optional
             Another spelling of `dynamics`.
         **inputs
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
         Returns
         -------
@@ -158,7 +159,7 @@ class Model(CompiledModel):
         q, v, a : array_like
             Coordinates, speeds and accelerations v'.
         **inputs
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
         Returns
         -------
@@ -189,7 +190,7 @@ class Model(CompiledModel):
         tau : array_like, optional
             Joint torques: they matter where loops are closed; what they do not give, the loops must.
         **inputs
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
         Returns
         -------
@@ -253,7 +254,7 @@ class Model(CompiledModel):
             Coordinates or joints that are driven by torques which nobody knows; all others have tau and their springs, dampers and
             torques of the description.
         **inputs
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
         Examples
         --------
@@ -357,7 +358,7 @@ class Model(CompiledModel):
         whole : bool
             With joints kept whole.
         **inputs
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
         """
         tree = self.without_loops()
         from bough.analyze.operators.spatial_operators import operators_of

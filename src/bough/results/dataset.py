@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import holdable
 from bough.describe import System
+from bough.describe.part import FORCE_UNITS, coordinate_units, speed_units
 from bough.integrate.run import Trajectory
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
 from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     import xarray
 
 Array = NDArray[Any]
-MODAL = "m kg^0.5"  # modes are mass-normalized
-_FORCES = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}
 _PARAMETER_UNITS = {"mass": "kg", "com": "m", "at": "m", "inertia": "kg m^2"}
 
 
@@ -180,12 +179,9 @@ def _points(system: System) -> dict[str, Variable]:
 
 def entry_units(system: System) -> dict[str, list[str]]:
     """The unit of each entry of q, v, their accelerations, torques, and of what holds coordinates."""
-    q, v = list[str](), list[str]()
-    for body in system.bodies.values():
-        moves, joint = len(body.joint.translations), body.joint
-        v += ["m"] * moves + ["rad"] * (joint.n_v - moves) + [MODAL] * body.n_modes
-        q += ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves)) + [MODAL] * body.n_modes
-    forces = [_FORCES[unit] for unit in v]
+    q = [unit for body in system.bodies.values() for unit in coordinate_units(body)]
+    v = [unit for body in system.bodies.values() for unit in speed_units(body)]
+    forces = [FORCE_UNITS[unit] for unit in v]
     return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces,
             "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()]}  # fmt: skip
 

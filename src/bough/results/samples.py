@@ -149,6 +149,8 @@ class Samples:
         self.options: dict[str, Any] = {"t": rows.t}
         if model.nw:
             self.options |= {"wheels": self.wheels, "motors": inputs.motors}
+        if model.system.inputs:
+            self.options["inputs"] = model.named_inputs(inputs.ports)
         if model.in_orbit:
             self.options["orbit"] = self.orbit
 
@@ -164,8 +166,10 @@ class Samples:
 
     @cached_property
     def torques(self) -> Array:
-        """(rows, nv + nw) of joints and motors: those of the description and those of the controller."""
-        return np.asarray(self.rows.u + self.model.actuation(self.rows.t))
+        """(rows, nv + nw) of joints and motors: those of the description, of the controller and of inputs."""
+        inputs = self.model.input_layout.view(self.rows.u)
+        given = np.concatenate([inputs.tau, inputs.motors], axis=1) + inputs.ports @ self.model.port_torques
+        return np.asarray(given + self.model.actuation(self.rows.t))
 
     @cached_property
     def wheel_inertias(self) -> Array:

@@ -20,7 +20,7 @@ from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, ac
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_positions, vdot_motion
-from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
+from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
@@ -229,6 +229,7 @@ def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        gather_ports(lane, plan, pars_of(pars, group), ws)
         vdot_motion(lane, plan, pars_of(pars, group), ws, MOTION)
         scatter_positions(lane, plan, pars_of(pars, group), ws, read(plan, f.WS_MASS))
         apply_elements(lane, plan, pars_of(pars, group), ws)

@@ -57,6 +57,15 @@ def arm_of(lane, plan, pars, ws, k, at):
 
 
 @leaf
+def rest_change(lane, plan, ws, row):
+    """By how much inputs change the length of a line."""
+    at, change = read(plan, row + f.ELEMENT_REST), zero(lane)
+    if at:
+        change = load(lane, ws, at)
+    return change
+
+
+@leaf
 def apply_line(lane, plan, pars, ws, row):
     """Tension along the straight line between two points [B 20]; what can be slack never pushes."""
     p, meet = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET)
@@ -68,9 +77,10 @@ def apply_line(lane, plan, pars, ws, row):
     distance = sqrt(dot(d, d))
     n = scale(inverse_above(distance, 0.0), d)                              # no direction, no force
     stretch, rate = distance - read(pars, p + f.LINE_LENGTH), dot(n, sub(v_b, v_a))
-    tension, energy = stiffness*stretch + read(pars, p + f.LINE_DAMPING)*rate, 0.5*stiffness*stretch*stretch
+    pulled = stretch - rest_change(lane, plan, ws, row)                     # what an input takes in or gives out is its work
+    tension, energy = stiffness*pulled + read(pars, p + f.LINE_DAMPING)*rate, 0.5*stiffness*stretch*stretch
     if read(plan, row + f.ELEMENT_MORE):
-        tension, energy = where_positive(stretch, larger(tension, 0.0), 0.0), where_positive(stretch, energy, 0.0)
+        tension, energy = where_positive(pulled, larger(tension, 0.0), 0.0), where_positive(stretch, energy, 0.0)
     pull = scale(tension, n)
     add_body_wrench(lane, plan, ws, k_a, arm_a, (ZERO, pull))
     add_body_wrench(lane, plan, ws, k_b, arm_b, (ZERO, scale(-1.0, pull)))

@@ -8,10 +8,9 @@ gradient of that torque's potential makes, so that energy and angular momentum a
 
 The part of all external forces that accelerates the mass center goes to the orbit; the tree gets the rest.
 
-What acts on the tree besides joint torques of the caller: constants, time tables, springs, wheels, wrenches.
+What acts on the tree besides joint torques of the caller: constants, time tables, inputs, springs, wheels, wrenches.
 
-`u` = tau | motor torques | wrenches.  It starts as the caller's controls; constants, tables and springs are added to
-it.  Wheels, wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its
+`u` (see `compile.layout`) starts as the caller's controls; constants, tables, inputs and springs are added to it.  Wheels, wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its
 origin, in inertial axes), which every dynamics sweep subtracts.
 """
 
@@ -101,7 +100,7 @@ def piecewise(tables, at, pieces, t, t_piece):
 
 @leaf
 def gather_inputs(lane, plan, pars, tables, ws):
-    """u = controls, which are there already, + constants + time tables - springs and dampers.
+    """u = controls, which are there already, + constants + time tables + inputs - springs and dampers.
 
     Time comes as two numbers, t and a time inside the current step: where a table jumps at the end of a step, the
     step's last stage still belongs to the piece before the jump."""
@@ -114,6 +113,7 @@ def gather_inputs(lane, plan, pars, tables, ws):
             value = piecewise(tables, read(plan, row + f.TABLE_AT), read(plan, row + f.TABLE_PIECES),
                               get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
             put_lane(lane, ws, target, i, get_lane(lane, ws, target, i) + value)
+    gather_ports(lane, plan, pars, ws)
     for j in range(read(plan, f.N_SPRINGS)):
         row, p = read(plan, f.SPRINGS) + j*f.SPRING_ROW, read(plan, f.PAR_SPRINGS) + j*f.SPRING_PARS
         stretch = load(lane, ws, read(plan, row + f.SPRING_Q)) - read(pars, p + f.REST)
@@ -121,6 +121,14 @@ def gather_inputs(lane, plan, pars, tables, ws):
         if read(plan, row + f.SPRING_ACTS):
             force = read(pars, p + f.STIFFNESS)*stretch + read(pars, p + f.DAMPING)*rate
             accumulate(lane, ws, read(plan, row + f.SPRING_TAU), -force)
+
+
+@leaf
+def gather_ports(lane, plan, pars, ws):
+    """Add the inputs to what they act on: torques, motors, wrenches, rests of lines."""
+    for j in range(read(plan, f.N_PORTS)):
+        row, p = read(plan, f.PORTS) + j*f.PORT_ROW, read(plan, f.PAR_PORTS) + j*f.PORT_PARS
+        accumulate(lane, ws, read(plan, row + f.PORT_TARGET), read(pars, p + f.PORT_FACTOR)*load(lane, ws, read(plan, row + f.PORT_SOURCE)))
 
 
 @leaf

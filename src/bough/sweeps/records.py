@@ -38,7 +38,7 @@ HEADER = Record(
     Field("NV", "speeds v"),
     Field("N_WHEELS", "wheels"),
     Field("N_X", "length of x = q | v | wheel speeds | orbit"),
-    Field("N_U", "length of u = tau | motors | wrenches | torques in loops' joints | wrenches of the caller"),
+    Field("N_U", "length of u = tau | motors | ports | wrenches | torques in loops' joints | rests of lines | wrenches of the caller"),
     Field("IN_ORBIT", "central gravity: x ends with position and velocity of the mass center", codes=FLAG),
     Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
     Field("SPRINGS", "start in plan"),
@@ -46,6 +46,9 @@ HEADER = Record(
     Field("WHEELS", "start in plan"),
     Field("WRENCHES", "start in plan"),
     Field("N_WRENCHES", "wrenches"),
+    Field("PORTS", "start in plan: what inputs act on"),
+    Field("N_PORTS", "entries of u that inputs are added to"),
+    Field("PAR_PORTS", "start in pars"),
     Field("TABLES", "start in plan: time tables"),
     Field("N_TABLES", "time tables"),
     Field("PAR_INPUTS", "start in pars: constants of u"),
@@ -161,6 +164,12 @@ WRENCH = Record(
     Field("WRENCH_WORLD", "in world axes; no: in the body's", codes=FLAG),
     size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads, cloud")
 
+PORT = Record(
+    "port", "plan", "a number of an input is added to an entry of u",
+    Field("PORT_SOURCE", "the number", to="ws.u"),
+    Field("PORT_TARGET", "what it is added to", to="ws.u"),
+    size_name="PORT_ROW", prefix="PORT_", written="compile.assemble", read="sweeps.loads")
+
 LOOP = Record(
     "loop", "plan", "a closed loop",
     Field("LOOP_A", "hinge of the end a; 0: the ground", to="hinge"),
@@ -252,6 +261,7 @@ ELEMENT = Record(
     Field("ELEMENT_MEET", "of a line, where the paths of both to the root meet", to="hinge"),
     Field("ELEMENT_PAR", "its parameters", to="pars.elements", length=8, owned=True),
     Field("ELEMENT_WS", "what it exerts", to="ws.elements", length="element", owned=True),
+    Field("ELEMENT_REST", "of a line, by how much its length changes", to="ws.u", optional=True),
     Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
     size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements, cloud")
 
@@ -305,6 +315,11 @@ WRENCH_PARAMETERS = Record(
     Field("WRENCH_C", "from the axes that it is given in to the body's", (3, 3)),
     Field("WRENCH_R", "its point in the body", (3,), "m"),
     size_name="WRENCH_PARS", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads")
+
+PORT_PARAMETERS = Record(
+    "port", "pars", "a number of an input is added to an entry of u",
+    Field("PORT_FACTOR", "by which it is multiplied"),
+    size_name="PORT_PARS", prefix="PORT_", written="compile.assemble", read="sweeps.loads")
 
 LOOP_PARAMETERS = Record(
     "loop", "pars", "ends of a closed loop, in the bodies of their hinges",
@@ -604,6 +619,7 @@ SECTIONS = (                                                    # of each array 
     Section("springs", "plan", SPRING.meaning + "; those of stops come last", SPRING, "SPRINGS", "N_SPRINGS"),
     Section("wheels", "plan", WHEEL.meaning, WHEEL, "WHEELS", "N_WHEELS"),
     Section("wrenches", "plan", WRENCH.meaning, WRENCH, "WRENCHES", "N_WRENCHES"),
+    Section("ports", "plan", PORT.meaning, PORT, "PORTS", "N_PORTS"),
     Section("angle runs", "plan", ANGLE_RUN.meaning, ANGLE_RUN, "ANGLES", "N_ANGLES"),
     Section("time tables", "plan", TIME_TABLE.meaning, TIME_TABLE, "TABLES", "N_TABLES"),
     Section("holds", "plan", HOLD.meaning, HOLD, "HOLDS", "N_HOLDS"),
@@ -621,6 +637,7 @@ SECTIONS = (                                                    # of each array 
     Section("springs", "pars", SPRING_PARAMETERS.meaning, SPRING_PARAMETERS, "PAR_SPRINGS"),
     Section("wheels", "pars", WHEEL_PARAMETERS.meaning, WHEEL_PARAMETERS, "PAR_WHEELS"),
     Section("wrenches", "pars", WRENCH_PARAMETERS.meaning, WRENCH_PARAMETERS, "PAR_WRENCHES"),
+    Section("ports", "pars", PORT_PARAMETERS.meaning, PORT_PARAMETERS, "PAR_PORTS"),
     Section("locked inertias", "pars", LOCKED_PARAMETERS.meaning, LOCKED_PARAMETERS, "PAR_LOCKED"),
     Section("loops", "pars", LOOP_PARAMETERS.meaning, LOOP_PARAMETERS, "PAR_LOOPS"),
     Section("free motions", "pars", FREE_PARAMETERS.meaning, FREE_PARAMETERS, "PAR_FREES"),
@@ -635,8 +652,8 @@ SECTIONS = (                                                    # of each array 
     Section("x", "ws", "state: q | v | wheel speeds | orbit", None, "WS_X", aligned=True),
     Section("sines", "ws", "of angles in q, each as far behind its angle", None, "WS_SINES", aligned=True),
     Section("cosines", "ws", "of angles in q", None, "WS_COSINES", aligned=True),
-    Section("u", "ws", "inputs: tau | motors | wrenches | torques in loops' joints | wrenches of the caller", None, "WS_U",
-            unit="N m or N", aligned=True),
+    Section("u", "ws", "inputs: tau | motors | ports | wrenches | torques in loops' joints | rests of lines | wrenches of the caller", None,
+            "WS_U", unit="N m or N", aligned=True),
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
     Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),

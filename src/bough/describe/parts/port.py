@@ -1,0 +1,450 @@
+"""Ports: inputs, through which what is outside acts on a system, and outputs, through which it looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
+from pydantic_core.core_schema import ValidationInfo
+
+from bough.describe.base import Fault
+from bough.describe.body import FRAME, WORLD, Frame, FrameField, read_frame, write_frame
+from bough.describe.numeric import (
+    ABOVE_ZERO,
+    AT_LEAST_ZERO,
+    Axis,
+    AxisLike,
+    Text,
+    above_zero,
+    at_least_zero,
+    items,
+    letter,
+    shown,
+    text,
+    word,
+)
+from bough.describe.part import (
+    BESIDE,
+    FORCE_BESIDE,
+    FORCE_UNITS,
+    Attachment,
+    Finding,
+    Part,
+    SystemView,
+    coordinate_names,
+    coordinate_units,
+    entry_named,
+    listed,
+    speed_names,
+    speed_units,
+)
+from bough.errors import nearest
+
+XYZ = ("x", "y", "z")
+
+
+class Port(Part):
+    """An input or an output: a name, one target, and so many numbers."""
+
+    targets: ClassVar[tuple[str, ...]]          # of which exactly one is given
+    label: Text | None = None
+
+    @property
+    def kind(self) -> str:
+        """Which target it has."""
+        return next(name for name in self.targets if getattr(self, name) is not None)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """What its numbers are called; one that needs no name: ("",)."""
+        raise NotImplementedError
+
+    def units(self, system: SystemView) -> tuple[str, ...]:
+        """The unit of each."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return len(self.components)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The names of its numbers in the whole system.
+
+        >>> Input("push", force="bus").entries, Input("push", force="bus", axis="x").entries
+        (('push.x', 'push.y', 'push.z'), ('push',))
+        """
+        return tuple(f"{self.name}.{each}" if each else self.name for each in self.components)
+
+    def _check_targets(self) -> None:
+        given = [name for name in self.targets if getattr(self, name) is not None]
+        if not given:
+            raise Fault(self.targets[0], f"it has no target; give one of {', '.join(self.targets)}")
+        if len(given) > 1:
+            raise Fault(given[1], f"{' and '.join(given)} are given; give one of them, and the other its own {self.noun}")
+
+
+def ports_of(ports: Sequence[Port]) -> dict[str, slice]:
+    """Where the numbers of each are, if those of all stand in a row.
+
+    >>> ports_of([Input("push", force="bus"), Input("arm", coordinate="arm.ry")])
+    {'push': slice(0, 3, None), 'arm': slice(3, 4, None)}
+    """
+    found, at = {}, 0
+    for port in ports:
+        found[port.name] = slice(at, at + port.size)
+        at += port.size
+    return found
+
+
+def _entry_problem(system: SystemView, field: str, name: str, names: Any) -> Iterator[Finding]:
+    """What is wrong with the name of one entry of q or v."""
+    found = entry_named(system, name, names)
+    if len(found) == 1:
+        return
+    known = [entry for body in system.bodies.values() for entry in names(body)]
+    whole = [names(body)[: body.n_q - body.n_modes] for body in system.bodies.values() if name in (body.name, body.joint.name)]
+    if found:
+        wrong = f"may be of body {' and of '.join(repr(body.name) for body, _ in found)}; give their joints other names"
+    elif whole and whole[0]:
+        wrong = f"names a whole joint; name one of its coordinates: {', '.join(whole[0])}"
+    else:
+        wrong = f"names no coordinate of the system{nearest(name, known) or listed(known)}"
+    yield Finding(f"{field} {name!r} {wrong}", (field,))
+
+
+def _known(field: str, name: str, what: str, known: Sequence[str]) -> Iterator[Finding]:
+    if name not in known:
+        yield Finding(f"{field} {name!r} is no {what} of the system{nearest(name, known) or listed(known)}", (field,))
+
+
+def _place_problem(field: str, frame: Frame | None, why: str) -> Iterator[Finding]:
+    if frame is not None and frame.body == WORLD:
+        yield Finding(f"{field} is on the world, {why}; name a body", (field, "body"))
+
+
+# ---- inputs ----------------------------------------------------------------------------------------------------------------
+class Input(Port):
+    """A force or the like that comes from outside in every call, at every step: from a law, a user's loop, another program. It
+    is zero unless it is given. Exactly one target:
+
+    - `coordinate`: the force or torque along a coordinate ("arm.ry"; "arm", if its joint has no other; "boom.mode1")
+    - `wheel`: the torque of the motor of a driven wheel
+    - `force`, `moment`: on a body, or at a Frame (a point, a node of a flexible body); one number along `axis`, else three. `axes`
+      says whose axes these are: those of the "body" (of its frame) or of the "world"
+    - `rest`: by how much the length without force of a line changes, or that of the spring of a coordinate. Its potential energy
+      stays that about the rest of the description: the difference is work of the input
+
+    >>> Input("thruster", force=Frame("bus", at=(0, 0, -1)), axis="z")
+    Input('thruster', force=Frame(body='bus', at=(0.0, 0.0, -1.0)), axis=(0.0, 0.0, 1.0))
+    >>> Input("winch")
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: input 'winch': it has no target; give one of coordinate, wheel, force, moment, rest
+    """
+
+    noun: ClassVar[str] = "input"
+    key: ClassVar[str] = "inputs"
+    targets: ClassVar[tuple[str, ...]] = ("coordinate", "wheel", "force", "moment", "rest")
+    coordinate: Text | None = None
+    wheel: Text | None = None
+    force: FrameField | None = None
+    moment: FrameField | None = None
+    rest: Text | None = None
+    axis: Axis | None = None
+    axes: Annotated[Literal["body", "world"], BeforeValidator(lambda value: word(value, ("body", "world")))] = "body"
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        coordinate: str | None = None,
+        wheel: str | None = None,
+        force: Any = None,
+        moment: Any = None,
+        rest: str | None = None,
+        axis: AxisLike | None = None,
+        axes: str = "body",
+        label: str | None = None,
+    ) -> None:
+        super().__init__(name=name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, axis=axis,
+                         axes=axes, label=label)  # fmt: skip
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._check_targets()
+        for field, default in (("axis", None), ("axes", "body")):
+            if self.place is None and getattr(self, field) != default:
+                raise Fault(field, f"{field} is {shown(getattr(self, field))}, but only a force or a moment has one; leave it out")
+        return self
+
+    @property
+    def place(self) -> Frame | None:
+        """Where a force or a moment acts."""
+        return self.force or self.moment
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """x, y and z, or the one number that it is."""
+        return XYZ if self.place is not None and self.axis is None else ("",)
+
+    def units(self, system: SystemView) -> tuple[str, ...]:
+        """Of its target."""
+        if self.coordinate or (self.rest and self.rest not in system.lines):
+            [(body, entry)] = entry_named(system, self.coordinate or str(self.rest), speed_names)
+            unit = speed_units(body)[entry]
+            return (FORCE_UNITS[unit] if self.coordinate else unit,)
+        return ("m" if self.rest else "N" if self.force else "N m",) * self.size
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Where its force or moment acts."""
+        if self.place is None:
+            return ()
+        turning = "a moment" if self.moment else FORCE_BESIDE if any(self.place.at) else ""
+        return (Attachment(self.place.body, self.place.node, turning, self.kind),)
+
+    def check(self, system: SystemView) -> Iterator[Finding]:
+        """Its target must be there, and be able to take it."""
+        yield from _place_problem(self.kind, self.place, "which nothing moves")
+        if self.coordinate:
+            yield from _entry_problem(system, "coordinate", self.coordinate, speed_names)
+        if self.wheel:
+            yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
+            if self.wheel in system.wheels and not system.wheels[self.wheel].driven:
+                yield Finding(f"wheel {self.wheel!r} has its speed held; give the wheel a torque (0 will do), then its motor drives "
+                              "it", ("wheel",))  # fmt: skip
+        if self.rest and self.rest not in system.lines:
+            yield from self._spring_problem(system, self.rest)
+
+    def _spring_problem(self, system: SystemView, name: str) -> Iterator[Finding]:
+        found = entry_named(system, name, speed_names)
+        sprung = [body for body in system.bodies.values() if any(body.joint.stiffness or ())]
+        known = [*system.lines, *(entry for body in sprung for entry, k in zip(speed_names(body), body.joint.stiffness, strict=False) if k)]
+        if len(found) != 1:
+            yield Finding(f"rest {name!r} is no line and no coordinate with a spring{nearest(name, known) or listed(known)}", ("rest",))
+            return
+        [(body, entry)] = found
+        if entry >= body.joint.n_v or not (body.joint.stiffness or (0.0,) * body.joint.n_v)[entry]:
+            yield Finding(f"rest {name!r} has no spring; give its joint a stiffness, or make the input a coordinate's", ("rest",))
+
+    def nonconservative_effects(self) -> tuple[str, ...]:
+        """Always."""
+        return ("inputs",)
+
+    def external_effects(self) -> tuple[str, ...]:
+        """Of a force or a moment."""
+        return ("inputs",) if self.place is not None else ()
+
+    def load_line(self) -> str:
+        """Where it acts."""
+        target = self.place.label if self.place is not None else getattr(self, self.kind)
+        along = "" if self.axis is None else f" along {letter(self.axis) or shown(self.axis)}"
+        return f"input {self.name}: {self.kind} {'on' if self.place is not None else 'of'} {target}{along}"
+
+
+# ---- outputs ---------------------------------------------------------------------------------------------------------------
+LOAD = ("mx", "my", "mz", "fx", "fy", "fz")
+ENERGIES, MOMENTA = ("kinetic", "potential", "total"), ("angular", "linear")
+
+
+class Kind(NamedTuple):
+    """What the numbers of a kind of output are."""
+
+    components: tuple[str, ...] = ("",)
+    unit: str = ""                          # "" of those whose unit depends on what is measured
+    axes: str = ""                          # whose, unless it is said; "": it has no axes
+    at: str = ""                            # it is measured at a frame: what must turn with a node there ("-": nothing, at the node itself)
+    late: bool = False                      # it needs accelerations, which depend on the inputs at the same time
+
+
+KINDS = {
+    "coordinate": Kind(),
+    "rate": Kind(),
+    "position": Kind(XYZ, "m", "world", "-"),
+    "attitude": Kind(("x", "y", "z", "w"), "1", "world", "an attitude"),
+    "velocity": Kind(XYZ, "m/s", "world", "-"),
+    "angular_velocity": Kind(XYZ, "rad/s", "world", "an angular velocity"),
+    "acceleration": Kind(XYZ, "m/s^2", "world", "-", late=True),
+    "felt_acceleration": Kind(XYZ, "m/s^2", "world", "-", late=True),
+    "load": Kind(LOAD, "", "body", late=True),
+    "deflection": Kind(XYZ, "m", "body", "-"),
+    "strain": Kind(unit="J"),
+    "wheel": Kind(unit="rad/s"),
+    "tension": Kind(unit="N"),
+    "energy": Kind(unit="J"),
+    "momentum": Kind(XYZ, "", "world"),
+}
+
+
+def _axes(value: Any, info: ValidationInfo) -> str | Frame | None:
+    """"world", "body", "parent", the name of a body, or a frame."""
+    return value if value is None or (isinstance(value, str) and text(value)) else read_frame(value, info)
+
+
+def _cut(value: Any) -> str | tuple[str, ...] | None:
+    """A name, or several."""
+    if value is None or isinstance(value, str):
+        return None if value is None else text(value)
+    given = items(value)
+    if not given:
+        raise ValueError(f"is {shown(value)}; give the name of a joint, body or loop, or a list of such names")
+    return tuple(text(entry) for entry in given)
+
+
+def _component(value: Any) -> str | int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
+        raise ValueError(f"is {shown(value)}; give the name of a component (x, y, z) or its number, from 0 on")
+    return value
+
+
+_NAME = {"type": "string", "minLength": 1}
+AxesField = Annotated[str | Frame | None, BeforeValidator(_axes), PlainSerializer(lambda a: write_frame(a) if isinstance(a, Frame) else a),
+                      WithJsonSchema(FRAME | {"default": None})]  # fmt: skip
+CutField = Annotated[str | tuple[str, ...] | None, BeforeValidator(_cut),
+                     WithJsonSchema({"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]})]  # fmt: skip
+ComponentField = Annotated[str | int | None, BeforeValidator(_component),
+                           WithJsonSchema({"anyOf": [_NAME, {"type": "integer", "minimum": 0}]})]  # fmt: skip
+
+
+def _word_of(known: tuple[str, ...]) -> Any:
+    return Annotated[str, BeforeValidator(lambda value: word(value, known)), WithJsonSchema({"enum": list(known)})] | None
+
+
+class Output(Port):
+    """Something that is measured: by laws, a user's loop, another program, and in results. Exactly one target:
+
+    - `coordinate`, `rate`: an entry of q, or of v, by its name
+    - `position`, `velocity`, `angular_velocity`, `acceleration` (of a body, or at a Frame: a point, a node of a flexible body), and
+      `felt_acceleration`, which an accelerometer there shows: without gravity
+    - `attitude`: a quaternion [x, y, z, w]
+    - `load`: [moment, force] through a joint or loop, or each of a list of them that parts the system in two: see
+      `Model.internal_loads`
+    - `deflection`: of a node of a flexible body, from its undeformed place; `strain`: the strain energy of a flexible body
+    - `wheel`: speed of a wheel; `tension`: of a line
+    - `energy`: "kinetic", "potential" or "total"; `momentum`: "angular" (about the mass center) or "linear"
+
+    `axes` are those of the "world", of the "body" (of its frame), or of a body or Frame that is named. Without it they are the
+    world's; of a deflection its body's, and of a load its child's ("body"; or "parent"). `component` is one number of
+    several. A law sees it with `noise` (standard deviation) and in steps of `quantum`; results have it without.
+
+    >>> Output("tip", position=Frame("boom", node="tip"), component="z", noise=1e-4)
+    Output('tip', position=Frame(body='boom', node='tip'), component='z', noise=0.0001)
+    >>> Output("gyro", angular_velocity="bus", axes="body").components
+    ('x', 'y', 'z')
+    """
+
+    noun: ClassVar[str] = "output"
+    key: ClassVar[str] = "outputs"
+    targets: ClassVar[tuple[str, ...]] = tuple(KINDS)
+    coordinate: Text | None = None
+    rate: Text | None = None
+    position: FrameField | None = None
+    attitude: FrameField | None = None
+    velocity: FrameField | None = None
+    angular_velocity: FrameField | None = None
+    acceleration: FrameField | None = None
+    felt_acceleration: FrameField | None = None
+    load: CutField = None
+    deflection: FrameField | None = None
+    strain: Text | None = None
+    wheel: Text | None = None
+    tension: Text | None = None
+    energy: _word_of(ENERGIES) = None  # type: ignore[valid-type]
+    momentum: _word_of(MOMENTA) = None  # type: ignore[valid-type]
+    axes: AxesField = None
+    component: ComponentField = None
+    noise: Annotated[float, at_least_zero(""), AT_LEAST_ZERO] = 0.0
+    quantum: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
+
+    def __init__(self, name: str, **fields: Any) -> None:
+        super().__init__(name=name, **fields)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._check_targets()
+        kind, whole = KINDS[self.kind], self._whole
+        if self.axes is not None and not kind.axes:
+            raise Fault("axes", f"axes is {shown(self.axes)}, but a {self.kind} has no direction; leave it out")
+        if self.axes == "body" and self.kind in ("attitude", "momentum"):
+            raise Fault("axes", f"axes is 'body', but {self.kind} has no body of its own; name one, or leave it out")
+        if self.kind == "load" and self.axes not in (None, "world", "body", "parent"):
+            raise Fault("axes", f"axes is {shown(self.axes)}; of a load give body (those of the child), parent or world")
+        if self.component is not None and (len(whole) == 1 or self.component not in (*whole, *range(len(whole)))):
+            remedy = f"give one of {', '.join(whole)}, or its number" if len(whole) > 1 else "it is one number: leave it out"
+            raise Fault("component", f"component is {shown(self.component)}; {remedy}")
+        return self
+
+    @property
+    def _whole(self) -> tuple[str, ...]:
+        """All components, before one is chosen."""
+        if isinstance(self.load, tuple):
+            return tuple(f"{name}.{each}" for name in self.load for each in LOAD)
+        return KINDS[self.kind].components
+
+    @property
+    def chosen(self) -> slice:
+        """Which of all components it is."""
+        if self.component is None:
+            return slice(0, len(self._whole))
+        at = self.component if isinstance(self.component, int) else self._whole.index(self.component)
+        return slice(at, at + 1)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Those that are measured; one number needs no name."""
+        return self._whole if self.component is None else ("",)
+
+    @property
+    def place(self) -> Frame | None:
+        """Where it is measured, if it is at a place."""
+        return getattr(self, self.kind) if KINDS[self.kind].at else None
+
+    @property
+    def along(self) -> str | Frame:
+        """Whose axes it is given in: "world", "body", "parent", or a frame; "" if it has no direction."""
+        axes = self.axes or KINDS[self.kind].axes
+        return Frame(axes) if isinstance(axes, str) and axes not in ("world", "body", "parent", "") else axes
+
+    def units(self, system: SystemView) -> tuple[str, ...]:
+        """Of each component."""
+        if self.coordinate or self.rate:
+            [(body, entry)] = entry_named(system, self.coordinate or str(self.rate), coordinate_names if self.coordinate else speed_names)
+            return (coordinate_units(body)[entry] if self.coordinate else f"{speed_units(body)[entry]}/s",)
+        if self.load:
+            return tuple("N m" if each.rpartition(".")[2][0] == "m" else "N" for each in self._whole[self.chosen])
+        return (KINDS[self.kind].unit or {"angular": "N m s", "linear": "N s"}[str(self.momentum)],) * self.size
+
+    def late(self, system: SystemView) -> bool:
+        """Whether it needs accelerations or forces, so that it depends on the inputs at the same time."""
+        return KINDS[self.kind].late or (self.tension is not None and any(each.rest == self.tension for each in system.of(Input).values()))
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Where it is measured, and the frame whose axes are named."""
+        found = []
+        if self.place is not None:
+            turning = KINDS[self.kind].at.strip("-") or (BESIDE if any(self.place.at) else "axes" if self.along == "body" else "")
+            found.append(Attachment(self.place.body, self.place.node, "" if self.deflection else turning, self.kind))
+        if isinstance(self.along, Frame):
+            found.append(Attachment(self.along.body, self.along.node, "axes", "axes"))
+        return tuple(found)
+
+    def check(self, system: SystemView) -> Iterator[Finding]:
+        """What it measures must be there."""
+        yield from _place_problem(self.kind, self.place, "which does not move")
+        if self.coordinate:
+            yield from _entry_problem(system, "coordinate", self.coordinate, coordinate_names)
+        if self.rate:
+            yield from _entry_problem(system, "rate", self.rate, speed_names)
+        if self.wheel:
+            yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
+        if self.tension:
+            yield from _known("tension", self.tension, "line", list(system.lines))
+        for field, name in (("strain", self.strain), ("deflection", self.deflection and self.deflection.body)):
+            if name is not None and (field == "strain" or name in system.bodies):
+                yield from _known(field, name, "flexible body", [body.name for body in system.bodies.values() if body.n_modes])
+        if self.deflection is not None and (any(self.deflection.at) or self.deflection.node is None):
+            yield Finding("deflection is that of a node; give Frame(body, node=...) without at", ("deflection",))
+        for name in ([self.load] if isinstance(self.load, str) else self.load or []):
+            joints = [each for body in system.bodies.values() for each in (body.joint.name or body.name, body.name)]
+            yield from _known("load", name, "joint, body or loop", [*joints, *system.loops])
