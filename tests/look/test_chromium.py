@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.integrate.run import Occurrence
+from bough.integrate.trajectory import Occurrence
 from bough.results.samples import modal_coordinates
 from tests.support.result_runs import antenna, antenna_run, craft
 

@@ -11,7 +11,7 @@ from bough.bench.jsc_system import CASES, CHOICES, LAST, STEPS, jsc_case
 from bough.bench.setups import versions
 from bough.errors import BoughError
 from bough.integrate import integrate
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import counted, working
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from bough.bench.jsc_system import CASES
 from bough.errors import BoughError
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.results import Result
 from bough.results.panels import Panel, PanelRow, draw
 

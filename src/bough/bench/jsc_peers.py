@@ -8,7 +8,7 @@ from bough.bench.loops_bench import peer_calls
 from bough.bench.setups import ENGINES, States, forward_call
 from bough.bench.timing import interleaved
 from bough.describe import System
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.peers import installed
 

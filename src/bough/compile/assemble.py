@@ -37,11 +37,11 @@ TimeTables = list[tuple[int, NDArray[np.float64]]]                      # places
 
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
-                 keep_welds: bool = False) -> Tables:
+                 keep_welds: bool = False, law_states: int = 0) -> Tables:
     """The tables of a valid system; with a hinge for every weld and every node, if welds are kept."""
     nodes = used_nodes(system, inputs, every=keep_welds)
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
-    lay = Layout(system, parts, inputs)
+    lay = Layout(system, parts, inputs, law_states)
     constants, time_tables = gather_inputs(system, lay)
     data = Contents("tables")
     data.put("time tables", [pieces.ravel() for _, pieces in time_tables])
@@ -114,7 +114,7 @@ def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, consta
     """Sizes, and where sections start."""
     fronts = lay.ws.places["fronts"]
     return r.HEADER.row(
-        n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_u=lay.nu, in_orbit=lay.in_orbit,
+        n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_law_states=lay.law_states, n_u=lay.nu, in_orbit=lay.in_orbit,
         has_loads=bool(lay.slot), n_constants=lay.nu if constants.any() else 0, ws_mass=lay.ws.end, ws_size=lay.ws.end,
         n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
         **plan.header_entries(), **pars.header_entries(), **lay.ws.header_entries())

@@ -104,7 +104,7 @@ class CompiledModel:
         key = inputs, keep_welds
         if key not in self._tables:
             if key not in self._built:
-                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds)
+                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds, law_states=self.layout.law_states)
             self._tables[key] = switched(self._built[key], self.holds, self.contacts)
         return self._tables[key]
 
@@ -121,6 +121,14 @@ class CompiledModel:
         other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
         for name in ("tables", "free", "no_cloud"):
             other.__dict__.pop(name, None)
+        return other
+
+    def with_law_states(self, n: int) -> Self:
+        """The same model, in whose states x those of laws follow: for runs that integrate them."""
+        if not n:
+            return self
+        other = self.switched(self.holds, self.contacts)
+        other.layout, other._built = replace(self.layout, law_states=n), {}
         return other
 
     def without_loops(self) -> Self:
@@ -266,7 +274,7 @@ class CompiledModel:
         single = n == 1 and times.ndim == 0 and all(a.ndim <= 1 for a in given)
         state = self.layout.view(self.layout.pack(
             rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
-            self._orbit_rows(orbit, n)))
+            self._orbit_rows(orbit, n), np.zeros((n, self.layout.law_states))))
         check_quaternions(self.tables.parts, state.q)
         return self._with_inputs(
             np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,

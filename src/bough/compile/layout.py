@@ -1,6 +1,7 @@
 """What states and inputs are made of: the one place that knows the order of x and u.
 
-    x = q | v | wheel speeds | orbit                    orbit: position and velocity of the mass center, with central gravity
+    x = q | v | wheel speeds | orbit | laws             orbit: position and velocity of the mass center, with central gravity;
+                                                        laws: states of laws that are integrated with the mechanics
     u = tau | motors | ports | wrenches | loop torques | rests | caller's wrenches
 
 `ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches or rests. `wrenches`
@@ -45,16 +46,17 @@ class StateLayout:
     nv: int
     nw: int
     in_orbit: bool
+    law_states: int = 0
 
     @staticmethod
-    def of(system: System) -> "StateLayout":
+    def of(system: System, law_states: int = 0) -> "StateLayout":
         bodies = system.bodies.values()
         return StateLayout(sum(body.n_q for body in bodies), sum(body.n_v for body in bodies), len(system.wheels),
-                           isinstance(system.gravity, CentralGravity))
+                           isinstance(system.gravity, CentralGravity), law_states)
 
     @cached_property
     def nx(self) -> int:
-        return self.nq + self.nv + self.nw + 6*self.in_orbit
+        return self.laws.stop
 
     @cached_property
     def q(self) -> slice:
@@ -70,7 +72,11 @@ class StateLayout:
 
     @cached_property
     def orbit(self) -> slice:
-        return slice(self.wheels.stop, self.nx)
+        return slice(self.wheels.stop, self.wheels.stop + 6*self.in_orbit)
+
+    @cached_property
+    def laws(self) -> slice:
+        return slice(self.orbit.stop, self.orbit.stop + self.law_states)
 
     def view(self, x: Floats) -> "State":
         """The parts of states x (..., nx) by name; writing to them writes to x."""
@@ -83,7 +89,7 @@ class StateLayout:
     def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str]) -> str:
         """What an entry of x is, in words."""
         names = [*(f"q of '{n}'" for n in q_names), *(f"v of '{n}'" for n in v_names),
-                 *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6]
+                 *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit, *["a state of a law"]*self.law_states]
         return names[entry]
 
 
@@ -227,10 +233,11 @@ class InputWrench:
 class Layout:
     """Sizes, and places in the workspace."""
 
-    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench]):
+    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0):
         self.places = coordinate_places(system)                        # where each joint's q and v start
-        state, given = StateLayout.of(system), InputLayout.of(system, len(inputs))
+        state, given = StateLayout.of(system, law_states), InputLayout.of(system, len(inputs))
         self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
+        self.law_states = law_states
         self.nu, self.inputs = given.nu, given
         self.frees = free_motions(system)                              # motions of loops along which something acts
         self.first_free = given.loop_torques.start                     # where their torques start in u

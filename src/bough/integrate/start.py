@@ -9,11 +9,14 @@ from bough.compile.layout import Floats
 from bough.errors import StateError
 from bough.model import Model
 
-def initial_states(model: Model, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None, orbit0: ArrayLike | None,
-                   parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
+
+def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None,
+                   orbit0: ArrayLike | None, parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
     """(batch, nx) of initial states, and whether a batch was asked for."""
-    q = model.q0 if q0 is None else q0
-    v = model.v0 if v0 is None else v0
+    described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, np.zeros(model.layout.law_states))[None]
+    model.follow_motions(described, t)
+    q = model.state(described).q[0] if q0 is None else q0
+    v = model.state(described).v[0] if v0 is None else v0
     members = None if parameters is None else count_members(parameters)
     if members is not None and np.ndim(q) == 1 and np.ndim(v) == 1:
         q = np.tile(np.asarray(q, float), (members, 1))
@@ -22,7 +25,7 @@ def initial_states(model: Model, q0: ArrayLike | None, v0: ArrayLike | None, whe
         raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
     x = batch.x.copy()
     model.normalize_quaternions(x)
-    check_prescribed(model, x)
+    check_prescribed(model, x, t)
     if model.in_orbit and members is None:
         center(model, x)
     elif model.in_orbit:
@@ -36,10 +39,10 @@ def member_of(parameters: Mapping[str, ArrayLike] | None, member: int) -> dict[s
     return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
 
 
-def check_prescribed(model: Model, x: Floats) -> None:
+def check_prescribed(model: Model, x: Floats, t: float) -> None:
     """A state that is given must agree with what is prescribed, and locked coordinates must rest."""
     wanted = x.copy()
-    model.follow_motions(wanted, 0.0)
+    model.follow_motions(wanted, t)
     wrong = np.argwhere(np.abs(wanted - x) > 1e-9*np.maximum(1.0, np.abs(wanted)))
     if len(wrong):
         row, entry = wrong[0]

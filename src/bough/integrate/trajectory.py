@@ -1,7 +1,7 @@
 """What an integration leaves behind: sampled states, what happened, and how it went; and when samples are taken."""
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,7 @@ class Trajectory:
     assembled: str | None = None                    # what closing the loops changed in the state that was given
     events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
     spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
+    law_states: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))     # (batch, samples, n) of laws, integrated
 
     @property
     def state(self) -> State:

@@ -18,7 +18,7 @@ from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import holdable
 from bough.describe import System
 from bough.describe.part import FORCE_UNITS, coordinate_units, speed_units
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
 from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
 

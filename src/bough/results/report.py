@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bough import __version__
 from bough.describe import System
-from bough.integrate.run import Occurrence, Trajectory
+from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.model import Model
 from bough.results.dataset import Labeled
 

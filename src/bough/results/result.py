@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 import bough
 from bough.describe import System
 from bough.errors import StateError
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
 from bough.results.dataset import Labeled, label, label_internal_loads

@@ -29,7 +29,7 @@ from bough.errors import NotFiniteError
 from bough.flex import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
 from bough.integrate.compiled.loops import SAME
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
 

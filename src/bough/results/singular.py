@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.loop_constraints import POSITION, loop_terms
-from bough.integrate.run import Trajectory
+from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.sweeps.fronts import REDUNDANT
 

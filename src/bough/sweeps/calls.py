@@ -16,7 +16,7 @@ from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.blocks import load_rows, n_groups, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.composite import gather_wrench, mass_matrix_sweep
-from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_positions, vdot_motion
@@ -96,23 +96,12 @@ def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         accelerations(lane, plan, pars_of(pars, group), tables, ws, method, 0)
-        rates = read(plan, f.N_X) - read(plan, f.NQ)
+        rates = read(plan, f.N_X) - read(plan, f.NQ) - read(plan, f.N_LAW_STATES)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
         store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
 
 
 forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for method in (ORDER_N, DENSE, CLOUD))
-
-
-@kernel
-def state_derivative(sweep_table, plan, pars, tables, t, x, u, out, ws):
-    """out = x', by the three sweeps."""
-    align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
-    for group in range(n_groups(lane, x)):
-        load_state(lane, plan, tables, t, x, u, group, ws)
-        derivative(lane, plan, pars_of(pars, group), tables, ws, ORDER_N, 0)
-        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
 
 
 @kernel

@@ -60,7 +60,8 @@ def body_gravity(pars, k, locked, C, p, R):
 def apply_orbit(lane, plan, pars, ws):
     """Add gravity to the slots, less what moves the mass center; derivative of the orbit."""
     noinline()
-    at_R, at_rate = read(plan, f.WS_X) + read(plan, f.N_X) - 6, read(plan, f.WS_XDOT) + read(plan, f.N_X) - 6
+    orbit = read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 6
+    at_R, at_rate = read(plan, f.WS_X) + orbit, read(plan, f.WS_XDOT) + orbit
     positions, locked, R = read(plan, f.WS_POSITIONS), read(plan, f.PAR_LOCKED), load3(lane, ws, at_R)
     store(lane, ws, positions, ZERO)
     total = (zero(lane), zero(lane), zero(lane))
