@@ -23,8 +23,9 @@ _HOMES = {
     "bough.flex": ("FlexibleBody", "beam", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
     "bough.model": ("Model",),
-    "bough.integrate": ("controller",),
+    "bough.integrate": ("Law", "controller", "law"),
     "bough.simulation": ("simulate",),
+    "bough.simulator": ("Simulator",),
     "bough.results": ("Result", "open_result"),
     "bough.look": ("view",),
 }

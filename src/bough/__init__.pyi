@@ -54,7 +54,11 @@ from bough.flex import (
     from_matrices as from_matrices,
     solid as solid,
 )
-from bough.integrate import controller as controller
+from bough.integrate import (
+    Law as Law,
+    controller as controller,
+    law as law,
+)
 from bough.model import Model as Model
 from bough.model.compiler import compile_system as compile_system
 from bough.results import (
@@ -63,6 +67,7 @@ from bough.results import (
 )
 from bough.look import view as view
 from bough.simulation import simulate as simulate
+from bough.simulator import Simulator as Simulator
 
 __version__: str
 __all__: list[str]

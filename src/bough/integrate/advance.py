@@ -51,7 +51,7 @@ def go_on(run: Run, show: float) -> None:
         if run.passed[loops.PASSED_STEP]:
             if not pass_event(run, watchers, show):
                 return
-        elif stop > show + SAME*abs(show):
+        elif run.t < stop - SAME*abs(run.t):
             return
         run.forget()
         if handler is not None:

@@ -90,7 +90,7 @@ def run_adaptive(run: Run, stop: float, show: float) -> None:
     limits = np.array([stop, show, 1.0, *run.plan.tolerances, run.plan.max_step])
     run.load_kernel(lambda: call(kernel, *model, stepper, samples[:0], limits, carry[:1].copy(), run.scratch_rows(ONE), ws))
     while True:
-        clock, limits[loops.MOST_STEPS] = time.perf_counter(), size
+        clock, limits[loops.MOST_STEPS] = time.perf_counter(), size if run.budget is None else min(size, run.budget - run.steps)
         call(kernel, *model, stepper, samples, limits, carry, rows, ws)
         run.steps, run.rejected = int(carry[:, loops.TAKEN].sum()), int(carry[:, loops.REFUSED].sum())
         running = np.isnan(run.failed[:, 0])
@@ -103,6 +103,9 @@ def run_adaptive(run: Run, stop: float, show: float) -> None:
         if run.passed[loops.PASSED_STEP]:
             return
         if run.t >= stop or known == len(samples):
+            break
+        if run.steps == run.budget:
+            show = run.t
             break
         took = max(time.perf_counter() - clock, 1e-6)
         size = int(np.clip(size*CHUNK_SECONDS/took, 1, 10*size))

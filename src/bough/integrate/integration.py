@@ -36,16 +36,23 @@ class Integration:
                  rtol: float | None = None, atol: float | None = None, first_step: float | None = None, max_step: float | None = None,
                  dynamics: str = "auto", laws: Sequence[Any] = (), control: Any = None, control_period: float | None = None, seed: int = 0,
                  parameters: Mapping[str, ArrayLike] | None = None, stabilize: str | float | None = None,
-                 hold: Sequence[str] = ()) -> None:
-        check_options(method, dynamics, {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step})
+                 hold: Sequence[str] = (), x: Floats | None = None, batched: bool = True) -> None:
+        """`x`: rows of states that are known to be right, from which a run goes on, a batch or one."""
+        steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
+        check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
+        self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
+                        "control_period": control_period, "parameters": None if parameters is None else
+                        {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
         states = continuous_states(laws)
         extended = model.with_law_states(len(states))
         pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         chosen = stabilization(model, method, stabilize, hold)
-        x, self.batched = initial_states(extended, t0, q0, v0, wheels0, orbit0, parameters)
-        x[:, extended.layout.laws] = states
-        self.assembled = close_start(extended, x, hold, parameters)
+        self.batched, self.assembled = batched, None
+        if x is None:
+            x, self.batched = initial_states(extended, t0, q0, v0, wheels0, orbit0, parameters)
+            x[:, extended.layout.laws] = states
+            self.assembled = close_start(extended, x, hold, parameters)
         pars = stabilized(pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -65,11 +72,6 @@ class Integration:
 
         self.runs = [run(slice(i, i + 1), (i, len(x)), EventHandler(extended, member_of(parameters, i)))
                      for i in range(len(x))] if self.events else [run(slice(None), (0, 1), None)]
-
-    def record(self, times: Floats) -> None:
-        """Samples to take from here on."""
-        for run in self.runs:
-            run.extend(times[times > run.samples[run.done - 1] + 1e-12*abs(run.shown)] if run.done else times)
 
     def advance(self, until: float, progress: Progress | None = None) -> None:
         """Samples up to a time; what ends it early is noted."""
@@ -112,7 +114,8 @@ def integrate(model: Model, *, until: float, t0: float = 0.0, sample_rate: float
               **options: Any) -> Trajectory:
     """Integrate from t0 to `until`; see `bough.simulate`."""
     integration, sampling = begin(model, until=until, t0=t0, sample_rate=sample_rate, **options)
-    integration.record(sampling.times(until))
+    for run in integration.runs:
+        run.extend(sampling.times(until))
     integration.advance(until, progress)
     return check_whole(integration.trajectory(), until)
 

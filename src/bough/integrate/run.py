@@ -76,6 +76,7 @@ class Run:
     failure: str | None = None
     interrupted: bool = False
     begun: bool = False
+    budget: int | None = None                           # of adaptive steps, where somebody counts them
     compiled: float | None = None                       # when its kernels were loaded or compiled
     wall: float = 0.0                                   # s
 

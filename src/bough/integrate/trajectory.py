@@ -71,20 +71,24 @@ class Sampling:
     start: float
     period: float
 
-    def times(self, until: float) -> Floats:
-        """Up to the end, and the end itself.
+    def between(self, after: float, until: float) -> Floats:
+        """Those after a time, up to another.
+
+        >>> Sampling(1.0, 0.5).between(1.0, 2.2).tolist()
+        [1.5, 2.0]
+        """
+        first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
+        last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
+        return self.start + np.arange(first, last + 1)*self.period
+
+    def times(self, until: float, after: float = -np.inf) -> Floats:
+        """Those after a time up to the end, and the end itself.
 
         >>> Sampling(1.0, 0.5).times(2.2).tolist()
         [1.0, 1.5, 2.0, 2.2]
         """
-        last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
-        found = self.start + np.arange(last + 1)*self.period
-        return np.append(found, until) if until - found[-1] > 1e-9*self.period else np.append(found[:-1], until)
-
-    def on(self, t: float) -> bool:
-        """Whether a sample is due at t, not because the run ends there."""
-        n = (t - self.start)/self.period
-        return abs(n - np.rint(n)) <= 1e-9
+        found = self.between(after, until)
+        return np.append(found, until) if not len(found) or until - found[-1] > 1e-9*self.period else np.append(found[:-1], until)
 
 
 def choose_sampling(start: float, until: float, sample_rate: float | None, step: float | None) -> Sampling:

@@ -1,0 +1,75 @@
+"""What has to be kept of an integration to go on later, bit for bit: texts and numbers only, so that any file can hold it."""
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from bough.compile.hold_tables import Hold
+from bough.errors import StateError
+from bough.integrate.event_handler import EventHandler
+from bough.integrate.integration import Integration
+from bough.integrate.run import Run
+from bough.integrate.trajectory import Occurrence
+from bough.model import Model
+
+COUNTS = ("t", "shown", "steps", "rejected", "wall", "begun")
+ARRAYS = ("x", "u", "failed", "carry")
+
+
+def remember(integration: Integration) -> dict[str, Any]:
+    """All but the samples, and the laws themselves."""
+    return {"options": integration.options, "laws": integration.runs[0].laws.names, "batched": integration.batched,
+            "assembled": integration.assembled, "runs": [_run_memory(run) for run in integration.runs]}
+
+
+def recall(integration: Integration, memory: dict[str, Any]) -> None:
+    """Put an integration that was made anew, with the same options and laws, where the other one was."""
+    given, wanted = integration.runs[0].laws.names, memory["laws"]
+    if given != wanted:
+        raise StateError(f"the run had the laws {', '.join(wanted) or 'none'}, and {', '.join(given) or 'none'} are given; give the same ones, "
+                         "in the same order: a file cannot hold them")
+    integration.batched, integration.assembled = memory["batched"], memory["assembled"]
+    for run, kept in zip(integration.runs, memory["runs"], strict=True):
+        _recall_run(run, kept)
+
+
+def _run_memory(run: Run) -> dict[str, Any]:
+    return ({name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS}
+            | {"shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
+               "laws": [law.memory() for law in run.laws.sampled], "events": None if run.handler is None else _events_memory(run.handler)})
+
+
+def _recall_run(run: Run, kept: dict[str, Any]) -> None:
+    for name in COUNTS:
+        setattr(run, name, kept[name])
+    for name in ARRAYS:
+        getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
+    run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"])
+    run.laws.base[:] = np.reshape(kept["base"], run.laws.base.shape)
+    for law, memory in zip(run.laws.sampled, kept["laws"], strict=True):
+        law.recall(memory)
+    if run.handler is not None:
+        _recall_events(run.handler, kept["events"])
+        run.use(run.handler.model)
+
+
+def _held(model: Model) -> dict[str, Any]:
+    return {"holds": {name: asdict(hold) for name, hold in model.holds.items()}, "contacts": list(model.contacts)}
+
+
+def _holding(model: Model, kept: dict[str, Any]) -> Model:
+    return model.switched({name: Hold(**hold) for name, hold in kept["holds"].items()}, kept["contacts"])
+
+
+def _events_memory(handler: EventHandler) -> dict[str, Any]:
+    return {"now": _held(handler.model), "fired": sorted(handler.fired), "log": [event.to_mapping() for event in handler.log],
+            "spans": [(t, _held(model)) for t, model in handler.spans]}
+
+
+def _recall_events(handler: EventHandler, kept: dict[str, Any]) -> None:
+    model = handler.model
+    handler.model, handler.fired = _holding(model, kept["now"]), set(kept["fired"])
+    handler.log = [Occurrence.from_mapping(event) for event in kept["log"]]
+    handler.spans = [(t, _holding(model, span)) for t, span in kept["spans"]]

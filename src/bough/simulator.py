@@ -1,0 +1,364 @@
+"""The user owns the loop: a model, its state in time, its inputs and outputs."""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.compile.batch import lanes_for, linked
+from bough.compile.layout import Floats, State
+from bough.describe import System
+from bough.errors import SimulationError, StateError, nearest
+from bough.integrate.compiled import loops
+from bough.integrate.compiled.loops import SAME
+from bough.integrate.compiled.stepping import FIXED
+from bough.integrate.integration import Integration
+from bough.integrate.laws import input_entries
+from bough.integrate.run import STIFF
+from bough.integrate.trajectory import Sampling, positive
+from bough.model import Model
+from bough.results import Result
+
+AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
+
+
+class InputValues(MutableMapping[str, Any]):
+    """Inputs by name: what is set acts from now on, until it is set anew; what laws give is added."""
+
+    def __init__(self, sim: Simulator) -> None:
+        self._sim, self._entries = sim, input_entries(sim.model)
+
+    def _entry(self, name: str) -> list[int]:
+        if name not in self._entries:
+            known = ", ".join(self._entries) or "none: declare it with System.input"
+            raise StateError(f"u: there is no input '{name}'{nearest(str(name), self._entries) or f'; there are {known}'}")
+        return self._entries[name]
+
+    def __getitem__(self, name: str) -> Any:
+        """What acts now."""
+        return self._sim._shaped(np.concatenate([run.u for run in self._sim._runs])[:, self._entry(name)])
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        sim, entries = self._sim, self._entry(name)
+        try:
+            given = np.asarray(value, float)
+            rows = np.broadcast_to(given.reshape(-1, 1) if len(entries) == 1 and given.ndim == 1 else given, (sim.rows, len(entries)))
+        except (TypeError, ValueError):
+            wanted = f"{len(entries)} number{'s'*(len(entries) > 1)}" + ", or rows of them"*sim.batched
+            raise StateError(f"u['{name}'] is {value!r}; give {wanted}") from None
+        if not np.isfinite(rows).all():
+            raise StateError(f"u['{name}'] is {value!r}; give finite numbers")
+        sim._set_inputs(name, entries, rows)
+
+    def __delitem__(self, name: str) -> None:
+        self[name] = np.zeros(len(self._entry(name)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"Inputs({', '.join(f'{name}={self[name]}' for name in self._sim.model.system.inputs)})"
+
+
+class OutputValues(Mapping[str, Any]):
+    """Outputs by name, at the present time."""
+
+    def __init__(self, sim: Simulator) -> None:
+        self._sim = sim
+
+    def __getitem__(self, name: str) -> Any:
+        known = self._sim.model.system.outputs
+        if name not in known:
+            there = ", ".join(known) or "none: declare it with System.output"
+            raise StateError(f"y: there is no output '{name}'{nearest(str(name), known) or f'; there are {there}'}")
+        return self._sim._output(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sim.model.system.outputs)
+
+    def __len__(self) -> int:
+        return len(self._sim.model.system.outputs)
+
+    def __repr__(self) -> str:
+        return f"Outputs({', '.join(f'{name}={self[name]}' for name in self)})"
+
+
+class Simulator:
+    """A model on its way through time, step by step.
+
+    Parameters
+    ----------
+    model : Model or System
+    method, dt, rtol, atol, first_step, max_step, dynamics, parameters, stabilize, hold
+        As `simulate` takes them; method and dt are those of the system's settings, if not given.
+    q0, v0, wheels0, orbit0 : array_like, optional
+        The initial state; a leading axis makes a batch, whose states go in SIMD lanes.
+    t0 : float
+        The initial time [s].
+    laws, control, control_period, seed
+        Laws, as `simulate` takes them.
+    sample_rate : float, optional
+        Samples per second that `result()` has; every step, if not given.
+    record : str or iterable of str, optional
+        What `result()` has of them; see `simulate`.
+
+    Attributes
+    ----------
+    t : float
+        The time [s].
+    state : State
+        Its parts are q, v, wheels and orbit.
+    u, y : mapping
+        Inputs, which can be set, and outputs, by name.
+
+    Examples
+    --------
+    >>> import bough
+    >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+    >>> motor = s.input("motor", coordinate="bob.ry")
+    >>> sim = bough.Simulator(s, method="rk4", dt=1e-3)
+    >>> sim.u["motor"] = 5.0
+    >>> sim.step(100)
+    >>> sim.advance(until=0.5)
+    >>> print(f"{sim.t:.3f} s: {sim.state.q[0]:.6f} rad")
+    0.500 s: 0.258...
+    """
+
+    def __init__(self, model: Model | System, *, method: str | None = None, dt: float | None = None, t0: float = 0.0,
+                 sample_rate: float | None = None, record: Any = None, **options: Any) -> None:
+        compiled = model.compile() if isinstance(model, System) else model
+        settings = compiled.system.settings
+        method = method or (settings.method if settings is not None else "rk4")
+        if dt is None and settings is not None and method in FIXED:
+            dt = settings.dt
+        self.model, self._record = compiled, record
+        self._options = {"method": method, "dt": dt, "t0": t0} | options
+        self._sample_rate = sample_rate
+        self._begin(Integration(compiled, **self._options))
+
+    def _begin(self, integration: Integration) -> None:
+        self._integration, self._runs = integration, integration.runs
+        self.batched, self.rows = integration.batched, sum(len(run.x) for run in self._runs)
+        self.method, self.dt = integration.plan.method, integration.plan.dt
+        period = 1.0/positive("sample_rate", self._sample_rate, "samples a second") if self._sample_rate is not None else self.dt
+        self._sampling = None if period is None else Sampling(integration.start, period)
+        self._limit = self._at = 0                                  # steps, from the start: up to which the short way is open
+        self.u, self.y = InputValues(self), OutputValues(self)
+        self._measured: tuple[Any, dict[str, Any]] = (None, {})
+
+    # ---- going on ---------------------------------------------------------------------------------------------------
+    @property
+    def t(self) -> float:
+        """The time [s]."""
+        return self._integration.start + self._at*self.dt if self._limit else min(run.shown for run in self._runs)   # type: ignore[operator]
+
+    def step(self, n: int = 1) -> None:
+        """Go on by n steps of the method.
+
+        Raises
+        ------
+        SimulationError
+            If the motion diverges; its `result` holds what was recorded.
+        """
+        if self._at + n <= self._limit and n > 0:
+            self._short_step(n)
+            return
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise StateError(f"step: n is {n!r}; give a number of steps, 1 or more")
+        if self.method in STIFF:
+            raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, euler-cromer, dopri5")
+        self._leave_short_way()
+        if self.dt is None:
+            self._adaptive_steps(n)
+            return
+        self._enter_short_way(n)
+        if self._at + n <= self._limit:
+            self._short_step(n)
+        else:
+            self._leave_short_way()
+            start = self._integration.start
+            self._go_to(float(start + (np.floor((self.t - start)/self.dt*(1.0 + SAME)) + n)*self.dt))
+
+    def advance(self, until: float) -> None:
+        """Go on to a time [s]; what it is inside of, a step or a period of a law, goes on from there later as if nothing had happened."""
+        self._leave_short_way()
+        if not until > self.t:
+            raise StateError(f"advance: until is {until!r}, and it is t = {self.t:.6g} s already; give a later time")
+        self._go_to(float(until))
+
+    def _go_to(self, until: float) -> None:
+        for run in self._runs:
+            run.extend(np.array([until]) if self._sampling is None else
+                       self._sampling.between(run.samples[run.done - 1] if run.done else -np.inf, until))
+        self._integration.advance(until)
+        self._check()
+
+    def _adaptive_steps(self, n: int) -> None:
+        if len(self._runs[0].x) > 1 or self._sampling is not None:
+            why = "the states of a batch have steps of their own" if self._sampling is None else "samples are taken by rate, not by step,"
+            raise StateError(f"step: {why} with '{self.method}'; use advance(until=...), or rk4")
+        for run in self._runs:
+            for _ in range(n):
+                run.budget = run.steps + 1
+                while run.steps < run.budget and not run.failure:
+                    self._integration.advance(np.inf)
+                run.budget = None
+                run.extend(np.array([run.t]))
+                run.record(run.done, slice(None), run.x)
+        self._check()
+
+    def _check(self) -> None:
+        failure = self._integration.failure
+        if failure:
+            raise SimulationError(f"system '{self.model.system.name}': {failure}", self.result())
+
+    # ---- the short way: fixed steps without anything between them ----------------------------------------------------
+    def _short_step(self, n: int) -> None:
+        """One call of the compiled loop."""
+        row, at = self._grid[0], self._at + n
+        row[loops.BEGIN], row[loops.STOP] = self._at, at
+        self._kernel(*self._arguments)
+        self._at = at
+        if self._clock[loops.REACHED] != row[loops.ORIGIN] + at*row[loops.LENGTH]:
+            self._leave_short_way()
+            self._check()
+
+    def _enter_short_way(self, n: int) -> None:
+        """Where nothing happens for some steps, a step is one call of the compiled loop."""
+        run, start, dt = self._runs[0], self._integration.start, self.dt or 0.0
+        at = int(np.rint((run.t - start)/dt))
+        if not run.begun or run.handler is not None or run.t != start + at*dt or run.shown_x is not run.x or self._project_samples():
+            return
+        run.prepare()
+        stop, ahead = run.next_stop(), max(n, AHEAD, min(run.done, MOST_AHEAD))
+        last = at + ahead if stop == np.inf else min(at + ahead, int(np.floor((stop - start)/dt*(1.0 - SAME))))
+        if last < at + n:
+            return
+        if self._sampling is not None:
+            run.extend(self._sampling.between(run.samples[run.done - 1] if run.done else -np.inf, start + last*dt))
+        model, stepper, rows, ws = run.arguments(lanes_for(len(run.x)))
+        self._grid, self._kernel = np.array([[start, dt, at, at]], float), loops.FIXED[run.resolved]
+        self._arguments = linked(*model, stepper, self._grid, run.samples, rows, ws)
+        self._clock, self._at, self._limit = run.clock, at, last
+        self._clock[:] = run.done, np.inf, run.t
+
+    def _project_samples(self) -> bool:
+        return self._integration.plan.projects and self.method != "rk4"
+
+    def _leave_short_way(self) -> None:
+        """Tell the run how far it is."""
+        if self._limit:
+            run = self._runs[0]
+            t = float(self._clock[loops.REACHED])
+            run.steps += int(np.rint((t - run.t)/(self.dt or 1.0)))
+            run.t = run.shown = t
+            run.done, self._limit = int(self._clock[loops.NEXT_SAMPLE]), 0
+            run.samples = run.samples[:run.done]
+            run.note_failure()
+
+    # ---- state, inputs, outputs --------------------------------------------------------------------------------------
+    @property
+    def x(self) -> Floats:
+        """(rows, nx) states at the present time."""
+        found = self._runs[0].shown_x if len(self._runs) == 1 else np.concatenate([run.shown_x for run in self._runs])
+        return np.array(found[:, :self.model.layout.nx])
+
+    @property
+    def state(self) -> State:
+        """q, v, wheels and orbit at the present time; of a batch, rows of them."""
+        x = self.x
+        return self.model.state(x if self.batched else x[0])
+
+    def _shaped(self, values: Floats) -> Any:
+        """Rows (rows, size) as a user sees them: a number where there is one."""
+        found = values[:, 0] if values.shape[1] == 1 else values
+        return found if self.batched else (found[0].copy() if found.ndim > 1 else float(found[0]))
+
+    def _set_inputs(self, name: str, entries: list[int], values: Floats) -> None:
+        at = 0
+        for run in self._runs:
+            if run.laws.late & set(entries):
+                raise StateError(f"u['{name}'] is set by a compiled law at every stage; give the system another input")
+            n, short = len(run.x), self._limit
+            if not short:
+                self._settle(run)
+            run.laws.base[:, entries] = values[at:at + n]
+            run.laws.put(run.u)
+            at += n
+        self._measured = (None, {})
+
+    def _settle(self, run: Any) -> None:
+        """What is set acts from the present time on: a step ends here."""
+        if run.shown_x is not run.x:
+            run.x[:], run.t, run.shown_x = run.shown_x, run.shown, run.x
+            run.carry[:, loops.TIME] = run.t
+        run.forget()
+
+    def _output(self, name: str) -> Any:
+        if self._measured[0] != self.t:
+            self._measured = (self.t, {})
+        if name not in self._measured[1]:
+            self._measured[1].update(self._measure([name]))
+        return self._measured[1][name]
+
+    def _measure(self, names: Sequence[str]) -> dict[str, Any]:
+        layout, u = self.model.input_layout, np.concatenate([run.u for run in self._runs])
+        state, inputs = self.model.state(self.x), layout.view(u)
+        found = self.model.outputs(state.q, state.v, inputs.tau, names=names, t=self.t, inputs=self.model.named_inputs(inputs.ports),
+                                   **self.model.state_options(state, inputs))
+        return {name: self._shaped(values.reshape(self.rows, -1)) for name, values in found.items()}
+
+    # ---- results -----------------------------------------------------------------------------------------------------
+    def result(self) -> Result:
+        """What was recorded so far."""
+        self._leave_short_way()
+        for run in self._runs:
+            if not run.begun:
+                run.extend(np.array([run.start]))
+                run.begin()
+        return Result(self._integration.trajectory(), self._record)
+
+    def reset(self, **options: Any) -> None:
+        """Back to the start; what is given (q0, v0, wheels0, orbit0, t0, seed, parameters) replaces what the simulator was made with.
+
+        Inputs are zero again, laws and events begin anew, samples are dropped."""
+        known = ("q0", "v0", "wheels0", "orbit0", "t0", "seed", "parameters")
+        for name in options:
+            if name not in known:
+                raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+        self._options |= options
+        self._begin(Integration(self.model, **self._options))
+
+    def realtime(self, until: float, *, period: float, speed: float = 1.0) -> Iterator[float]:
+        """Go on in step with the clock on the wall: each period of simulated time takes period/speed seconds.
+
+        Yields the time after each period, when it is due; `lateness` holds by how much each was late [s].
+
+        Parameters
+        ----------
+        until : float
+            The end [s].
+        period : float
+            Seconds of simulated time between two yields.
+        speed : float
+            Simulated seconds in a second.
+        """
+        positive("period", period, "seconds")
+        positive("speed", speed, "simulated seconds in a second")
+        self.lateness: list[float] = []
+        begin, first, n = time.perf_counter(), self.t, 0
+        while self.t < until*(1.0 - SAME):
+            n += 1
+            self.advance(min(first + n*period, until))
+            due = begin + (self.t - first)/speed
+            while (left := due - time.perf_counter()) > 0.0:
+                time.sleep(left if left < 2e-3 else left - 1e-3)
+            self.lateness.append(time.perf_counter() - due)
+            yield self.t
