@@ -35,7 +35,20 @@ class DescriptionError(BoughError, ValueError):
 
     def __init__(self, problems: str | Sequence[Problem]) -> None:
         self.problems = [Problem(problems)] if isinstance(problems, str) else list(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__(listing(self.problems))
+
+
+SHOWN = 20                          # problems that a message lists
+
+
+def listing(problems: Sequence[Problem]) -> str:
+    """The problems line by line, and how many more there are.
+
+    >>> listing([Problem(f"{i} is odd") for i in range(1, 49, 2)]).splitlines()[-1]
+    '... and 4 more'
+    """
+    more = [f"... and {len(problems) - SHOWN:,} more"] if len(problems) > SHOWN else []
+    return "\n".join([*map(str, problems[:SHOWN]), *more])
 
 
 class ModelError(BoughError, ValueError):
@@ -62,6 +75,9 @@ class SimulationError(BoughError, RuntimeError):
         self.result = result
 
 
+_WORD = 100                         # characters of a word that are compared
+
+
 def nearest(word: Any, known: Iterable[str]) -> str:
     """The known word that was probably meant, as the tail of a message, or nothing.
 
@@ -70,5 +86,5 @@ def nearest(word: Any, known: Iterable[str]) -> str:
     >>> nearest("zebra", ["name", "mass", "com"])
     ''
     """
-    close = get_close_matches(str(word), list(known), n=1, cutoff=0.6)
+    close = get_close_matches(str(word)[:_WORD], list(known), n=1, cutoff=0.6)
     return f", did you mean {close[0]!r}?" if close else ""

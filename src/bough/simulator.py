@@ -140,15 +140,19 @@ class Simulator:
             dt = settings.dt
         self.model, self._record = compiled, record
         self._options = {"method": method, "dt": dt, "t0": t0} | options
-        self._sample_rate = sample_rate
-        self._begin(Integration(compiled, **self._options))
+        period = 1.0/positive("sample_rate", sample_rate, "samples a second") if sample_rate is not None else dt
+        self._period = period if sample_rate is not None or method in FIXED else None
+        self._begin(self._anew())
+
+    def _anew(self) -> Integration:
+        start, period = self._options["t0"], self._period
+        return Integration(self.model, **self._options, sampling=None if period is None else Sampling(start, period))
 
     def _begin(self, integration: Integration) -> None:
         self._integration, self._runs = integration, integration.runs
         self.batched, self.rows = integration.batched, sum(len(run.x) for run in self._runs)
         self.method, self.dt = integration.plan.method, integration.plan.dt
-        period = 1.0/positive("sample_rate", self._sample_rate, "samples a second") if self._sample_rate is not None else self.dt
-        self._sampling = None if period is None else Sampling(integration.start, period)
+        self._sampling = integration.sampling
         self._limit = self._at = 0                                  # steps, from the start: up to which the short way is open
         self.u, self.y = InputValues(self), OutputValues(self)
         self._measured: tuple[Any, dict[str, Any]] = (None, {})
@@ -194,16 +198,22 @@ class Simulator:
         self._go_to(float(until))
 
     def _go_to(self, until: float) -> None:
-        for run in self._runs:
-            run.extend(np.array([until]) if self._sampling is None else
-                       self._sampling.between(run.samples[run.done - 1] if run.done else -np.inf, until))
-        self._integration.advance(until)
+        self._start()
+        self._integration.go_to(until)
         self._check()
+
+    def _start(self) -> None:
+        """The first sample, and what laws and events say at the start."""
+        for run in self._runs:
+            if not run.begun:
+                run.extend(np.array([run.start]))
+                run.begin()
 
     def _adaptive_steps(self, n: int) -> None:
         if len(self._runs[0].x) > 1 or self._sampling is not None:
             why = "the states of a batch have steps of their own" if self._sampling is None else "samples are taken by rate, not by step,"
             raise StateError(f"step: {why} with '{self.method}'; use advance(until=...), or rk4")
+        self._start()
         for run in self._runs:
             for _ in range(n):
                 run.budget = run.steps + 1
@@ -242,7 +252,7 @@ class Simulator:
         if last < at + n:
             return
         if self._sampling is not None:
-            run.extend(self._sampling.between(run.samples[run.done - 1] if run.done else -np.inf, start + last*dt))
+            run.extend(self._sampling.between(run.last_sample, start + last*dt))
         model, stepper, rows, ws = run.arguments(lanes_for(len(run.x)))
         self._grid, self._kernel = np.array([[start, dt, at, at]], float), loops.FIXED[run.resolved]
         self._arguments = linked(*model, stepper, self._grid, run.samples, rows, ws)
@@ -319,10 +329,7 @@ class Simulator:
     def result(self) -> Result:
         """What was recorded so far."""
         self._leave_short_way()
-        for run in self._runs:
-            if not run.begun:
-                run.extend(np.array([run.start]))
-                run.begin()
+        self._start()
         return Result(self._integration.trajectory(), self._record)
 
     def reset(self, **options: Any) -> None:
@@ -334,7 +341,7 @@ class Simulator:
             if name not in known:
                 raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
         self._options |= options
-        self._begin(Integration(self.model, **self._options))
+        self._begin(self._anew())
 
     def realtime(self, until: float, *, period: float, speed: float = 1.0) -> Iterator[float]:
         """Go on in step with the clock on the wall: each period of simulated time takes period/speed seconds.

@@ -77,3 +77,16 @@ def test_what_was_not_recorded_is_named(tmp_path):
     saved = bough.open_result(craft_run(record="energy").save(tmp_path / "out.nc"))
     with pytest.raises(bough.StateError, match="'state' was not recorded; it holds energy"):
         saved.plot("state")
+
+
+def test_the_system_is_written_when_it_is_saved_not_when_the_result_is_made(monkeypatch, tmp_path):
+    written, to_yaml = [], bough.System.to_yaml
+    monkeypatch.setattr(bough.System, "to_yaml", lambda self, **options: written.append(options) or to_yaml(self, **options))
+    result = bough.simulate(pendulum(), until=0.1, dt=0.01)
+    assert "pendulum" in result.summary
+    assert not written
+    result.save(tmp_path / "out.nc")
+    assert written == [{"exact": True}]
+    again = bough.open_result(bough.open_result(tmp_path / "out.nc").save(tmp_path / "again.nc"))
+    assert written == [{"exact": True}]                                     # a file's own is copied
+    assert again.system == result.system

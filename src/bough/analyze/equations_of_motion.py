@@ -79,7 +79,8 @@ def message(hinge: Hinge, least: float) -> str:
 def check_inertias(tables: Tables, nq: int) -> None:
     """Refuse a tree in which some joint moves nothing, wherever its joints stand."""
     parts = tables.parts
-    if all(np.linalg.eigvalsh(hinge.inertia[0])[0] > 0 and hinge.mass[0] > 0 for hinge in parts.hinges[1:]):
+    inertias = np.array([hinge.inertia[0] for hinge in parts.hinges[1:]])
+    if (np.linalg.eigvalsh(inertias)[:, 0] > 0).all() and all(hinge.mass[0] > 0 for hinge in parts.hinges[1:]):
         return                                                              # nothing massless, nothing singular
     for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding can hide it in one, hardly in four
         found = first_singular(tables, position)

@@ -101,12 +101,17 @@ class CompiledModel:
 
     def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
         """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
-        key = inputs, keep_welds
+        key = inputs, keep_welds and self._shortened
         if key not in self._tables:
             if key not in self._built:
-                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=keep_welds, law_states=self.layout.law_states)
+                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=self.layout.law_states)
             self._tables[key] = switched(self._built[key], self.holds, self.contacts)
         return self._tables[key]
+
+    @cached_property
+    def _shortened(self) -> bool:
+        """Whether tables for the dynamics leave out hinges: of welds, and of nodes that carry nothing."""
+        return any(body.flexible is not None or not body.joint.n_v for body in self.system.bodies.values())
 
     def call(self, kernel: Any, batch: Batch, *more: NDArray[Any], ws: Floats | None = None) -> None:
         """Call a kernel on all rows of a batch; `more`: its further arguments."""

@@ -58,7 +58,7 @@ def holdable(system: System) -> dict[str, Coordinate]:
         for name in targets_of(system, action.target):
             motions.setdefault(name, []).extend([action.motion] if isinstance(action, Prescribe) else [])
     found, places = {}, coordinate_places(system)
-    for body in system.bodies.values():
+    for body in system.bodies.values() if motions else ():
         (q, v), slides = places[body.name], len(body.joint.translations)
         for i, name in enumerate(speed_names(body)[:body.joint.n_v]):
             if name in motions:

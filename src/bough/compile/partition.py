@@ -11,6 +11,7 @@ Bodies are numbered depth first: most bodies then hang on the one before, and th
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,7 @@ class Partition:
         return Attachment(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
 
 
+@cache
 def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
     """A rotation whose third column is the axis."""
     z = np.asarray(axis, float)

@@ -127,7 +127,7 @@ def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, 
 def unknown_key(key: Any, known: Any) -> str:
     """The message for a key that nobody knows."""
     remedy = nearest(key, known).removeprefix(", ") or "the keys are " + ", ".join(known)
-    return f"unknown key {str(key)!r}; {remedy}"
+    return f"unknown key {shown(str(key))}; {remedy}"
 
 
 def _spelled(path: tuple[str | int, ...]) -> str:

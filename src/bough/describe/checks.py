@@ -6,6 +6,7 @@ What nodes of flexible bodies can carry, and what the dynamics of flexible bodie
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,13 @@ from bough.describe.body import WORLD, Body
 from bough.describe.part import Attachment, Part, SystemView
 from bough.describe.parts import PARTS
 from bough.describe.settings import CentralGravity
-from bough.errors import Path, Problem, nearest
+from bough.errors import SHOWN, Path, Problem, nearest
 from bough.flex import FlexibleBody
 
 
 def reference_problems(system: SystemView) -> list[Problem]:
-    """Every body or node that a part refers to and that is not there or cannot carry it, every ring of parents, everything that a
-    part finds wrong with itself, and the flexible bodies that the sweeps do not know.
+    """The first bodies or nodes that a part refers to and that are not there or cannot carry it, rings of parents, what a part
+    finds wrong with itself, and flexible bodies that the sweeps do not know.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -29,18 +30,26 @@ def reference_problems(system: SystemView) -> list[Problem]:
     >>> [str(problem) for problem in reference_problems(arm)]
     ["body 'hand': parent 'bom' is not a body of the system, did you mean 'boom'?"]
     """
+    found = list(islice(_found(system), SHOWN))                 # no more: each wrong name is compared with all names
+    return found if len(found) < SHOWN else [*found[:-1], Problem("there are more such problems; mend these first")]
+
+
+def _found(system: SystemView) -> Iterator[Problem]:
     bodies = list(enumerate(system.bodies.values()))
     parts = [(kind.key, index, part) for kind in PARTS for index, part in enumerate(system.of(kind).values())]
-    found = [problem for index, body in bodies for problem in _of_parent(system, index, body)]
+    for index, body in bodies:
+        yield from _of_parent(system, index, body)
     for key, index, part in parts:
-        found += [problem for each in part.attachments() for problem in _unknown_body(system, (key, index), part, each)]
-        found += [Problem(text, _subject(part), (key, index, *path)) for text, path in part.check(system)]
-    found += _rings(system.bodies)
-    found += [problem for index, body in bodies for problem in unsupported(system, index, body)]
+        for each in part.attachments():
+            yield from _unknown_body(system, (key, index), part, each)
+        yield from (Problem(text, _subject(part), (key, index, *path)) for text, path in part.check(system))
+    yield from _rings(system.bodies)
+    for index, body in bodies:
+        yield from unsupported(system, index, body)
     mountings = [_body_mounting(system, index, body) for index, body in bodies if body.parent in system.bodies]
     mountings += [_mounting(system, (key, index), part, each) for key, index, part in parts for each in part.attachments()
               if each.body in system.bodies]  # fmt: skip
-    return found + [Problem(text, each.subject, each.path) for each in mountings if (text := mounting_defect(each))]
+    yield from (Problem(text, each.subject, each.path) for each in mountings if (text := mounting_defect(each)))
 
 
 def _subject(part: Part, attachment: Attachment | None = None) -> str:
@@ -87,7 +96,7 @@ def _rings(bodies: Mapping[str, Body]) -> list[Problem]:
             current = bodies[current].parent
         if current in path:
             ring = path[path.index(current) :]
-            round_trip = " -> ".join([*ring, ring[0]])
+            round_trip = " -> ".join([*(ring if len(ring) <= SHOWN else [*ring[:SHOWN], "..."]), ring[0]])
             text = f"its parents lead back to itself ({round_trip}); let one of them hang on the world"
             found.append(Problem(text, f"body {ring[0]!r}", ("bodies", list(bodies).index(ring[0]), "parent")))
     return found

@@ -5,14 +5,17 @@ The whole of a description as one value: what a YAML file holds, key by key.
 
 from __future__ import annotations
 
+import gc
+import math
 import re
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import yaml
 from pydantic import BeforeValidator, WithJsonSchema, create_model
+from yaml.composer import Composer
 from yaml.reader import ReaderError
 
 from bough.describe import flexible_recipes, shapes
@@ -33,6 +36,9 @@ _RULES = [                                                       # YAML 1.2: 1e-
     ("merge", re.compile(r"<<"), "<"),
 ]  # fmt: skip
 
+MOST_REPEATED = 1_000_000           # values that aliases may stand for in a file: nested ones multiply
+_PARSERS: tuple[Any, ...] = (Composer, yaml.CSafeLoader) if yaml.__with_libyaml__ else (yaml.SafeLoader,)
+
 
 class Source(NamedTuple):
     """The data of a YAML text, and its nodes, which know their lines."""
@@ -43,24 +49,48 @@ class Source(NamedTuple):
 
     def locate(self, problems: Iterable[Problem]) -> list[Problem]:
         """The problems in the order of the lines where they stand, each with its place: "arm.yaml:12"."""
-        lines = sorted(((_line(self.root, problem.path), problem) for problem in problems), key=itemgetter(0))
+        keys: _Keys = {}
+        lines = [(_line(self.root, problem.path, keys), problem) for problem in problems]
+        lines.sort(key=lambda found: found[0] or math.inf)                 # what is wrong with the whole comes last
         return [problem._replace(place=_place(self.name, line)) for line, problem in lines]
 
 
-class _Loader(yaml.SafeLoader):
-    """PyYAML's safe loader with the scalars of YAML 1.2, and no key twice in a mapping."""
+class _Loader(*_PARSERS):  # type: ignore[misc]
+    """PyYAML's safe loader with the scalars of YAML 1.2, no key twice in a mapping, and aliases that stand for not too much.
+
+    libyaml parses, where it is there; nodes are composed in Python, which ends at a depth instead of crashing."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, text: str) -> None:
+        _PARSERS[-1].__init__(self, text)
+        self.anchors: dict[str, Any] = {}
+        self.nodes, self.repeated, self.sizes = 0, 0, dict[Any, int]()     # with aliases written out; by aliases; of each anchor
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event, before = self.peek_event(), self.nodes
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor in self.anchors and event.anchor not in self.sizes:
+                raise _Refused(f"alias *{event.anchor} stands inside what it repeats; write it out", event)
+            self.nodes += self.sizes.get(event.anchor, 0)
+            self.repeated += self.nodes - before
+            if self.repeated > MOST_REPEATED:
+                text = f"alias *{event.anchor} and those before it repeat more than {MOST_REPEATED:,} values; use fewer"
+                raise _Refused(text, event)
+            return super().compose_node(parent, index)
+        self.nodes += 1
+        node = super().compose_node(parent, index)
+        if event.anchor is not None:
+            self.sizes[event.anchor] = self.nodes - before
+        return node
 
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            line = key.start_mark.line + 1
             if key.value in lines:
-                first = lines[key.value]
-                raise _DuplicateKey(f"key {key.value!r} is given twice, first in line {first}; keep one of them", line)
-            lines[key.value] = line
+                raise _Refused(f"key {shown(key.value)} is given twice, first in line {lines[key.value]}; keep one of them", key)
+            lines[key.value] = key.start_mark.line + 1
         return node
 
     def construct_yaml_int(self, node: Any) -> int:
@@ -70,15 +100,19 @@ class _Loader(yaml.SafeLoader):
         return float(self.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Texts that any YAML reader could take for something else are quoted; nothing is written as an alias."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
-class _DuplicateKey(Exception):
-    pass
+class _Refused(Exception):
+    """YAML that is valid, but not wanted; where."""
+
+    def __init__(self, text: str, at: Any) -> None:
+        super().__init__(text)
+        self.line = at.start_mark.line + 1
 
 
 for _tag, _pattern, _first in _RULES:
@@ -95,24 +129,28 @@ def read(text: str, name: str = "") -> Source:
     >>> read("a: 1e-3").data
     {'a': 0.001}
     """
+    collecting = gc.isenabled()
+    gc.disable()                        # all that is made is kept: looking for garbage in it takes half of the time
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
         return Source(None if root is None else loader.construct_document(root), root, name)
-    except _DuplicateKey as error:
-        message, line = error.args
-        raise DescriptionError([Problem(message, place=_place(name, line))]) from None
+    except _Refused as error:
+        raise DescriptionError([Problem(str(error), place=_place(name, error.line))]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)
         raise _not_yaml(name, mark.line + 1 if mark else 0, what) from None
     except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
+        line = text.encode()[: error.position].count(b"\n") + 1
         raise _not_yaml(name, line, f"the character #x{error.character:04x} is not allowed") from None
     except (ValueError, KeyError, AttributeError) as error:
         raise _not_yaml(name, 0, f"a tag (!!) or a number does not fit ({error})") from None
     except RecursionError:
         raise _not_yaml(name, 0, "it is nested too deeply") from None
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def read_file(path: str | Path) -> Source:
@@ -135,16 +173,12 @@ def write(data: Any) -> str:
     - name: 'on'
       at: [1.0e-07, 0.0, 2.0]
     """
-    stream = _Stream()
+    stream = StringIO()
     dumper = _Dumper(stream, width=110, allow_unicode=True, sort_keys=False)
     dumper.open()
     dumper.serialize(_styled(dumper.represent_data(data)))
     dumper.close()
-    return "".join(stream)
-
-
-class _Stream(list[str]):
-    write = list.append
+    return stream.getvalue()
 
 
 def _styled(node: yaml.Node, depth: int = 0) -> yaml.Node:
@@ -160,15 +194,20 @@ def _styled(node: yaml.Node, depth: int = 0) -> yaml.Node:
     return node
 
 
-def _line(node: yaml.Node | None, path: KeyPath) -> int:
+_Keys = dict[int, dict[Any, tuple[yaml.Node, yaml.Node]]]          # the last pair of each key, by the id of a mapping
+
+
+def _line(node: yaml.Node | None, path: KeyPath, keys: _Keys) -> int:
     """The line of the deepest key of the path that is there; 0 for the whole."""
     line = node.start_mark.line + 1 if node and path else 0
     for step in path:
         if isinstance(node, yaml.MappingNode):
-            pairs = [(key, value) for key, value in node.value if key.value == step]
-            if not pairs:
+            if id(node) not in keys:
+                keys[id(node)] = {key.value: (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+            if step not in keys[id(node)]:
                 break
-            line, node = pairs[-1][0].start_mark.line + 1, pairs[-1][1]
+            key, node = keys[id(node)][step]
+            line = key.start_mark.line + 1
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
             node = node.value[step]
             line = node.start_mark.line + 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -219,7 +220,7 @@ class Joint(Description):
     @property
     def dofs(self) -> tuple[str, ...]:
         """A label for each of its entries of v, such as ("x", "y", "rz")."""
-        turns = ["wx", "wy", "wz"] if isinstance(self.rotations, str) else _labels(self.rotations, "r", "r")
+        turns = ("wx", "wy", "wz") if isinstance(self.rotations, str) else _labels(self.rotations, "r", "r")
         return (*_labels(self.translations, "", "t"), *turns)
 
     @property
@@ -287,12 +288,13 @@ def _spread(value: Any, size: int) -> tuple[Any, ...]:
         raise ValueError(f"is {shown(value)}, where an entry {error}") from None
 
 
-def _labels(directions: Axes, prefix: str, other: str) -> list[str]:
+@cache
+def _labels(directions: Axes, prefix: str, other: str) -> tuple[str, ...]:
     """Labels by letter, or by number for an oblique axis; with numbers all over when letters repeat (rz1, rx2, rz3)."""
     letters = [letter(direction).lstrip("-") for direction in directions]
     repeated = max(Counter(letters).values(), default=0) > 1
     numbered = enumerate(letters, start=1)
-    return [f"{prefix}{name}{i if repeated else ''}" if name else f"{other}{i}" for i, name in numbered]
+    return tuple(f"{prefix}{name}{i if repeated else ''}" if name else f"{other}{i}" for i, name in numbered)
 
 
 def _axes_repr(value: Any) -> str:

@@ -382,7 +382,11 @@ class System:
 
     def copy(self) -> System:
         """Another system that says the same, to be changed on its own."""
-        return System._of(self._document())
+        twin = System(self.name, gravity=self.gravity)
+        for key in ("bodies", *(kind.key for kind in PARTS)):                   # descriptions do not change
+            getattr(twin, key).update(getattr(self, key))
+        twin.settings, twin.notes, twin._joint_owners = self.settings, self.notes, dict(self._joint_owners)
+        return twin
 
     def to_dict(self, *, exact: bool = False) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are their arrays

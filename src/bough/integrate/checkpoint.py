@@ -1,6 +1,7 @@
 """What has to be kept of an integration to go on later, bit for bit: texts and numbers only, so that any file can hold it."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,29 +10,26 @@ import numpy as np
 from bough.compile.hold_tables import Hold
 from bough.errors import StateError
 from bough.integrate.event_handler import EventHandler
-from bough.integrate.integration import Integration
 from bough.integrate.run import Run
 from bough.integrate.trajectory import Occurrence
 from bough.model import Model
 
-COUNTS = ("t", "shown", "steps", "rejected", "wall", "begun")
+COUNTS = ("t", "shown", "steps", "rejected", "wall", "begun", "done")
 ARRAYS = ("x", "u", "failed", "carry")
 
 
-def remember(integration: Integration) -> dict[str, Any]:
+def remember(runs: Sequence[Run]) -> dict[str, Any]:
     """All but the samples, and the laws themselves."""
-    return {"options": integration.options, "laws": integration.runs[0].laws.names, "batched": integration.batched,
-            "assembled": integration.assembled, "runs": [_run_memory(run) for run in integration.runs]}
+    return {"laws": runs[0].laws.names, "runs": [_run_memory(run) for run in runs]}
 
 
-def recall(integration: Integration, memory: dict[str, Any]) -> None:
-    """Put an integration that was made anew, with the same options and laws, where the other one was."""
-    given, wanted = integration.runs[0].laws.names, memory["laws"]
+def recall(runs: Sequence[Run], memory: Mapping[str, Any]) -> None:
+    """Put runs that were made anew, with the same options and laws, where the others were."""
+    given, wanted = runs[0].laws.names, memory["laws"]
     if given != wanted:
         raise StateError(f"the run had the laws {', '.join(wanted) or 'none'}, and {', '.join(given) or 'none'} are given; give the same ones, "
                          "in the same order: a file cannot hold them")
-    integration.batched, integration.assembled = memory["batched"], memory["assembled"]
-    for run, kept in zip(integration.runs, memory["runs"], strict=True):
+    for run, kept in zip(runs, memory["runs"], strict=True):
         _recall_run(run, kept)
 
 

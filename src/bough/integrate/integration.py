@@ -1,7 +1,7 @@
 """Integrate a model from an initial state."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from bough.compile.layout import Floats
 from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP_OPTIONS, wrong_option
 from bough.errors import StateError, nearest
 from bough.integrate.advance import advance
+from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.stepping import ADAPTIVE, FIXED
@@ -36,8 +37,10 @@ class Integration:
                  rtol: float | None = None, atol: float | None = None, first_step: float | None = None, max_step: float | None = None,
                  dynamics: str = "auto", laws: Sequence[Any] = (), control: Any = None, control_period: float | None = None, seed: int = 0,
                  parameters: Mapping[str, ArrayLike] | None = None, stabilize: str | float | None = None,
-                 hold: Sequence[str] = (), x: Floats | None = None, batched: bool = True) -> None:
-        """`x`: rows of states that are known to be right, from which a run goes on, a batch or one."""
+                 hold: Sequence[str] = (), sampling: Sampling | None = None, x: Floats | None = None,
+                 batched: bool = True) -> None:
+        """Without a sampling, only the ends of what it is asked to do are recorded.  `x`: rows of states that are known to be right, from
+        which a run goes on, a batch or one."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
@@ -58,7 +61,7 @@ class Integration:
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
         self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
-        self.start, self.events = float(t0), bool(model.system.events or model.system.stops)
+        self.start, self.events, self.sampling = float(t0), bool(model.system.events or model.system.stops), sampling
         if self.events and len(x) > 1 and control is not None and not hasattr(control, "address"):
             raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
                              "compiled controller (bough.controller)")
@@ -83,6 +86,48 @@ class Integration:
             if run.interrupted:
                 break
 
+    def go_to(self, until: float, progress: Progress | None = None) -> None:
+        """On to a time, with the samples that are due before."""
+        for run in self.runs:
+            run.extend(np.array([until]) if self.sampling is None else self.sampling.between(run.last_sample, until))
+        self.advance(until, progress)
+
+    def finish(self, until: float, progress: Progress | None = None) -> None:
+        """On to the end, which is a sample too; one that was the end of what was done before, and else would not be, is dropped."""
+        for run in self.runs:
+            if self.sampling is not None and run.done > 1 and not self.sampling.on(run.last_sample):
+                run.done -= 1
+                run.carry[:, loops.NEXT] = run.done
+            run.extend(np.array([until]) if self.sampling is None else self.sampling.times(until, run.last_sample))
+        self.advance(until, progress)
+
+    def memory(self) -> dict[str, Any]:
+        """What is needed to go on later, but for the samples: texts and numbers."""
+        sampling = None if self.sampling is None else (self.sampling.start, self.sampling.period)
+        return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling, **remember(self.runs)}
+
+    @classmethod
+    def resumed(cls, model: Model, memory: Mapping[str, Any], samples: Mapping[str, Floats], laws: Sequence[Any] = (),
+                control: Any = None) -> Self:
+        """Where another one was; `samples`: what it had recorded, t, x, u and law_states."""
+        x = np.concatenate([run["x"] for run in memory["runs"]])
+        sampling = None if memory["sampling"] is None else Sampling(*memory["sampling"])
+        found = cls(model, **memory["options"], laws=laws, control=control, sampling=sampling, x=x, batched=memory["batched"])
+        found.assembled = memory["assembled"]
+        first = 0
+        for run in found.runs:
+            rows, n = slice(first, first + len(run.x)), len(samples["t"])
+            run.extend(samples["t"])
+            states = np.concatenate([samples["x"][rows], samples["law_states"][rows]], axis=2)
+            controls = np.zeros((len(run.x), n, run.u.shape[1]))
+            controls[..., :samples["u"].shape[2]] = samples["u"][rows]
+            run.out[:, :n*run.x.shape[1]], run.u_out[:, :n*run.u.shape[1]] = states.reshape(len(run.x), -1), controls.reshape(len(run.x), -1)
+            first = rows.stop
+        recall(found.runs, memory)
+        for run in found.runs:
+            run.samples = run.samples[:run.done]
+        return found
+
     @property
     def failure(self) -> str | None:
         return next((run.failure for run in self.runs if run.failure), None)
@@ -97,7 +142,7 @@ class Integration:
         found = Trajectory(
             self.model, longest.samples[:done], x[..., :layout.nx], u[..., self.model.input_layout.controls], self.batched, given,
             self.plan.method, self.plan.dt, sum(run.steps for run in self.runs), sum(run.rejected for run in self.runs),
-            sum(run.wall for run in self.runs), self.failure, self.assembled, law_states=x[..., laws])
+            sum(run.wall for run in self.runs), self.failure, self.assembled, law_states=x[..., laws], memory=self.memory())
         handlers = [run.handler for run in self.runs if run.handler is not None]
         found = replace(found, events=tuple(tuple(each.log) for each in handlers),
                         spans=tuple((*each.spans, (np.inf, each.model)) for each in handlers))
@@ -113,20 +158,18 @@ def _padded(samples: Floats, n: int) -> Floats:
 def integrate(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, progress: Progress | None = None,
               **options: Any) -> Trajectory:
     """Integrate from t0 to `until`; see `bough.simulate`."""
-    integration, sampling = begin(model, until=until, t0=t0, sample_rate=sample_rate, **options)
-    for run in integration.runs:
-        run.extend(sampling.times(until))
-    integration.advance(until, progress)
+    integration = begin(model, until=until, t0=t0, sample_rate=sample_rate, **options)
+    integration.finish(until, progress)
     return check_whole(integration.trajectory(), until)
 
 
-def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, **options: Any) -> tuple[Integration, Sampling]:
-    """An integration at its start, and when its samples are taken."""
-    positive("until", until - t0 if np.isscalar(until) and not isinstance(until, str) else until, f"the end time in seconds, after t0 = {t0:g}"
-             if t0 else "the end time in seconds")
+def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, **options: Any) -> Integration:
+    """An integration at its start, that takes its samples by rate; or, if there is none, about a hundred in all."""
+    if not (isinstance(until, int | float | np.number) and np.isfinite(until) and until > t0):
+        raise StateError(f"until is {until!r}; give the end time in seconds, a number greater than {t0:g}")
     step = options.get("dt") if options.get("method", "rk4") in FIXED else None
-    integration = Integration(model, t0=t0, **options)
-    return integration, choose_sampling(t0, until, sample_rate, step)
+    sampling = choose_sampling(t0, until, sample_rate, None if step is None else positive("dt", step, "seconds"))
+    return Integration(model, t0=t0, sampling=sampling, **options)
 
 
 def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
@@ -149,9 +192,7 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
 # ---- what may be wrong with what was recorded ------------------------------------------------------------------------------
 def cut_at(trajectory: Trajectory, samples: int, failure: str) -> Trajectory:
     """Without what came after so many samples."""
-    n = max(samples, 1)
-    return replace(trajectory, t=trajectory.t[:n], x=trajectory.x[:, :n], u=trajectory.u[:, :n],
-                   law_states=trajectory.law_states[:, :n], failure=failure)
+    return trajectory.first(max(samples, 1), failure=failure)
 
 
 def check_whole(trajectory: Trajectory, until: float) -> Trajectory:

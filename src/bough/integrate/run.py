@@ -102,6 +102,11 @@ class Run:
             self.out = np.concatenate([self.out, np.full((rows, (n - old)*nx), np.nan)], axis=1)
             self.u_out = np.concatenate([self.u_out, np.zeros((rows, (n - old)*nu))], axis=1)
 
+    @property
+    def last_sample(self) -> float:
+        """The time of the last sample that was recorded."""
+        return float(self.samples[self.done - 1]) if self.done else -np.inf
+
     def extend(self, times: Floats) -> None:
         """Samples to record from here on; those that are recorded stay."""
         self.samples = np.append(self.samples[:self.done], times)

@@ -1,7 +1,7 @@
 """What an integration leaves behind: sampled states, what happened, and how it went; and when samples are taken."""
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,11 +58,17 @@ class Trajectory:
     events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
     spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
     law_states: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))     # (batch, samples, n) of laws, integrated
+    memory: dict[str, Any] | None = None            # what is needed to go on: see `checkpoint`
 
     @property
     def state(self) -> State:
         """The states with views of q, v, wheel speeds and orbit."""
         return self.model.state(self.x)
+
+
+    def first(self, n: int, **changes: Any) -> "Trajectory":
+        """The first n samples."""
+        return replace(self, t=self.t[:n], x=self.x[:, :n], u=self.u[:, :n], law_states=self.law_states[:, :n], **changes)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,11 @@ class Sampling:
         first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
         last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
         return self.start + np.arange(first, last + 1)*self.period
+
+    def on(self, t: float) -> bool:
+        """Whether a sample is due at t, not only because a run ends there."""
+        n = (t - self.start)/self.period
+        return bool(abs(n - np.rint(n)) <= 1e-9)
 
     def times(self, until: float, after: float = -np.inf) -> Floats:
         """Those after a time up to the end, and the end itself.

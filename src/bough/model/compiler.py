@@ -10,7 +10,7 @@ from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.elements import Element
 from bough.describe.parts import PARTS
-from bough.errors import ModelError
+from bough.errors import ModelError, listing
 from bough.model.model import Model
 from bough.progress import working
 
@@ -67,7 +67,7 @@ def check_references(system: System) -> None:
     if not system.bodies:
         raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
     if problems := reference_problems(system):
-        raise ModelError("\n".join(map(str, problems)))
+        raise ModelError(listing(problems))
 
 
 def check_orbit(system: System) -> None:

@@ -6,9 +6,10 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.describe import Mesh, System
 from bough.describe.document import read as read_yaml
@@ -19,13 +20,23 @@ MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
 
 
-def write(path: Path, labeled: Labeled) -> None:
+RESUME = "resume"               # group of a file: what is needed to go on
+
+
+class Resume(NamedTuple):
+    """What is needed to go on with a run: what `integrate.checkpoint` remembers, and all samples."""
+
+    memory: dict[str, Any]
+    arrays: dict[str, NDArray[np.float64]]
+
+
+def write(path: Path, labeled: Labeled, resume: Resume | None = None) -> None:
     """Write a file; it appears when it is complete."""
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _write(part, labeled)
+            _write(part, labeled, resume)
             os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
@@ -34,7 +45,7 @@ def write(path: Path, labeled: Labeled) -> None:
         raise StateError(f"{path}: cannot be written ({reason}); give another path") from None
 
 
-def _write(path: Path, labeled: Labeled) -> None:
+def _write(path: Path, labeled: Labeled, resume: Resume | None) -> None:
     import h5netcdf
 
     with h5netcdf.File(path, "w") as file:
@@ -43,6 +54,26 @@ def _write(path: Path, labeled: Labeled) -> None:
             _write_variable(file, name, variable)
         auxiliary = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
         file.attrs.update(labeled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
+        if resume is not None:
+            group = file.create_group(RESUME)
+            group.attrs["memory"] = json.dumps(resume.memory)
+            for name, values in resume.arrays.items():
+                dims = tuple(f"{name}_{i}" for i in range(values.ndim))
+                group.dimensions.update(dict(zip(dims, values.shape, strict=True)))
+                _write_variable(group, name, Variable(dims, values))
+
+
+def read_resume(path: Path) -> tuple[str, str | None, Resume]:
+    """Out of a file: its system, the meshes of it, and what is needed to go on."""
+    import h5netcdf
+
+    attrs = read(path).attrs                                # says what is wrong with the file
+    with h5netcdf.File(path, "r") as file:
+        if RESUME not in file.groups:
+            raise StateError(f"{path}: does not hold what is needed to go on; save it anew with this version of bough")
+        group = file.groups[RESUME]
+        arrays = {name: np.asarray(variable[...]) for name, variable in group.variables.items()}
+        return attrs["system"], attrs.get("meshes"), Resume(json.loads(group.attrs["memory"]), arrays)
 
 
 def read(path: Path) -> Labeled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -40,10 +40,8 @@ class Facts:
     controlled: bool
     base_pushed: bool  # by a controller, against the world
     record: tuple[str, ...]
-    system: str  # YAML, flexible bodies as their arrays
     assembled: str | None = None  # what closing the loops changed in the initial state
     events: str | None = None  # what happened, by run: JSON
-    meshes: str | None = None  # the triangles of mesh files, by path: JSON; only in files
 
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
@@ -52,7 +50,7 @@ class Facts:
         return cls(
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
-            _base_pushed(trajectory), record, system.to_yaml(exact=True), trajectory.assembled,
+            _base_pushed(trajectory), record, trajectory.assembled,
             json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
         )  # fmt: skip
 
@@ -95,6 +93,13 @@ class Report(ABC):
     def model(self) -> Model:
         """The compiled system."""
 
+    @property
+    @abstractmethod
+    def system_attrs(self) -> dict[str, str]:
+        """The system as attributes of a file: `system` in YAML, flexible bodies as their arrays; and maybe `meshes`, the triangles of
+        mesh files, by path, in JSON. Written when they are asked for: it takes longer than a short run.
+        """
+
     @abstractmethod
     def has(self, record: str) -> bool:
         """Whether `labeled` can give this record."""
@@ -117,7 +122,7 @@ class Report(ABC):
     @cached_property
     def data(self) -> xarray.Dataset:
         """All that was recorded as an xarray.Dataset with names, units and coordinates."""
-        return self.arrays.to_xarray()
+        return replace(self.arrays, attrs=self.arrays.attrs | self.system_attrs).to_xarray()
 
     def array(self, name: str) -> NDArray[Any]:
         """The values of one recorded variable, ([run,] time, ...)."""

@@ -80,12 +80,18 @@ class ShownResult(Report):
         """
         from bough.results import netcdf
 
-        target, whole = Path(path), self.arrays
+        target = Path(path)
         with working(f"writing {target}"):
-            if self.facts.meshes is None and (packed := netcdf.pack_meshes(self.system)):
-                whole = replace(whole, attrs=whole.attrs | {"meshes": packed})
-            netcdf.write(target, whole)
+            attrs = self.arrays.attrs | self.system_attrs
+            if "meshes" not in attrs and (packed := netcdf.pack_meshes(self.system)):
+                attrs["meshes"] = packed
+            netcdf.write(target, replace(self.arrays, attrs=attrs), self._resume)
         return target
+
+    @property
+    def _resume(self) -> Any:
+        """What a file needs so that the run can go on from it."""
+        return None
 
     def plot(self, what: str = "state", path: str | PathLike[str] | None = None) -> Figure:
         """Draw a figure.
@@ -183,6 +189,19 @@ class Result(ShownResult):
         """The compiled system."""
         return self.trajectory.model
 
+    @cached_property
+    def system_attrs(self) -> dict[str, str]:
+        """The system as attributes of a file."""
+        return {"system": self.system.to_yaml(exact=True)}
+
+    @property
+    def _resume(self) -> Any:
+        from bough.results.netcdf import Resume
+
+        run = self.trajectory
+        arrays = {"t": run.t, "x": run.x, "u": run.u, "law_states": run.law_states}
+        return None if run.memory is None else Resume(run.memory, arrays)
+
     def has(self, record: str) -> bool:
         """Whatever the system has can be derived."""
         return True
@@ -231,7 +250,7 @@ def _trimmed(trajectory: Trajectory) -> Trajectory:
     if reached.all():
         return trajectory
     n = 1 + int(np.flatnonzero(reached)[-1])
-    return replace(trajectory, t=trajectory.t[:n], x=trajectory.x[:, :n], u=trajectory.u[:, :n])
+    return trajectory.first(n)
 
 
 class SavedResult(ShownResult):
@@ -249,7 +268,12 @@ class SavedResult(ShownResult):
         """The description of what was simulated."""
         from bough.results import netcdf
 
-        return netcdf.read_system(self.facts.system, self.facts.meshes)
+        return netcdf.read_system(self.system_attrs["system"], self.system_attrs.get("meshes"))
+
+    @property
+    def system_attrs(self) -> dict[str, str]:
+        """The system as attributes of the file."""
+        return {key: self._file.attrs[key] for key in ("system", "meshes") if key in self._file.attrs}
 
     @cached_property
     def model(self) -> Model:

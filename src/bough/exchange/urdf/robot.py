@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bough.errors import DescriptionError, Problem, nearest
+from bough.errors import SHOWN, DescriptionError, Problem, nearest
 
 Vector = tuple[float, ...]
 
@@ -137,7 +137,8 @@ def _carried(robot: Robot) -> dict[str, str]:
         subject = f"joint {joint.name!r}"
         for end, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in robot.links:
-                problems.append(Problem(f"{end} {name!r} is not a link of the robot{nearest(name, robot.links)}", subject))
+                meant = nearest(name, robot.links) if len(problems) < SHOWN else ""
+                problems.append(Problem(f"{end} {name!r} is not a link of the robot{meant}", subject))
         if joint.child in carried:
             text = f"child {joint.child!r} is that of joint {carried[joint.child]!r} too; URDF has no loops: let one carry it"
             problems.append(Problem(text, subject))
