@@ -25,7 +25,7 @@ _HOMES = {
     "bough.model": ("Model",),
     "bough.integrate": ("Law", "controller", "law"),
     "bough.simulation": ("simulate",),
-    "bough.simulator": ("Simulator",),
+    "bough.simulator": ("Simulator", "resume"),
     "bough.results": ("Result", "open_result"),
     "bough.look": ("view",),
 }

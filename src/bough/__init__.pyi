@@ -67,7 +67,10 @@ from bough.results import (
 )
 from bough.look import view as view
 from bough.simulation import simulate as simulate
-from bough.simulator import Simulator as Simulator
+from bough.simulator import (
+    Simulator as Simulator,
+    resume as resume,
+)
 
 __version__: str
 __all__: list[str]

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from bough.compile.layout import State
 from bough.describe import Simulation, System
 from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPTIONS
 from bough.errors import SimulationError, StateError
-from bough.integrate import Controller, integrate
+from bough.integrate import Controller
+from bough.integrate.integration import begin, check_whole
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
+from bough.results.result import SavedResult
+from bough.simulator import stream
 from bough.results.quantities import select_records
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
@@ -37,14 +43,20 @@ def simulate(
     first_step: float | None = None,
     max_step: float | None = None,
     dynamics: str = "auto",
+    laws: Sequence[Any] = (),
     control: Controller | Callable[..., Any] | None = None,
     control_period: float | None = None,
+    seed: int = 0,
+    t0: float = 0.0,
+    state: State | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     stabilize: str | float | None = None,
     hold: Sequence[str] | None = None,
+    save_to: str | PathLike[str] | None = None,
+    checkpoint: float = 60.0,
     progress: bool | Callable[[float, float], None] = True,
-) -> Result:
-    """Simulate a model (or a System, which is compiled first) from t = 0 and return the Result.
+) -> Result | SavedResult:
+    """Simulate a model (or a System, which is compiled first) and return the Result.
 
     What is left out comes from the settings of the system (`System.simulation`, `simulation:` in YAML), and the initial
     state from its joints, wheels and orbit. A leading axis of an initial state makes a batch, whose runs go in SIMD lanes.
@@ -76,6 +88,14 @@ def simulate(
         seconds; or a compiled one, made by `bough.controller`.
     control_period : float, optional
         Seconds between two calls of a Python controller; the adaptive methods need it.
+    laws : sequence, optional
+        Laws that read outputs and set inputs by name: `bough.Law`, functions f(t, y), or compiled ones (`bough.controller`).
+    seed : int
+        Of the noise of outputs that sampled laws read.
+    t0 : float
+        The initial time [s].
+    state : State, optional
+        The initial state, as `Simulator.state` gives it, in the place of q0, v0, wheels0 and orbit0.
     parameters : mapping, optional
         {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body.
     stabilize : {"projection", "baumgarte"} or float, optional
@@ -83,6 +103,11 @@ def simulate(
         frequency [rad/s].
     hold : sequence of str, optional
         Coordinates or joints that keep their initial values when the start is made to close the loops.
+    save_to : path, optional
+        Stream the samples to this NetCDF file: memory stays bounded however many there are, and whatever ends the process, `bough.resume`
+        goes on from the last checkpoint. Returned is the result as `bough.open_result` reads it.
+    checkpoint : float
+        Seconds between two checkpoints, with save_to.
     progress : bool or function
         True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that are compiled;
         or a function of the fraction done and the time reached.
@@ -110,18 +135,28 @@ def simulate(
     given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
-    names = select_records(settings.pop("record"), compiled.system, controlled=control is not None)
+    names = select_records(settings.pop("record"), compiled.system, controlled=control is not None or bool(laws))
+    if state is not None:
+        if any(part is not None for part in (q0, v0, wheels0, orbit0)):
+            raise StateError("state is given, and one of q0, v0, wheels0, orbit0 too; give the one or the others")
+        q0, v0, wheels0, orbit0 = state.q, state.v, state.wheels, state.orbit if compiled.in_orbit else None
+    end = settings.pop("until")
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
-        trajectory = integrate(
-            compiled, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, control=control,
-            control_period=control_period, parameters=parameters, progress=report,
-            **settings,
-        )  # fmt: skip
-    result = Result(trajectory, names)
-    if trajectory.failure and not trajectory.failure.startswith("interrupted"):
+        run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, laws=laws, control=control,
+                    control_period=control_period, seed=seed, parameters=parameters, **settings)
+        if save_to is not None:
+            return stream(run, Path(save_to), end, names, checkpoint, report)
+        run.finish(end, report)
+    return finished(Result(check_whole(run.trajectory(), end), names))
+
+
+def finished(result: Result) -> Result:
+    """The result, if the run came to its end or was interrupted; else an error that holds it."""
+    failure = result.trajectory.failure
+    if failure and not failure.startswith("interrupted"):
         kept = f"{len(result.time)} samples up to t = {result.time[-1]:.6g} s are kept"
-        raise SimulationError(f"system '{compiled.system.name}': {trajectory.failure} ({kept})", result)
+        raise SimulationError(f"system '{result.system.name}': {failure} ({kept})", result)
     return result
 
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,10 @@ from bough.integrate.laws import input_entries
 from bough.integrate.run import STIFF
 from bough.integrate.trajectory import Sampling, positive
 from bough.model import Model
-from bough.results import Result
+from bough.results import Result, open_result
+from bough.results.netcdf import Resume, read_resume, read_system
+from bough.results.result import SavedResult
+from bough.results.stream import ARRAYS, Parts
 
 AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
 
@@ -147,6 +152,16 @@ class Simulator:
     def _anew(self) -> Integration:
         start, period = self._options["t0"], self._period
         return Integration(self.model, **self._options, sampling=None if period is None else Sampling(start, period))
+
+    @classmethod
+    def _resumed(cls, model: Model, integration: Integration, record: Any) -> Simulator:
+        """The simulator of an integration that goes on."""
+        sim = cls.__new__(cls)
+        sim.model, sim._record = model, record
+        sim._options = {key: value for key, value in integration.options.items() if value is not None}
+        sim._period = None if integration.sampling is None else integration.sampling.period
+        sim._begin(integration)
+        return sim
 
     def _begin(self, integration: Integration) -> None:
         self._integration, self._runs = integration, integration.runs
@@ -332,6 +347,10 @@ class Simulator:
         self._start()
         return Result(self._integration.trajectory(), self._record)
 
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write what was recorded, and all that is needed to go on: `bough.resume` reads it."""
+        return self.result().save(path)
+
     def reset(self, **options: Any) -> None:
         """Back to the start; what is given (q0, v0, wheels0, orbit0, t0, seed, parameters) replaces what the simulator was made with.
 
@@ -369,3 +388,92 @@ class Simulator:
                 time.sleep(left if left < 2e-3 else left - 1e-3)
             self.lateness.append(time.perf_counter() - due)
             yield self.t
+
+
+# ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
+MOST_NUMBERS = 4_000_000            # of samples in memory, where they are streamed
+
+
+def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
+           record: Any = None) -> Simulator:
+    """Go on where a run ended, bit for bit as if nothing had happened: after its end, an interrupt, or a crash.
+
+    Parameters
+    ----------
+    path : path
+        A file of `Result.save`, `Simulator.save`, or one that `simulate(save_to=...)` did not finish.
+    model : Model or System, optional
+        What is simulated, to be checked against the file; by default that of the file.
+    laws, control
+        The laws of the run: a file cannot hold them.
+    record : optional
+        What the result has; see `simulate`.
+
+    Returns
+    -------
+    Simulator
+        At the time that was reached, with all samples.
+
+    Examples
+    --------
+    >>> import bough, tempfile, pathlib
+    >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.nc"
+    >>> _ = bough.simulate(s, q0=[0.1], until=1.0, dt=1e-3).save(file)
+    >>> sim = bough.resume(file)
+    >>> sim.advance(until=2.0)
+    >>> float(sim.result().time[-1])
+    2.0
+    """
+    file = Path(path)
+    parts = Parts(file)
+    if parts.folder.is_dir():
+        text, meshes, last = parts.system, None, parts.last()
+        kept = Resume(last["memory"], _all_samples(parts))
+    else:
+        text, meshes, kept = read_resume(file)
+    compiled = _same_model(file, model, text, meshes)
+    return Simulator._resumed(compiled, Integration.resumed(compiled, kept.memory, kept.arrays, laws, control), record)
+
+
+def _all_samples(parts: Parts) -> dict[str, Any]:
+    found = list(parts.read())
+    return {name: np.concatenate([part[name] for part in found], axis=0 if name == "t" else 1) for name in ARRAYS}
+
+
+def _same_model(file: Path, model: Model | System | None, text: str, meshes: str | None) -> Model:
+    """The model that is given, if it is that of the file; or the file's."""
+    if model is None:
+        return read_system(text, meshes).compile()
+    given = model if isinstance(model, System) else model.system
+    if given.to_yaml(exact=True) != text:
+        raise StateError(f"{file}: holds a run of system '{read_system(text, meshes).name}', and the one that is given ('{given.name}') differs from "
+                         "it; resume without naming a model, or start anew")
+    return model.compile() if isinstance(model, System) else model
+
+
+def stream(integration: Integration, path: Path, until: float, record: tuple[str, ...], interval: float,
+           progress: Any) -> SavedResult:
+    """Run to the end in parts that go to disk, each of which takes so many seconds, or as much memory as is good."""
+    positive("checkpoint", interval, "seconds between two checkpoints")
+    parts, numbers = Parts(path), sum(run.x.size + run.u.size for run in integration.runs)
+    parts.begin(integration.model.system.to_yaml(exact=True))
+    period = integration.sampling.period if integration.sampling is not None else until - integration.start
+    t, length, longest = integration.start, 16*period, max(1, MOST_NUMBERS//numbers)*period
+    while t < until and not integration.failure:
+        t, began = min(t + min(length, longest), until), time.perf_counter()
+        if t < until:
+            integration.go_to(t, progress, until)
+        else:
+            integration.finish(until, progress)
+        whole = integration.trajectory()
+        parts.append(whole)
+        integration.drop_samples()
+        took = max(time.perf_counter() - began, 1e-6)
+        length = float(np.clip(length*interval/took, period, 10.0*length))
+    parts.merge(whole, record)
+    result = open_result(path)
+    if integration.failure and not integration.failure.startswith("interrupted"):
+        raise SimulationError(f"system '{integration.model.system.name}': {integration.failure} (what was recorded is in {path})", result)
+    return result

@@ -14,7 +14,7 @@ from bough.integrate.run import Run
 from bough.integrate.trajectory import Occurrence
 from bough.model import Model
 
-COUNTS = ("t", "shown", "steps", "rejected", "wall", "begun", "done")
+COUNTS = ("t", "shown", "steps", "rejected", "wall", "begun", "done", "dropped")
 ARRAYS = ("x", "u", "failed", "carry")
 
 

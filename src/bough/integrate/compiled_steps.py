@@ -33,7 +33,7 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
         run.steps += steps_taken(chunk, run.t)
         if run.passed[loops.PASSED_STEP] or np.isfinite(run.failed[:, 0]).all():
             return
-        run.report(run.t, show)
+        run.report(run.t)
         first = last
         took = max(time.perf_counter() - begin, 1e-6)
         size = int(np.clip(size*CHUNK_SECONDS/took, 1, min(10*size, ends[-1])))
@@ -99,7 +99,7 @@ def run_adaptive(run: Run, stop: float, show: float) -> None:
         run.t, known = float(carry[running, loops.TIME].min()), int(carry[running, loops.NEXT].min())
         carry[:, loops.NEXT] = np.minimum(carry[:, loops.NEXT], real)
         run.done = min(known, real)
-        run.report(run.t, show)
+        run.report(run.t)
         if run.passed[loops.PASSED_STEP]:
             return
         if run.t >= stop or known == len(samples):

@@ -76,28 +76,41 @@ class Integration:
         self.runs = [run(slice(i, i + 1), (i, len(x)), EventHandler(extended, member_of(parameters, i)))
                      for i in range(len(x))] if self.events else [run(slice(None), (0, 1), None)]
 
-    def advance(self, until: float, progress: Progress | None = None) -> None:
-        """Samples up to a time; what ends it early is noted."""
+    def advance(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
+        """Samples up to a time; what ends it early is noted.  `goal`: when all will be done."""
+        goal = until if goal is None else goal
         if isinstance(progress, Bar):
-            progress.seconds = (until - self.start)*sum(len(run.x) for run in self.runs)
+            progress.seconds = (goal - self.start)*sum(len(run.x) for run in self.runs)
         for run in self.runs:
-            run.progress = progress
+            run.progress, run.goal = progress, goal
             advance(run, until)
             if run.interrupted:
                 break
 
-    def go_to(self, until: float, progress: Progress | None = None) -> None:
+    def go_to(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
         """On to a time, with the samples that are due before."""
         for run in self.runs:
+            self._drop_end(run)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.between(run.last_sample, until))
-        self.advance(until, progress)
+        self.advance(until, progress, goal)
+
+    def _drop_end(self, run: Run) -> None:
+        """A sample that was only the end of what was done before is none of what goes on."""
+        if self.sampling is not None and run.done > 1 and not self.sampling.on(run.last_sample):
+            if run.shown_x is not run.x:
+                run.shown_x = run.shown_x.copy()
+            run.done -= 1
+            run.carry[:, loops.NEXT] = run.done
+
+    def drop_samples(self) -> None:
+        """Forget what was recorded: it is kept elsewhere."""
+        for run in self.runs:
+            run.drop_samples()
 
     def finish(self, until: float, progress: Progress | None = None) -> None:
-        """On to the end, which is a sample too; one that was the end of what was done before, and else would not be, is dropped."""
+        """On to the end, which is a sample too."""
         for run in self.runs:
-            if self.sampling is not None and run.done > 1 and not self.sampling.on(run.last_sample):
-                run.done -= 1
-                run.carry[:, loops.NEXT] = run.done
+            self._drop_end(run)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.times(until, run.last_sample))
         self.advance(until, progress)
 

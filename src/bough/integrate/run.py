@@ -79,6 +79,8 @@ class Run:
     budget: int | None = None                           # of adaptive steps, where somebody counts them
     compiled: float | None = None                       # when its kernels were loaded or compiled
     wall: float = 0.0                                   # s
+    goal: float = np.inf                                # when all will be done: for the progress
+    dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
@@ -105,7 +107,15 @@ class Run:
     @property
     def last_sample(self) -> float:
         """The time of the last sample that was recorded."""
-        return float(self.samples[self.done - 1]) if self.done else -np.inf
+        return float(self.samples[self.done - 1]) if self.done else self.dropped
+
+    def drop_samples(self) -> None:
+        """Forget what was recorded, and let room go."""
+        if self.shown_x is not self.x:
+            self.shown_x = self.shown_x.copy()
+        self.dropped, self.samples, self.done = self.last_sample, np.zeros(0), 0
+        self.out, self.u_out, self.carry[:, loops.NEXT] = self.out[:, :0], self.u_out[:, :0], 0.0
+        self.make_room(1)
 
     def extend(self, times: Floats) -> None:
         """Samples to record from here on; those that are recorded stay."""
@@ -247,10 +257,10 @@ class Run:
         elif self.plan.method in ADAPTIVE:
             self.t, self.done = float(self.carry[:, loops.TIME].min()), max(self.done, int(self.carry[:, loops.NEXT].min()))
 
-    def report(self, t: float, until: float, done: float | None = None) -> None:
+    def report(self, t: float, done: float | None = None) -> None:
         """Tell the time reached; where states take turns, `done` is how far they are together [s]."""
         if self.progress is not None:
-            (member, members), share = self.turn, ((t if done is None else done) - self.start)/(until - self.start)
+            (member, members), share = self.turn, ((t if done is None else done) - self.start)/(self.goal - self.start)
             self.progress((member + share)/members, t)
 
     def note_failure(self) -> bool:

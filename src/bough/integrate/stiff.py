@@ -21,12 +21,12 @@ def run_stiff(run: Run, stop: float, show: float) -> None:
     rows = np.flatnonzero(np.isnan(run.failed[:, 0])).tolist()
     run.load_kernel(lambda: run.rates(0, begin, begin, run.x[0]))
     for i, row in enumerate(rows):
-        stiff_span(run, row, (begin, end), samples[inside], int(inside[0]) if len(inside) else 0, show, (i, len(rows)))
+        stiff_span(run, row, (begin, end), samples[inside], int(inside[0]) if len(inside) else 0, (i, len(rows)))
     run.t = float(run.passed[0]) if run.passed[1] else end
     run.show_until(run.t, 0)
 
 
-def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, sample: int, show: float, turn: tuple[int, int]) -> None:
+def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, sample: int, turn: tuple[int, int]) -> None:
     """One state through a span without breaks, or up to the moment at which a watcher passes; `turn`: which of how many it is."""
     reached, solver, plan = 0, None, run.plan
     before, (i, n), (first, last) = run.x[row].copy(), turn, span
@@ -51,7 +51,7 @@ def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, s
             record(run, row, sample + reached, samples[reached], state_at(min(samples[reached], end)))
             reached += 1
         run.x[row] = before = after
-        run.report(end, show, first + ((last - first)*i + end - first)/n)
+        run.report(end, first + ((last - first)*i + end - first)/n)
         if run.passed[1]:
             break
 

@@ -76,6 +76,60 @@ def read_resume(path: Path) -> tuple[str, str | None, Resume]:
         return attrs["system"], attrs.get("meshes"), Resume(json.loads(group.attrs["memory"]), arrays)
 
 
+class Appender:
+    """A file that grows along time, part by part; it appears when it is complete."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.part = path, path.with_name(path.name + ".part")
+
+    def __enter__(self) -> Appender:
+        import h5netcdf
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.file, self.coords, self.last = h5netcdf.File(self.part, "w"), list[str](), dict[str, NDArray[Any]]()
+        return self
+
+    def append(self, labeled: Labeled, *, first: bool) -> None:
+        """The first part makes the variables, the others follow along time."""
+        variables = labeled.coords | labeled.variables
+        if first:
+            self.file.dimensions = dict(_sizes(labeled)) | {"time": None}
+            self.coords = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
+        begin, end = self.file.dimensions["time"].size, self.file.dimensions["time"].size + len(labeled.coords["time"].values)
+        self.file.resize_dimension("time", end)
+        for name, variable in variables.items():
+            if "time" in variable.dims:
+                values = self._continued(name, variable)
+                if first:
+                    made = self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
+                                                     compression_opts=2, shuffle=True)
+                    made.attrs.update(variable.attrs)
+                self.file.variables[name][tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)] = values
+            elif first:
+                _write_variable(self.file, name, variable)
+
+    def _continued(self, name: str, variable: Variable) -> NDArray[Any]:
+        """q and -q are the same rotation: the one that goes on from the part before."""
+        if variable.dims[-1] != "quaternion":
+            return variable.values
+        values = np.moveaxis(variable.values, variable.dims.index("time"), 0)
+        if name in self.last:
+            values = values * np.where(np.sum(self.last[name] * values[0], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        self.last[name] = values[-1]
+        return np.moveaxis(values, 0, variable.dims.index("time"))
+
+    def finish(self, attrs: dict[str, Any]) -> None:
+        """The attributes of the whole."""
+        self.file.attrs.update(attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(self.coords)})
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        self.file.close()
+        if kind is None:
+            os.replace(self.part, self.path)
+        else:
+            self.part.unlink(missing_ok=True)
+
+
 def read(path: Path) -> Labeled:
     """What a file that bough wrote holds."""
     import h5netcdf
