@@ -130,7 +130,7 @@ class Trajectory:
     model: Model
     t: Floats                                       # (samples,)
     x: Floats                                       # (batch, samples, nx)  states: see `state`
-    u: Floats                                       # (batch, samples, nv + nw + ports)  controls in force: joint torques | motor torques | ports
+    u: Floats                                       # (batch, samples, nv + nw + n_ports)  controls in force: tau | motors | ports
     batched: bool                                   # False: one run was asked for
     parameters: Mapping[str, Floats] | None         # changes of parameters, one for each member
     method: str
