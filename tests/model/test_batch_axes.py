@@ -55,8 +55,9 @@ CALLS = {
 OF_TREES = {"momentum_loads": lambda m, q, v, a, tau: m.momentum_loads(q, v, a, "boom")}
 # what is not asked of states, or of one state only
 OTHERS = {"actuation", "batch", "bodies", "body_index", "call", "changed", "entry_name", "follow_motions", "freedom", "modes",
-          "motion", "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "parameter_tables", "partition",
-          "resolve_dynamics", "state", "switched", "tables_for", "with_parameters", "without_loops"}
+          "motion", "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "outputs",
+          "parameter_tables", "partition", "resolve_dynamics", "state", "switched", "tables_for",
+          "with_parameters", "without_loops"}
 
 
 def state(model, rows=None):

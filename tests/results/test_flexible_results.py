@@ -11,9 +11,10 @@ from scipy.spatial.transform import Rotation
 import bough
 import bough.results.samples
 from bough.describe.settings import Quantity
+from bough.flex.deflections import displacements, rotations
 from bough.results.limbs import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
-from bough.results.samples import displacements, outermost, rotations
+from bough.results.samples import outermost
 from bough.results.summary import external_effects, nonconservative_effects
 from tests.support.result_runs import antenna, antenna_run, pendulum
 

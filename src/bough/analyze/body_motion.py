@@ -3,9 +3,10 @@
 Where bodies are and how they move, and what follows from it: energies, momenta, the mass center.
 """
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.flexible_tables import axial
 from bough.compile.layout import Floats
-from bough.compile.loop_tables import coordinate, free_motions
+from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.describe import Body, CentralGravity, Frame
 from bough.describe.orientation import rotation_matrix
@@ -282,6 +283,33 @@ def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
     return Bodies(model, batch, body.position, body.velocity, body.attitude, body.rate, acceleration, mass,
                   {name: node_frames(model, tables.parts, by_hinge, name) for name in tables.parts.modal},
                   out[:, length:].reshape(batch.n, -1, f.ELEMENT_OUT))
+
+
+class Motion(NamedTuple):
+    """Of frames in a batch of states, in world axes."""
+    position: Floats        # (batch, frames, 3)
+    attitude: Floats        # (batch, frames, 3, 3)  their axes to world axes
+    velocity: Floats        # (batch, frames, 6)     [angular, linear]
+    acceleration: Floats    # (batch, frames, 6)
+
+
+def frame_motion(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
+    """How frames move, with accelerations a."""
+    batch = model.changed(batch, keep_welds=True)
+    tables, hinges = batch.tables, len(batch.tables.parts.hinges)
+    out = np.empty((batch.n, f.KINEMATICS_ROW*(hinges - 1) + f.ELEMENT_OUT*len(model.system.elements)))
+    model.call(calls.kinematics, batch, a, out, ws=workspace(tables, batch.lanes, f.KINEMATICS_ROW*hinges))
+    rows_of = np.zeros((batch.n, hinges, f.KINEMATICS_ROW))
+    rows_of[:, 1:] = out[:, :f.KINEMATICS_ROW*(hinges - 1)].reshape(batch.n, hinges - 1, -1)
+    rows_of[:, 0, f.KINEMATICS_ATTITUDE:f.KINEMATICS_RATE] = np.eye(3).ravel()
+    rows_of[:, 1:, f.KINEMATICS_ACCELERATION + 3:] += 0.0 if model.in_orbit else np.asarray(model.system.gravity, float)
+    seats = [frame_attachment(tables.parts, frame) for frame in frames]
+    p, v, C, w, A = np.split(rows_of[:, [seat.hinge for seat in seats]], [3, 6, 15, 18], axis=2)
+    C = C.reshape(batch.n, -1, 3, 3)
+    arm = np.einsum("bkij,kj->bki", C, np.array([seat.at[0] for seat in seats]).reshape(-1, 3))
+    turned = C @ np.array([seat.turn for seat in seats]).reshape(-1, 3, 3)
+    linear = A[..., 3:] + np.cross(A[..., :3], arm) + np.cross(w, np.cross(w, arm))
+    return Motion(p + arm, turned, np.concatenate([w, v + np.cross(w, arm)], axis=2), np.concatenate([A[..., :3], linear], axis=2))
 
 
 def node_frames(model: CompiledModel, parts: Partition, by_hinge: Floats, body: str) -> Frames:

@@ -94,7 +94,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.put("junctions", fronts.junctions)
     plan.put("fronts", fronts.fronts)
     rests = {name: lay.u + at for name, at in lay.rests.items()}
-    add("elements", list(element_rows(lay.elements, pars.end, lay.elements_at, rests)), [element.parameters for element in lay.elements])
+    rows = list(element_rows(lay.elements, pars.end, lay.elements_at, rests))
+    add("elements", rows, [element.parameters for element in lay.elements])
     plan.put("clouds", [])                                              # see compile.switching
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
@@ -228,7 +229,8 @@ def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[
     rows, pars = Rows(), Numbers()
     placed = [(w.place, w.frame == "world") for w in system.wrenches.values()]
     placed += [(place, system.inputs[name].axes == "world") for name, place in placed_inputs(system).items()]
-    starts = [lay.inputs.wrench(j).start for j in range(len(placed))] + [lay.inputs.caller_wrench(j).start for j in range(len(inputs))]
+    starts = [lay.inputs.wrench(j).start for j in range(len(placed))]
+    starts += [lay.inputs.caller_wrench(j).start for j in range(len(inputs))]
     placed += [(Frame(w.body, node=w.node), w.world) for w in inputs]
     for (place, world), start in zip(placed, starts, strict=True):
         attachment = frame_attachment(parts, place)

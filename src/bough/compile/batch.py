@@ -201,7 +201,7 @@ def port_values(system: System, inputs: Mapping[str, ArrayLike] | None) -> dict[
     found = {}
     for name, value in inputs.items():
         if name not in system.inputs:
-            known = f"; the inputs are {', '.join(system.inputs)}" if system.inputs else "; the system has none: declare it with System.input"
+            known = f"; the inputs are {', '.join(system.inputs)}" if system.inputs else "; declare it with System.input"
             raise StateError(f"inputs: there is no input '{name}'{nearest(str(name), system.inputs) or known}")
         given = array(f"input '{name}'", value, size := system.inputs[name].size)
         found[name] = given.reshape(-1, 1) if size == 1 and given.ndim == 1 and given.size > 1 else given.reshape(given.shape or 1)

@@ -4,9 +4,9 @@
                                                         laws: states of laws that are integrated with the mechanics
     u = tau | motors | ports | wrenches | loop torques | rests | caller's wrenches
 
-`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches or rests. `wrenches`
-are those of the description, and of inputs that are forces or moments; `loop torques` act along the free motions of loops; `rests`
-change the lengths of lines; the caller's wrenches come with a call.
+`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches or rests.
+`wrenches` are those of the description, and of inputs that are forces or moments; `loop torques` act along the free motions of
+loops; `rests` change the lengths of lines; the caller's wrenches come with a call.
 
 Sizes of a model's vectors, and the places of everything in the workspace.
 """
@@ -142,8 +142,9 @@ class InputLayout:
     @staticmethod
     def of(system: System, callers: int = 0) -> "InputLayout":
         nv, inputs = sum(body.n_v for body in system.bodies.values()), system.inputs.values()
-        return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs),
-                           len(system.wrenches) + len(placed_inputs(system)), len(free_motions(system)), len(rest_lines(system)), callers)
+        wrenches, rests = len(system.wrenches) + len(placed_inputs(system)), len(rest_lines(system))
+        return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs), wrenches, len(free_motions(system)), rests,
+                           callers)
 
     @cached_property
     def tau(self) -> slice:

@@ -21,12 +21,13 @@ def placed_inputs(system: System) -> dict[str, Frame]:
 
 def rest_lines(system: System) -> list[str]:
     """Lines whose length inputs change, each once."""
-    return list(dict.fromkeys(port.rest for port in system.inputs.values() if port.rest in system.lines))
+    return list(dict.fromkeys(port.rest for port in system.inputs.values() if port.rest is not None and port.rest in system.lines))
 
 
-def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wrenches: int, rests: Mapping[str, int]) -> Iterator[Feed]:
-    """All of them; `places`: of bodies' coordinates in q and v, `ports`: where the inputs start in u, `wrenches`: where the wrenches
-    of inputs do, `rests`: entries of u by line."""
+def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wrenches: int,
+          rests: Mapping[str, int]) -> Iterator[Feed]:
+    """All of them; `places`: of bodies' coordinates in q and v, `ports`: where the inputs start in u, `wrenches`: where the
+    wrenches of inputs do, `rests`: entries of u by line."""
     slots = {name: wrenches + 6*i for i, name in enumerate(placed_inputs(system))}
     for name, where in ports_of(list(system.inputs.values())).items():
         port, source = system.inputs[name], ports + where.start
@@ -34,7 +35,7 @@ def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wre
             yield from placed_feeds(port, source, slots[name] + 3*(port.force is not None))
         elif port.wheel is not None:
             yield Feed(source, sum(body.n_v for body in system.bodies.values()) + list(system.wheels).index(port.wheel), 1.0)
-        elif port.rest in rests:
+        elif port.rest is not None and port.rest in rests:
             yield Feed(source, rests[port.rest], 1.0)
         else:
             [(body, entry)] = entry_named(system, port.coordinate or str(port.rest), speed_names)

@@ -54,7 +54,7 @@ Gravity = Annotated[tuple[float, float, float] | CentralGravity, BeforeValidator
 Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
 Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
-    "orbit", "loops", "drives", "elements",
+    "orbit", "loops", "drives", "elements", "inputs", "outputs",
 ]  # fmt: skip
 FIXED_STEP = ("euler-cromer", "rk4")
 FIXED_STEP_OPTIONS = ("dt",)

@@ -532,7 +532,7 @@ def _subject(part: Body | Part) -> str:
 
 
 def _raise_duplicate(part: Body | Part, noun: str, each: str) -> None:
-    text = f"there is a {noun} of this name already; give each {each} its own name"
+    text = f"there is a{'n' * (noun[0] in 'aeiou')} {noun} of this name already; give each {each} its own name"
     raise DescriptionError([Problem(text, _subject(part), ("name",))])
 
 

@@ -10,7 +10,7 @@ from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.elements import Element
 from bough.describe.parts import PARTS
-from bough.errors import ModelError, listing
+from bough.errors import ModelError, StateError, listing
 from bough.model.model import Model
 from bough.progress import working
 
@@ -21,6 +21,7 @@ def compile_system(system: System) -> Model:
     check_references(system)
     check_orbit(system)
     check_parts(system)
+    check_cuts(system)
     model = Model(system)
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
@@ -43,6 +44,17 @@ def check_parts(system: System) -> None:
             raise ModelError(text)
         if isinstance(part, Loop | Element):
             refuse_linearized(system, f"{part.noun} '{part.name}'", [place.body for place in part.attachments()])
+
+
+def check_cuts(system: System) -> None:
+    """Loads that outputs measure go through joints and loops that can be cut."""
+    for output in system.outputs.values():
+        if output.load is not None:
+            from bough.analyze.internal_loads import read_cut
+            try:
+                read_cut(system, output.load)
+            except StateError as error:
+                raise ModelError(f"output '{output.name}': {error}") from None
 
 
 def refuse_linearized(system: System, subject: str, ends: Sequence[str]) -> None:

@@ -1,5 +1,5 @@
 """The model: a thin face on the analyses, for one state or a batch of them."""
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -388,6 +388,43 @@ class Model(CompiledModel):
         """(6, nv): [angular, linear] velocity, in world axes, of a point of a body (in its axes) for each speed."""
         batch = self.batch(q)
         return batch.unbatched(point_jacobians(self, batch, body, point))
+
+    def outputs(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, names: Iterable[str] | None = None,
+                **inputs: Unpack[InputOptions]) -> dict[str, Any]:
+        """What the outputs of the description show, by name: a number, or an array of them.
+
+        Accelerations, and what follows from them, are those that the given torques and inputs make.
+
+        Parameters
+        ----------
+        q, v : array_like
+            Coordinates and speeds; without v, at rest.
+        tau : array_like, optional
+            Joint torques and forces, on top of those of the description.
+        names : iterable of str, optional
+            Which outputs; all of them, if not given.
+        **inputs
+            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> _ = s.input("motor", coordinate="bob")
+        >>> _ = s.output("angle", coordinate="bob")
+        >>> _ = s.output("accelerometer", felt_acceleration=bough.Frame("bob", at=(0, 0, -1)), axes="body")
+        >>> seen = s.compile().outputs([0.0], [3.0], inputs={"motor": 4.0})
+        >>> seen["angle"], seen["accelerometer"].round(2).tolist()
+        (0.0, [-2.0, 0.0, 18.81])
+        """
+        batch = self.batch(q, v, tau, **inputs)
+        from bough.analyze.outputs import outputs
+        found = {}
+        for name, rows_of in outputs(self, batch, names).items():
+            value = batch.unbatched(rows_of)
+            found[name] = value if self.system.outputs[name].components != ("",) else value[..., 0][()]
+        return found
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None,
                        orbit: ArrayLike | None = None) -> Any:

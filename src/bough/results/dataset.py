@@ -18,6 +18,7 @@ from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import holdable
 from bough.describe import System
 from bough.describe.part import FORCE_UNITS, coordinate_units, speed_units
+from bough.describe.parts.port import ports_of
 from bough.integrate.trajectory import Trajectory
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
 from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
@@ -88,7 +89,8 @@ class Labeled:
             yield Columns(unit, indices, [" ".join(entries[k]) or name.replace("_", " ") for k in indices])
 
     def _names(self, dim: str, size: int) -> list[str]:
-        return [str(each) for each in self.coords[dim].values] if dim in self.coords else [str(k) for k in range(size)]
+        named = f"{dim}_label" if f"{dim}_label" in self.coords else dim
+        return [str(each) for each in self.coords[named].values] if named in self.coords else [str(k) for k in range(size)]
 
 
 def text_variable(dim: str, texts: Iterable[str], long_name: str = "") -> Variable:
@@ -106,8 +108,16 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     variables, leading = {}, _leading(trajectory)
     for name, quantity in wanted.items():
         array = continuous(values[name], axis=1) if quantity.dims[-1:] == ("quaternion",) else values[name]
+        if name == "outputs":
+            for where in _attitudes(model.system):
+                array[..., where] = continuous(array[..., where], axis=1)
         variables[name] = Variable((*leading, *quantity.dims), array if trajectory.batched else array[0], *quantity[1:3])
     return Labeled(coordinates(trajectory, variables), variables)
+
+
+def _attitudes(system: System) -> list[slice]:
+    """Where whole quaternions are among the outputs."""
+    return [where for name, where in ports_of(list(system.outputs.values())).items() if where.stop - where.start == 4]
 
 
 def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Array]:
@@ -155,6 +165,11 @@ def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[
     for quantity in (QUANTITIES[name] for name in variables if name in QUANTITIES):
         if quantity.units_of:
             coords[quantity.units_of] = text_variable(quantity.dims[0], units[quantity.units_of])
+    for dim, ports in (("input", model.system.inputs), ("output", model.system.outputs)):
+        if dim in used:
+            owners, labels = zip(*((port.name, label) for port in ports.values() for label in port.labels), strict=True)
+            coords |= {f"{dim}_port": text_variable(dim, owners, f"{dim} it is a number of"),
+                       f"{dim}_label": text_variable(dim, labels, "as plots show it")}  # fmt: skip
     if "node" in used:
         owners = [body for body, flexible in flexible_bodies(model.system).items() for _ in flexible.nodes.names]
         coords["node_body"] = text_variable("node", owners, "body of the node")
@@ -183,7 +198,9 @@ def entry_units(system: System) -> dict[str, list[str]]:
     v = [unit for body in system.bodies.values() for unit in speed_units(body)]
     forces = [FORCE_UNITS[unit] for unit in v]
     return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces,
-            "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()]}  # fmt: skip
+            "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()],
+            "input_unit": [unit for port in system.inputs.values() for unit in port.units(system)],
+            "output_unit": [unit for port in system.outputs.values() for unit in port.units(system)]}  # fmt: skip
 
 
 def _parameters(trajectory: Trajectory) -> dict[str, Variable]:

@@ -14,9 +14,10 @@ from bough.describe import CentralGravity, Distance, System
 from bough.describe.orientation import quaternions
 from bough.describe.parts import Loop, Part, Wheel
 from bough.errors import StateError, nearest
+from bough.flex.deflections import displacements, rotations
 from bough.model import Model
 from bough.results.samples import AXES as ELEMENT_AXES
-from bough.results.samples import VARIABLES, Derive, Samples, along, displacements, flexible_bodies, nouns, rotations
+from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns
 
 
 class Axis(NamedTuple):
@@ -40,6 +41,8 @@ AXES = {
     "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
     **{axis: Axis(partial(_element_names, axis=axis), nouns(axis), optional=True) for axis in ELEMENT_AXES},
     "node": Axis(lambda model: node_names(model.system), "node of a flexible body"),
+    "input": Axis(lambda model: model.names.inputs, "input"),
+    "output": Axis(lambda model: model.names.outputs, "output"),
     "axis": Axis(lambda model: "xyz"),
     "quaternion": Axis(lambda model: "xyzw", "scalar-last"),
     "component": Axis(lambda model: ("mx", "my", "mz", "fx", "fy", "fz"), "moment, force"),
@@ -153,6 +156,12 @@ RECORDS: dict[str, Record] = {
     }, needs="held coordinates", default=True),
     "elements": Record({name: Quantity(each.dims, each.units, each.meaning, partial(Samples.element, name=name))
                         for name, each in VARIABLES.items()}, needs="force elements", default=True),
+    "inputs": Record({
+        "inputs": Quantity(("input",), "", "inputs in force", lambda s: s.inputs, "input_unit"),
+    }, needs="inputs", default=True, evaluated="no"),
+    "outputs": Record({
+        "outputs": Quantity(("output",), "", "outputs, without noise", lambda s: s.outputs(), "output_unit"),
+    }, needs="outputs", default=True),
 }  # fmt: skip
 QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
 RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}
@@ -163,6 +172,8 @@ PRESENT: dict[str, Callable[[System], Any]] = {
     "loops": lambda system: system.loops,
     "held coordinates": holdable,
     "force elements": lambda system: system.elements,
+    "inputs": lambda system: system.inputs,
+    "outputs": lambda system: system.outputs,
     "central gravity": lambda system: isinstance(system.gravity, CentralGravity),
 }
 

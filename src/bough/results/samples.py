@@ -1,6 +1,4 @@
-"""How the nodes of flexible bodies are displaced and turned against their undeformed places, in body axes.
-
-To second order in the modal coordinates where the body's dynamics is: a bent beam's tip draws near its root. [B 10]
+"""Flexible bodies in results: their modal coordinates and their nodes.
 
 Force elements in results: what is recorded of them, and which elements each variable counts.
 
@@ -27,7 +25,6 @@ from bough.describe.elements import ELEMENTS, Element
 from bough.describe.part import Recorded
 from bough.errors import NotFiniteError
 from bough.flex import FlexibleBody
-from bough.flex.geometric import GeometricStiffness
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
@@ -51,24 +48,6 @@ def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
     return found
 
 
-def displacements(body: FlexibleBody, eta: Array) -> Array:
-    """(..., nodes, 3) [m] under modal coordinates (..., n).
-
-    >>> from bough.flex import beam
-    >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
-    >>> displacements(boom, np.array([0.1, 0.0]))[boom.nodes.index("tip")].round(5)
-    array([-0.00097,  0.08165,  0.     ])
-    """
-    curved = _second_order(body)
-    return _moved(body.nodes.phi, None if curved is None else curved.force, eta)
-
-
-def rotations(body: FlexibleBody, eta: Array) -> Array:
-    """(..., nodes, 3): the rotation vector of each node [rad]."""
-    curved = _second_order(body)
-    return _moved(body.nodes.psi, None if curved is None else curved.moment, eta)
-
-
 def outermost(body: FlexibleBody) -> int | None:
     """Of the nodes that the modes displace, the one that is farthest from where the joint holds the body; none, if none moves."""
     start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
@@ -84,19 +63,6 @@ def moving_nodes(body: FlexibleBody) -> list[int]:
 def _moving(shapes: Array) -> list[int]:
     sizes = np.abs(shapes).max(axis=(1, 2), initial=0.0)
     return np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0.0)).tolist()
-
-
-def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
-    """What bends the paths of the nodes, where the body's dynamics knows it."""
-    return body.geometric if body.variant == "full" else None
-
-
-def _moved(shapes: Array, curves: Array | None, eta: Array) -> Array:
-    """shapes eta + eta.curves eta/2, of shapes (nodes, 3, n) and curves (nodes, 3, n, n)."""
-    moved: Array = np.einsum("kir,...r->...ki", shapes, eta)
-    if curves is not None:
-        moved = moved + np.einsum("...kir,...r->...ki", np.einsum("kirs,...s->...kir", curves, eta), eta) / 2
-    return moved
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------------
@@ -170,6 +136,16 @@ class Samples:
         inputs = self.model.input_layout.view(self.rows.u)
         given = np.concatenate([inputs.tau, inputs.motors], axis=1) + inputs.ports @ self.model.port_torques
         return np.asarray(given + self.model.actuation(self.rows.t))
+
+    @property
+    def inputs(self) -> Array:
+        """(rows, numbers of all inputs)."""
+        return self.model.input_layout.view(self.rows.u).ports
+
+    def outputs(self) -> Array:
+        """(rows, numbers of all outputs)."""
+        found = self.model.outputs(self.q, self.v, self.tau, **self.options)
+        return np.column_stack([found[name] for name in self.model.system.outputs])
 
     @cached_property
     def wheel_inertias(self) -> Array:

@@ -14,10 +14,11 @@ from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
 from bough.describe.elements import ELEMENTS, Element
 from bough.describe.parts import PARTS, Part
+from bough.flex.deflections import displacements
 from bough.results.dataset import entry_units
 from bough.results.quantities import constrained_by_loops
 from bough.results.report import Report
-from bough.results.samples import along, displacements, flexible_bodies, modal_coordinates, outermost
+from bough.results.samples import along, flexible_bodies, modal_coordinates, outermost
 from bough.results.singular import from_attrs
 
 

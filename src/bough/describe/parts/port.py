@@ -50,6 +50,9 @@ class Port(Part):
     targets: ClassVar[tuple[str, ...]]          # of which exactly one is given
     label: Text | None = None
 
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
     @property
     def kind(self) -> str:
         """Which target it has."""
@@ -77,6 +80,11 @@ class Port(Part):
         (('push.x', 'push.y', 'push.z'), ('push',))
         """
         return tuple(f"{self.name}.{each}" if each else self.name for each in self.components)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What plots call them."""
+        return tuple(f"{self.label or self.name} {each}".strip() for each in self.components)
 
     def _check_targets(self) -> None:
         given = [name for name in self.targets if getattr(self, name) is not None]
@@ -212,17 +220,19 @@ class Input(Port):
         if self.wheel:
             yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
             if self.wheel in system.wheels and not system.wheels[self.wheel].driven:
-                yield Finding(f"wheel {self.wheel!r} has its speed held; give the wheel a torque (0 will do), then its motor drives "
-                              "it", ("wheel",))  # fmt: skip
+                text = f"wheel {self.wheel!r} has its speed held; give the wheel a torque (0 will do), then its motor drives it"
+                yield Finding(text, ("wheel",))
         if self.rest and self.rest not in system.lines:
             yield from self._spring_problem(system, self.rest)
 
     def _spring_problem(self, system: SystemView, name: str) -> Iterator[Finding]:
         found = entry_named(system, name, speed_names)
-        sprung = [body for body in system.bodies.values() if any(body.joint.stiffness or ())]
-        known = [*system.lines, *(entry for body in sprung for entry, k in zip(speed_names(body), body.joint.stiffness, strict=False) if k)]
         if len(found) != 1:
-            yield Finding(f"rest {name!r} is no line and no coordinate with a spring{nearest(name, known) or listed(known)}", ("rest",))
+            springs = [(body, body.joint.stiffness or ()) for body in system.bodies.values()]
+            known = [*system.lines, *(entry for body, all_k in springs
+                                      for entry, k in zip(speed_names(body), all_k, strict=False) if k)]  # fmt: skip
+            text = f"is no line and no coordinate with a spring{nearest(name, known) or listed(known)}"
+            yield Finding(f"rest {name!r} {text}", ("rest",))
             return
         [(body, entry)] = found
         if entry >= body.joint.n_v or not (body.joint.stiffness or (0.0,) * body.joint.n_v)[entry]:
@@ -254,7 +264,7 @@ class Kind(NamedTuple):
     components: tuple[str, ...] = ("",)
     unit: str = ""                          # "" of those whose unit depends on what is measured
     axes: str = ""                          # whose, unless it is said; "": it has no axes
-    at: str = ""                            # it is measured at a frame: what must turn with a node there ("-": nothing, at the node itself)
+    at: str = ""                            # it is measured at a frame: what must turn with a node there ("-": nothing)
     late: bool = False                      # it needs accelerations, which depend on the inputs at the same time
 
 
@@ -299,8 +309,9 @@ def _component(value: Any) -> str | int | None:
 
 
 _NAME = {"type": "string", "minLength": 1}
-AxesField = Annotated[str | Frame | None, BeforeValidator(_axes), PlainSerializer(lambda a: write_frame(a) if isinstance(a, Frame) else a),
-                      WithJsonSchema(FRAME | {"default": None})]  # fmt: skip
+AxesField = Annotated[str | Frame | None, BeforeValidator(_axes),
+                      PlainSerializer(lambda axes: write_frame(axes) if isinstance(axes, Frame) else axes),
+                      WithJsonSchema(FRAME)]  # fmt: skip
 CutField = Annotated[str | tuple[str, ...] | None, BeforeValidator(_cut),
                      WithJsonSchema({"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]})]  # fmt: skip
 ComponentField = Annotated[str | int | None, BeforeValidator(_component),
@@ -409,7 +420,8 @@ class Output(Port):
     def units(self, system: SystemView) -> tuple[str, ...]:
         """Of each component."""
         if self.coordinate or self.rate:
-            [(body, entry)] = entry_named(system, self.coordinate or str(self.rate), coordinate_names if self.coordinate else speed_names)
+            names = coordinate_names if self.coordinate else speed_names
+            [(body, entry)] = entry_named(system, self.coordinate or str(self.rate), names)
             return (coordinate_units(body)[entry] if self.coordinate else f"{speed_units(body)[entry]}/s",)
         if self.load:
             return tuple("N m" if each.rpartition(".")[2][0] == "m" else "N" for each in self._whole[self.chosen])
@@ -417,7 +429,8 @@ class Output(Port):
 
     def late(self, system: SystemView) -> bool:
         """Whether it needs accelerations or forces, so that it depends on the inputs at the same time."""
-        return KINDS[self.kind].late or (self.tension is not None and any(each.rest == self.tension for each in system.of(Input).values()))
+        changed = self.tension is not None and any(each.rest == self.tension for each in system.of(Input).values())
+        return KINDS[self.kind].late or changed
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Where it is measured, and the frame whose axes are named."""
@@ -440,9 +453,11 @@ class Output(Port):
             yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
         if self.tension:
             yield from _known("tension", self.tension, "line", list(system.lines))
-        for field, name in (("strain", self.strain), ("deflection", self.deflection and self.deflection.body)):
-            if name is not None and (field == "strain" or name in system.bodies):
-                yield from _known(field, name, "flexible body", [body.name for body in system.bodies.values() if body.n_modes])
+        flexible = [body.name for body in system.bodies.values() if body.n_modes]
+        if self.strain:
+            yield from _known("strain", self.strain, "flexible body", flexible)
+        if self.deflection is not None and self.deflection.body in system.bodies:
+            yield from _known("deflection", self.deflection.body, "flexible body", flexible)
         if self.deflection is not None and (any(self.deflection.at) or self.deflection.node is None):
             yield Finding("deflection is that of a node; give Frame(body, node=...) without at", ("deflection",))
         for name in ([self.load] if isinstance(self.load, str) else self.load or []):

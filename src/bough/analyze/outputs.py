@@ -1,0 +1,168 @@
+"""The outputs of a description: what is measured in a batch of states, by name."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
+from bough.analyze.equations_of_motion import forward
+from bough.analyze.internal_loads import internal_loads
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.describe import CentralGravity, Frame
+from bough.describe.orientation import quaternions
+from bough.describe.part import coordinate_names, entry_named, speed_names
+from bough.describe.parts.port import Output
+from bough.errors import StateError, nearest
+from bough.flex.deflections import displacements
+from bough.sweeps import fields as f
+
+
+def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = None) -> dict[str, Floats]:
+    """By name, (batch, size) of each; of all, if none are named."""
+    known = model.system.outputs
+    wanted = list(known if names is None else [names] if isinstance(names, str) else names)
+    for name in wanted:
+        if name not in known:
+            remedy = f"; the outputs are {', '.join(known)}" if known else "; the system has none: declare it with System.output"
+            raise StateError(f"there is no output '{name}'{nearest(name, known) or remedy}")
+    measured = Measured(model, replace(batch, single=False), [known[name] for name in wanted])
+    return {output.name: measured.value(output) for output in measured.outputs}
+
+
+class Measured:
+    """Some outputs in a batch of states; what they share is found once, when it is first needed."""
+
+    def __init__(self, model: CompiledModel, batch: Batch, wanted: list[Output]) -> None:
+        self.model, self.batch, self.outputs = model, batch, wanted
+
+    def value(self, output: Output) -> Floats:
+        """(batch, size)"""
+        found = np.asarray(getattr(self, f"_{output.kind}")(output), float)
+        return np.ascontiguousarray(found.reshape(self.batch.n, -1)[:, output.chosen])
+
+    # ---- what they share --------------------------------------------------------------------------------------
+    @cached_property
+    def _rates(self) -> Floats:
+        """(batch, nv + nw + 6): accelerations, and in orbit rates of the orbit, under the inputs."""
+        return forward(self.model, self.batch).rows
+
+    @cached_property
+    def _a(self) -> Floats:
+        late = any(output.late(self.model.system) for output in self.outputs)
+        return np.ascontiguousarray(self._rates[:, :self.model.nv]) if late else np.zeros_like(self.batch.v)
+
+    @cached_property
+    def _bodies(self) -> Bodies:
+        return bodies_in(self.model, self.batch)
+
+    @cached_property
+    def _motion(self) -> tuple[list[Frame], Motion]:
+        """Of all places that are asked for, and of frames whose axes are named."""
+        asked = [frame for output in self.outputs for frame in (output.place, output.along)]
+        frames = list(dict.fromkeys(frame for frame in asked if isinstance(frame, Frame)))
+        return frames, frame_motion(self.model, self.batch, self._a, frames)
+
+    def _at(self, what: str, frame: Frame) -> Floats:
+        """One thing of one frame, (batch, ...)."""
+        frames, motion = self._motion
+        found: Floats = getattr(motion, what)[:, frames.index(frame)]
+        return found
+
+    def _turned(self, output: Output, vectors: Floats, own: Frame | None) -> Floats:
+        """Vectors (batch, 3) of the world in the axes of an output; `own`: those of its "body"."""
+        frame = own if output.along == "body" else output.along
+        return vectors if not isinstance(frame, Frame) else np.einsum("bij,bi->bj", self._at("attitude", frame), vectors)
+
+    def _vector(self, output: Output, what: str, part: slice = slice(0, 3)) -> Floats:
+        assert output.place is not None
+        return self._turned(output, self._at(what, output.place)[:, part], output.place)
+
+    # ---- one for each kind --------------------------------------------------------------------------------------
+    def _coordinate(self, output: Output) -> Floats:
+        return self.batch.q[:, q_entry(self.model, str(output.coordinate))]
+
+    def _rate(self, output: Output) -> Floats:
+        return self.batch.v[:, v_entry(self.model, str(output.rate))]
+
+    def _wheel(self, output: Output) -> Floats:
+        return self.batch.state.wheels[:, self.model.names.wheels.index(str(output.wheel))]
+
+    def _position(self, output: Output) -> Floats:
+        return self._vector(output, "position")
+
+    def _attitude(self, output: Output) -> Floats:
+        """Of the two quaternions of an attitude, the one with a scalar part >= 0."""
+        assert output.attitude is not None
+        attitude = self._at("attitude", output.attitude)
+        if isinstance(output.along, Frame):
+            attitude = np.einsum("bji,bjk->bik", self._at("attitude", output.along), attitude)
+        found = quaternions(attitude)
+        return np.where(found[:, 3:] < 0.0, -found, found)
+
+    def _velocity(self, output: Output) -> Floats:
+        return self._vector(output, "velocity", slice(3, 6))
+
+    def _angular_velocity(self, output: Output) -> Floats:
+        return self._vector(output, "velocity")
+
+    def _acceleration(self, output: Output) -> Floats:
+        return self._vector(output, "acceleration", slice(3, 6))
+
+    def _felt_acceleration(self, output: Output) -> Floats:
+        """Less gravity there; in orbit, with the acceleration of the mass center."""
+        place, gravity, model = output.felt_acceleration, self.model.system.gravity, self.model
+        assert place is not None
+        a = self._at("acceleration", place)[:, 3:]
+        if isinstance(gravity, CentralGravity):
+            d = self.batch.state.orbit[:, :3] + self._at("position", place)
+            a = a + self._rates[:, model.nv + model.nw + 3:model.nv + model.nw + 6]
+            a = a + gravity.mu*d/np.linalg.norm(d, axis=1, keepdims=True)**3
+        else:
+            a = a - np.asarray(gravity, float)
+        return self._turned(output, a, place)
+
+    def _load(self, output: Output) -> Floats:
+        assert output.load is not None
+        axes = "child" if output.along == "body" else str(output.along)
+        return internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes, driven=()).values
+
+    def _deflection(self, output: Output) -> Floats:
+        """As the modal coordinates displace the node in its body's frame."""
+        place = output.deflection
+        assert place is not None
+        body = self.model.system.bodies[place.body].elastic
+        moved = displacements(body, self.batch.q[:, self.model.modes(place.body)[0]])[:, body.nodes.index(str(place.node))]
+        if output.along == "body":
+            return moved
+        frame = self._bodies.frames.attitude[:, self.model.body_index(place.body)]
+        return self._turned(output, np.einsum("bij,bj->bi", frame, moved), None)
+
+    def _strain(self, output: Output) -> Floats:
+        return self._bodies.strain_energy[:, self.model.body_index(str(output.strain))]
+
+    def _tension(self, output: Output) -> Floats:
+        return self._bodies.elements[:, list(self.model.system.elements).index(str(output.tension)), f.ELEMENT_TENSION]
+
+    def _energy(self, output: Output) -> Floats:
+        kinetic, potential = (output.energy != "potential", output.energy != "kinetic")
+        return kinetic*self._bodies.kinetic_energy + potential*self._bodies.potential_energy
+
+    def _momentum(self, output: Output) -> Floats:
+        part = slice(0, 3) if output.momentum == "angular" else slice(3, 6)
+        return self._turned(output, self._bodies.momentum[:, part], None)
+
+
+def q_entry(model: CompiledModel, name: str) -> int:
+    """Where a coordinate is in q."""
+    [(body, entry)] = entry_named(model.system, name, coordinate_names)
+    return model.places[body.name][0] + entry
+
+
+def v_entry(model: CompiledModel, name: str) -> int:
+    """Where a rate is in v."""
+    [(body, entry)] = entry_named(model.system, name, speed_names)
+    return model.places[body.name][1] + entry
