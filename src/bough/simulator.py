@@ -18,7 +18,7 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import FIXED
 from bough.integrate.integration import Integration
-from bough.integrate.laws import input_entries
+from bough.integrate.laws import input_entries, measure
 from bough.integrate.run import STIFF
 from bough.integrate.trajectory import Sampling, positive
 from bough.model import Model
@@ -334,11 +334,8 @@ class Simulator:
         return self._measured[1][name]
 
     def _measure(self, names: Sequence[str]) -> dict[str, Any]:
-        layout, u = self.model.input_layout, np.concatenate([run.u for run in self._runs])
-        state, inputs = self.model.state(self.x), layout.view(u)
-        found = self.model.outputs(state.q, state.v, inputs.tau, names=names, t=self.t, inputs=self.model.named_inputs(inputs.ports),
-                                   **self.model.state_options(state, inputs))
-        return {name: self._shaped(values.reshape(self.rows, -1)) for name, values in found.items()}
+        return {name: self._shaped(values) for run in self._runs
+                for name, values in measure(run.model, names, self.t, run.shown_x, run.u).items()}
 
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:

@@ -7,13 +7,14 @@ mechanics.  What several laws give to one input is added up.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.analyze.outputs import outputs
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
@@ -165,6 +166,16 @@ class Asked:
         return controls
 
 
+def measure(model: Model, names: Iterable[str], t: float, x: Floats, u: Floats) -> dict[str, Floats]:
+    """By output, (rows, size), of states x and inputs u."""
+    state, inputs = model.state(x), model.input_layout.view(u)
+    options: dict[str, Any] = {"wheels": state.wheels, "motors": inputs.motors} if model.nw else {}
+    if model.in_orbit:
+        options["orbit"] = state.orbit
+    batch = model.batch(state.q, state.v, inputs.tau, t=t, inputs=model.named_inputs(inputs.ports), **options)
+    return outputs(model, batch, names)
+
+
 class AskedTorques(Asked):
     """`control(t, q, v, wheels)`, the law on implied ports: it returns nv joint torques, nv + nw joint and motor torques, or {name: torque}."""
 
@@ -209,12 +220,9 @@ class AskedByName(Asked):
 
     def measured(self, t: float, x: Floats, u: Floats) -> dict[str, Floats]:
         """What the law sees, by output, (rows, size): with noise, in steps of the quantum."""
-        state, inputs = self.model.state(x), self.model.input_layout.view(u)
-        found = self.model.outputs(state.q, state.v, inputs.tau, names=self.outputs, t=t, inputs=self.model.named_inputs(inputs.ports),
-                                   **self.model.state_options(state, inputs))
+        found = measure(self.model, self.outputs, t, x, u)
         for name, values in found.items():
             output = self.model.system.outputs[name]
-            values = values.reshape(len(x), -1)
             if output.noise:
                 values = values + output.noise*np.array([draw.standard_normal(values.shape[1]) for draw in self.generators])
             found[name] = values if output.quantum is None else output.quantum*np.rint(values/output.quantum)
@@ -391,7 +399,7 @@ def read_places(model: Model, law: Controller) -> list[int]:
     check_names(law, "output", law.outputs, model.system.outputs)
     for name in law.outputs:
         output = model.system.outputs[name]
-        if output.late:
+        if output.late(model.system):
             raise StateError(f"law '{law.name}' reads output '{name}' ({output.kind}) at every stage, which depends on what the law gives at "
                              "the same moment; give the law a period")
         if output.noise or output.quantum:
