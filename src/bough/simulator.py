@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from bough.integrate.laws import input_entries, measure
 from bough.integrate.run import STIFF
 from bough.integrate.trajectory import Sampling, positive
 from bough.model import Model
+from bough.progress import quiet, working
 from bough.results import Result, open_result
 from bough.results.netcdf import Resume, read_resume, read_system
 from bough.results.result import SavedResult
@@ -344,6 +346,28 @@ class Simulator:
         self._start()
         return Result(self._integration.trajectory(), self._record)
 
+    def finish(self, until: float | None = None, *, progress: bool = True) -> Result:
+        """On to the end, of which there is a sample too, and the result.
+
+        Parameters
+        ----------
+        until : float, optional
+            The end [s]; of a run that goes on (`bough.resume`), if not given, the one that was planned.
+        progress : bool
+            Whether to show a bar.
+        """
+        self._leave_short_way()
+        end = self._integration.end if until is None else until
+        if end is None or not end > self.t:
+            raise StateError(f"finish: {'there is no end planned' if end is None else f'until is {end:g} s'}, and it is t = {self.t:.6g} s; give "
+                             "a later time, until=...")
+        self._start()
+        with quiet(not progress), working(self.model.system.name) if progress else nullcontext() as bar:
+            self._integration.finish(end, bar)
+        if not self._runs[0].interrupted:
+            self._check()
+        return self.result()
+
     def save(self, path: str | PathLike[str]) -> Path:
         """Write what was recorded, and all that is needed to go on: `bough.resume` reads it."""
         return self.result().save(path)
@@ -457,7 +481,8 @@ def stream(integration: Integration, path: Path, until: float, record: tuple[str
     parts, numbers = Parts(path), sum(run.x.size + run.u.size for run in integration.runs)
     parts.begin(integration.model.system.to_yaml(exact=True))
     period = integration.sampling.period if integration.sampling is not None else until - integration.start
-    t, length, longest = integration.start, 16*period, max(1, MOST_NUMBERS//numbers)*period
+    integration.end, t = until, integration.start
+    length, longest = 16*period, max(1, MOST_NUMBERS//numbers)*period
     while t < until and not integration.failure:
         t, began = min(t + min(length, longest), until), time.perf_counter()
         if t < until:

@@ -15,12 +15,14 @@ from bough.errors import SimulationError
 
 if TYPE_CHECKING:
     from bough.results import Result
+    from bough.results.result import SavedResult
 
 File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python script", show_default=False, metavar="FILE")]
 
 
 def run(
-    file: File,
+    file: Annotated[Path | None, typer.Argument(help="YAML file, URDF file or Python script; not needed with --resume", show_default=False,
+                                                metavar="FILE")] = None,
     until: Annotated[float | None, typer.Option(help="end time [s]; required unless the file sets it")] = None,
     dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
     method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
@@ -32,9 +34,19 @@ def run(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; default: out/NAME.nc")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots next to the output")] = True,
     replay: Annotated[bool, typer.Option("--replay", help="write a 3-D animation (one HTML file) next to the output")] = False,
+    resume: Annotated[Path | None, typer.Option(help="go on with the run of this result, or with one that was killed while it was streamed "
+                                                     "there (--checkpoint)", metavar="RESULT")] = None,
+    checkpoint: Annotated[float | None, typer.Option(help="stream samples to the output, and make sure every so many seconds that the run "
+                                                          "can go on from there", metavar="SECONDS")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
+    if resume is not None:
+        go_on(resume, file, until=until, output=output, plots=plots, replay=replay, quiet=quiet,
+              other={"--dt": dt, "--method": method, "--sample-rate": sample_rate, "--checkpoint": checkpoint})
+        return
+    if file is None:
+        raise typer.BadParameter("give the FILE to simulate, or --resume RESULT")
     from bough.files import read
 
     with ExitStack() as stack:
@@ -51,8 +63,9 @@ def run(
 
             names = [*select_records(None, system, controlled=control is not None), "reactions"]       # which have a figure
         try:
+            streamed = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
             result = bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names,
-                                    control=control)
+                                    control=control, **streamed)
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
@@ -62,9 +75,25 @@ def run(
         raise typer.Exit(130)
 
 
-def finish(result: Result, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
+def go_on(result: Path, file: Path | None, *, until: float | None, output: Path | None, plots: bool, replay: bool, quiet: bool,
+          other: dict[str, object]) -> None:
+    """Go on with a run, with the laws of FILE, if there are any."""
+    given = [name for name, value in other.items() if value is not None]
+    if given:
+        raise typer.BadParameter(f"{given[0]} is that of the run that goes on; leave it out")
+    from bough.files import read
+
+    with ExitStack() as stack:
+        stack.enter_context(progress.quiet(quiet))
+        system, control = read(file) if file is not None else (None, None)
+        drawing = stack.enter_context(Drawing()) if plots else None
+        sim = bough.resume(result, model=system, control=control)
+        finish(sim.finish(until, progress=not quiet), output or result, drawing=drawing, replay=replay, quiet=quiet)
+
+
+def finish(result: Result | SavedResult, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
     """Write the files of a result, and print its summary and their paths."""
-    paths = [result.save(target)]
+    paths = [target if getattr(result, "path", None) == target else result.save(target)]          # what was streamed is there already
     if drawing:
         paths += drawing.draw(target, target.parent, f"{target.stem}-")
     if replay:

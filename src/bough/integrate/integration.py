@@ -61,6 +61,7 @@ class Integration:
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
         self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
+        self.end: float | None = None                                   # when it is planned to end
         self.start, self.events, self.sampling = float(t0), bool(model.system.events or model.system.stops), sampling
         if self.events and len(x) > 1 and control is not None and not hasattr(control, "address"):
             raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
@@ -109,6 +110,7 @@ class Integration:
 
     def finish(self, until: float, progress: Progress | None = None) -> None:
         """On to the end, which is a sample too."""
+        self.end = until
         for run in self.runs:
             self._drop_end(run)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.times(until, run.last_sample))
@@ -117,7 +119,8 @@ class Integration:
     def memory(self) -> dict[str, Any]:
         """What is needed to go on later, but for the samples: texts and numbers."""
         sampling = None if self.sampling is None else (self.sampling.start, self.sampling.period)
-        return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling, **remember(self.runs)}
+        return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling, "end": self.end,
+                **remember(self.runs)}
 
     @classmethod
     def resumed(cls, model: Model, memory: Mapping[str, Any], samples: Mapping[str, Floats], laws: Sequence[Any] = (),
@@ -126,7 +129,7 @@ class Integration:
         x = np.concatenate([run["x"] for run in memory["runs"]])
         sampling = None if memory["sampling"] is None else Sampling(*memory["sampling"])
         found = cls(model, **memory["options"], laws=laws, control=control, sampling=sampling, x=x, batched=memory["batched"])
-        found.assembled = memory["assembled"]
+        found.assembled, found.end = memory["assembled"], memory["end"]
         first = 0
         for run in found.runs:
             rows, n = slice(first, first + len(run.x)), len(samples["t"])

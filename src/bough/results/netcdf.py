@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,11 @@ class Resume(NamedTuple):
     arrays: dict[str, NDArray[np.float64]]
 
 
+def folder_of(path: Path) -> Path:
+    """Where the parts of a file are until it is complete: see `stream`."""
+    return path.with_name(path.name + ".parts")
+
+
 def write(path: Path, labeled: Labeled, resume: Resume | None = None) -> None:
     """Write a file; it appears when it is complete."""
     part = path.with_name(path.name + ".part")
@@ -38,6 +44,7 @@ def write(path: Path, labeled: Labeled, resume: Resume | None = None) -> None:
         try:
             _write(part, labeled, resume)
             os.replace(part, path)
+            shutil.rmtree(folder_of(path), ignore_errors=True)
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:

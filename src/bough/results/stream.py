@@ -17,16 +17,11 @@ import numpy as np
 
 from bough.errors import StateError
 from bough.integrate.trajectory import Trajectory
-from bough.results.netcdf import Appender, pack_meshes
+from bough.results.netcdf import Appender, folder_of, pack_meshes
 from bough.results.report import Facts
 from bough.results.result import Result
 
 ARRAYS = ("t", "x", "u", "law_states")
-
-
-def folder_of(path: Path) -> Path:
-    """Where the parts of a file are until it is complete."""
-    return path.with_name(path.name + ".parts")
 
 
 class Parts:
