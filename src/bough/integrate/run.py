@@ -362,9 +362,9 @@ class Run:
         return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(3)
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
-        """The first states a step later, without going there."""
+        """The first states at t + step, as times are rounded, without going there."""
         (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
-        call(loops.FIXED[self.resolved_dynamics], *model, stepper, np.array([[t, step, 0.0, 1.0]]), np.zeros(0), rows, ws)
+        call(loops.FIXED[self.resolved_dynamics], *model, stepper, np.array([[t, (t + step) - t, 0.0, 1.0]]), np.zeros(0), rows, ws)
         return rows[0]
 
     def begin(self, law: Controller | None) -> None:
