@@ -32,7 +32,6 @@ from bough.describe.part import coordinate_names, speed_names
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 
-
 REST: Any = object()                # in the place of speeds: all are zero
 
 

@@ -228,7 +228,8 @@ def integrate(model: Model, *, q0: ArrayLike | None = None, v0: ArrayLike | None
     cut_held_wheels(run)
     check_contradictions(run)
     check_whole(run)
-    return replace(finish(run, batched, parameters, method, min(dt, until) if fixed and dt is not None else None, wall), assembled=assembled,
+    step = min(dt, until) if fixed and dt is not None else None
+    return replace(finish(run, batched, parameters, method, step, wall), assembled=assembled,
                    events=tuple(tuple(each.log) for each in handlers), spans=tuple(tuple(each.spans) for each in handlers))
 
 

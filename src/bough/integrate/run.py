@@ -214,7 +214,7 @@ def build_grid(until: float, sample_rate: float | None, step: float | None, brea
     updates = np.zeros(1)
     if control_period is not None:
         period = positive("control_period", control_period, "the seconds between two calls")
-        check_room(until/period, f"control_period is {period:g} s: the controller would be asked {until/period:.3g} times; ask less often")
+        check_room(until/period, f"control_period is {period:g} s: the law would be called {until/period:.3g} times; lengthen it")
         updates = period*np.arange(int(np.ceil(until/period*(1 - 1e-12))), dtype=float)
     return Grid(samples, merge_close(np.union1d(ends, updates[1:]), samples), merge_close(updates, samples))
 
@@ -222,7 +222,7 @@ def build_grid(until: float, sample_rate: float | None, step: float | None, brea
 def sample_times(until: float, sample_rate: float | None, step: float | None) -> Floats:
     if sample_rate is not None:
         period = 1.0/positive("sample_rate", sample_rate, "samples a second")
-        check_room(until/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: these are {until/period:.3g} samples; take fewer")
+        check_room(until/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: {until/period:.3g} samples; take fewer")
         samples = np.arange(int(np.floor(until/period*(1.0 + 1e-12))) + 1)*period
     elif step is not None:
         steps = max(1, int(np.ceil(until/step*(1.0 - 1e-9))))
@@ -333,7 +333,7 @@ class Run:
     def __post_init__(self) -> None:
         n = len(self.grid.samples)
         check_room(float(n)*len(self.x)*(self.x.shape[1] + self.u.shape[1]),
-                   f"{n} samples of {len(self.x)} state{'s'*(len(self.x) > 1)} are too many; lower sample_rate, or run fewer at a time")
+                   f"{n} samples of {len(self.x)} state{'s'*(len(self.x) > 1)} are too many; lower sample_rate, or run fewer")
         self.out = np.full((len(self.x), n*self.x.shape[1]), np.nan)
         self.u_out = np.zeros((len(self.x), n*self.u.shape[1]))
         self.failed = np.full((len(self.x), 2), np.nan)

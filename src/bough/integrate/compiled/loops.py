@@ -27,13 +27,13 @@ from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
-# a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP are
-# to be taken: however they are parted, steps are the same
+# a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP
+# are to be taken: however they are parted, steps are the same
 ORIGIN, LENGTH, BEGIN, STOP = range(4)
 PASSED_AT, PASSED_STEP, NEXT_SAMPLE = range(3)
 SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
-# what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused, 1 if x' at
-# this time is known already; and from CARRY on that x': however a run is parted into calls, its steps are the same
+# what an adaptive run carries from call to call, a row a state: time, next step, next sample, steps taken, steps refused, 1 if x'
+# at this time is known already; and from CARRY on that x': however a run is parted into calls, its steps are the same
 TIME, STEP, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(7)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
