@@ -381,7 +381,8 @@ class Run:
     def driven_but_held(self) -> tuple[int, str] | None:
         """The first sample at which a controller drives a wheel whose speed is held, and what to say of it."""
         motors = self.model.input_layout.view(self.u_out.reshape(len(self.x), -1, self.u.shape[1])).motors
-        wrong = [not wheel.driven for wheel in self.model.system.wheels.values()]*np.nan_to_num(motors).any(axis=0)
+        held = np.array([not wheel.driven for wheel in self.model.system.wheels.values()], bool)
+        wrong = held & (np.nan_to_num(motors) != 0.0).any(axis=0)
         if not wrong.any():
             return None
         sample, wheel = np.argwhere(wrong)[0].tolist()
