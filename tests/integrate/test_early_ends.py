@@ -81,7 +81,7 @@ def test_stiff_solvers_keep_the_result_when_they_break(method, monkeypatch):
 
 @pytest.mark.parametrize("method", ["radau", "bdf"])
 def test_coordinate_on_which_nothing_depends(method):
-    """SciPy's differences grow until they overflow on a coordinate that nothing depends on: the run goes to its end, or says why."""
+    """SciPy's differences grow until they overflow on a coordinate that nothing depends on: the run ends, or says why not."""
     s = bough.System("slider")
     s.body("cart", joint=bough.Prismatic("x"), mass=1.0)
     s.body("bob", parent="cart", joint=bough.Revolute("y", stiffness=1e4, damping=1.0), mass=1.0, com=(0, 0, -1))
@@ -101,7 +101,8 @@ def fails(t, q, v, wheels):
     (lambda t, q, v, w: "1.0", "real numbers"), (lambda t, q, v, w: ["1.0"], "real numbers"),
     (lambda t, q, v, w: [1j], "real numbers"), (lambda t, q, v, w: np.array([1 + 0j]), "real numbers"),
     (lambda t, q, v, w: {"bob": "a"}, "'a' for 'bob'"), (lambda t, q, v, w: {"bob": 1j}, "for 'bob'"),
-    (lambda t, q, v, w: {"bob": [1.0, 2.0]}, r"shape \(2,\) for 'bob'"), (lambda t, q, v, w: {"bob": [[1.0], [2.0, 3.0]]}, "for 'bob'"),
+    (lambda t, q, v, w: {"bob": [1.0, 2.0]}, r"shape \(2,\) for 'bob'"),
+    (lambda t, q, v, w: {"bob": [[1.0], [2.0, 3.0]]}, "for 'bob'"),
     (lambda t, q, v, w: np.zeros((3, 1)), r"shape \(3, 1\)"), (lambda t, q, v, w: np.zeros((1, 1, 1)), r"shape \(1, 1, 1\)"),
     (lambda t, q, v, w: 1.0, r"shape \(\)"), (lambda t, q, v, w: [[1.0], [2.0, 3.0]], "real numbers"),
 ])
@@ -113,7 +114,7 @@ def test_controllers_that_make_no_sense_are_named(law, said, options, recwarn):
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"until": 1e15, "dt": 0.1, "sample_rate": 100}, "until is 1e[+]15 s and sample_rate 100/s: these are 1e[+]17 samples"),
+    ({"until": 1e15, "dt": 0.1, "sample_rate": 100}, "until is 1e[+]15 s and sample_rate 100/s: 1e[+]17 samples"),
     ({"until": 1.0, "dt": 0.1, "control": lambda t, q, v, w: [0.0], "control_period": 1e-15}, "control_period is 1e-15 s"),
     ({"until": 1e4, "method": "dopri5", "sample_rate": 1e5, "q0": np.zeros((10000, 1))}, "samples of 10000 states are too many"),
 ])

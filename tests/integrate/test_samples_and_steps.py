@@ -83,8 +83,9 @@ def test_chunks_change_no_bit(monkeypatch, options, system):
         np.testing.assert_array_equal(run.x, runs[0].x)
 
 
-@pytest.mark.parametrize("options", [{"dt": 0.01}, {"dt": 0.01, "method": "euler-cromer"}, {"method": "dopri5"}, {"method": "radau"},
-                                     {"method": "bdf"}, {"method": "lsoda"}], ids=lambda o: o.get("method", "rk4"))
+@pytest.mark.parametrize("options", [{"dt": 0.01}, {"dt": 0.01, "method": "euler-cromer"}, {"method": "dopri5"},
+                                     {"method": "radau"}, {"method": "bdf"}, {"method": "lsoda"}],
+                         ids=lambda o: o.get("method", "rk4"))
 def test_first_sample_knows_the_compiled_law(options):
     """u and accelerations at t = 0: a unit inertia under tau = 3 - 5 q."""
     @bough.controller

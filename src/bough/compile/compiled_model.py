@@ -36,7 +36,6 @@ from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 
-
 REST: Any = object()                # in the place of speeds: all are zero
 
 

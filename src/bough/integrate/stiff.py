@@ -39,7 +39,8 @@ def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, s
             if isinstance(error, BoughError):
                 raise
             run.failed[row] = start, -1
-            run.reasons[row] = f"SciPy's {STIFF[plan.method]}: {str(error).strip().rstrip('.')}; loosen rtol and atol, or use rk4 or dopri5"
+            words = str(error).strip().rstrip(".")
+            run.reasons[row] = f"SciPy's {STIFF[plan.method]}: {words}; loosen rtol and atol, or use rk4 or dopri5"
             break
         run.steps += 1
         state_at, end = states_of(run.model, solver), float(solver.t)

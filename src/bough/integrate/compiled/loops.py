@@ -28,8 +28,8 @@ from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
-# a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP are
-# to be taken: however they are parted, steps are the same
+# a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP
+# are to be taken: however they are parted, steps are the same
 ORIGIN, LENGTH, BEGIN, STOP = range(4)
 PASSED_AT, PASSED_STEP = range(2)
 NEXT_SAMPLE, SHOW, REACHED = range(3)

@@ -41,13 +41,13 @@ def tableau(c, a, b, *, cromer=False, e=None, p=None) -> np.ndarray:
         full[i, :len(row)] = row
     header = np.zeros(HEADER)
     header[STAGES], header[CROMER] = s, cromer
-    e, p = np.zeros(s) if e is None else e, np.zeros((s, 4)) if p is None else p
+    e, p = np.zeros(s) if e is None else e, np.outer(b, [1, 0, 0, 0]) if p is None else p        # without p, straight
     return np.concatenate([header, c, full.ravel(), b, e, np.ravel(p)]).astype(float)
 
 
 def euler_cromer() -> np.ndarray:
     """v += h a, then q += h v': first order, symplectic where forces are."""
-    return tableau([0.0], [[]], [1.0], cromer=True, p=[[1, 0, 0, 0]])
+    return tableau([0.0], [[]], [1.0], cromer=True)
 
 
 def rk4() -> np.ndarray:
