@@ -19,9 +19,9 @@ from bough.integrate.integration import begin, check_whole
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
+from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.simulator import stream
-from bough.results.quantities import select_records
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 

@@ -17,8 +17,7 @@ from bough.compile.coordinates import coordinate_place, targets_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Event, Lock, Prescribe, Stop
-from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
-from bough.integrate.compiled.loops import SAME
+from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SAME, SECOND, SECOND_FACTOR, WATCHER
 from bough.integrate.trajectory import Occurrence
 from bough.model import Model
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.batch import call, group_parameters
 from bough.compile.layout import Floats
@@ -199,7 +198,8 @@ class Run:
     def driven_but_held(self, controls: Floats) -> tuple[int, str] | None:
         """The first of samples (rows, samples, nu) at which a law drives a wheel whose speed is held, and what to say of it."""
         motors = self.model.input_layout.view(controls).motors
-        wrong = [not wheel.driven for wheel in self.model.system.wheels.values()]*np.nan_to_num(motors).any(axis=0)
+        held = np.array([not wheel.driven for wheel in self.model.system.wheels.values()], bool)
+        wrong = held & (np.nan_to_num(motors) != 0.0).any(axis=0)
         if not wrong.any():
             return None
         sample, wheel = np.argwhere(wrong)[0].tolist()
@@ -234,9 +234,9 @@ class Run:
         return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
-        """The first states a step later, without going there."""
+        """The first states at t + step, as times are rounded, without going there."""
         (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
-        call(loops.FIXED[self.resolved], *model, stepper, np.array([[t, step, 0.0, 1.0]]), np.zeros(0), rows, ws)
+        call(loops.FIXED[self.resolved], *model, stepper, np.array([[t, (t + step) - t, 0.0, 1.0]]), np.zeros(0), rows, ws)
         return rows[0]
 
     def rates(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats]:
