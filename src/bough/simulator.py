@@ -27,7 +27,7 @@ from bough.progress import quiet, working
 from bough.results import Result, open_result
 from bough.results.netcdf import Resume, read_resume, read_system
 from bough.results.result import SavedResult
-from bough.results.stream import ARRAYS, Parts
+from bough.results.stream import Parts
 
 AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
 
@@ -450,17 +450,12 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     file = Path(path)
     parts = Parts(file)
     if parts.folder.is_dir():
-        text, meshes, last = parts.system, None, parts.last()
-        kept = Resume(last["memory"], _all_samples(parts))
+        text, meshes, (memory, samples) = parts.system, None, parts.whole()
+        kept = Resume(memory, samples)
     else:
         text, meshes, kept = read_resume(file)
     compiled = _same_model(file, model, text, meshes)
     return Simulator._resumed(compiled, Integration.resumed(compiled, kept.memory, kept.arrays, laws, control), record)
-
-
-def _all_samples(parts: Parts) -> dict[str, Any]:
-    found = list(parts.read())
-    return {name: np.concatenate([part[name] for part in found], axis=0 if name == "t" else 1) for name in ARRAYS}
 
 
 def _same_model(file: Path, model: Model | System | None, text: str, meshes: str | None) -> Model:
@@ -484,7 +479,8 @@ def stream(integration: Integration, path: Path, until: float, record: tuple[str
     integration.end, t = until, integration.start
     length, longest = 16*period, max(1, MOST_NUMBERS//numbers)*period
     while t < until and not integration.failure:
-        t, began = min(t + min(length, longest), until), time.perf_counter()
+        ahead, began = t + min(length, longest), time.perf_counter()
+        t = until if ahead > until - 1e-6*period else ahead
         if t < until:
             integration.go_to(t, progress, until)
         else:

@@ -23,9 +23,9 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
     grid = step_rows(run.start, run.plan.dt or 0.0, run.t, stop if reached else min(stop, next_multiple(run, show)))
     run.load_kernel(lambda: run.states_after(run.t, run.plan.dt or 0.0, lanes))
     ends = np.cumsum(grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)        # in steps from here
-    first, size = 0, FIRST_CHUNK
-    while first < ends[-1]:
-        last = min(first + size, ends[-1])
+    first, size, total = 0, FIRST_CHUNK, int(ends[-1]) if len(ends) else 0
+    while first < total:
+        last = min(first + size, total)
         chunk = part_of(grid, ends, first, last)
         begin, run.clock[:] = time.perf_counter(), (run.done, show, run.t)
         call(kernel, *model, stepper, chunk, samples, rows, ws)
@@ -36,7 +36,7 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
         run.report(run.t)
         first = last
         took = max(time.perf_counter() - begin, 1e-6)
-        size = int(np.clip(size*CHUNK_SECONDS/took, 1, min(10*size, ends[-1])))
+        size = int(np.clip(size*CHUNK_SECONDS/took, 1, min(10*size, total)))
     if reached:
         run.t = stop
     run.show_until(show, len(samples) - 1)
@@ -49,7 +49,8 @@ def next_multiple(run: Run, t: float) -> float:
 
 
 def step_rows(origin: float, dt: float, start: float, stop: float) -> Floats:
-    """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones at the ends.
+    """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones at the ends; none
+    where start and stop are the same but for rounding.
 
     >>> step_rows(0.0, 0.1, 0.25, 0.57).round(3).tolist()
     [[0.25, 0.05, 0.0, 1.0], [0.0, 0.1, 3.0, 5.0], [0.5, 0.07, 0.0, 1.0]]
@@ -59,7 +60,7 @@ def step_rows(origin: float, dt: float, start: float, stop: float) -> Floats:
     if first > last:
         return np.array([[start, stop - start, 0.0, 1.0]])
     rows = [[start, left - start, 0.0, 1.0]]*bool(left - start > same) + [[origin, dt, first, last]]*bool(last > first)
-    return np.array(rows + [[right, stop - right, 0.0, 1.0]]*bool(stop - right > same or not rows))
+    return np.array(rows + [[right, stop - right, 0.0, 1.0]]*bool(stop - right > same)).reshape(-1, 4)
 
 
 def part_of(grid: Floats, ends: Floats, first: int, last: int) -> Floats:

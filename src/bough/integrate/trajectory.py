@@ -99,6 +99,8 @@ class Sampling:
         [1.0, 1.5, 2.0, 2.2]
         """
         found = self.between(after, until)
+        if after > until - 1e-9*self.period:
+            return found[:0]
         return np.append(found, until) if not len(found) or until - found[-1] > 1e-9*self.period else np.append(found[:-1], until)
 
 

@@ -61,12 +61,15 @@ class Parts:
             with np.load(file, allow_pickle=False) as part:
                 yield {name: part[name] for name in ARRAYS} | {"memory": json.loads(str(part["memory"]))}
 
-    def last(self) -> dict[str, Any]:
-        """The last part that is complete."""
-        if not self.files:
+    def whole(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is needed to go on after the last part that is complete, and all samples."""
+        found = list(self.read())
+        if not found:
             raise StateError(f"{self.folder}: holds no complete part; start the run anew")
-        with np.load(self.files[-1], allow_pickle=False) as part:
-            return {name: part[name] for name in ARRAYS} | {"memory": json.loads(str(part["memory"]))}
+        memory: dict[str, Any] = found[-1]["memory"]
+        for run in memory["runs"]:
+            run["done"] += sum(len(part["t"]) for part in found[:-1])
+        return memory, {name: np.concatenate([part[name] for part in found], axis=0 if name == "t" else 1) for name in ARRAYS}
 
     @property
     def system(self) -> str:

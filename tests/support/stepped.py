@@ -1,0 +1,73 @@
+"""Systems for runs that are stepped, parted, stopped and resumed: with a tree, a loop, flexible bodies, events, laws with states and noise."""
+import numpy as np
+
+import bough
+
+
+def latched_pendulum() -> bough.System:
+    """Two pendulums, of which the lower one is caught, with a motor, a force at the tip, and noisy sensors."""
+    s = bough.System("pendulums", gravity=(0, 0, -9.81))
+    s.body("upper", joint=bough.Revolute("y", q0=0.5), mass=2.0, com=(0, 0, -1))
+    s.body("lower", parent="upper", at=(0, 0, -1), joint=bough.Revolute("y", q0=0.2), mass=1.0, com=(0, 0, -1))
+    s.latch("catch", coordinate="lower.ry", at=-0.3)
+    add_ports(s, "upper.ry", bough.Frame("lower", at=(0, 0, -1)))
+    return s
+
+
+def flexible_boom() -> bough.System:
+    """A boom that swings, with a mass at its tip."""
+    s = bough.System("boom", gravity=(0, 0, -9.81))
+    s.body("boom", joint=bough.Revolute("y", q0=0.3), flexible=bough.beam(2.0, EI=400.0, mass_per_length=1.0, modes=2, damping=0.01))
+    s.body("tip", parent="boom", node="tip", mass=0.5)
+    add_ports(s, "boom.ry", bough.Frame("boom", node="tip"))
+    return s
+
+
+def four_bar() -> bough.System:
+    """A crank, a coupler and a rocker."""
+    s = bough.System("four-bar", gravity=(0, 0, -9.81))
+    s.body("crank", joint=bough.Revolute("y", q0=-1.0, v0=2.0), mass=0.5, com=(0.2, 0, 0), inertia=(0, 0.01, 0.01))
+    s.body("coupler", parent="crank", at=(0.4, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
+    s.body("rocker", at=(1.0, 0, 0), joint=bough.Revolute("y", q0=-1.5), mass=0.8, com=(0.4, 0, 0), inertia=(0, 0.05, 0.05))
+    s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("coupler", at=(1, 0, 0)), b=bough.Frame("rocker", at=(0.8, 0, 0)))
+    add_ports(s, "crank.ry", bough.Frame("coupler", at=(1, 0, 0)))
+    return s
+
+
+SYSTEMS = {"events": latched_pendulum, "flexible": flexible_boom, "loops": four_bar}
+METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {"rtol": 1e-7, "atol": 1e-9}}
+
+
+def add_ports(s: bough.System, coordinate: str, tip: bough.Frame) -> None:
+    s.input("motor", coordinate=coordinate)
+    s.input("push", force=tip, axes="world")
+    s.output("angle", coordinate=coordinate, noise=1e-3)
+    s.output("rate", rate=coordinate, quantum=1e-4)
+    s.output("tip", velocity=tip)
+
+
+@bough.law(outputs=["angle", "rate"], inputs=["motor"], period=0.02, delay=0.005, states=[0.0])
+def pid(t, y, z):
+    z = z + 0.02*y["angle"]
+    return {"motor": -2.0*y["angle"] - 0.5*y["rate"] - 0.3*z[0]}, z
+
+
+@bough.law(period=0.05)
+def gusts(t, y):
+    return {"push": [np.sin(5.0*t), 0.0, 0.1]}
+
+
+@bough.controller(outputs=["tip"], inputs=["push"])
+def drag(t, y, u):
+    speed = np.sqrt(y[0]*y[0] + y[1]*y[1] + y[2]*y[2])
+    for i in range(3):
+        u[i] = -0.2*speed*y[i]
+
+
+@bough.controller(outputs=["rate"], inputs=["motor"], states=[0.1])
+def filtered(t, y, u, z, zdot):
+    zdot[0] = 20.0*(y[0] - z[0])
+    u[0] = -0.3*z[0]
+
+
+LAWS = [pid, gusts]

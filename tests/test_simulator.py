@@ -1,0 +1,208 @@
+"""The user owns the loop: stepping, inputs, outputs, resuming. Runs are the same to the bit however they are parted."""
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import SimulationError, StateError
+from tests.support.stepped import LAWS, METHODS, SYSTEMS, latched_pendulum
+
+UNTIL, RATE = 1.3, 40.0
+
+
+def same(a, b):
+    """All that was recorded, to the bit."""
+    assert np.array_equal(a.time, b.time)
+    for name in a.data:
+        assert np.array_equal(a.data[name].values, b.data[name].values, equal_nan=True), name
+    assert a.events == b.events
+
+
+@pytest.fixture(scope="module", params=[(system, method) for system in SYSTEMS for method in METHODS], ids="-".join)
+def whole(request):
+    """A model, options, and the run that was made at once."""
+    system, method = request.param
+    model = SYSTEMS[system]().compile()
+    options = {"method": method, "laws": LAWS, "seed": 7, "sample_rate": RATE} | METHODS[method]
+    return model, options, bough.simulate(model, until=UNTIL, progress=False, **options)
+
+
+def test_a_run_in_pieces_of_any_length_is_the_same(whole):
+    model, options, expected = whole
+    sim = bough.Simulator(model, **options)
+    for until in (0.0003, 0.1, 0.1004, 0.55, 0.5501, 1.0, 1.2999):
+        sim.advance(until)
+        assert sim.t == until
+    same(sim.finish(UNTIL, progress=False), expected)
+
+
+def test_a_run_that_is_saved_and_resumed_is_the_same(whole, tmp_path):
+    model, options, _ = whole
+    early = bough.simulate(model, until=0.6003, progress=False, **options)
+    early.save(tmp_path / "early.nc")
+    sim = bough.resume(tmp_path / "early.nc", laws=LAWS)
+    assert sim.t == 0.6003
+    sim.advance(0.9)
+    sim.save(tmp_path / "later.nc")
+    same(bough.resume(tmp_path / "later.nc", laws=LAWS, model=model).finish(UNTIL, progress=False), whole[2])
+
+
+def test_a_streamed_run_is_the_same(whole, tmp_path):
+    model, options, expected = whole
+    same(bough.simulate(model, until=UNTIL, save_to=tmp_path / "run.nc", checkpoint=1e-4, progress=False, **options), expected)
+    assert os.listdir(tmp_path) == ["run.nc"]
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler-cromer"])
+def test_steps_are_those_of_a_run(method):
+    s = latched_pendulum()
+    s.events.clear()
+    model = s.compile()
+    run = bough.simulate(model, until=0.7, dt=1e-3, sample_rate=1e3, method=method, progress=False)
+    sim = bough.Simulator(model, method=method, dt=1e-3)
+    for n in (1, 1, 1, 297, 1, 399):
+        sim.step(n)
+    assert sim.t == pytest.approx(0.7)
+    assert np.array_equal(sim.result().data.q.values, run.data.q.values)
+    assert sim.result().time == pytest.approx(run.time, rel=1e-15)
+
+
+def test_adaptive_steps_are_those_of_a_run():
+    model = latched_pendulum().compile()
+    sim = bough.Simulator(model, method="dopri5", rtol=1e-6, atol=1e-8)
+    while sim.t < 1.2:
+        sim.step()
+    stepped = sim.result()
+    run = bough.Simulator(model, method="dopri5", rtol=1e-6, atol=1e-8)
+    for t in stepped.time[1:]:
+        run.advance(t)
+    assert np.array_equal(stepped.data.q.values, run.result().data.q.values)
+
+
+def test_what_is_set_acts_from_then_on():
+    """A constant torque on a rotor of unit inertia: v = t."""
+    s = bough.System("rotor")
+    s.body("rotor", joint=bough.Revolute("z"), inertia=(1, 1, 1), mass=1.0)
+    s.input("motor", coordinate="rotor")
+    s.output("speed", rate="rotor")
+    sim = bough.Simulator(s, dt=1e-3)
+    sim.step(10)
+    assert sim.y["speed"] == 0.0
+    sim.u["motor"] = 1.0
+    sim.step(5)
+    assert sim.y["speed"] == pytest.approx(0.005, rel=1e-12)
+    sim.advance(0.0305)                                         # inside a step
+    sim.u["motor"] = 0.0
+    sim.advance(1.0)
+    assert sim.y["speed"] == pytest.approx(0.0205, rel=1e-12)
+    assert sim.u["motor"] == 0.0
+
+
+def test_batches_step_in_lanes():
+    model = latched_pendulum()
+    model.events.clear()
+    q0 = np.linspace(-0.5, 0.5, 10).reshape(5, 2)
+    sim = bough.Simulator(model, q0=q0, dt=1e-3)
+    sim.u["motor"] = np.arange(5.0)
+    sim.step(50)
+    assert sim.state.q.shape == (5, 2)
+    for i in range(5):
+        one = bough.Simulator(model, q0=q0[i], dt=1e-3)
+        one.u["motor"] = float(i)
+        one.step(50)
+        assert one.state.q == pytest.approx(sim.state.q[i], rel=1e-13)
+
+
+def test_reset_starts_anew():
+    sim = bough.Simulator(latched_pendulum(), dt=1e-3, laws=LAWS, seed=1)
+    sim.advance(0.8)
+    first = sim.state.q
+    sim.reset()
+    assert sim.t == 0.0
+    sim.advance(0.8)
+    assert np.array_equal(sim.state.q, first)
+    sim.reset(q0=[0.0, 0.0], seed=2)
+    assert np.array_equal(sim.state.q, [0.0, 0.0])
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    """SIGKILL at some moment of a streamed run; what is resumed equals one that was never disturbed."""
+    script = textwrap.dedent(f"""
+        import bough
+        from tests.support.stepped import LAWS, latched_pendulum
+        bough.simulate(latched_pendulum(), until=60.0, dt=1e-4, sample_rate=50, laws=LAWS, seed=3,
+                       save_to={str(tmp_path / "run.nc")!r}, checkpoint=0.05, progress=False)
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=os.getcwd())
+    parts = tmp_path / "run.nc.parts"
+    while process.poll() is None and len(list(parts.glob("part-*.npz"))) < 3:
+        time.sleep(0.02)
+    assert process.poll() is None, "the run was over before it could be killed"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    sim = bough.resume(tmp_path / "run.nc", laws=LAWS)
+    reached = sim.t
+    assert 0.0 < reached < 60.0
+    resumed = sim.finish(reached + 1.0, progress=False)
+    expected = bough.simulate(latched_pendulum(), until=reached + 1.0, dt=1e-4, sample_rate=50, laws=LAWS, seed=3, progress=False)
+    same(resumed, expected)
+
+
+def test_memory_stays_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("bough.simulator.MOST_NUMBERS", 2000)
+    s = latched_pendulum()
+    s.events.clear()
+    run = bough.simulate(s, until=3.0, dt=1e-3, sample_rate=1000, save_to=tmp_path / "run.nc", record="state", progress=False)
+    assert len(run.time) == 3001
+    same(run, bough.simulate(s, until=3.0, dt=1e-3, sample_rate=1000, record="state", progress=False))
+
+
+@pytest.mark.parametrize(("do", "words"), [
+    (lambda sim: sim.u.__setitem__("moter", 1.0), "no input 'moter', did you mean 'motor'"),
+    (lambda sim: sim.u.__setitem__("motor", "full"), "give 1 number"),
+    (lambda sim: sim.u.__setitem__("push", [1.0, 2.0]), "give 3 numbers"),
+    (lambda sim: sim.u.__setitem__("motor", np.nan), "finite"),
+    (lambda sim: sim.y["angel"], "no output 'angel', did you mean 'angle'"),
+    (lambda sim: sim.step(0), "1 or more"),
+    (lambda sim: sim.step(1.5), "number of steps"),
+    (lambda sim: sim.advance(-1.0), "later time"),
+    (lambda sim: sim.reset(dt=1.0), "no option 'dt'"),
+    (lambda sim: sim.finish(), "no end planned"),
+])
+def test_nonsense_is_named(do, words):
+    sim = bough.Simulator(latched_pendulum(), dt=1e-3)
+    with pytest.raises(StateError, match=words):
+        do(sim)
+
+
+def test_a_run_that_diverges_keeps_what_it_has():
+    s = bough.System("spring")
+    s.body("mass", joint=bough.Prismatic("x", stiffness=1e9, q0=1.0), mass=1.0)
+    sim = bough.Simulator(s, dt=0.01)
+    with pytest.raises(SimulationError, match="diverged") as caught:
+        sim.step(2000)
+    assert len(caught.value.result.time) > 1
+
+
+def test_another_model_is_refused(tmp_path):
+    s = latched_pendulum()
+    bough.simulate(s, until=0.01, dt=1e-3, progress=False).save(tmp_path / "run.nc")
+    s.body("more", mass=1.0)
+    with pytest.raises(StateError, match="differs"):
+        bough.resume(tmp_path / "run.nc", model=s)
+
+
+def test_realtime_keeps_pace_with_the_clock():
+    sim = bough.Simulator(latched_pendulum(), dt=1e-3)
+    sim.step()
+    began = time.perf_counter()
+    times = list(sim.realtime(until=sim.t + 0.2, period=0.02))
+    assert 0.19 < time.perf_counter() - began
+    assert len(times) == 10 == len(sim.lateness)
+    assert min(sim.lateness) >= 0.0
