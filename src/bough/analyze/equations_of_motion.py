@@ -98,6 +98,8 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():
+            from bough.analyze.loop_constraints import POSITION, loop_terms
+            loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
             raise StateError(f"the accelerations{where} are not finite though no joint is singular: the state or the loads are "
                              f"too large{most_bent(model, batch.q[row])}")
 
