@@ -26,7 +26,7 @@ def test_questions_of_such_a_state_are_refused_by_name():
                 lambda: model.forward_dynamics(still, still), lambda: model.inverse_dynamics(still, still, still),
                 lambda: model.constraint_forces(still, still), lambda: model.reactions(still, still, still),
                 lambda: model.assemble(still, hold=["slide"])):
-        with pytest.raises(bough.StateError, match="loop 'tie': the ends of its distance coincide.*; move one of them away"):
+        with pytest.raises(bough.StateError, match=r"loop 'tie': the ends of its distance coincide.*; move one of them away"):
             ask()
     with pytest.raises(bough.StateError, match="coincide in state 1 of the batch"):
         model.loop_gaps([[2.0, 0.0, 0.0], still])

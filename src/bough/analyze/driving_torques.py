@@ -34,8 +34,8 @@ def driving_torques(model: CompiledModel, batch: Batch, a: Floats, driven: Seque
     lacking = np.where(idle, np.abs(needed), 0.0)
     for row in np.flatnonzero((lacking > ALLOWED*scale).any(axis=1))[:1]:
         i = int(lacking[row].argmax())
-        raise StateError(f"driven: the accelerations{state(batch, row)} need {needed[row, i]:.6g} along '{model.names.v[i]}', which is "
-                         "not driven; drive it, or others that move it, or give other accelerations")
+        raise StateError(f"driven: the accelerations{state(batch, row)} need {needed[row, i]:.6g} along '{model.names.v[i]}', "
+                         "which is not driven; drive it, or others that move it, or give other accelerations")
     return np.where(idle, 0.0, needed)
 
 
@@ -48,8 +48,8 @@ def allowed_rows(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     gravity = 0.0 if model.in_orbit else float(np.linalg.norm(np.asarray(model.system.gravity)))
     scale = np.abs(J).max(axis=(1, 2))*(np.abs(a) + batch.v**2).max(axis=1) + np.abs(gamma).max(axis=1) + gravity
     for row in np.flatnonzero(np.abs(parting).max(axis=1) > ALLOWED*scale)[:1]:
-        raise StateError(f"the accelerations{state(batch, row)} part loops: {open_loops(model, parting[row], '/s^2')}; give such as "
-                         "the loops allow, for instance those that forward_dynamics finds")
+        raise StateError(f"the accelerations{state(batch, row)} part loops: {open_loops(model, parting[row], '/s^2')}; give such "
+                         "as the loops allow, for instance those that forward_dynamics finds")
     rows: Floats = J/row_sizes(closures)[:, None]
     return rows
 

@@ -75,8 +75,8 @@ def refuse_coincident(batch: Batch, J: Floats) -> None:
         found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
         if closure.held == f.DISTANCE and found.size:
             where = "" if batch.single else f" in state {found[0]} of the batch"
-            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{where}, so that it has no direction; move one "
-                             "of them away, or let assemble find a state that closes the loops")
+            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{where}, so that it has no direction; move "
+                             "one of them away, or let assemble find a state that closes the loops")
 
 
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
