@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.equations_of_motion import mass_matrices
+from bough.blas import one_thread
 from bough.compile.batch import Batch, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -137,6 +138,7 @@ def freedom_at(model: CompiledModel, q: ArrayLike) -> Freedom:
     return freedom_of(closures, J[0][:, model.free])
 
 
+@one_thread()
 def freedom_of(closures: Sequence[Closure], J: Floats) -> Freedom:
     from scipy.linalg import qr  # slow to import
     left, sizes, _ = np.linalg.svd(J)
@@ -246,6 +248,7 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
     return q, gap
 
 
+@one_thread()
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
     """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d; bodies rather move than bend."""
     from scipy.linalg import solve_triangular  # slow to import
