@@ -1,10 +1,11 @@
 """Plots drawn by a second process, which starts while the simulation runs: importing matplotlib takes half a second.
 
-    python -m bough.drawing     reads one line, `result.nc|folder|prefix`, draws, and prints the paths of the figures
+    python -m bough.drawing     reads one line, ["result.nc", "folder", "prefix"], draws, and prints the list of the figures
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -32,10 +33,10 @@ class Drawing:
     def draw(self, result: Path, folder: Path, prefix: str) -> list[Path]:
         """Figures of a saved result, as PNG files in a folder."""
         with working("drawing plots"):
-            written, _ = self.process.communicate(f"{result.resolve()}|{folder}|{prefix}\n")
+            written, _ = self.process.communicate(json.dumps([str(result.resolve()), str(folder), prefix]) + "\n")
         if self.process.returncode:
             raise RuntimeError(f"drawing the plots failed; 'bough run --no-plots' goes without, and {result} holds the data")
-        return [Path(line) for line in written.splitlines()]
+        return [Path(path) for path in json.loads(written)]
 
     def __exit__(self, *exception: object) -> None:
         if self.process.poll() is None:
@@ -48,10 +49,9 @@ def main() -> None:
 
     line = sys.stdin.readline().strip()
     if line:
-        path, folder, prefix = line.split("|")
+        path, folder, prefix = json.loads(line)
         with quiet():                                                   # the caller shows a bar
-            for written in open_result(path).plots(folder, prefix=prefix, skip=SKIP):
-                print(written)
+            print(json.dumps([str(written) for written in open_result(path).plots(folder, prefix=prefix, skip=SKIP)]))
 
 
 if __name__ == "__main__":

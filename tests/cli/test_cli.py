@@ -49,6 +49,13 @@ def test_run_writes_data_and_plots_and_a_summary(call):
     assert bough.open_result("out/pendulum.nc").time[-1] == 1.0
 
 
+def test_plots_are_drawn_in_a_folder_of_any_name(call):
+    code, out, _ = call("run", "pendulum.yaml", "-o", "a|b é/c|d.nc")
+    assert code == 0
+    assert (Path("a|b é") / "c|d-state.png").is_file()
+    assert "wrote a|b é/c|d-state.png" in out
+
+
 def test_a_replay_is_written_beside_the_data_and_viewed_from_it(call, monkeypatch):
     code, out, _ = call("run", "pendulum.yaml", "--no-plots", "--replay")
     assert code == 0

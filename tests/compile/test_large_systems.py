@@ -8,7 +8,7 @@ def chain(n, **options):
     s = bough.System("chain")
     for i in range(n):
         joint = None if i in options.get("welds", ()) else bough.Revolute("y")
-        s.body(f"b{i}", parent=f"b{i - 1}" if i else None, joint=joint, at=(0, 0, 0.1), mass=1.0, com=(0, 0, 0.05), inertia=(1, 1, 1))
+        s.body(f"b{i}", parent=f"b{i - 1}" if i else None, joint=joint, at=(0, 0, 0.1), mass=1.0, inertia=(1, 1, 1))
     return s
 
 

@@ -9,7 +9,7 @@ import trimesh
 
 import bough
 from bough.describe import json_schema
-from bough.describe.shapes import SIDES
+from bough.describe.shapes import SIDES, Mesh, pack
 from bough.errors import DescriptionError
 from tests.describe.test_yaml_format import accepts
 
@@ -247,3 +247,9 @@ def test_problems_have_their_line(tmp_path):
         bough.load(path)
     words = "body 'a': shape 2 (box): size is [1, 2], which has 2 entries; give 3 finite numbers"
     assert str(caught.value) == f"{path}:5: {words}"
+
+
+def test_a_packed_mesh_without_triangles_is_named():
+    for vertices, faces in ((np.zeros((0, 3)), np.zeros((0, 3), int)), (np.zeros((3, 3)), np.zeros((0, 3), int))):
+        with pytest.raises(DescriptionError, match=r"npz holds vertices \(\d, 3\) and faces \(0, 3\) that do not fit"):
+            Mesh("panel.stl", npz=pack((vertices, faces)))

@@ -96,3 +96,10 @@ def test_bad_solids_are_named():
             solid(mesh, **(dict(ENDS, **STEEL) | change))
     with pytest.raises(DescriptionError, match=r"mesh file 'none\.vtk' does not exist"):
         solid("none.vtk", **ENDS, **STEEL)
+
+
+def test_a_mesh_without_elements_is_named():
+    from skfem import MeshTet
+    empty = MeshTet(np.zeros((3, 0)), np.zeros((4, 0), int))
+    with pytest.raises(DescriptionError, match="solid: the mesh has no elements; give one of hexahedra or tetrahedra"):
+        solid(empty, E=1e9, nu=0.3, density=1.0, attach={"root": ("x", 0.0)}, inboard="root")

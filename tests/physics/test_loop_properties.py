@@ -102,3 +102,14 @@ def test_prescribed_motion_is_the_free_response_under_the_forces_that_hold_it(dr
 def free_twin(drawn):
     """The model without what holds coordinates."""
     return with_motions(drawn.system, dict.fromkeys(drawn.motions)).compile()
+
+
+@few
+@given(closed_rigid)
+def test_inverse_dynamics_gives_torques_that_give_the_accelerations_back(drawn):
+    _, model, q, v, rng = closed(drawn)
+    tau = rng.normal(size=model.nv)
+    a = model.forward_dynamics(q, v, tau)
+    least = model.inverse_dynamics(q, v, a)
+    assert_within(model.forward_dynamics(q, v, least), a, 4*rounding(model, q, v, tau, a)[0])
+    assert np.linalg.norm(least) <= np.linalg.norm(tau)*(1 + 1e-6)

@@ -98,6 +98,9 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
             found = first_singular(batch.tables, batch.q[row])
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
+        if not np.isfinite(out[row]).all():
+            from bough.analyze.loop_constraints import POSITION, loop_terms
+            loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
         check_answer(f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch, out)
 
 

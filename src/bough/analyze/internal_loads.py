@@ -23,6 +23,7 @@ from bough.analyze.body_motion import Bodies, Frames, bodies_in
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_constraints import named_speeds
 from bough.analyze.reactions import RowSpace, free_wrenches, hinge_loads, holding_rows, loop_wrenches, with_loop_wrenches
+from bough.blas import one_thread
 from bough.compile.batch import Batch, rows
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -394,6 +395,7 @@ def turned(wrenches: Floats, attitude: Floats) -> Floats:
     return np.einsum("bij,bcin->bcjn", attitude, parts).reshape(wrenches.shape)
 
 
+@one_thread()
 def least_loads(loads: Floats, stresses: Floats, length: float) -> tuple[Floats, Floats]:
     """Loads (batch, connections, 6) less what may be added to them, and an orthonormal basis of that; moments over length."""
     scale = np.repeat([length, 1.0], 3)

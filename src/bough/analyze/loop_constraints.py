@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.equations_of_motion import mass_matrices
+from bough.blas import one_thread
 from bough.compile.batch import Batch, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -19,6 +20,7 @@ from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.progress import counted
 from bough.sweeps import calls
+from bough.sweeps import fields as f
 from bough.sweeps.fronts import REDUNDANT
 from bough.sweeps.schema import padded
 
@@ -53,6 +55,13 @@ def row_names(closures: Sequence[Closure]) -> list[str]:
 def loop_terms(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
     """(batch, rows) of gaps, rates of them, or accelerations at v' = 0, as the weights say; and (batch, rows, nv), their Jacobian.
     All rows count in meters."""
+    terms, J = evaluate_loops(model, batch, weights)
+    refuse_coincident(batch, J)
+    return terms, J
+
+
+def evaluate_loops(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
+    """The same; NaN where the ends of a distance coincide, which have no direction from one to the other."""
     closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
     out = np.empty((batch.n, n*(1 + model.nv)))
     model.call(calls.loop_terms, batch, weights, out, ws=workspace(batch.tables, batch.lanes, n*model.nv))
@@ -60,9 +69,20 @@ def loop_terms(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Flo
     return out[:, rows], out[:, n:].reshape(batch.n, n, model.nv)[:, rows]
 
 
+def refuse_coincident(batch: Batch, J: Floats) -> None:
+    """Name a distance whose ends coincide in a state of the batch."""
+    closures = batch.tables.fronts.closures
+    for closure, rows in zip(closures, row_slices(closures), strict=True):
+        found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
+        if closure.held == f.DISTANCE and found.size:
+            where = "" if batch.single else f" in state {found[0]} of the batch"
+            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{where}, so that it has no direction; move "
+                             "one of them away, or let assemble find a state that closes the loops")
+
+
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
-    """(rows,) and (rows, nv) of one position."""
-    gaps, J = loop_terms(model, model.batch(q), POSITION)
+    """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
+    gaps, J = evaluate_loops(model, model.batch(q), POSITION)
     return gaps[0], J[0]
 
 
@@ -118,6 +138,7 @@ def freedom_at(model: CompiledModel, q: ArrayLike) -> Freedom:
     return freedom_of(closures, J[0][:, model.free])
 
 
+@one_thread()
 def freedom_of(closures: Sequence[Closure], J: Floats) -> Freedom:
     from scipy.linalg import qr  # slow to import
     left, sizes, _ = np.linalg.svd(J)
@@ -198,6 +219,8 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
             return found
         if np.linalg.norm(gap) < np.linalg.norm(least):
             least = gap
+    if np.isinf(least).any():
+        refuse_coincident(model.batch(q), gaps_at(model, q)[1][None])
     what = "it" if len(model.system.loops) == 1 else "all loops"
     raise StateError(f"{open_loops(model, least)}: no position near the one given closes {what}{release(hold)}; give another "
                      "starting position, or mend the lengths")
@@ -206,6 +229,8 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
 def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Newton's steps, each shortened until it brings the ends nearer; and the gaps that they leave."""
     gap, J = gaps_at(model, q)
+    if not np.isfinite(J).all():
+        return q, np.full_like(gap, np.inf)                                 # ends that coincide: from beside it, perhaps
     for _ in range(STEPS):
         if not gap.any():
             break
@@ -223,6 +248,7 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
     return q, gap
 
 
+@one_thread()
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
     """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d; bodies rather move than bend."""
     from scipy.linalg import solve_triangular  # slow to import

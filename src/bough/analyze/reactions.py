@@ -11,6 +11,7 @@ import numpy as np
 from bough.analyze.body_motion import Bodies, bodies_in, observe
 from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_constraints import POSITION, loop_terms, row_sizes, row_slices, true_rows
+from bough.blas import one_thread
 from bough.compile.batch import Batch, check_answer
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -32,6 +33,7 @@ class RowSpace:
     null: Floats            # (batch, rows) of columns of left
 
     @staticmethod
+    @one_thread()
     def of(rows: Floats) -> "RowSpace":
         left, values, right = np.linalg.svd(rows)
         null = np.ones(rows.shape[:2], dtype=bool)

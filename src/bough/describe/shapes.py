@@ -96,7 +96,8 @@ def unpack(text: str) -> Triangles:
             vertices, faces = arrays["vertices"].astype(float), arrays["faces"].astype(np.int64)
     except (binascii.Error, OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(f"is no mesh in base64 ({error}); give what to_yaml wrote, or the mesh file alone") from None
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3 or faces.max() >= len(vertices):
+    shaped = all(array.ndim == 2 and array.shape[1] == 3 and len(array) for array in (vertices, faces))
+    if not shaped or faces.max() >= len(vertices):
         sizes = f"holds vertices {vertices.shape} and faces {faces.shape} that do not fit"
         raise ValueError(f"{sizes}; give what to_yaml wrote, or the mesh file alone")
     return vertices, faces

@@ -269,6 +269,8 @@ def _origin(grid: SolidGrid, chosen: dict[str, Array], inboard: str | None, orig
 
 def _read_mesh(mesh: Any) -> Any:
     if not isinstance(mesh, str | Path):
+        if not mesh.t.size:
+            raise DescriptionError("solid: the mesh has no elements; give one of hexahedra or tetrahedra")
         return mesh
     if not Path(mesh).exists():
         raise DescriptionError(f"solid: the mesh file {str(mesh)!r} does not exist; give the path of a file that meshio reads")

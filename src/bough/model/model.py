@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from bough.analyze import loop_constraints, reactions
 from bough.analyze.body_motion import Bodies, observe, point_jacobians
+from bough.analyze.driving_torques import driving_torques
 from bough.analyze.equations_of_motion import forward, inverse, mass_matrices, resolve_dynamics
 from bough.analyze.loop_constraints import Freedom
 from bough.compile.assemble import build_tables
@@ -151,13 +152,21 @@ class Model(CompiledModel):
         It is the momentum cloud where most of the motion is given, the mass matrix of small flexible systems, else O(N)."""
         return resolve_dynamics(self, dynamics)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **inputs: Unpack[InputOptions]) -> Floats:
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None,
+                         **inputs: Unpack[InputOptions]) -> Floats:
         """Joint torques that give the accelerations `a`, besides the model's own springs, tables and wrenches.
+
+        Closed loops hold some motions by themselves, and many torques give the same accelerations. Of these you get the ones with
+        the least sum of squares (N and N m alike), the forces of the loops being as these torques ask for.
 
         Parameters
         ----------
         q, v, a : array_like
-            Coordinates, speeds and accelerations v'.
+            Coordinates, speeds and accelerations v'. The loops must allow the accelerations, to a millionth: those of
+            `forward_dynamics` are such.
+        driven : sequence of str, optional
+            Coordinates or joints that have motors, all if not given; the torques of all others are zero. If these cannot give the
+            accelerations, the error names a coordinate that lacks a torque.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
@@ -167,11 +176,12 @@ class Model(CompiledModel):
             (nv,) or (batch, nv).
         """
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.unbatched(inverse(self, batch, given))
+        return batch.unbatched(driving_torques(self, batch, given, driven))
 
     def bias(self, q: ArrayLike, v: ArrayLike, **inputs: Unpack[InputOptions]) -> Floats:
-        """h in M a + h = tau, (nv,): what is left of inverse dynamics at zero acceleration."""
-        return self.inverse_dynamics(q, v, np.zeros(self.nv), **inputs)
+        """h in M a + h = tau, (nv,): the torques that give zero accelerations with all loops open."""
+        batch, still = self._with_accelerations(q, v, None, np.zeros(self.nv), inputs)
+        return batch.unbatched(inverse(self, batch, still))
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """M(q), (nv, nv): by composite bodies."""

@@ -96,8 +96,8 @@ class Report(ABC):
     @property
     @abstractmethod
     def system_attrs(self) -> dict[str, str]:
-        """The system as attributes of a file: `system` in YAML, flexible bodies as their arrays; and maybe `meshes`, the triangles of
-        mesh files, by path, in JSON. Written when they are asked for: it takes longer than a short run.
+        """The system as attributes of a file: `system` in YAML, flexible bodies as their arrays; and maybe `meshes`, the triangles
+        of mesh files, by path, in JSON. Written when they are asked for: it takes longer than a short run.
         """
 
     @abstractmethod

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.loop_constraints import POSITION, loop_terms
+from bough.blas import one_thread
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.sweeps.fronts import REDUNDANT
@@ -70,6 +71,7 @@ def find_on_path(model: Model, t: Array, q: Array) -> list[Passage]:
     return found
 
 
+@one_thread()
 def singular_values(model: Model, q: Array) -> Array:
     """(samples, ...): those of the loops' Jacobian at the positions q, the greatest first."""
     rows = sum(closure.rows for closure in model.tables.fronts.closures)
