@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
+from bough.compile.output_tables import OutputPlace
 from bough.compile.partition import Partition
 from bough.compile.sections import Arrays, Place, check_layout, detail, overview
 from bough.kernels.lanes import Features
@@ -29,6 +30,7 @@ class Tables:
     knots: NDArray[np.float64]                  # times of all rows of time tables
     holds: HoldTable                            # coordinates that can be locked or prescribed
     stops: tuple[str, ...]                      # whose springs come last
+    outputs: dict[str, OutputPlace]             # where they are in ws, inside a step
 
     def size(self, name: int) -> int:
         """An entry of plan's header."""

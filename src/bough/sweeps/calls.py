@@ -24,6 +24,7 @@ from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs, gather_p
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
+from bough.sweeps.outputs import evaluate_outputs
 from functools import partial
 
 
@@ -236,6 +237,18 @@ def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
         bodies = f.KINEMATICS_ROW*read(plan, f.N_HINGES)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS) + f.KINEMATICS_ROW, bodies)
         store_rows(lane, out, group, bodies, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
+
+
+@kernel
+def measure(sweep_table, plan, pars, tables, t, x, u, places, out, ws):
+    """out = the numbers at some places of ws, with all outputs that follow from the state alone."""
+    align_stack()
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
+        evaluate_outputs(lane, plan, pars_of(pars, group), ws)
+        for j in range(places.shape[0]):
+            store_rows(lane, out, group, j, ws, places[j], 1)
 
 
 @kernel

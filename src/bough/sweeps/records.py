@@ -27,8 +27,11 @@ ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="a
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
                       BUSHING="spring and damper along six motions")
+OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
+                     OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
+                     OUT_TENSION="of a line, left with what it exerts")
 FLAG = Codes(no="", yes="")                                     # has no constants
-CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS)
+CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS)
 
 # ---- plan: the header ---------------------------------------------------------------------------------------------------
 HEADER = Record(
@@ -38,7 +41,7 @@ HEADER = Record(
     Field("NV", "speeds v"),
     Field("N_WHEELS", "wheels"),
     Field("N_X", "length of x = q | v | wheel speeds | orbit"),
-    Field("N_U", "length of u = tau | motors | ports | wrenches | torques in loops' joints | rests of lines | wrenches of the caller"),
+    Field("N_U", "length of u: see compile.layout"),
     Field("IN_ORBIT", "central gravity: x ends with position and velocity of the mass center", codes=FLAG),
     Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
     Field("SPRINGS", "start in plan"),
@@ -84,6 +87,11 @@ HEADER = Record(
     Field("ELEMENTS", "start in plan"),
     Field("N_ELEMENTS", "force elements"),
     Field("WS_ELEMENTS", "start in ws: what force elements exert"),
+    Field("PATHS", "start in plan: hinges on the way to what is measured"),
+    Field("N_PATHS", "hinges on the way to what is measured"),
+    Field("OUTPUTS", "start in plan"),
+    Field("N_OUTPUTS", "outputs that are not entries of the state"),
+    Field("PAR_OUTPUTS", "start in pars"),
     Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
     Field("CLOUDS", "start in plan: hinges of unknown motion behind the base"),
     Field("N_CLOUDS", "hinges of unknown motion behind the base"),
@@ -265,6 +273,21 @@ ELEMENT = Record(
     Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
     size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements, cloud")
 
+PATH = Record(
+    "path", "plan", "a hinge on the way to what is measured, inner before outer",
+    Field("PATH_HINGE", "which", to="hinge"),
+    size_name="PATH_ROW", prefix="PATH_", written="compile.assemble", read="sweeps.outputs")
+
+OUTPUT = Record(
+    "output", "plan", "something that is measured inside a step",
+    Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
+    Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
+    Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
+    Field("OUTPUT_BODY", "of a deflection: the MODAL hinge of its body", to="hinge"),
+    Field("OUTPUT_ELEMENT", "of a tension: its line", to="plan.elements", length="element", optional=True),
+    Field("OUTPUT_TO", "its numbers", to="ws.outputs", length="output", owned=True),
+    size_name="OUTPUT_ROW", prefix="OUTPUT_", written="compile.assemble", read="sweeps.outputs")
+
 CLOUD = Record(
     "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
     Field("CLOUD_HINGE", "which", to="hinge"),
@@ -406,6 +429,14 @@ BUSHING_PARAMETERS = Record(
     Field("BUSHING_DAMPING_TT", "forces against velocities", (3, 3), "N s/m"),
     size_name="BUSHING_PARS", prefix="BUSHING_", written="compile.element_tables", read="sweeps.elements")
 
+OUTPUT_PARAMETERS = Record(
+    "output", "pars", "where something is measured, and along which axes",
+    Field("OUTPUT_AT", "its place in the body of its hinge", (3,), "m"),
+    Field("OUTPUT_TURN", "the axes of the place there", (3, 3)),
+    Field("OUTPUT_AXES", "the axes that it is along, in the body of theirs", (3, 3)),
+    Field("OUTPUT_PLACE", "of a deflection: the undeformed place in its body's frame", (3,), "m"),
+    size_name="OUTPUT_PARS", prefix="OUTPUT_", written="compile.output_tables", read="sweeps.outputs")
+
 FLEXIBLE_PARAMETERS = Blocks(
     "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
     Block("mass", "modal mass: for each of N a row of n", "1"),
@@ -534,6 +565,11 @@ ELEMENT_RESULT = Record(
     Field("ELEMENT_TENSION", "of a line", (), "N"),
     size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, analyze.body_motion")
 
+OUTPUT_RESULT = Record(
+    "output", "ws", "what an output shows",
+    Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
+    size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="sweeps.calls")
+
 BRANCH = Record(
     "branch", "ws", "what is gathered from all bodies on a body but the next one",
     Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
@@ -629,6 +665,8 @@ SECTIONS = (                                                    # of each array 
     Section("junctions", "plan", JUNCTION.meaning, JUNCTION),
     Section("fronts", "plan", FRONT.meaning, FRONT),
     Section("elements", "plan", ELEMENT.meaning, ELEMENT, "ELEMENTS", "N_ELEMENTS"),
+    Section("paths", "plan", PATH.meaning, PATH, "PATHS", "N_PATHS"),
+    Section("outputs", "plan", OUTPUT.meaning, OUTPUT, "OUTPUTS", "N_OUTPUTS"),
     Section("clouds", "plan", CLOUD.meaning, CLOUD, "CLOUDS", "N_CLOUDS"),
 
     Section("ground", "pars", GROUND_PARAMETERS.meaning, GROUND_PARAMETERS),
@@ -644,6 +682,7 @@ SECTIONS = (                                                    # of each array 
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
     Section("elements", "pars", "of each element in turn"),
+    Section("outputs", "pars", OUTPUT_PARAMETERS.meaning, OUTPUT_PARAMETERS, "PAR_OUTPUTS"),
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),
     Section("motions", "tables", "motions that coordinates may follow, their terms and pieces"),
@@ -652,14 +691,15 @@ SECTIONS = (                                                    # of each array 
     Section("x", "ws", "state: q | v | wheel speeds | orbit", None, "WS_X", aligned=True),
     Section("sines", "ws", "of angles in q, each as far behind its angle", None, "WS_SINES", aligned=True),
     Section("cosines", "ws", "of angles in q", None, "WS_COSINES", aligned=True),
-    Section("u", "ws", "inputs: tau | motors | ports | wrenches | torques in loops' joints | rests of lines | wrenches of the caller", None,
-            "WS_U", unit="N m or N", aligned=True),
+    Section("u", "ws", "inputs: tau | motors | ports | wrenches | loops' torques | rests of lines | wrenches of the caller",
+            None, "WS_U", unit="N m or N", aligned=True),
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
     Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),
     Section("slots", "ws", "applied wrenches of bodies that have any, about their origins, in inertial axes", None, "WS_SLOTS",
             "N_SLOTS", unit="N m, N"),
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),
+    Section("outputs", "ws", OUTPUT_RESULT.meaning, OUTPUT_RESULT),
     Section("branches", "ws", BRANCH.meaning, BRANCH),
     Section("closure", "ws", CLOSURE.meaning, CLOSURE, "WS_CLOSURE", aligned=True),
     Section("multipliers", "ws", "of loops, those of each padded to multiples of four", None, "WS_MULTIPLIERS", aligned=True),
