@@ -59,7 +59,7 @@ def assert_outputs(system, q, v, rng, **options):
     found, expected = swept(model, batch, names), model.outputs(q, v, names=names, **options)
     expected = np.column_stack([expected[name] for name in names]) if names else np.zeros((5, 0))
     assert_same(found, expected, 1e-11)
-    assert np.array_equal(swept(model, batch, names, ONE), found), "one lane and four differ"
+    assert_same(swept(model, batch, names, ONE), found, 1e-13)             # sums may be fused in other ways
 
 
 @given(trees())

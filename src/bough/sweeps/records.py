@@ -25,11 +25,11 @@ FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
-ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
-                      BUSHING="spring and damper along six motions")
 OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
                      OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
                      OUT_TENSION="of a line, left with what it exerts")
+ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
+                      BUSHING="spring and damper along six motions")
 FLAG = Codes(no="", yes="")                                     # has no constants
 CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS)
 
