@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.equations_of_motion import mass_matrices
-from bough.compile.batch import Batch, workspace
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
@@ -55,7 +55,7 @@ def loop_terms(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Flo
     All rows count in meters."""
     closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
     out = np.empty((batch.n, n*(1 + model.nv)))
-    model.call(calls.loop_terms, batch, weights, out, ws=workspace(batch.tables, batch.lanes, n*model.nv))
+    model.call(calls.loop_terms, batch, weights, out, extra=n*model.nv)
     rows = true_rows(closures)
     return out[:, rows], out[:, n:].reshape(batch.n, n, model.nv)[:, rows]
 

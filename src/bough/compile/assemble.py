@@ -82,6 +82,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
     add("ports", *port_rows(system, lay))
     plan.put("angle runs", angle_runs(parts))
+    plan.put("quaternions", [r.QUATERNION.row(at=at) for at in parts.quaternions])
     plan.put("time tables", time_table_rows(time_tables))
     plan.put("holds", holds.rows)
     pars.put("locked inertias", [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))

@@ -11,8 +11,8 @@ Body k sits on hinge k; hinge 0 is the ground.  Numbers of plan that refer to ws
 Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.  Modes are mass-normalized: their
 coordinates eta are in m kg^0.5.
 """
-from bough.sweeps.schema import (cloud_method, dense_method, flexible_parameters, flexible_scratch, modal_record, node_parameters,
-                                 node_record, node_scratch)
+from bough.sweeps.schema import (cloud_method, dense_method, flexible_parameters, flexible_scratch, frame_blocks, modal_record,
+                                 node_parameters, node_record, node_scratch)
 from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, padding
 
 # ---- codes --------------------------------------------------------------------------------------------------------------
@@ -98,6 +98,8 @@ HEADER = Record(
     Field("PAR_CLOUD", "start in pars: sums of bodies, from the base on"),
     Field("ANGLES", "start in plan: runs of coordinates that are angles"),
     Field("N_ANGLES", "runs of coordinates that are angles"),
+    Field("QUATERNIONS", "start in plan"),
+    Field("N_QUATERNIONS", "quaternions among the coordinates"),
     Field("HINGES", "start in plan: the first row is the ground's"),
     written="compile.assemble", read="all sweeps")
 
@@ -147,6 +149,11 @@ ANGLE_RUN = Record(
     Field("ANGLE_FIRST", "first coordinate", to="q"),
     Field("ANGLE_END", "end"),
     size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.assemble", read="sweeps.motion")
+
+QUATERNION = Record(
+    "quaternion", "plan", "four coordinates that make a quaternion",
+    Field("QUATERNION_AT", "the first of them", to="q"),
+    size_name="QUATERNION_ROW", prefix="QUATERNION_", written="compile.assemble", read="sweeps.calls")
 
 SPRING = Record(
     "spring", "plan", "spring and damper of one coordinate",
@@ -619,15 +626,33 @@ CLOUD_METHOD = Blocks(
     Block("sums", "of four bodies, for one state"),
     written="sweeps.cloud", read="sweeps.cloud")
 
+# ---- kinematics -----------------------------------------------------------------------------------------------------------
+ROUTE = Record(
+    "route", "route", "hinges from the ground to some places, inner before outer, follow; then the hinge of each place",
+    Field("ROUTE_HINGES", "how many hinges"),
+    Field("ROUTE_PLACES", "how many places"),
+    size_name="ROUTE_HEAD", prefix="ROUTE_", written="analyze.body_motion", read="sweeps.kinematics")
+
+SPOT = Record(
+    "spot", "spots", "a place on the body of a hinge",
+    Field("SPOT_TURN", "its axes to the body's", (3, 3)),
+    Field("SPOT_AT", "its origin, or the point of it that is asked for, in the body's axes", (3,), "m"),
+    size_name="SPOT_ROW", prefix="SPOT_", written="analyze.body_motion", read="sweeps.kinematics")
+
+TRACED = Record(
+    "traced", "ws", "from WS_MASS on, for the ground and each hinge: its body's origin, in inertial axes",
+    Field("TRACED_POSITION", "position", (3,), "m"),
+    Field("TRACED_VELOCITY", "velocity", (3,), "m/s"),
+    size_name="TRACED_ROW", prefix="TRACED_", written="sweeps.kinematics", read="sweeps.kinematics")
+
 # ---- what is given out ----------------------------------------------------------------------------------------------------
-KINEMATICS = Record(
-    "kinematics", "out", "motion of a body, in inertial axes",
-    Field("KINEMATICS_POSITION", "of its origin", (3,), "m"),
-    Field("KINEMATICS_VELOCITY", "of its origin", (3,), "m/s"),
-    Field("KINEMATICS_ATTITUDE", "attitude", (3, 3)),
-    Field("KINEMATICS_RATE", "angular rate", (3,), "rad/s"),
-    Field("KINEMATICS_ACCELERATION", "angular, and linear less gravity", (6,), "rad/s^2, m/s^2"),
-    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.motion", read="sweeps.calls, analyze.body_motion")
+FRAMES = Blocks(
+    "frames", "out", "motion of n places, in inertial axes", frame_blocks,
+    Block("position", "(n, 3)", "m"),
+    Block("attitude", "(n, 3, 3): their axes to inertial ones"),
+    Block("velocity", "(n, 6): angular, linear", "rad/s, m/s"),
+    Block("acceleration", "(n, 6): angular, linear", "rad/s^2, m/s^2"),
+    written="sweeps.kinematics", read="analyze.body_motion")
 
 LINK = Record(
     "link", "out", "a link of the partitioned tree, for the operators; of a node, its shapes (6 n) follow",
@@ -657,6 +682,7 @@ SECTIONS = (                                                    # of each array 
     Section("wrenches", "plan", WRENCH.meaning, WRENCH, "WRENCHES", "N_WRENCHES"),
     Section("ports", "plan", PORT.meaning, PORT, "PORTS", "N_PORTS"),
     Section("angle runs", "plan", ANGLE_RUN.meaning, ANGLE_RUN, "ANGLES", "N_ANGLES"),
+    Section("quaternions", "plan", QUATERNION.meaning, QUATERNION, "QUATERNIONS", "N_QUATERNIONS"),
     Section("time tables", "plan", TIME_TABLE.meaning, TIME_TABLE, "TABLES", "N_TABLES"),
     Section("holds", "plan", HOLD.meaning, HOLD, "HOLDS", "N_HOLDS"),
     Section("free motions", "plan", FREE_MOTION.meaning, FREE_MOTION, "FREES", "N_FREES"),
