@@ -63,7 +63,7 @@ def test_collected_copied_and_written():
     twin = system.copy()
     twin.latch("other", coordinate="hand.rx", at=1)
     assert twin != system
-    with pytest.raises(DescriptionError, match="event 'go': there is a event of this name already"):
+    with pytest.raises(DescriptionError, match="event 'go': there is an event of this name already"):
         system.event("go", at=1, do=Lock("hand"))
 
 

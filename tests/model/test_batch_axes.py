@@ -45,7 +45,9 @@ CALLS = {
     "loop_gaps": lambda m, q, v, a, tau: m.loop_gaps(q, v),
     "follow": lambda m, q, v, a, tau: m.follow(q, v),
     "pose": lambda m, q, v, a, tau: m.pose(q, "panel"),
+    "frames": lambda m, q, v, a, tau: m.frames(q, ["bus", ("panel", "tip")]),
     "velocity": lambda m, q, v, a, tau: m.velocity(q, v, "panel"),
+    "acceleration": lambda m, q, v, a, tau: m.acceleration(q, v, a, ("panel", "tip"), (0.1, 0, 0)),
     "jacobian": lambda m, q, v, a, tau: m.jacobian(q, "panel", (0.1, 0, 0)),
     "kinetic_energy": lambda m, q, v, a, tau: m.kinetic_energy(q, v),
     "potential_energy": lambda m, q, v, a, tau: m.potential_energy(q),
@@ -54,10 +56,10 @@ CALLS = {
 }
 OF_TREES = {"momentum_loads": lambda m, q, v, a, tau: m.momentum_loads(q, v, a, "boom")}
 # what is not asked of states, or of one state only
-OTHERS = {"actuation", "batch", "bodies", "body_index", "call", "changed", "entry_name", "follow_motions", "freedom", "modes",
-          "motion", "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "outputs",
-          "parameter_tables", "partition", "resolve_dynamics", "state", "switched", "tables_for",
-          "with_parameters", "without_loops"}
+OTHERS = {"actuation", "batch", "bodies", "body_index", "bound", "call", "changed", "entry_name", "follow_motions", "freedom",
+          "modes", "motion", "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "outputs",
+          "parameter_tables", "partition", "ready", "resolve_dynamics", "state", "switched", "tables_for", "with_parameters",
+          "without_loops"}
 
 
 def state(model, rows=None):

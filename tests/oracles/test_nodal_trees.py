@@ -127,13 +127,26 @@ def test_kinematics(seed, kind):
             frames = {(name, None): (seen, k, joint), (name, "mass"): (seen.frames, k, oracle.frames[k])}
             for j, each in enumerate(body.flexible.nodes.names if body.flexible else ()):
                 frames[name, each] = seen.nodes[name], j, oracle.place(k, node_of(body.flexible, each))
-            for ours, at, theirs in frames.values():
+            for (_, node_name), (ours, at, theirs) in frames.items():
+                check_place(model, q[i], v[i], a[i], (name, node_name) if node_name else name, theirs)
                 assert_same(ours.position[i, at], theirs.r, 1e-13, 1.0)
                 assert_same(ours.attitude[i, at], theirs.R, 1e-13)
                 assert_same(ours.velocity[i, at], theirs.v, 1e-12, 1.0)
                 assert_same(ours.rate[i, at], theirs.w, 1e-12, 1.0)
             assert_same(seen.acceleration[i, k, :3], joint.Jw @ a[i] + joint.aw, 1e-12, 1.0)
             assert_same(seen.acceleration[i, k, 3:], joint.Jv @ a[i] + joint.av, 1e-12, 1.0)
+
+
+def check_place(model, q, v, a, place, theirs):
+    """What is asked of one place, and its Jacobian, modal columns included."""
+    if place[1] == "mass":                                              # no place that a user can name
+        return
+    J = np.vstack([theirs.Jw, theirs.Jv])
+    assert_same(model.pose(q, place)[0], theirs.r, 1e-13, 1.0)
+    assert_same(model.velocity(q, v, place), np.concatenate([theirs.w, theirs.v]), 1e-12, 1.0)
+    assert_same(model.jacobian(q, place), J, 1e-12, 1.0)
+    assert_same(model.acceleration(q, v, a, place), J @ a + np.concatenate([theirs.aw, theirs.av]), 1e-12, 1.0)
+    assert_same(model.acceleration(q, v, None, place), np.concatenate([theirs.aw, theirs.av]), 1e-12, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(12, 18))

@@ -135,5 +135,7 @@ def test_motion_of_bodies(case):
                 assert_same(attitude, motion.attitude)
             assert_same(model.velocity(q, v, name), motion.velocity)
             assert_same(model.velocity(case.q, case.v, name)[i], motion.velocity)
-            assert_same(seen.acceleration[i, k], motion.acceleration)
+            for acceleration in (seen.acceleration[i, k], model.acceleration(q, v, case.a[i], name)):
+                assert_same(acceleration, motion.acceleration)
+            assert_same(model.jacobian(q, name, point), case.oracle.jacobian(q, name, point), scale=1.0)
             assert_same(jacobians[i], case.oracle.jacobian(q, name, point), scale=1.0)

@@ -4,24 +4,41 @@ Where bodies are and how they move, and what follows from it: energies, momenta,
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.batch import Array, Batch, check_answer, check_node, rows, workspace
+from bough.compile.batch import (
+    Array,
+    Batch,
+    Place,
+    Prepared,
+    PreparedPlaces,
+    bound,
+    check_node,
+    finite,
+    group_parameters,
+    linked,
+    rows,
+    run,
+    workspace,
+)
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.flexible_tables import axial
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
-from bough.compile.partition import Partition
+from bough.compile.partition import Attachment, Partition
+from bough.compile.tables import Tables
 from bough.describe import Body, CentralGravity, Frame
 from bough.describe.orientation import rotation_matrix
+from bough.kernels.lanes import ONE, Lanes
 from bough.sweeps import calls
 from bough.sweeps import fields as f
+from bough.sweeps import records as r
 
 
 @dataclass(frozen=True)
@@ -68,13 +85,16 @@ def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> No
 
 
 # ---- body motion -----------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Frames:
-    """Frames of the bodies' mass in a batch of states, world axes."""
-    position: Floats        # (batch, bodies, 3)
-    velocity: Floats        # (batch, bodies, 3)
-    attitude: Floats        # (batch, bodies, 3, 3)
-    rate: Floats            # (batch, bodies, 3)
+class Frames(NamedTuple):
+    """Frames in a batch of states, world axes."""
+    position: Floats        # (batch, frames, 3)
+    velocity: Floats        # (batch, frames, 3)
+    attitude: Floats        # (batch, frames, 3, 3)
+    rate: Floats            # (batch, frames, 3)
+
+    def part(self, index: int | slice) -> "Frames":
+        """One of them, or some."""
+        return Frames(*(array[:, index] for array in self))
 
 
 @dataclass(frozen=True)
@@ -95,7 +115,7 @@ class Bodies:
         """A node of a flexible body: arrays (batch, ...)."""
         check_node(self.model.system, body, node)
         at = self.model.system.bodies[body].elastic.nodes.names.index(node)
-        return Frames(*(array[:, at] for array in astuple(self.nodes[body])))
+        return self.nodes[body].part(at)
 
     def shape(self, body: str) -> Floats:
         """(batch, points, 3): the outline of a deformed flexible body, for pictures; world axes."""
@@ -111,7 +131,7 @@ class Bodies:
         """One of the quantities below, finite; of one state without the batch axis, and a float if it is one number."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = getattr(self, name)
-        check_answer(name.replace("_", " "), self.batch, found)
+        finite(found, name.replace("_", " "), self.batch)
         return float(found[0]) if self.batch.single and found.ndim == 1 else self.unbatched(found)
 
     # ---- mass: of a flexible body as its deformation has it ---------------------------------------------------------
@@ -166,7 +186,7 @@ class Bodies:
     def _carriers(self) -> Frames:
         """Of what carries the wheels: bodies, or nodes of flexible ones."""
         frames = [self.place(wheel.body, wheel.node) for wheel in self.model.system.wheels.values()]
-        return Frames(*(np.stack(arrays, axis=1) for arrays in zip(*map(astuple, frames), strict=True)))
+        return Frames(*(np.stack(arrays, axis=1) for arrays in zip(*frames, strict=True)))
 
     def place(self, body: str, node: str | None) -> Frames:
         """Of a body, or of a node of a flexible one (None: its inboard one)."""
@@ -263,77 +283,181 @@ def bodies_in(model: CompiledModel, batch: Batch, a: ArrayLike | None = None) ->
 
 
 def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
-    """Kinematics of a batch whose tables keep the welds."""
-    tables, hinges = batch.tables, len(batch.tables.parts.hinges) - 1
-    length = f.KINEMATICS_ROW*hinges
-    out = np.empty((batch.n, length + f.ELEMENT_OUT*len(model.system.elements)))
-    model.call(calls.kinematics, batch, a, out, ws=workspace(tables, batch.lanes, f.KINEMATICS_ROW*(hinges + 1)))
-    check_answer("motion of the bodies", batch, out)
-    by_hinge = out[:, :length].reshape(batch.n, hinges, f.KINEMATICS_ROW)
-    seats = [tables.parts.attachments[name] for name in model.names.bodies]
-    body = frames_of(by_hinge, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
-    acceleration = by_hinge[:, [seat.hinge - 1 for seat in seats], f.KINEMATICS_ACCELERATION:].copy()
-    if not model.in_orbit:
-        acceleration[..., 3:] += np.asarray(model.system.gravity, float)
-    mass = body
-    if tables.parts.modal:
-        modal = [(tables.parts.modal[name], np.eye(3)) if name in tables.parts.modal else (seat.hinge, seat.turn)
-                 for name, seat in zip(model.names.bodies, seats, strict=True)]
-        mass = frames_of(by_hinge, [hinge for hinge, _ in modal], np.array([turn for _, turn in modal]))
-    return Bodies(model, batch, body.position, body.velocity, body.attitude, body.rate, acceleration, mass,
-                  {name: node_frames(model, tables.parts, by_hinge, name) for name in tables.parts.modal},
-                  out[:, length:].reshape(batch.n, -1, f.ELEMENT_OUT))
+    """Kinematics of a batch whose tables keep the welds: bodies, frames of their mass where some are flexible, nodes."""
+    parts, names, n = batch.tables.parts, model.names.bodies, len(model.names.bodies)
+    flexible = {name: model.system.bodies[name].elastic.nodes.names for name in parts.modal}
+    if None not in batch.tables.routes:
+        seats = [parts.attachments[name] for name in names]
+        if flexible:
+            seats += [Attachment(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else seat
+                      for name, seat in zip(names, seats, strict=True)]
+            seats += [parts.attachment(name, node) for name, nodes in flexible.items() for node in nodes]
+        batch.tables.routes[None] = route_to(parts, seats, every=True)
+    call, seen, elements = motion_call(model, batch, a, batch.tables.routes[None], len(model.system.elements))
+    run(call)
+    finite(seen.acceleration, "motion of the bodies", batch)
+    frames = Frames(seen.position, seen.velocity[..., 3:], seen.attitude, seen.velocity[..., :3])
+    body, at, nodes = frames.part(slice(0, n)), 2*n, dict[str, Frames]()
+    for name, of_body in flexible.items():
+        nodes[name] = frames.part(slice(at, at + len(of_body)))
+        at += len(of_body)
+    return Bodies(model, batch, *body, seen.acceleration[:, :n], frames.part(slice(n, 2*n)) if flexible else body, nodes, elements)
 
 
+# ---- places: bodies, nodes of flexible ones, points on them --------------------------------------------------------------------
 class Motion(NamedTuple):
-    """Of frames in a batch of states, in world axes."""
-    position: Floats        # (batch, frames, 3)
-    attitude: Floats        # (batch, frames, 3, 3)  their axes to world axes
-    velocity: Floats        # (batch, frames, 6)     [angular, linear]
-    acceleration: Floats    # (batch, frames, 6)
+    """Of places in a batch of states, in world axes."""
+    position: Floats        # (batch, places, 3)
+    attitude: Floats        # (batch, places, 3, 3)  their axes to world axes
+    velocity: Floats        # (batch, places, 6)     [angular, linear]
+    acceleration: Floats    # (batch, places, 6)
+
+
+@dataclass(frozen=True)
+class Route:
+    """The hinges on the way to some places, and where these are on them: as `sweeps.kinematics` takes it."""
+    hinges: NDArray[np.int64]
+    spots: Floats           # (places, SPOT_ROW)
+    origins: Floats         # (places, 3): of the places, where no point is aimed at
+    aimed: list[Any] = field(default_factory=list)
+
+    def to_point(self) -> "Route":
+        """One that can be aimed at a point."""
+        return replace(self, spots=self.spots.copy(), aimed=[])
+
+    def aim(self, point: ArrayLike) -> "Route":
+        """To a point of the places, in their axes."""
+        aimed = point.tolist() if isinstance(point, np.ndarray) else list(point) if isinstance(point, list | tuple) else None
+        if aimed is None or aimed != self.aimed:
+            turn = self.spots[:, :f.SPOT_AT].reshape(-1, 3, 3)
+            self.spots[:, f.SPOT_AT:] = self.origins + turn @ rows("point", point, 3, 1, "xyz")[0]
+            self.aimed[:] = aimed or []
+        return self
+
+
+def route_to(parts: Partition, seats: Sequence[Attachment], every: bool = False) -> Route:
+    """The way to some places, by as few hinges as it takes, or by all."""
+    needed = set(range(1, len(parts.hinges))) if every else set[int]()
+    for seat in seats:
+        k = seat.hinge
+        while k and k not in needed:
+            needed.add(k)
+            k = parts.hinges[k].inner
+    turns, at = np.array([seat.turn for seat in seats]), np.array([seat.at[0] for seat in seats])
+    head = r.ROUTE.row(hinges=len(needed), places=len(seats))
+    return Route(np.array([*head, *sorted(needed), *(seat.hinge for seat in seats)]),
+                 r.SPOT.pack(turn=turns, at=at), at)
+
+
+def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], point: ArrayLike | None = None) -> Route:
+    """The way to places by their names, or to a point of them, on tables that keep the welds."""
+    seats = [seat_of(model, tables.parts, place) for place in places]
+    key = tuple(places)
+    if key not in tables.routes:
+        tables.routes[key] = route_to(tables.parts, seats)
+    route: Route = tables.routes[key]
+    return route if point is None else route.to_point().aim(point)
+
+
+def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Attachment:
+    """Where a body is attached, or a node of it."""
+    body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
+    model.body_index(body)
+    if node is None:
+        return parts.attachments[body]
+    check_node(model.system, body, node)
+    return parts.attachment(body, node)
+
+
+def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, elements: int = 0
+                ) -> tuple[partial[Any], Motion, Floats]:
+    """The kernel that follows a route, and where it puts motions of its places and what force elements exert."""
+    n = len(route.spots)
+    size = r.FRAMES.size(n)
+    out = np.empty((batch.n, size + f.ELEMENT_OUT*elements))
+    position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(batch.n, n, -1)
+                                                  for at, length in r.FRAMES.places(n).values())
+    extra = traced(batch.tables) + size
+    call = model.bound(calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
+    return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration),
+            out[:, size:].reshape(batch.n, elements, f.ELEMENT_OUT))
+
+
+def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, q: Floats, *answers: Floats) -> partial[Any]:
+    """A kernel that takes q and, behind it, where to put what: `poses` of a route's places or the `jacobian` of its one."""
+    tables = model.tables_for(keep_welds=True)
+    ws = workspace(tables, lanes, traced(tables) + max(r.FRAMES.size(len(route.spots)), 6*model.nv))
+    return bound(kernel, *linked(tables, group_parameters(tables.pars, lanes), route.hinges, route.spots, ws), sample=(q, *answers))
+
+
+def traced(tables: Tables) -> int:
+    """Numbers of the workspace that following a route takes."""
+    return f.TRACED_ROW*len(tables.parts.hinges)
 
 
 def frame_motion(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
     """How frames move, with accelerations a."""
-    batch = model.changed(batch, keep_welds=True)
-    tables, hinges = batch.tables, len(batch.tables.parts.hinges)
-    out = np.empty((batch.n, f.KINEMATICS_ROW*(hinges - 1) + f.ELEMENT_OUT*len(model.system.elements)))
-    model.call(calls.kinematics, batch, a, out, ws=workspace(tables, batch.lanes, f.KINEMATICS_ROW*hinges))
-    rows_of = np.zeros((batch.n, hinges, f.KINEMATICS_ROW))
-    rows_of[:, 1:] = out[:, :f.KINEMATICS_ROW*(hinges - 1)].reshape(batch.n, hinges - 1, -1)
-    rows_of[:, 0, f.KINEMATICS_ATTITUDE:f.KINEMATICS_RATE] = np.eye(3).ravel()
-    rows_of[:, 1:, f.KINEMATICS_ACCELERATION + 3:] += 0.0 if model.in_orbit else np.asarray(model.system.gravity, float)
-    seats = [frame_attachment(tables.parts, frame) for frame in frames]
-    p, v, C, w, A = np.split(rows_of[:, [seat.hinge for seat in seats]], [3, 6, 15, 18], axis=2)
-    C = C.reshape(batch.n, -1, 3, 3)
-    arm = np.einsum("bkij,kj->bki", C, np.array([seat.at[0] for seat in seats]).reshape(-1, 3))
-    turned = C @ np.array([seat.turn for seat in seats]).reshape(-1, 3, 3)
-    linear = A[..., 3:] + np.cross(A[..., :3], arm) + np.cross(w, np.cross(w, arm))
-    return Motion(p + arm, turned, np.concatenate([w, v + np.cross(w, arm)], axis=2), np.concatenate([A[..., :3], linear], axis=2))
+    batch, key = model.changed(batch, keep_welds=True), ("frames", *frames)
+    if key not in batch.tables.routes:
+        parts = batch.tables.parts
+        batch.tables.routes[key] = route_to(parts, [frame_attachment(parts, frame) for frame in frames])
+    call, found, _ = motion_call(model, batch, a, batch.tables.routes[key])
+    run(call)
+    return Motion(*(finite(array, "positions or motions", batch) for array in found))
 
 
-def node_frames(model: CompiledModel, parts: Partition, by_hinge: Floats, body: str) -> Frames:
-    """Of all nodes of a flexible body; the inboard one is fixed to the joint's frame."""
-    seats = [parts.attachment(body, node) for node in model.system.bodies[body].elastic.nodes.names]
-    found = frames_of(by_hinge, [seat.hinge for seat in seats], np.array([seat.turn for seat in seats]))
-    arm = np.einsum("bkij,kj->bki", found.attitude, np.array([seat.turn.T @ seat.at[0] for seat in seats]))
-    return Frames(found.position + arm, found.velocity + np.cross(found.rate, arm), found.attitude, found.rate)
+def place_motion(model: CompiledModel, batch: Batch, a: Floats, place: Place, point: ArrayLike | None) -> Motion:
+    """How a place moves, or a point of it: arrays (batch, 1, ...)."""
+    call, found, _ = motion_call(model, batch, a, route_of(model, batch.tables, [place], point))
+    run(call)
+    return Motion(*(finite(array, "positions or motions", batch) for array in found))
 
 
-def frames_of(by_hinge: Floats, hinges: list[int], turns: Floats) -> Frames:
-    """Frames of hinges' bodies, turned from the hinges' axes to the user's."""
-    chosen = by_hinge[:, [hinge - 1 for hinge in hinges]]
-    attitude = chosen[..., f.KINEMATICS_ATTITUDE:f.KINEMATICS_RATE].reshape(len(by_hinge), -1, 3, 3) @ turns
-    return Frames(chosen[..., f.KINEMATICS_POSITION:f.KINEMATICS_VELOCITY],
-                  chosen[..., f.KINEMATICS_VELOCITY:f.KINEMATICS_ATTITUDE], attitude,
-                  chosen[..., f.KINEMATICS_RATE:f.KINEMATICS_ACCELERATION])
+def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: ArrayLike | None = None) -> tuple[Floats, Floats]:
+    """Positions (places, 3) and attitudes (places, 3, 3), behind the batch axis if there is one."""
+    q, lead = coordinates(batch), () if batch.single else (batch.n,)
+    answers = np.empty((*lead, len(places), 3)), np.empty((*lead, len(places), 3, 3))
+    route = route_of(model, batch.tables, places, point)
+    run(partial(place_call(model, calls.poses, batch.lanes, route, q, *answers), q, *answers))
+    return finite(answers[0], "positions", batch), finite(answers[1], "attitudes", batch)
 
 
-def point_jacobians(model: CompiledModel, batch: Batch, body: str, point: ArrayLike) -> Floats:
-    """(batch, 6, nv): [angular, linear] velocity, in world axes, of a point of a body (in its axes) for each speed."""
-    k, n, nv = model.body_index(body), batch.n, model.nv
-    states = model.batch(np.repeat(batch.q, nv, axis=0), np.tile(np.eye(nv), (n, 1)), keep_welds=True)
-    bodies = observe(model, states, np.zeros((n*nv, nv)))
-    arm = np.einsum("bij,j->bi", bodies.attitude[:, k], rows("point", point, 3, 1, "xyz")[0])
-    linear = bodies.velocity[:, k] + np.cross(bodies.rate[:, k], arm)
-    return np.concatenate([bodies.rate[:, k], linear], axis=1).reshape(n, nv, 6).transpose(0, 2, 1)
+def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLike | None = None) -> Floats:
+    """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed."""
+    q, J = coordinates(batch), np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv))
+    run(partial(place_call(model, calls.jacobian, batch.lanes, route_of(model, batch.tables, [place], point), q, J), q, J))
+    return finite(J, "entries of the Jacobian", batch)
+
+
+def coordinates(batch: Batch) -> Floats:
+    """q of one state, or rows."""
+    return batch.q[0] if batch.single else np.ascontiguousarray(batch.q)
+
+
+# ---- prepared, for one thread ----------------------------------------------------------------------------------------------
+def prepare_poses(model: CompiledModel, places: Sequence[Place] | None, with_point: bool) -> PreparedPlaces:
+    """From q, and a point, if one comes: positions and attitudes of places, or of all bodies."""
+    batch, route = at_place(model, model.names.bodies if places is None else places, with_point)
+    q, n = batch.q[0], len(route.spots)
+    answers = np.empty((n, 3)), np.empty((n, 3, 3))
+    return PreparedPlaces(place_call(model, calls.poses, ONE, route, q, *answers), q, *answers, aim=route.aim)
+
+
+def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
+    """From q, and a point, if one comes: the Jacobian of a place."""
+    batch, route = at_place(model, [place], with_point)
+    q, J = batch.q[0], np.empty((6, model.nv))
+    return PreparedPlaces(place_call(model, calls.jacobian, ONE, route, q, J), q, J, aim=route.aim)
+
+
+def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bool) -> Prepared:
+    """From q, v and v', and a point, if one comes: "velocity" or "acceleration" of a place."""
+    (batch, route), a = at_place(model, [place], with_point), np.zeros((1, model.nv))
+    call, found, _ = motion_call(model, batch, a, route)
+    return Prepared(call, getattr(found, what)[0, 0], batch.q[0], batch.v[0], a[0], aim=route.aim)
+
+
+def at_place(model: CompiledModel, places: Sequence[Place], with_point: bool) -> tuple[Batch, Route]:
+    """Rows for a state, and the way to places; with a point, one whose point can be changed."""
+    batch = model.batch(model.q0, keep_welds=True)
+    return batch, route_of(model, batch.tables, places, np.zeros(3) if with_point else None)

@@ -6,10 +6,12 @@ The equations of motion M a + h = tau, solved one way or the other: forward and 
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from bough.compile.batch import Batch, check_answer, workspace
+from bough.compile.batch import Batch, Prepared, finite, run
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -42,7 +44,6 @@ def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
     return turn, at
 
 
-SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
 MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 3, 4, 5]}
 
 
@@ -90,9 +91,9 @@ def check_inertias(tables: Tables, nq: int) -> None:
 
 def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
     """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
-    if (np.abs(out) < SUSPECT).all():
+    if (np.abs(out) < calls.SUSPECT).all():
         return
-    for row in np.flatnonzero(~(np.abs(out) < SUSPECT).all(axis=1)).tolist():
+    for row in np.flatnonzero(~(np.abs(out) < calls.SUSPECT).all(axis=1)).tolist():
         where = "" if batch.single else f" in state {row} of the batch"
         with np.errstate(all="ignore"):
             found = first_singular(batch.tables, batch.q[row])
@@ -101,7 +102,7 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
         if not np.isfinite(out[row]).all():
             from bough.analyze.loop_constraints import POSITION, loop_terms
             loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
-        check_answer(f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch, out)
+        finite(out, f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch)
 
 
 def most_bent(model: CompiledModel, q: Floats) -> str:
@@ -190,26 +191,63 @@ def room_for(model: CompiledModel, batch: Batch, dynamics: str) -> Floats:
     return np.empty((batch.n, model.nv + model.nw + 6*model.in_orbit + multipliers))
 
 
-def forward(model: CompiledModel, batch: Batch, dynamics: str = "auto") -> Accelerations:
-    """Accelerations under the inputs of a batch."""
+def forward_call(model: CompiledModel, batch: Batch, dynamics: str) -> tuple[partial[Any], Floats]:
+    """The kernel that finds the accelerations of a batch, and where it puts them."""
     chosen = resolve_dynamics(model, dynamics)
     out = room_for(model, batch, chosen)
-    model.call(KERNELS[chosen], batch, out, ws=workspace(batch.tables, batch.lanes, batch.tables.more(chosen)))
+    return model.bound(KERNELS[chosen], batch, batch.t, batch.x, batch.u, out, extra=batch.tables.more(chosen)), out
+
+
+def forward(model: CompiledModel, batch: Batch, dynamics: str = "auto") -> Accelerations:
+    """Accelerations under the inputs of a batch."""
+    call, out = forward_call(model, batch, dynamics)
+    run(call)
     check_finite(model, batch, out)
     return Accelerations(model, out)
 
 
+def inverse_call(model: CompiledModel, batch: Batch, a: Floats) -> tuple[partial[Any], Floats]:
+    out = np.empty((batch.n, model.nv))
+    return model.bound(calls.inverse, batch, batch.t, batch.x, batch.u, a, out), out
+
+
 def inverse(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     """(n, nv): joint torques that give the accelerations a, besides those in the inputs of the batch."""
-    out = np.empty((batch.n, model.nv))
-    model.call(calls.inverse, batch, a, out)
-    check_answer("joint torques", batch, out)
-    return out
+    call, out = inverse_call(model, batch, a)
+    run(call)
+    return finite(out, "joint torques", batch)
+
+
+def mass_matrix_call(model: CompiledModel, batch: Batch) -> tuple[partial[Any], Floats]:
+    out = np.empty((batch.n, model.nv**2))
+    call = model.bound(calls.mass_matrix, batch, batch.t, batch.x, batch.u, out, extra=model.nv**2)
+    return call, out.reshape(batch.n, model.nv, model.nv)
 
 
 def mass_matrices(model: CompiledModel, batch: Batch) -> Floats:
     """(n, nv, nv), by composite bodies."""
-    out = np.empty((batch.n, model.nv**2))
-    model.call(calls.mass_matrix, batch, out, ws=workspace(batch.tables, batch.lanes, model.nv**2))
-    check_answer("mass matrix", batch, out)
-    return out.reshape(batch.n, model.nv, model.nv)
+    call, out = mass_matrix_call(model, batch)
+    run(call)
+    return finite(out, "entries of the mass matrix", batch)
+
+
+# ---- prepared, for one thread ----------------------------------------------------------------------------------------------
+def prepare_forward(model: CompiledModel, dynamics: str) -> Prepared:
+    """From q, v and tau: v'."""
+    batch = model.batch(model.q0)
+    call, out = forward_call(model, batch, dynamics)
+    return Prepared(call, out[0, :model.nv], batch.q[0], batch.v[0], batch.inputs.tau[0], t=batch.t)
+
+
+def prepare_inverse(model: CompiledModel) -> Prepared:
+    """From q, v and v': tau."""
+    batch, a = model.batch(model.q0), np.zeros((1, model.nv))
+    call, out = inverse_call(model, batch, a)
+    return Prepared(call, out[0], batch.q[0], batch.v[0], a[0], t=batch.t)
+
+
+def prepare_mass_matrix(model: CompiledModel) -> Prepared:
+    """From q: M."""
+    batch = model.batch(model.q0)
+    call, out = mass_matrix_call(model, batch)
+    return Prepared(call, out[0], batch.q[0])

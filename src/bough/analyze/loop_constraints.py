@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.equations_of_motion import mass_matrices
 from bough.blas import one_thread
-from bough.compile.batch import Batch, workspace
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
@@ -64,7 +64,7 @@ def evaluate_loops(model: CompiledModel, batch: Batch, weights: Floats) -> tuple
     """The same; NaN where the ends of a distance coincide, which have no direction from one to the other."""
     closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
     out = np.empty((batch.n, n*(1 + model.nv)))
-    model.call(calls.loop_terms, batch, weights, out, ws=workspace(batch.tables, batch.lanes, n*model.nv))
+    model.call(calls.loop_terms, batch, weights, out, extra=n*model.nv)
     rows = true_rows(closures)
     return out[:, rows], out[:, n:].reshape(batch.n, n, model.nv)[:, rows]
 

@@ -12,7 +12,7 @@ from bough.analyze.body_motion import Bodies, bodies_in, observe
 from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_constraints import POSITION, loop_terms, row_sizes, row_slices, true_rows
 from bough.blas import one_thread
-from bough.compile.batch import Batch, check_answer
+from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure, coordinate, dual, free_motions, held_motion
@@ -170,7 +170,7 @@ def hinge_loads(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     hinges = len(batch.tables.parts.hinges) - 1
     out = np.empty((batch.n, 6*hinges))
     model.call(calls.hinge_wrenches, batch, a, out)
-    check_answer("reactions", batch, out)
+    finite(out, "reactions", batch)
     attitude = observe(model, batch, a).attitude
     index = [batch.tables.parts.attachments[name].hinge - 1 for name in model.names.bodies]
     world = out.reshape(batch.n, hinges, 2, 3)[:, index]

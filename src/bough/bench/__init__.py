@@ -1,5 +1,6 @@
 """Benchmarks as commands of the project: `bough bench ...`."""
 from bough.bench.auto import auto
+from bough.bench.calls_bench import calls
 from bough.bench.cost_bench import cost
 from bough.bench.flexible_bench import flexible
 from bough.bench.forward_bench import forward
@@ -8,4 +9,4 @@ from bough.bench.loops_bench import closed_loops
 from bough.bench.momentum_bench import momentum
 from bough.bench.operators_bench import operators
 
-__all__ = ["auto", "closed_loops", "cost", "flexible", "forward", "jsc", "momentum", "operators"]
+__all__ = ["auto", "calls", "closed_loops", "cost", "flexible", "forward", "jsc", "momentum", "operators"]

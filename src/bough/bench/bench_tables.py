@@ -33,6 +33,20 @@ def forward_table(result: dict[str, Any]) -> Table:
     return table
 
 
+def calls_table(result: dict[str, Any]) -> Table:
+    """Mechanism by mechanism, call by call: each engine's microseconds, and how many times Pinocchio's bough takes."""
+    calls = [of_call for measured in result["mechanisms"].values() for of_call in measured["calls"].values()]
+    engines = list(dict.fromkeys(engine for of_call in calls for engine in of_call))
+    table = empty_table("microseconds per call from Python", ("mechanism", "dofs", "call"), (*engines, "x Pinocchio"))
+    for mechanism, measured in result["mechanisms"].items():
+        for i, (call, of_call) in enumerate(measured["calls"].items()):
+            times = [f"{of_call[engine]['min_us']:.2f}" if engine in of_call else "" for engine in engines]
+            ratio = of_call.get("bough", {}).get("pinocchio/bough")
+            table.add_row(*(("", "") if i else (mechanism, str(measured["dofs"]))), call, *times, f"{1/ratio:.2f}" if ratio else "")
+        table.add_section()
+    return table
+
+
 def flexible_table(result: dict[str, Any]) -> Table:
     """Modes by kind of body: microseconds by O(N), in lanes, dense, in Exudyn; and the ratios."""
     title = f"microseconds per evaluation, {result['chain'].partition(';')[0]}"
@@ -190,6 +204,10 @@ def _loops(result: dict[str, Any]) -> Iterator[Table | str]:
     yield f"time per loop from 16 to 256 loops: x {result['growth of time per loop, 16 to 256']:.2f}"
 
 
+def _calls(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield calls_table(result)
+
+
 def _momentum(result: dict[str, Any]) -> Iterator[Table | str]:
     yield momentum_table(result)
 
@@ -220,6 +238,6 @@ def _auto(result: dict[str, Any]) -> Iterator[Table | str]:
 
 
 REPORTS: dict[str, Callable[[dict[str, Any]], Iterator[Table | str]]] = {       # by benchmark
-    "forward": _forward, "flexible": _flexible, "closed_loops": _loops, "momentum": _momentum, "jsc": _jsc,
+    "forward": _forward, "calls": _calls, "flexible": _flexible, "closed_loops": _loops, "momentum": _momentum, "jsc": _jsc,
     "operators": _operators, "cost": _cost, "auto": _auto,
 }

@@ -25,10 +25,11 @@ def measure(name: str, *, json: bool, **options: Any) -> None:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a subcommand, run every benchmark: `bough bench forward`, `flexible`, `loops`, `momentum`, `jsc`, `operators`,
-    `cost`, `auto`."""
+    """Without a subcommand, run every benchmark: `bough bench forward`, `calls`, `flexible`, `loops`, `momentum`, `jsc`,
+    `operators`, `cost`, `auto`."""
     if context.invoked_subcommand is None:
         bench_forward()
+        bench_calls()
         bench_flexible()
         bench_loops()
         bench_momentum()
@@ -47,6 +48,12 @@ def bench_forward(
 ) -> None:
     """Forward dynamics, inverse dynamics and the RK4 loop, in one process with the peers."""
     measure("forward", json=json, quick=quick, mechanisms=mechanism)
+
+
+@bench_app.command("calls")
+def bench_calls(json: Json = False, quick: Quick = False) -> None:
+    """What one call from Python costs: dynamics, kinematics, Jacobians, in one process with the peers."""
+    measure("calls", json=json, quick=quick)
 
 
 @bench_app.command("flexible")

@@ -18,6 +18,7 @@ from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import frame_attachment, free_rows
+from bough.compile.output_tables import output_places, path_hinges
 from bough.compile.partition import Hinge, Partition, partition
 from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
@@ -56,7 +57,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
         parts=parts, fronts=lay.fronts, n_u=lay.nu, first_input_wrench=lay.first_input,
         jumps=np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
         knots=np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
-        holds=holds, stops=tuple(system.stops))
+        holds=holds, stops=tuple(system.stops),
+        outputs=output_places(system, lay.x, lay.outputs_at, lay.elements_at, lay.outputs))
     tables.check()
     return tables
 
@@ -80,6 +82,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
     add("ports", *port_rows(system, lay))
     plan.put("angle runs", angle_runs(parts))
+    plan.put("quaternions", [r.QUATERNION.row(at=at) for at in parts.quaternions])
     plan.put("time tables", time_table_rows(time_tables))
     plan.put("holds", holds.rows)
     pars.put("locked inertias", [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
@@ -96,6 +99,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     rests = {name: lay.u + at for name, at in lay.rests.items()}
     rows = list(element_rows(lay.elements, pars.end, lay.elements_at, rests))
     add("elements", rows, [element.parameters for element in lay.elements])
+    plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
+    add("outputs", output_rows(lay, plan.places["elements"].start), [output.parameters for output in lay.outputs])
     plan.put("clouds", [])                                              # see compile.switching
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
@@ -245,6 +250,13 @@ def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
     found = list(feeds(system, lay.places, lay.inputs.ports.start, lay.inputs.wrench(len(system.wrenches)).start, lay.rests))
     return ([r.PORT.row(source=lay.u + feed.source, target=lay.u + feed.target) for feed in found],
             [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
+
+
+def output_rows(lay: Layout, elements: int) -> Rows:
+    """`elements`: where their rows start in plan."""
+    return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
+                         element=elements + f.ELEMENT_ROW*output.element if output.element >= 0 else 0,
+                         to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
 
 
 def time_table_rows(time_tables: TimeTables) -> Rows:

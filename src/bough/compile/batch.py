@@ -4,12 +4,14 @@ From what a person passes to rows that kernels read, checked: lengths, NaN, quat
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 from numba import typeof
+from numpy import ndarray
 from numpy.typing import ArrayLike, NDArray
 
 from bough.compile.layout import Floats, Inputs, State
@@ -18,11 +20,11 @@ from bough.compile.tables import Tables
 from bough.describe import System
 from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest
-from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import load_or_compile
 from bough.kernels.lanes import FOUR, ONE, Lanes
-from bough.kernels.linker import link, raise_failure
+from bough.kernels.linker import FAILED, link, raise_failure
 from bough.sweeps import fields as f
+from bough.sweeps.calls import SHORTEST
 
 _local = threading.local()
 _started: set[str] = set()           # kernels that are compiled, by the ranks of their arguments
@@ -67,21 +69,31 @@ def linked(tables: Tables, pars: np.ndarray, *rest: Any) -> tuple[Any, ...]:
 
 def call(kernel: Any, tables: Tables, pars: np.ndarray, *rest: Any) -> Any:
     """Call a kernel on a model, with these parameters; the workspace comes last."""
-    result = start(kernel, *linked(tables, pars, *rest))
+    return run(bound(kernel, *linked(tables, pars, *rest)))
+
+
+def start(kernel: Any, *args: Any) -> Any:
+    """Call a kernel that calls no sweeps."""
+    return bound(kernel, *args)()
+
+
+def run(call: Callable[[], Any]) -> Any:
+    """What a kernel with all its arguments gives; or what went wrong while its sweeps were linked."""
+    result = call()
     raise_failure()
     return result
 
 
-def start(kernel: Any, *args: Any) -> Any:
-    """Call a kernel; the first time on this machine, say that it is being compiled."""
-    compiled = getattr(kernel, "func", kernel)
-    key = compiled.__name__ + _ranks(args)
+def bound(kernel: Any, *args: Any, sample: Sequence[Any] = ()) -> partial[Any]:
+    """A kernel with its arguments, the workspace last, and of those to come a sample.  The first time on this machine it is
+    compiled, and says so."""
+    call = partial(kernel, *args)
+    key = call.func.__name__ + _ranks((*args, *sample))
     if key not in _started:
-        if hasattr(compiled, "signatures"):
-            signature = tuple(typeof(a) for a in (*getattr(kernel, "args", ()), *args))
-            load_or_compile(compiled, signature, 1 if args[-1].ndim == 1 else 4)
+        if hasattr(call.func, "signatures"):
+            load_or_compile(call.func, tuple(typeof(a) for a in (*call.args, *sample)), 1 if args[-1].ndim == 1 else 4)
         _started.add(key)
-    return kernel(*args)
+    return call
 
 
 # ---- batch -----------------------------------------------------------------------------------------------------------------
@@ -137,6 +149,116 @@ class Batch:
         """Without the batch axis, if one state was asked for."""
         return result[0] if self.single else result
 
+    def give(self, result: Floats, out: Floats | None) -> Floats:
+        """The same, in an array of the caller's if there is one."""
+        return self.unbatched(result) if out is None else fill(out, self.unbatched(result))
+
+
+# ---- prepared calls ----------------------------------------------------------------------------------------------------
+FLOAT = np.dtype(np.float64)
+
+
+def direct(call: partial[Any], *sample: Any) -> partial[Any]:
+    """A kernel with its arguments, and of those to come a sample: the types of none are looked at again."""
+    compiled = getattr(call.func, "overloads", None)
+    return partial(compiled[tuple(typeof(a) for a in (*call.args, *sample))].entry_point, *call.args) if compiled else call
+
+
+class Prepared:
+    """A kernel with all its arguments in place, for one thread: a state is put into its rows, the answer copied from its result.
+
+    Parameters
+    ----------
+    call
+        The kernel with its arguments, which gives how many numbers are doubtful.
+    answer
+        The part of its result that is asked for.
+    q, v, more, t
+        Of its arguments, as far as it has them: where coordinates, speeds, forces or accelerations, and the time go.
+    aim
+        What puts a point in place.
+    """
+    __slots__ = ("aim", "answer", "call", "more", "q", "shape_q", "shape_v", "t", "time", "v")
+
+    def __init__(self, call: partial[Any], answer: Any, q: Floats, v: Floats | None = None, more: Floats | None = None, *,
+                 t: Floats | None = None, aim: Callable[[ArrayLike], Any] | None = None):
+        self.call = direct(call)
+        self.answer, self.q, self.v, self.more, self.t, self.time, self.aim = answer, q, v, more, t, 0.0, aim
+        self.shape_q, self.shape_v = q.shape, () if v is None else v.shape
+
+    def solves(self, q: Any, v: Any = None, more: Any = None, point: Any = None, inputs: InputOptions | None = None) -> bool:
+        """Put plain arrays in place and run.  False where somebody has to look closer: at anything else than float64 arrays of the
+        right length (and a time), and at numbers that are doubtful."""
+        if inputs or self.time:
+            t = inputs.get("t", "") if inputs else 0.0
+            if t.__class__ is not float or len(inputs or "t") > 1 or self.t is None or not -np.inf < t < np.inf:
+                return False
+            self.t[...] = self.time = t
+        if q.__class__ is not ndarray or q.shape != self.shape_q or q.dtype is not FLOAT:
+            return False
+        self.q[...] = q
+        if v is not None:
+            if v.__class__ is not ndarray or v.shape != self.shape_v or v.dtype is not FLOAT:
+                return False
+            self.v[...] = v                                         # type: ignore[index]
+        if more is not None:
+            if more.__class__ is not ndarray or more.shape != self.shape_v or more.dtype is not FLOAT:
+                return False
+            self.more[...] = more                                   # type: ignore[index]
+        if point is not None:
+            self.aim(point)                                         # type: ignore[misc]
+        doubtful = self.call()
+        if FAILED:
+            raise_failure()
+        return not doubtful
+
+    def give(self, out: Floats | None) -> Floats:
+        """A copy of the answer, or `out` filled with it."""
+        return self.answer.copy() if out is None else fill(out, self.answer)
+
+
+class PreparedPlaces:
+    """The same of kernels that take q itself and put their answers where they are told, since little else is to be done."""
+    __slots__ = ("aim", "call", "shape")
+
+    def __init__(self, call: partial[Any], q: Floats, *answers: Floats, aim: Callable[[ArrayLike], Any]):
+        self.call, self.shape, self.aim = direct(call, q, *answers), q.shape, aim
+
+    def solves(self, q: Any, point: Any, *out: Floats) -> bool:
+        """Run, with answers in contiguous arrays; False as in `Prepared`."""
+        if q.__class__ is not ndarray or q.shape != self.shape or q.dtype is not FLOAT or not q.flags.c_contiguous:
+            return False
+        if point is not None:
+            self.aim(point)
+        doubtful = self.call(q, *out)
+        if FAILED:
+            raise_failure()
+        return not doubtful
+
+
+def fits(out: Any, shape: tuple[int, ...]) -> bool:
+    """Whether a kernel can write to it."""
+    return isinstance(out, ndarray) and out.shape == shape and out.dtype is FLOAT and out.flags.c_contiguous and out.flags.writeable
+
+
+def finite(answer: Floats, what: str, batch: Batch) -> Floats:
+    """The answer (batch, ...), if all its numbers are finite."""
+    if not np.abs(answer).max(initial=0.0) < np.inf:
+        rows = np.flatnonzero(~np.isfinite(answer.reshape(batch.n, -1)).all(axis=1)).tolist()
+        where = "" if batch.single else f" in state {rows[0]} of the batch"
+        largest = max(np.abs(part[rows[0]]).max(initial=0.0) for part in (batch.x, batch.u))
+        raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to {largest:.3g}); give smaller ones", rows)
+    return answer
+
+
+def fill(out: Any, answer: Floats) -> Floats:
+    """Put an answer into an array of the caller's."""
+    if not isinstance(out, np.ndarray) or out.shape != answer.shape or out.dtype != FLOAT:
+        what = f"has shape {out.shape} and type {out.dtype}" if isinstance(out, np.ndarray) else f"is {out!r}"
+        raise StateError(f"out {what}; give an array of float64 with the shape of the answer, {answer.shape}")
+    out[...] = answer
+    return out
+
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 def array(what: str, value: ArrayLike, n: int) -> Floats:
@@ -163,22 +285,12 @@ def rows(what: str, value: ArrayLike, n: int, batch: int | None, names: Sequence
         raise StateError(f"{what} has {len(table)} rows, but the batch has {batch}; give one row, or one for each")
     if batch is not None and len(table) != batch:
         table = np.broadcast_to(table, (batch, n))
-    return np.ascontiguousarray(table)
+    return np.require(table, requirements=("C", "W"))           # kernels are compiled for arrays that can be written
 
 
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(names[:12])
     return shown + (", ..." if len(names) > 12 else "")
-
-
-def check_answer(what: str, batch: Batch, answer: Floats) -> None:
-    """Raise where an answer (n, ...) is not finite."""
-    if np.abs(answer).max(initial=0.0) < np.inf:
-        return
-    rows = np.flatnonzero(~np.isfinite(answer.reshape(batch.n, -1)).all(axis=1)).tolist()
-    where = "" if batch.single else f" in state {rows[0]} of the batch"
-    raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to "
-                         f"{max(np.abs(part[rows[0]]).max(initial=0.0) for part in (batch.x, batch.u)):.3g})", rows)
 
 
 # ---- parts of states and inputs ----------------------------------------------------------------------------------------
@@ -248,11 +360,9 @@ def check_node(system: System, body: str, node: str | None) -> None:
 
 def check_quaternions(parts: Partition, q: Floats) -> None:
     """No quaternion may have zero length."""
-    for hinge in parts.hinges:
-        if hinge.kind in (SPHERICAL, FREE):
-            at = hinge.q + (3 if hinge.kind == FREE else 0)
-            lengths = np.einsum("bi,bi->b", q[:, at:at + 4], q[:, at:at + 4])
-            if not (lengths > 1e-24).all():
-                row = int(np.argmin(lengths))
-                raise StateError(f"q[{at}:{at + 4}] (joint '{hinge.label}'): the quaternion {q[row, at:at + 4].tolist()} has "
-                                 "zero length; give [x, y, z, w], [0, 0, 0, 1] for no rotation")
+    for at, joint in parts.quaternions.items():
+        lengths = np.einsum("bi,bi->b", q[:, at:at + 4], q[:, at:at + 4])
+        if not (lengths > SHORTEST).all():
+            row = int(np.argmin(lengths))
+            raise StateError(f"q[{at}:{at + 4}] (joint '{joint}'): the quaternion {q[row, at:at + 4].tolist()} has "
+                             "zero length; give [x, y, z, w], [0, 0, 0, 1] for no rotation")

@@ -1,9 +1,10 @@
 """The compiled model: a system, its tables, names and sizes, what is held now, and states as the kernels take them."""
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, partial
+from threading import get_ident
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +14,16 @@ from bough.compile.batch import (
     Batch,
     Wrenches,
     array,
-    call,
+    bound,
     check_quaternions,
     group_parameters,
     lanes_for,
+    linked,
     motor_rows,
     port_rows,
     port_values,
     rows,
+    run,
     workspace,
     wrench_rows,
 )
@@ -34,7 +37,8 @@ from bough.describe import CentralGravity, System
 from bough.describe.part import coordinate_names, speed_names
 from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
-from bough.kernels.hinges import FREE, SPHERICAL
+
+Kept = TypeVar("Kept")
 
 REST: Any = object()                # in the place of speeds: all are zero
 
@@ -74,6 +78,7 @@ class CompiledModel:
         self.system = system.copy()
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._tables: dict[Any, Tables] = {}
+        self._ready: dict[Any, Any] = {}                # calls with all their arguments in place, by thread
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
@@ -91,6 +96,7 @@ class CompiledModel:
         self.follow_motions(start.x, 0.0)
         self.q0: Floats = start.q[0]
         self.v0: Floats = start.v[0]
+        self.still: Floats = np.zeros(self.nv)          # speeds, accelerations or torques that are not given
 
     # ---- tables ---------------------------------------------------------------------------------------------
     @cached_property
@@ -112,11 +118,30 @@ class CompiledModel:
         """Whether tables for the dynamics leave out hinges: of welds, and of nodes that carry nothing."""
         return any(body.flexible is not None or not body.joint.n_v for body in self.system.bodies.values())
 
-    def call(self, kernel: Any, batch: Batch, *more: NDArray[Any], ws: Floats | None = None) -> None:
-        """Call a kernel on all rows of a batch; `more`: its further arguments."""
+    def bound(self, kernel: Any, batch: Batch, *more: NDArray[Any], extra: int = 0) -> partial[Any]:
+        """A kernel with its arguments: all rows of a batch, and `more`; its workspace has some `extra` numbers."""
         tables, lanes = batch.tables, batch.lanes
-        call(kernel, tables, group_parameters(tables.pars, lanes), batch.t, batch.x, batch.u, *more,
-             workspace(tables, lanes) if ws is None else ws)
+        return bound(kernel, *linked(tables, group_parameters(tables.pars, lanes), *more, workspace(tables, lanes, extra)))
+
+    def call(self, kernel: Any, batch: Batch, *more: NDArray[Any], extra: int = 0) -> Any:
+        """Call a kernel on all rows of a batch; `more`: its further arguments."""
+        return run(self.bound(kernel, batch, batch.t, batch.x, batch.u, *more, extra=extra))
+
+    def ready(self, prepare: Callable[..., Kept], *options: Any) -> Kept:
+        """What `prepare(model, *options)` gives, kept for the next call of this thread."""
+        key = get_ident(), prepare, options
+        try:
+            return self._ready[key]
+        except TypeError:                               # a name that is no name: the error says which
+            return prepare(self, *options)
+        except KeyError:
+            if len(self._ready) >= 256:
+                self._ready.clear()
+            return self._ready.setdefault(key, prepare(self, *options))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy prepares calls of its own: kernels know their arguments by address."""
+        return self.__dict__ | {"_ready": {}}
 
     # ---- what is held ----------------------------------------------------------------------------------------
     def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = ()) -> Self:
@@ -183,7 +208,7 @@ class CompiledModel:
     @cached_property
     def quaternions(self) -> list[int]:
         """Where quaternions start in q."""
-        return [hinge.q + (3 if hinge.kind == FREE else 0) for hinge in self.tables.parts.hinges if hinge.kind in (SPHERICAL, FREE)]
+        return list(self.tables.parts.quaternions)
 
     def normalize_quaternions(self, x: Floats) -> None:
         """In states (batch, nx): give quaternions unit length."""
@@ -266,7 +291,7 @@ class CompiledModel:
         """
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise StateError(f"wrenches is {wrenches!r}; give a dict from body names, or (body, node), to [moment, force]")
-        v = np.zeros(self.nv) if v is REST else v
+        v = self.still if v is REST else v
         optional = {"tau": (tau, self.nv), "wheels": (wheels, self.nw), "motors": (motors, self.nw), "orbit": (orbit, 6)}
         given = [array("q", q, self.nq), array("v", v, self.nv)]
         given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]

@@ -23,6 +23,7 @@ from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
+from bough.compile.output_tables import compile_outputs
 from bough.compile.partition import Partition
 from bough.compile.port_tables import placed_inputs, rest_lines
 from bough.compile.sections import Sections
@@ -259,6 +260,8 @@ class Layout:
         slots = ws.add("slots", 6*len(loaded), len(loaded))
         self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}
         self.elements_at = ws.add("elements", r.ELEMENT_RESULT.size*len(self.elements), len(self.elements))
+        self.outputs = compile_outputs(system, parts)                  # those that a sweep finds
+        self.outputs_at = ws.add("outputs", r.OUTPUT_RESULT.size*len(self.outputs), len(self.outputs))
         branching = sorted({hinge.inner for k, hinge in enumerate(parts.hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0})
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}

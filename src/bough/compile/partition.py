@@ -72,6 +72,11 @@ class Partition:
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
 
+    @property
+    def quaternions(self) -> dict[int, str]:
+        """Where quaternions start in q, and the joints whose they are."""
+        return {hinge.q + (3 if hinge.kind == FREE else 0): hinge.label for hinge in self.hinges if hinge.kind in (SPHERICAL, FREE)}
+
     def attachment(self, body: str | None, node: str | None = None) -> Attachment:
         """Where something on a body is attached; a NODE is made when it is first asked for."""
         if body is None:

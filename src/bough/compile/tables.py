@@ -1,11 +1,13 @@
 """The tables of a compiled model, as `sweeps.records` declares them."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
+from bough.compile.output_tables import OutputPlace
 from bough.compile.partition import Partition
 from bough.compile.sections import Arrays, Place, check_layout, detail, overview
 from bough.kernels.lanes import Features
@@ -29,6 +31,8 @@ class Tables:
     knots: NDArray[np.float64]                  # times of all rows of time tables
     holds: HoldTable                            # coordinates that can be locked or prescribed
     stops: tuple[str, ...]                      # whose springs come last
+    outputs: dict[str, OutputPlace]             # where they are in ws, inside a step
+    routes: dict[Any, Any] = field(default_factory=dict)    # to places that were asked for: see analyze.body_motion
 
     def size(self, name: int) -> int:
         """An entry of plan's header."""
@@ -59,10 +63,10 @@ class Tables:
         >>> model.tables.explain("spring", 0)
         springs 0
           plan, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
-            plan[90]   SPRING_Q             4 -> ws.x                           coordinate
-            plan[91]   SPRING_V             5 -> ws.x                           speed
-            plan[92]   SPRING_TAU           16 -> ws.u                          torque
-            plan[93]   SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
+            plan[97]   SPRING_Q             4 -> ws.x                           coordinate
+            plan[98]   SPRING_V             5 -> ws.x                           speed
+            plan[99]   SPRING_TAU           16 -> ws.u                          torque
+            plan[100]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
           pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
             pars[46]   REST                 0                    rad or m       coordinate without force

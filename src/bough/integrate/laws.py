@@ -381,7 +381,7 @@ def law_table(model: Model, laws: Sequence[Controller]) -> tuple[NDArray[np.int6
     first_list = callback.LAWS + callback.LAW_ROW*len(laws)
     for law in laws:
         reads, sets = read_places(model, law), controlled(model, law)
-        header[callback.COMPUTED] |= law.outputs is not None and model.computed(law.outputs)
+        header[callback.COMPUTED] |= any(model.tables.outputs[name].swept for name in law.outputs or ())
         sizes = (model.nq, model.nv, model.nw) if law.outputs is None else (len(reads), len(sets), len(law.states))
         rows += [law.address, *sizes, len(reads), len(sets), len(law.states), first_list + len(lists),
                  first_list + len(lists) + len(reads), state]
@@ -398,10 +398,9 @@ def read_places(model: Model, law: Controller) -> list[int]:
         return list(range(x, x + model.nq + model.nv + model.nw))
     check_names(law, "output", law.outputs, model.system.outputs)
     for name in law.outputs:
-        output = model.system.outputs[name]
-        if output.late(model.system):
-            raise StateError(f"law '{law.name}' reads output '{name}' ({output.kind}) at every stage, which depends on what the law gives at "
-                             "the same moment; give the law a period")
+        output, why = model.system.outputs[name], model.tables.outputs[name].problem
         if output.noise or output.quantum:
-            raise StateError(f"law '{law.name}' reads output '{name}' at every stage, which has noise or a quantum; give the law a period")
-    return [place for name in law.outputs for place in model.output_places(name)]
+            why = "it has noise, or comes in steps"
+        if why:
+            raise StateError(f"law '{law.name}' reads output '{name}' at every stage, but {why}; give the law a period")
+    return [place for name in law.outputs for place in model.tables.outputs[name].places]

@@ -195,6 +195,18 @@ def pointer_to(typingctx, array):
     return TableType(array.dtype)(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
 
 
+flat = pointer_to                                   # the entries of an array of any rank, one behind the other
+
+
+@intrinsic
+def put(typingctx, table, index, value):
+    """Set an entry of a table."""
+    def codegen(context, builder, sig, args):
+        builder.store(args[2], builder.gep(args[0], [args[1]], source_etype=_F64), align=8)
+        return context.get_dummy_value()
+    return types.void(table, types.int64, types.float64), codegen
+
+
 @intrinsic
 def pointer_to_row(typingctx, array, row):
     """A row of a 2-D array as a table."""

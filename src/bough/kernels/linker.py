@@ -5,7 +5,7 @@ first needed, as a dynamic linker does, so only what runs is ever compiled:
 
     sweep table   address of the linker | address of each sweep, 0 until it is first called
 
-Only addresses and integers cross the call: plan, pars, tables and ws are tables, lane is the tag, all else is int64.
+Only addresses and integers cross the call: plan, pars, tables, ws, route and spots are tables, lane is the tag, all else is int64.
 """
 import ctypes
 import inspect
@@ -32,7 +32,8 @@ class Use(NamedTuple):
 SWEEPS: list = []                                   # all sweeps, by number
 USES: list[Use] = []                                # the same of these
 ROOM = 64                                           # for their addresses
-TABLES = {"plan": TableType(types.int64), "tables": TableType(types.float64), "ws": TableType(types.float64)}
+TABLES = {name: TableType(types.int64 if name in ("plan", "route") else types.float64)
+          for name in ("plan", "tables", "ws", "route", "spots")}
 _I64 = ir.IntType(64)
 
 
@@ -99,7 +100,7 @@ class SweepTable(NamedTuple):
 _tables: dict = {}                                  # SweepTable by (features, width, own)
 _by_address: dict = {}                              # SweepTable by the address of its addresses
 _lock = threading.RLock()
-_failed = threading.local()                         # the exception that was raised while this thread linked
+FAILED: dict = {}                                   # by thread, the exception that was raised while it linked
 
 
 def sweep_table(features, width, own):
@@ -128,7 +129,7 @@ def link(features, plan, pars, tables, ws):
 def _link(table, number):
     """The address of a sweep, put in its place in the table; after a failure, that of a function that does nothing, so that the
     kernel returns: see raise_failure."""
-    if getattr(_failed, "error", None) is None:
+    if threading.get_ident() not in FAILED:
         try:
             found = _by_address[table]
             with _lock:
@@ -136,7 +137,7 @@ def _link(table, number):
                     found.addresses[1 + number] = compiled_address(SWEEPS[number], found.features, found.width, found.own)
             return int(found.addresses[1 + number])
         except BaseException as error:
-            _failed.error = error
+            FAILED[threading.get_ident()] = error
     return ctypes.cast(_nothing, ctypes.c_void_p).value
 
 
@@ -148,9 +149,8 @@ def _nothing():
 def raise_failure():
     """After a kernel has returned: raise what went wrong in the linker, where nobody could catch it.  The kernel's results are then
     worthless."""
-    error = getattr(_failed, "error", None)
+    error = FAILED.pop(threading.get_ident(), None) if FAILED else None
     if error is not None:
-        _failed.error = None
         raise error
 
 

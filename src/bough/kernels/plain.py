@@ -13,6 +13,7 @@ __all__ = [
     "align_stack",
     "any_negative",
     "cycle",
+    "flat",
     "get_lane",
     "inverse_above",
     "lanes_like",
@@ -29,6 +30,7 @@ __all__ = [
     "noinline",
     "pointer_to",
     "pointer_to_row",
+    "put",
     "put_lane",
     "quads_of",
     "read",
@@ -70,6 +72,14 @@ def lanes_like(ws):
 
 def pointer_to(array):
     return array
+
+
+def flat(array):
+    return array.reshape(-1)
+
+
+def put(table, index, value):
+    table[index] = value
 
 
 def pointer_to_row(array, row):

@@ -7,12 +7,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze import loop_constraints, reactions
-from bough.analyze.body_motion import Bodies, observe, point_jacobians
+from bough.analyze.body_motion import (
+    Bodies,
+    jacobian_of,
+    observe,
+    place_motion,
+    poses,
+    prepare_jacobian,
+    prepare_motion,
+    prepare_poses,
+)
 from bough.analyze.driving_torques import driving_torques
-from bough.analyze.equations_of_motion import forward, inverse, mass_matrices, resolve_dynamics
+from bough.analyze.equations_of_motion import (
+    forward,
+    inverse,
+    mass_matrices,
+    prepare_forward,
+    prepare_inverse,
+    prepare_mass_matrix,
+    resolve_dynamics,
+)
 from bough.analyze.loop_constraints import Freedom
 from bough.compile.assemble import build_tables
-from bough.compile.batch import Batch, InputOptions, array, rows
+from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST, CompiledModel
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
@@ -113,7 +130,7 @@ class Model(CompiledModel):
 
     # ---- dynamics -------------------------------------------------------------------------------------------
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
-                         method: str | None = None, **inputs: Unpack[InputOptions]) -> Floats:
+                         method: str | None = None, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
         """Accelerations v' under joint torques and wrenches.
 
         Parameters
@@ -127,6 +144,8 @@ class Model(CompiledModel):
             motion is given.
         method : str, optional
             Another spelling of `dynamics`.
+        out : ndarray, optional
+            Where to put the answer.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
@@ -135,8 +154,12 @@ class Model(CompiledModel):
         ndarray
             (nv,) or (batch, nv).
         """
+        chosen = dynamics if method is None else method
+        ready = self.ready(prepare_forward, chosen)
+        if ready.solves(q, v, self.still if tau is None else tau, None, inputs):
+            return ready.give(out)
         batch = self.batch(q, v, tau, **inputs)
-        return batch.unbatched(forward(self, batch, dynamics if method is None else method).v)
+        return batch.give(forward(self, batch, chosen).v, out)
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                             **inputs: Unpack[InputOptions]) -> Floats:
@@ -152,7 +175,7 @@ class Model(CompiledModel):
         It is the momentum cloud where most of the motion is given, the mass matrix of small flexible systems, else O(N)."""
         return resolve_dynamics(self, dynamics)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None,
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None, out: Floats | None = None,
                          **inputs: Unpack[InputOptions]) -> Floats:
         """Joint torques that give the accelerations `a`, besides the model's own springs, tables and wrenches.
 
@@ -167,6 +190,8 @@ class Model(CompiledModel):
         driven : sequence of str, optional
             Coordinates or joints that have motors, all if not given; the torques of all others are zero. If these cannot give the
             accelerations, the error names a coordinate that lacks a torque.
+        out : ndarray, optional
+            Where to put the answer.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
 
@@ -175,18 +200,27 @@ class Model(CompiledModel):
         ndarray
             (nv,) or (batch, nv).
         """
+        ready = self.ready(prepare_inverse)
+        if driven is None and not self.system.loops and ready.solves(q, v, a, None, inputs):
+            return ready.give(out)
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.unbatched(driving_torques(self, batch, given, driven))
+        return batch.give(driving_torques(self, batch, given, driven), out)
 
-    def bias(self, q: ArrayLike, v: ArrayLike, **inputs: Unpack[InputOptions]) -> Floats:
+    def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
         """h in M a + h = tau, (nv,): the torques that give zero accelerations with all loops open."""
-        batch, still = self._with_accelerations(q, v, None, np.zeros(self.nv), inputs)
-        return batch.unbatched(inverse(self, batch, still))
+        ready = self.ready(prepare_inverse)
+        if ready.solves(q, v, self.still, None, inputs):
+            return ready.give(out)
+        batch, still = self._with_accelerations(q, v, None, self.still, inputs)
+        return batch.give(inverse(self, batch, still), out)
 
-    def mass_matrix(self, q: ArrayLike) -> Floats:
-        """M(q), (nv, nv): by composite bodies."""
+    def mass_matrix(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """M(q), (nv, nv): by composite bodies.  In `out`, if it is given."""
+        ready = self.ready(prepare_mass_matrix)
+        if ready.solves(q):
+            return ready.give(out)
         batch = self.batch(q)
-        return batch.unbatched(mass_matrices(self, batch))
+        return batch.give(mass_matrices(self, batch), out)
 
     # ---- loads -----------------------------------------------------------------------------------------------
     def reactions(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None,
@@ -384,20 +418,79 @@ class Model(CompiledModel):
                                                 keep_welds=True)
         return observe(self, batch, given)
 
-    def pose(self, q: ArrayLike, body: str) -> tuple[Floats, Floats]:
-        """Position of a body's origin, (3,), and its rotation matrix (body axes to world axes), (3, 3)."""
-        bodies, k = self.bodies(q), self.body_index(body)
-        return bodies.unbatched(bodies.position[:, k]), bodies.unbatched(bodies.attitude[:, k])
+    def pose(self, q: ArrayLike, place: Place, point: ArrayLike | None = None) -> tuple[Floats, Floats]:
+        """Where a place is, and how it stands, in world axes.
 
-    def velocity(self, q: ArrayLike, v: ArrayLike, body: str) -> Floats:
-        """(6,): [angular, linear] velocity of a body's frame at its origin, world axes."""
-        bodies, k = self.bodies(q, array("v", v, self.nv)), self.body_index(body)
-        return bodies.unbatched(np.concatenate([bodies.rate[:, k], bodies.velocity[:, k]], axis=-1))
+        Parameters
+        ----------
+        q : array_like
+            Coordinates.
+        place : str or (str, str)
+            A body: its frame; or the node of a flexible body.
+        point : array_like, optional
+            A point fixed in that frame, in its axes [m]; its origin, if not given.
 
-    def jacobian(self, q: ArrayLike, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
-        """(6, nv): [angular, linear] velocity, in world axes, of a point of a body (in its axes) for each speed."""
-        batch = self.batch(q)
-        return batch.unbatched(point_jacobians(self, batch, body, point))
+        Returns
+        -------
+        position, attitude : ndarray
+            (3,), and the rotation matrix from the place's axes to world axes, (3, 3).
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum")
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> position, attitude = s.compile().pose([0.1], "bob", point=(0, 0, -1))
+        >>> position.round(4).tolist()
+        [-0.0998, 0.0, -0.995]
+        """
+        ready = self.ready(prepare_poses, (place,), point is not None)
+        position, attitude = np.empty(3), np.empty((3, 3))
+        if ready.solves(q, point, position, attitude):
+            return position, attitude
+        positions, attitudes = poses(self, self.batch(q, keep_welds=True), [place], point)
+        return positions[..., 0, :], attitudes[..., 0, :, :]
+
+    def frames(self, q: ArrayLike, places: Sequence[Place] | None = None) -> tuple[Floats, Floats]:
+        """Positions (places, 3) and attitudes (places, 3, 3) of many places at once; of all bodies, if none are named."""
+        if isinstance(places, str):
+            raise StateError(f"places is {places!r}; give a list of bodies, or of (body, node)")
+        ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
+        n = len(self.names.bodies if places is None else places)
+        answers = np.empty((n, 3)), np.empty((n, 3, 3))
+        if ready.solves(q, None, *answers):
+            return answers
+        return poses(self, self.batch(q, keep_welds=True), self.names.bodies if places is None else places)
+
+    def velocity(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None) -> Floats:
+        """(6,): [angular, linear] velocity of a place, or of a point of it, as in `pose`; world axes."""
+        ready = self.ready(prepare_motion, "velocity", place, point is not None)
+        if ready.solves(q, v, None, point):
+            return ready.give(None)
+        batch = self.batch(q, v, keep_welds=True)
+        return batch.unbatched(place_motion(self, batch, np.zeros((1, self.nv)), place, point).velocity[:, 0])
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, place: Place, point: ArrayLike | None = None) -> Floats:
+        """(6,): [angular, linear] acceleration of a place, or of a point of it, as in `pose`; world axes, without gravity.
+
+        It is J a + J' v.  Without accelerations, a = None, it is J' v: what the rate of the Jacobian makes of the speeds."""
+        ready = self.ready(prepare_motion, "acceleration", place, point is not None)
+        a = self.still if a is None else a
+        if ready.solves(q, v, a, point):
+            return ready.give(None)
+        batch, given = self._with_accelerations(q, v, None, a, {}, keep_welds=True)
+        return batch.unbatched(place_motion(self, batch, given, place, point).acceleration[:, 0])
+
+    def jacobian(self, q: ArrayLike, place: Place, point: ArrayLike | None = None, *, out: Floats | None = None) -> Floats:
+        """(6, nv): [angular, linear] velocity of a place, or of a point of it, as in `pose`, for each speed; world axes.
+
+        Modes of flexible bodies on the way have columns as joints have.  In `out`, if it is given."""
+        ready = self.ready(prepare_jacobian, place, point is not None)
+        J = np.empty((6, self.nv)) if out is None else out
+        if (out is None or fits(out, (6, self.nv))) and ready.solves(q, point, J):
+            return J
+        J = jacobian_of(self, self.batch(q, keep_welds=True), place, point)
+        return J if out is None else fill(out, J)
 
     def outputs(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, names: Iterable[str] | None = None,
                 **inputs: Unpack[InputOptions]) -> dict[str, Any]:

@@ -223,6 +223,18 @@ class PinocchioLoop(Pinocchio):
         return rows
 
 
+    def single_calls(self, body):
+        """{call: function} of the first state, for timing: Pinocchio's own functions, with nothing around them."""
+        model, data, frame = self.model, self.data, self.frames[body]
+        q, v, tau, a = (np.ascontiguousarray(columns[:, 0])
+                        for columns in (self.q_columns, self.v_columns, self.tau_columns, self.a_columns))
+        return {"forward dynamics": lambda: pin.aba(model, data, q, v, tau),
+                "inverse dynamics": lambda: pin.rnea(model, data, q, v, a),
+                "mass matrix": lambda: pin.crba(model, data, q),
+                "poses of all bodies": lambda: pin.framesForwardKinematics(model, data, q),
+                "Jacobian of the last body": lambda: pin.computeFrameJacobian(model, data, q, frame, WORLD_AXES)}
+
+
 # ---- closed loops --------------------------------------------------------------------------------------------------------
 CONTACTS = {"spherical": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
 

@@ -167,8 +167,8 @@ def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[
             coords[quantity.units_of] = text_variable(quantity.dims[0], units[quantity.units_of])
     for dim, ports in (("input", model.system.inputs), ("output", model.system.outputs)):
         if dim in used:
-            owners, labels = zip(*((port.name, label) for port in ports.values() for label in port.labels), strict=True)
-            coords |= {f"{dim}_port": text_variable(dim, owners, f"{dim} it is a number of"),
+            named, labels = zip(*((port.name, label) for port in ports.values() for label in port.labels), strict=True)
+            coords |= {f"{dim}_port": text_variable(dim, named, f"{dim} it is a number of"),
                        f"{dim}_label": text_variable(dim, labels, "as plots show it")}  # fmt: skip
     if "node" in used:
         owners = [body for body, flexible in flexible_bodies(model.system).items() for _ in flexible.nodes.names]

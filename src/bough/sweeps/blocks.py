@@ -3,7 +3,8 @@
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, get_lane, load, load5, put_lane, quads_of, read_pack, smaller, store, width_of, zero
+from bough.kernels.lanes import (accumulate, flat, get_lane, load, load5, put, put_lane, quads_of, read, read_pack, smaller, store,
+                                 width_of, zero)
 
 
 @leaf
@@ -269,5 +270,37 @@ def store_rows(lane, rows, group, first, ws, at, n):
 
 
 @leaf
+def n_rows(rows):
+    """How many states rows hold; one, if they are no rows but a state."""
+    return rows.shape[0] if rows.ndim == 2 else 1
+
+
+@leaf
+def load_numbers(lane, rows, group, ws, at, n):
+    """load_rows of rows, or of one state that is no row."""
+    for i in range(width_of(lane)):
+        first = n*min(group*width_of(lane) + i, n_rows(rows) - 1)
+        for j in range(n):
+            put_lane(lane, ws, at + j, i, read(flat(rows), first + j))
+
+
+@leaf
+def store_numbers(lane, out, group, states, n, ws, at):
+    """Numbers -> the answers of a group, n for each of so many states, whatever their shape."""
+    for i in range(min(width_of(lane), states - group*width_of(lane))):
+        for j in range(n):
+            put(flat(out), n*(group*width_of(lane) + i) + j, get_lane(lane, ws, at + j, i))
+
+
+@leaf
+def count_beyond(rows, limit):
+    """How many numbers are not below a limit in size; NaN is not."""
+    found = 0
+    for i in range(rows.size):
+        found += not abs(read(flat(rows), i)) < limit
+    return found
+
+
+@leaf
 def n_groups(lane, rows):
-    return (rows.shape[0] + width_of(lane) - 1)//width_of(lane)
+    return (n_rows(rows) + width_of(lane) - 1)//width_of(lane)

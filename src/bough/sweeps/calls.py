@@ -3,28 +3,36 @@
 The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
 
 Every kernel takes the sweep table, the model's tables, the rows `t` (time), `x` (state), `u` (controls), the result `out`, and a
-workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.
+workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.  Those that single calls are made of
+give how many numbers of one state, of its inputs and of the result are doubtful: see `doubts`.
 """
+from functools import partial
+from math import inf
 
 from bough.kernels.hinges import MODAL
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import (align_stack, flexible_only, get_lane, lanes_of, load, noinline, pointer_to, pointer_to_row, read,
-                                 store, width_of)
+from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, noinline, pointer_to, pointer_to_row,
+                                 read, store, width_of)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
-from bough.sweeps.blocks import load_rows, n_groups, store_rows
+from bough.sweeps.blocks import count_beyond, load_numbers, load_rows, n_groups, n_rows, store_numbers, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.composite import gather_wrench, mass_matrix_sweep
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
-from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_positions, vdot_motion
+from bough.sweeps.kinematics import fill_columns, fill_frames, trace_motion, trace_positions
+from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, remainder_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
-from functools import partial
+from bough.sweeps.outputs import evaluate_outputs
+from bough.sweeps.schema import frame_blocks
+
+SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
+SHORTEST = 1e-24                    # square of the length of a quaternion
 
 
 @leaf
@@ -87,6 +95,22 @@ def pars_of(pars, group):
     return pointer_to_row(pars, min(group, pars.shape[0] - 1))
 
 
+@leaf
+def doubts(plan, x, given, out, limit):
+    """Of a call with one state: how many numbers of it and of what is given are not finite, how many quaternions have no length,
+    how many numbers of the result are not below a limit.  Rows are checked before and after a call, by NumPy."""
+    if n_rows(x) > 1:
+        return 0
+    found, entries = count_beyond(x, inf) + count_beyond(given, inf) + count_beyond(out, limit), flat(x)
+    for k in range(read(plan, f.N_QUATERNIONS)):
+        at = read(plan, read(plan, f.QUATERNIONS) + k*f.QUATERNION_ROW + f.QUATERNION_AT)
+        square = 0.0
+        for i in range(at, at + 4):
+            square += float(read(entries, i))*float(read(entries, i))
+        found += not square > SHORTEST
+    return found
+
+
 @kernel
 def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
     """out = vdot | wheel accelerations | orbit's rates | multipliers of loops, by a method: the three sweeps; mass matrix and
@@ -99,6 +123,7 @@ def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
         rates = read(plan, f.N_X) - read(plan, f.NQ) - read(plan, f.N_LAW_STATES)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
         store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
+    return doubts(plan, x, u, out, SUSPECT)
 
 
 forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for method in (ORDER_N, DENSE, CLOUD))
@@ -161,6 +186,7 @@ def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
         for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
             for j in range(read(plan, f.NV)):
                 out[group*width_of(lane) + i, j] = get_lane(lane, ws, at + j, i) - get_lane(lane, ws, applied + j, i)
+    return doubts(plan, x, vdot, out, inf)
 
 
 @kernel
@@ -184,6 +210,7 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
         remainder_motion(lane, plan, pars_of(pars, group), ws)
         mass_matrix_sweep(lane, plan, pars_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
+    return doubts(plan, x, u, out, inf)
 
 
 @kernel
@@ -210,21 +237,74 @@ def gather_links(lane, plan, pars, tables, ws):
     apply_loads(lane, plan, pars, ws)
 
 
+@leaf
+def behind_traced(plan):
+    """Where results can be put, behind what following a route leaves."""
+    return read(plan, f.WS_MASS) + f.TRACED_ROW*(read(plan, f.N_HINGES) + 1)
+
+
 @kernel
-def kinematics(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
-    """out = a KINEMATICS_ROW a body, then ELEMENT_OUT numbers a force element; ws holds as many numbers more as the former."""
+def kinematics(sweep_table, plan, pars, tables, x, u, vdot, route, spots, out, ws):
+    """out = FRAMES of the route's places; then, if there is room, ELEMENT_OUT numbers a force element, which takes a route with all
+    hinges.  ws holds as many numbers more as FRAMES, and a TRACED_ROW for the ground and each hinge."""
+    align_stack()
+    lane, plan, ws, route, spots = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route), flat(spots)
+    at, frames = behind_traced(plan), frame_blocks(read(route, f.ROUTE_PLACES))[4]
+    for group in range(n_groups(lane, x)):
+        load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
+        load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        trace_motion(lane, plan, pars_of(pars, group), ws, route)
+        fill_frames(lane, plan, ws, route, spots, at, True)
+        store_rows(lane, out, group, 0, ws, at, frames)
+        if out.shape[1] > frames:
+            load_rows(lane, u, group, ws, read(plan, f.WS_U), read(plan, f.N_U))
+            gather_ports(lane, plan, pars_of(pars, group), ws)
+            apply_elements(lane, plan, pars_of(pars, group), ws)
+            store_rows(lane, out, group, frames, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
+    return doubts(plan, x, vdot, out, inf)
+
+
+# ---- of coordinates alone: q is one state, or rows of them ---------------------------------------------------------------------
+@kernel
+def poses(sweep_table, plan, pars, tables, route, spots, ws, q, positions, attitudes):
+    """Positions and attitudes of the route's places; ws holds as many numbers more, and a TRACED_ROW for each hinge."""
+    align_stack()
+    lane, plan, ws, route, spots = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route), flat(spots)
+    at, n = behind_traced(plan), read(route, f.ROUTE_PLACES)
+    turned = frame_blocks(n)[1]
+    for group in range(n_groups(lane, q)):
+        load_numbers(lane, q, group, ws, read(plan, f.WS_X), read(plan, f.NQ))
+        trace_positions(lane, plan, pars_of(pars, group), ws, route)
+        fill_frames(lane, plan, ws, route, spots, at, False)
+        store_numbers(lane, positions, group, n_rows(q), 3*n, ws, at)
+        store_numbers(lane, attitudes, group, n_rows(q), 9*n, ws, at + turned)
+    return doubts(plan, q, positions, attitudes, inf)
+
+
+@kernel
+def jacobian(sweep_table, plan, pars, tables, route, spots, ws, q, out):
+    """out = the Jacobian of the route's place, row by row; ws holds as many numbers more, and a TRACED_ROW for each hinge."""
+    align_stack()
+    lane, plan, ws, route = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route)
+    at = behind_traced(plan)
+    for group in range(n_groups(lane, q)):
+        load_numbers(lane, q, group, ws, read(plan, f.WS_X), read(plan, f.NQ))
+        trace_positions(lane, plan, pars_of(pars, group), ws, route)
+        fill_columns(lane, plan, pars_of(pars, group), ws, route, flat(spots), at)
+        store_numbers(lane, out, group, n_rows(q), 6*read(plan, f.NV), ws, at)
+    return doubts(plan, q, spots, out, inf)
+
+
+@kernel
+def measure(sweep_table, plan, pars, tables, t, x, u, places, out, ws):
+    """out = the numbers at some places of ws, with all outputs that follow from the state alone."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
-        load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-        gather_ports(lane, plan, pars_of(pars, group), ws)
-        vdot_motion(lane, plan, pars_of(pars, group), ws, MOTION)
-        scatter_positions(lane, plan, pars_of(pars, group), ws, read(plan, f.WS_MASS))
-        apply_elements(lane, plan, pars_of(pars, group), ws)
-        bodies = f.KINEMATICS_ROW*read(plan, f.N_HINGES)
-        store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS) + f.KINEMATICS_ROW, bodies)
-        store_rows(lane, out, group, bodies, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
+        evaluate_outputs(lane, plan, pars_of(pars, group), ws)
+        for j in range(places.shape[0]):
+            store_rows(lane, out, group, j, ws, places[j], 1)
 
 
 @kernel

@@ -10,8 +10,9 @@ The part of all external forces that accelerates the mass center goes to the orb
 
 What acts on the tree besides joint torques of the caller: constants, time tables, inputs, springs, wheels, wrenches.
 
-`u` (see `compile.layout`) starts as the caller's controls; constants, tables, inputs and springs are added to it.  Wheels, wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its
-origin, in inertial axes), which every dynamics sweep subtracts.
+`u` (see `compile.layout`) starts as the caller's controls; constants, tables, inputs and springs are added to it.  Wheels,
+wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its origin, in
+inertial axes), which every dynamics sweep subtracts.
 """
 
 from bough.kernels.algebra import ZERO, cross, dot, rotate, rotate_spatial, shift_wrench, sym_times, unrotate
@@ -129,7 +130,8 @@ def gather_ports(lane, plan, pars, ws):
     """Add the inputs to what they act on: torques, motors, wrenches, rests of lines."""
     for j in range(read(plan, f.N_PORTS)):
         row, p = read(plan, f.PORTS) + j*f.PORT_ROW, read(plan, f.PAR_PORTS) + j*f.PORT_PARS
-        accumulate(lane, ws, read(plan, row + f.PORT_TARGET), read(pars, p + f.PORT_FACTOR)*load(lane, ws, read(plan, row + f.PORT_SOURCE)))
+        share = read(pars, p + f.PORT_FACTOR)*load(lane, ws, read(plan, row + f.PORT_SOURCE))
+        accumulate(lane, ws, read(plan, row + f.PORT_TARGET), share)
 
 
 @leaf

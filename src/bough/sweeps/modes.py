@@ -395,13 +395,19 @@ def accelerate_modes(lane, plan, ws, row):
         accumulate(lane, ws, mode + at_z, force)
 
 
+@leaf
+def with_modal_bias(lane, plan, ws, row, A):
+    """A with the angular acceleration that modal_move has left."""
+    bias = read(plan, read(plan, row + f.FLEX) + f.FLEX_WS) + f.MODAL_BIAS
+    if read(plan, row + f.KIND) == NODE:
+        bias = read(plan, row + f.NODE_WS) + f.NODE_BIAS
+    return add(A, (load3(lane, ws, bias), ZERO))
+
+
 def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
     """Acceleration of the kinds MODAL and NODE, with modal accelerations if asked; and what it demands of a MODAL body."""
     flex, _ = flex_of(plan, row)
-    bias = read(plan, flex + f.FLEX_WS) + f.MODAL_BIAS
-    if read(plan, row + f.KIND) == NODE:
-        bias = read(plan, row + f.NODE_WS) + f.NODE_BIAS
-    A = add(A, (load3(lane, ws, bias), ZERO))
+    A = with_modal_bias(lane, plan, ws, row, A)
     if with_vdot:
         A = modal_add(lane, plan, ws, row, A, read(plan, modal_row(plan, flex) + f.VDOT))
     if read(plan, row + f.KIND) == MODAL:

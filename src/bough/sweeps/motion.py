@@ -6,8 +6,6 @@ Accelerations are those of material points and start from minus gravity, so line
     C       attitude of a body (its axes to inertial)     r       inner body's origin to outer body's origin
     F       attitude of a hinge before it moves           sigma   angular rate across the hinge
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
-
-Root to tips: where every body is and how it moves, for outputs.  Uses what scatter_motion left in the records.
 """
 
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
@@ -18,7 +16,7 @@ from bough.kernels.lanes import (add, holds_only, load, load3, load9, load_spati
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
-from bough.sweeps.modes import modal_accelerated, modal_add, modal_move, modal_rates, modal_speeds
+from bough.sweeps.modes import modal_accelerated, modal_move, modal_rates
 
 
 MOTION, WRENCHES, LEAN = range(3)                  # what scatter_motion is for
@@ -175,29 +173,3 @@ def scatter_rates(lane, plan, ws):
             hinge_rates(lane, kind, ws, q, v, q + to_rate)
         else:
             modal_rates(lane, plan, ws, row, q + to_rate)
-
-
-# ---- kinematics ------------------------------------------------------------------------------------------------------------
-@sweep
-def scatter_positions(lane, plan, pars, ws, at):
-    """Rows of KINEMATICS_ROW numbers from `at` on, the ground first."""
-    noinline()
-    store(lane, ws, at + f.KINEMATICS_POSITION, (ZERO, ZERO))
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        i, record, to = read(plan, row + f.INNER), read(plan, row + f.RECORD), at + k*f.KINEMATICS_ROW
-        C, omega, A = load_motion(lane, ws, record)
-        r = load3(lane, ws, record + f.OFFSET)
-        omega_i = load3(lane, ws, read(plan, hinge_row(plan, i) + f.RECORD) + f.RATE)
-        p_i, v_i = load_spatial(lane, ws, at + i*f.KINEMATICS_ROW + f.KINEMATICS_POSITION)
-        motion, kind = shift_motion(r, (omega_i, v_i)), read(plan, row + f.KIND)
-        if kind < MODAL:
-            motion = hinge_add(lane, kind, hinge_attitude(pars, k), C, motion, ws, read(plan, row + f.V))     # [S 45]
-        else:
-            motion = modal_add(lane, plan, ws, row, motion, modal_speeds(lane, plan, row))
-        _, v = motion
-        store(lane, ws, to + f.KINEMATICS_POSITION, add(p_i, r))
-        store(lane, ws, to + f.KINEMATICS_VELOCITY, v)
-        store(lane, ws, to + f.KINEMATICS_ATTITUDE, C)
-        store(lane, ws, to + f.KINEMATICS_RATE, omega)
-        store(lane, ws, to + f.KINEMATICS_ACCELERATION, A)

@@ -11,8 +11,8 @@ Body k sits on hinge k; hinge 0 is the ground.  Numbers of plan that refer to ws
 Spatial vectors have the angular part first; symmetric matrices are xx, xy, xz, yy, yz, zz.  Modes are mass-normalized: their
 coordinates eta are in m kg^0.5.
 """
-from bough.sweeps.schema import (cloud_method, dense_method, flexible_parameters, flexible_scratch, modal_record, node_parameters,
-                                 node_record, node_scratch)
+from bough.sweeps.schema import (cloud_method, dense_method, flexible_parameters, flexible_scratch, frame_blocks, modal_record,
+                                 node_parameters, node_record, node_scratch)
 from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, padding
 
 # ---- codes --------------------------------------------------------------------------------------------------------------
@@ -25,10 +25,13 @@ FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
+OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
+                     OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
+                     OUT_TENSION="of a line, left with what it exerts")
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
                       BUSHING="spring and damper along six motions")
 FLAG = Codes(no="", yes="")                                     # has no constants
-CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS)
+CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS)
 
 # ---- plan: the header ---------------------------------------------------------------------------------------------------
 HEADER = Record(
@@ -37,9 +40,9 @@ HEADER = Record(
     Field("NQ", "coordinates q"),
     Field("NV", "speeds v"),
     Field("N_WHEELS", "wheels"),
-    Field("N_X", "length of x = q | v | wheel speeds | orbit | states of laws"),
-    Field("N_LAW_STATES", "states of laws in x"),
-    Field("N_U", "length of u = tau | motors | ports | wrenches | torques in loops' joints | rests of lines | wrenches of the caller"),
+    Field("N_X", "length of x: see compile.layout"),
+    Field("N_LAW_STATES", "states of laws, the last of x"),
+    Field("N_U", "length of u: see compile.layout"),
     Field("IN_ORBIT", "central gravity: x ends with position and velocity of the mass center", codes=FLAG),
     Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
     Field("SPRINGS", "start in plan"),
@@ -85,12 +88,19 @@ HEADER = Record(
     Field("ELEMENTS", "start in plan"),
     Field("N_ELEMENTS", "force elements"),
     Field("WS_ELEMENTS", "start in ws: what force elements exert"),
+    Field("PATHS", "start in plan: hinges on the way to what is measured"),
+    Field("N_PATHS", "hinges on the way to what is measured"),
+    Field("OUTPUTS", "start in plan"),
+    Field("N_OUTPUTS", "outputs that are not entries of the state"),
+    Field("PAR_OUTPUTS", "start in pars"),
     Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
     Field("CLOUDS", "start in plan: hinges of unknown motion behind the base"),
     Field("N_CLOUDS", "hinges of unknown motion behind the base"),
     Field("PAR_CLOUD", "start in pars: sums of bodies, from the base on"),
     Field("ANGLES", "start in plan: runs of coordinates that are angles"),
     Field("N_ANGLES", "runs of coordinates that are angles"),
+    Field("QUATERNIONS", "start in plan"),
+    Field("N_QUATERNIONS", "quaternions among the coordinates"),
     Field("HINGES", "start in plan: the first row is the ground's"),
     written="compile.assemble", read="all sweeps")
 
@@ -140,6 +150,11 @@ ANGLE_RUN = Record(
     Field("ANGLE_FIRST", "first coordinate", to="q"),
     Field("ANGLE_END", "end"),
     size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.assemble", read="sweeps.motion")
+
+QUATERNION = Record(
+    "quaternion", "plan", "four coordinates that make a quaternion",
+    Field("QUATERNION_AT", "the first of them", to="q"),
+    size_name="QUATERNION_ROW", prefix="QUATERNION_", written="compile.assemble", read="sweeps.calls")
 
 SPRING = Record(
     "spring", "plan", "spring and damper of one coordinate",
@@ -265,6 +280,21 @@ ELEMENT = Record(
     Field("ELEMENT_REST", "of a line, by how much its length changes", to="ws.u", optional=True),
     Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
     size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements, cloud")
+
+PATH = Record(
+    "path", "plan", "a hinge on the way to what is measured, inner before outer",
+    Field("PATH_HINGE", "which", to="hinge"),
+    size_name="PATH_ROW", prefix="PATH_", written="compile.assemble", read="sweeps.outputs")
+
+OUTPUT = Record(
+    "output", "plan", "something that is measured inside a step",
+    Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
+    Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
+    Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
+    Field("OUTPUT_BODY", "of a deflection: the MODAL hinge of its body", to="hinge"),
+    Field("OUTPUT_ELEMENT", "of a tension: its line", to="plan.elements", length="element", optional=True),
+    Field("OUTPUT_TO", "its numbers", to="ws.outputs", length="output", owned=True),
+    size_name="OUTPUT_ROW", prefix="OUTPUT_", written="compile.assemble", read="sweeps.outputs")
 
 CLOUD = Record(
     "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
@@ -407,6 +437,14 @@ BUSHING_PARAMETERS = Record(
     Field("BUSHING_DAMPING_TT", "forces against velocities", (3, 3), "N s/m"),
     size_name="BUSHING_PARS", prefix="BUSHING_", written="compile.element_tables", read="sweeps.elements")
 
+OUTPUT_PARAMETERS = Record(
+    "output", "pars", "where something is measured, and along which axes",
+    Field("OUTPUT_AT", "its place in the body of its hinge", (3,), "m"),
+    Field("OUTPUT_TURN", "the axes of the place there", (3, 3)),
+    Field("OUTPUT_AXES", "the axes that it is along, in the body of theirs", (3, 3)),
+    Field("OUTPUT_PLACE", "of a deflection: the undeformed place in its body's frame", (3,), "m"),
+    size_name="OUTPUT_PARS", prefix="OUTPUT_", written="compile.output_tables", read="sweeps.outputs")
+
 FLEXIBLE_PARAMETERS = Blocks(
     "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
     Block("mass", "modal mass: for each of N a row of n", "1"),
@@ -535,6 +573,11 @@ ELEMENT_RESULT = Record(
     Field("ELEMENT_TENSION", "of a line", (), "N"),
     size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, analyze.body_motion")
 
+OUTPUT_RESULT = Record(
+    "output", "ws", "what an output shows",
+    Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
+    size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="sweeps.calls")
+
 BRANCH = Record(
     "branch", "ws", "what is gathered from all bodies on a body but the next one",
     Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
@@ -584,15 +627,33 @@ CLOUD_METHOD = Blocks(
     Block("sums", "of four bodies, for one state"),
     written="sweeps.cloud", read="sweeps.cloud")
 
+# ---- kinematics -----------------------------------------------------------------------------------------------------------
+ROUTE = Record(
+    "route", "route", "hinges from the ground to some places, inner before outer, follow; then the hinge of each place",
+    Field("ROUTE_HINGES", "how many hinges"),
+    Field("ROUTE_PLACES", "how many places"),
+    size_name="ROUTE_HEAD", prefix="ROUTE_", written="analyze.body_motion", read="sweeps.kinematics")
+
+SPOT = Record(
+    "spot", "spots", "a place on the body of a hinge",
+    Field("SPOT_TURN", "its axes to the body's", (3, 3)),
+    Field("SPOT_AT", "its origin, or the point of it that is asked for, in the body's axes", (3,), "m"),
+    size_name="SPOT_ROW", prefix="SPOT_", written="analyze.body_motion", read="sweeps.kinematics")
+
+TRACED = Record(
+    "traced", "ws", "from WS_MASS on, for the ground and each hinge: its body's origin, in inertial axes",
+    Field("TRACED_POSITION", "position", (3,), "m"),
+    Field("TRACED_VELOCITY", "velocity", (3,), "m/s"),
+    size_name="TRACED_ROW", prefix="TRACED_", written="sweeps.kinematics", read="sweeps.kinematics")
+
 # ---- what is given out ----------------------------------------------------------------------------------------------------
-KINEMATICS = Record(
-    "kinematics", "out", "motion of a body, in inertial axes",
-    Field("KINEMATICS_POSITION", "of its origin", (3,), "m"),
-    Field("KINEMATICS_VELOCITY", "of its origin", (3,), "m/s"),
-    Field("KINEMATICS_ATTITUDE", "attitude", (3, 3)),
-    Field("KINEMATICS_RATE", "angular rate", (3,), "rad/s"),
-    Field("KINEMATICS_ACCELERATION", "angular, and linear less gravity", (6,), "rad/s^2, m/s^2"),
-    size_name="KINEMATICS_ROW", prefix="KINEMATICS_", written="sweeps.motion", read="sweeps.calls, analyze.body_motion")
+FRAMES = Blocks(
+    "frames", "out", "motion of n places, in inertial axes", frame_blocks,
+    Block("position", "(n, 3)", "m"),
+    Block("attitude", "(n, 3, 3): their axes to inertial ones"),
+    Block("velocity", "(n, 6): angular, linear", "rad/s, m/s"),
+    Block("acceleration", "(n, 6): angular, linear", "rad/s^2, m/s^2"),
+    written="sweeps.kinematics", read="analyze.body_motion")
 
 LINK = Record(
     "link", "out", "a link of the partitioned tree, for the operators; of a node, its shapes (6 n) follow",
@@ -622,6 +683,7 @@ SECTIONS = (                                                    # of each array 
     Section("wrenches", "plan", WRENCH.meaning, WRENCH, "WRENCHES", "N_WRENCHES"),
     Section("ports", "plan", PORT.meaning, PORT, "PORTS", "N_PORTS"),
     Section("angle runs", "plan", ANGLE_RUN.meaning, ANGLE_RUN, "ANGLES", "N_ANGLES"),
+    Section("quaternions", "plan", QUATERNION.meaning, QUATERNION, "QUATERNIONS", "N_QUATERNIONS"),
     Section("time tables", "plan", TIME_TABLE.meaning, TIME_TABLE, "TABLES", "N_TABLES"),
     Section("holds", "plan", HOLD.meaning, HOLD, "HOLDS", "N_HOLDS"),
     Section("free motions", "plan", FREE_MOTION.meaning, FREE_MOTION, "FREES", "N_FREES"),
@@ -630,6 +692,8 @@ SECTIONS = (                                                    # of each array 
     Section("junctions", "plan", JUNCTION.meaning, JUNCTION),
     Section("fronts", "plan", FRONT.meaning, FRONT),
     Section("elements", "plan", ELEMENT.meaning, ELEMENT, "ELEMENTS", "N_ELEMENTS"),
+    Section("paths", "plan", PATH.meaning, PATH, "PATHS", "N_PATHS"),
+    Section("outputs", "plan", OUTPUT.meaning, OUTPUT, "OUTPUTS", "N_OUTPUTS"),
     Section("clouds", "plan", CLOUD.meaning, CLOUD, "CLOUDS", "N_CLOUDS"),
 
     Section("ground", "pars", GROUND_PARAMETERS.meaning, GROUND_PARAMETERS),
@@ -645,6 +709,7 @@ SECTIONS = (                                                    # of each array 
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
     Section("elements", "pars", "of each element in turn"),
+    Section("outputs", "pars", OUTPUT_PARAMETERS.meaning, OUTPUT_PARAMETERS, "PAR_OUTPUTS"),
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),
     Section("motions", "tables", "motions that coordinates may follow, their terms and pieces"),
@@ -653,14 +718,15 @@ SECTIONS = (                                                    # of each array 
     Section("x", "ws", "state: q | v | wheel speeds | orbit", None, "WS_X", aligned=True),
     Section("sines", "ws", "of angles in q, each as far behind its angle", None, "WS_SINES", aligned=True),
     Section("cosines", "ws", "of angles in q", None, "WS_COSINES", aligned=True),
-    Section("u", "ws", "inputs: tau | motors | ports | wrenches | torques in loops' joints | rests of lines | wrenches of the caller", None,
-            "WS_U", unit="N m or N", aligned=True),
+    Section("u", "ws", "inputs: tau | motors | ports | wrenches | loops' torques | rests of lines | wrenches of the caller",
+            None, "WS_U", unit="N m or N", aligned=True),
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
     Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),
     Section("slots", "ws", "applied wrenches of bodies that have any, about their origins, in inertial axes", None, "WS_SLOTS",
             "N_SLOTS", unit="N m, N"),
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),
+    Section("outputs", "ws", OUTPUT_RESULT.meaning, OUTPUT_RESULT),
     Section("branches", "ws", BRANCH.meaning, BRANCH),
     Section("closure", "ws", CLOSURE.meaning, CLOSURE, "WS_CLOSURE", aligned=True),
     Section("multipliers", "ws", "of loops, those of each padded to multiples of four", None, "WS_MULTIPLIERS", aligned=True),

@@ -345,6 +345,12 @@ def dense_method(nv, m):
 
 
 @register_jitable(forceinline=True)
+def frame_blocks(n):
+    """Of n places: position, attitude, velocity, acceleration."""
+    return 0, 3*n, 12*n, 18*n, 24*n
+
+
+@register_jitable(forceinline=True)
 def cloud_method(at, clouds, bodies, joint_size, cloud_size, sums_size, body_size):
     """In ws from `at` on: joint of the base, clouds, equations of unknown hinges; for one state motions of bodies, in packs of four
     numbers, and the sums of four bodies."""

@@ -74,6 +74,9 @@ class Counted:
     def __neg__(self) -> Counted:
         return Counted(-self.value)
 
+    def __abs__(self) -> Counted:
+        return Counted(abs(self.value))
+
     def __sub__(self, other: Any) -> Any:
         return NotImplemented if isinstance(other, np.ndarray) else self + -other
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import SUSPECT, first_singular, message
+from bough.analyze.equations_of_motion import first_singular, message
 from bough.analyze.impulse import at_rest
 from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
@@ -162,7 +162,7 @@ class Operators:
         """P, D, G of all links, by the compiled recursion [JR 51]."""
         found = articulate(self.links, self._free_maps)
         pivots = np.concatenate([np.zeros(0), *(np.diag(L) for L in found.L)])
-        if not (pivots**2*SUSPECT > 1.0).all():
+        if not (pivots**2*calls.SUSPECT > 1.0).all():
             singular = first_singular(self.model.tables, self.q)
             if singular:
                 raise StateError(message(*singular) + " (singular: move away from this position)")

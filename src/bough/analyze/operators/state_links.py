@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from bough.analyze.equations_of_motion import cross_matrix
 from bough.analyze.operators.operator import Operator, Space, like
 from bough.analyze.partition_table import link_name
-from bough.compile.batch import Batch, array, check_node, workspace
+from bough.compile.batch import Batch, array, check_node
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge, Partition
@@ -74,7 +74,7 @@ def links_of(model: CompiledModel, batch: Batch) -> Links:
     """The links of one state of a tree (loops are left open), as the compiled sweeps see it."""
     hinges = batch.tables.parts.hinges[1:]
     out = np.zeros((1, sum(map(length, hinges)) + model.nv))
-    model.call(calls.links, batch, out, ws=workspace(batch.tables, batch.lanes))
+    model.call(calls.links, batch, out)
     links, remainders, at = list[Link](), list[Floats](), 0
     for hinge in hinges:
         row, name = out[0, at:at + length(hinge)], link_name(model.names.v, hinge)

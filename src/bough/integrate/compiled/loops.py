@@ -76,12 +76,12 @@ def event_crossed(lane, plan, stepper, rows, t, h, ws):
 
 # ---- samples ------------------------------------------------------------------------------------------------------
 @leaf
-def record(lane, plan, stepper, rows, group, sample, t, ws):
+def record(lane, model, stepper, rows, group, sample, t, ws):
     """Record the state, and the controls in force, as a sample."""
-    out, u_out = rows[2], rows[3]
+    (plan, _, _), out, u_out = model, rows[2], rows[3]
     nx, nu = read(plan, f.N_X), read(plan, f.N_U)
     set_time(lane, plan, ws, t, t)
-    evaluate_law(lane, plan, stepper, ws)
+    evaluate_law(lane, model, stepper, ws)
     store_rows(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
     store_rows(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
 
@@ -102,8 +102,9 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
 
 
 @leaf
-def record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, limit, ws):
+def record_inside(lane, model, stepper, samples, sample, rows, group, t, h, end, limit, ws):
     """Record the samples from `sample` on up to a limit that are in the step from t to its end, whose x is in ws; the next sample."""
+    plan, _, tables = model
     nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
     same = SAME*abs(end)
     if sample >= samples.shape[0] or samples[sample] > limit + same:
@@ -114,7 +115,7 @@ def record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, 
             interpolate(lane, plan, stepper, tables, ws, t, (samples[sample] - t)/h, h)
         else:
             copy(lane, ws, x, saved, nx)
-        record(lane, plan, stepper, rows, group, sample, samples[sample], ws)
+        record(lane, model, stepper, rows, group, sample, samples[sample], ws)
         sample += 1
     copy(lane, ws, x, saved, nx)
     return sample
@@ -159,7 +160,7 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
                 running = note_failures(lane, plan, ws, end, group, failed)
                 if running == 0:
                     break
-                sample = record_inside(lane, plan, stepper, tables, samples, sample, rows, group, t, h, end, min(end, clock[SHOW]), ws)
+                sample = record_inside(lane, one, stepper, samples, sample, rows, group, t, h, end, min(end, clock[SHOW]), ws)
                 if end > clock[SHOW] + SAME*abs(end):
                     copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
                     running = 0
@@ -202,7 +203,7 @@ def find_first_step(lane, model, stepper, ws, t, limits, method):
     """A first step that changes x by a hundredth of its size, as its rate says [B 8]; that rate is the first stage."""
     plan, pars, tables = model
     nx, x, first = read(plan, f.N_X), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
-    begin_stage(lane, plan, stepper, ws, t, 1e-6, 0)
+    begin_stage(lane, model, stepper, ws, t, 1e-6, 0)
     derivative(lane, plan, pars, tables, ws, method, 0)
     size, rate = 0.0, 0.0
     for i in range(nx):
@@ -250,7 +251,7 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
             if error < 1.0:
                 if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     break
-                carry[row, NEXT] = record_inside(lane, plan, stepper, tables, samples, int(carry[row, NEXT]), rows, row, t, h, end,
+                carry[row, NEXT] = record_inside(lane, one, stepper, samples, int(carry[row, NEXT]), rows, row, t, h, end,
                                                  min(end, show), ws)
                 if end > show:
                     copy(lane, ws, read(plan, f.WS_X), work, nx)
@@ -280,7 +281,7 @@ def rates(sweep_table, plan, pars, tables, stepper, t, x, u, out, u_out, ws):
     load_rows(lane, x, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
     load_rows(lane, u, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
     set_time(lane, plan, ws, t[0], t[1])
-    evaluate_law(lane, plan, stepper, ws)
+    evaluate_law(lane, (plan, pointer_to_row(pars, 0), tables), stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
     derivative(lane, plan, pointer_to_row(pars, 0), tables, ws, ORDER_N, 0)
     store_rows(lane, out, 0, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))

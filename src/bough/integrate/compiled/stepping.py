@@ -20,7 +20,7 @@ work      x at the start of the step | k of each stage | controls | a saved stat
 """
 
 import numpy as np
-from bough.integrate.compiled.callback import N_LAWS, evaluate_laws
+from bough.integrate.compiled.callback import COMPUTED, N_LAWS, evaluate_laws
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, loops_only, put_lane, read, scale, sqrt, store, width_of, zero
@@ -28,6 +28,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
+from bough.sweeps.outputs import evaluate_outputs
 
 
 HEADER = 8
@@ -170,21 +171,26 @@ def set_time(lane, plan, ws, t, inside):
 
 
 @leaf
-def evaluate_law(lane, plan, stepper, ws):
+def evaluate_law(lane, model, stepper, ws):
     """Controls from compiled laws, where there are any, at the time and state in ws."""
+    plan, pars, tables = model
     _, laws, scratch, _ = stepper
     if laws[N_LAWS]:
+        apply_prescribed_motion(lane, plan, tables, ws, True)
+        if laws[COMPUTED]:
+            evaluate_outputs(lane, plan, pars, ws)
         evaluate_laws(lane, plan, laws, scratch, ws, controls_at(plan, stepper))
 
 
 @leaf
-def begin_stage(lane, plan, stepper, ws, t, h, stage):
+def begin_stage(lane, model, stepper, ws, t, h, stage):
     """Time, state and controls of a stage."""
+    plan, _, _ = model
     tableau, s = stepper[0], stages_of(stepper[0])
     c = tableau[HEADER + stage]
     combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
     set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
-    evaluate_law(lane, plan, stepper, ws)
+    evaluate_law(lane, model, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
 
 
@@ -200,7 +206,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
     for stage in range(first, s + corrections):
         speeds, shift = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
         if stage < s:
-            begin_stage(lane, plan, stepper, ws, t, h, stage)
+            begin_stage(lane, model, stepper, ws, t, h, stage)
         elif closed and not speeds:
             continue
         else:

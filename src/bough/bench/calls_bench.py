@@ -1,0 +1,67 @@
+"""`bough bench calls`: what one call from Python costs, in one process with Pinocchio and MuJoCo."""
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bough.bench.mechanisms import MECHANISMS
+from bough.bench.setups import States, forward_call, random_states, versions
+from bough.bench.timing import interleaved
+from bough.kernels.lanes import ONE
+from bough.model import Model
+from bough.peers import installed
+from bough.progress import counted
+
+Calls = dict[str, Callable[[], Any]]
+CALLED = ("arm7", "tree36")
+
+
+def calls(*, quick: bool = False) -> dict[str, Any]:
+    """Measure; {"mechanisms": {name: {"calls": {call: {engine: {"min_us", "median_us"}}}, ...}}}."""
+    return {"unit": "microseconds per call from Python; bough's kernel alone is that of forward dynamics, many states in a call",
+            "versions": versions(),
+            "mechanisms": {name: measure(MECHANISMS[name]().compile(), 40 if quick else 400)
+                           for name in counted("mechanisms", CALLED)}}
+
+
+def measure(model: Model, rounds: int) -> dict[str, Any]:
+    """Every call by every engine, in turn."""
+    states = random_states(model, 256)
+    engines = {"bough": bough_calls(model, states), **peer_calls(model, states)}
+    timings: dict[str, dict[str, Any]] = {}
+    for call in dict.fromkeys(call for of_engine in engines.values() for call in of_engine):
+        functions = {engine: of_engine[call] for engine, of_engine in engines.items() if call in of_engine}
+        timings[call] = interleaved(functions, 1, rounds=rounds, slice_seconds=1e-3)
+    kernel, _ = forward_call(model, states, "order-n", ONE)
+    timings["forward dynamics, kernel alone"] = {"bough": interleaved({"bough": kernel}, len(states[0]), rounds=rounds)["bough"]}
+    for of_call in timings.values():
+        if "pinocchio" in of_call and "bough" in of_call:
+            of_call["bough"]["pinocchio/bough"] = of_call["pinocchio"]["min_us"]/of_call["bough"]["min_us"]
+    return {"bodies": len(model.names.bodies), "dofs": model.nv, "calls": timings}
+
+
+def bough_calls(model: Model, states: States) -> Calls:
+    """What a user writes."""
+    (q, v, tau), last = (rows[0].copy() for rows in states), model.names.bodies[-1]
+    out, M, J = np.empty(model.nv), np.empty((model.nv, model.nv)), np.empty((6, model.nv))
+    return {"forward dynamics": lambda: model.forward_dynamics(q, v, tau),
+            "forward dynamics, out=": lambda: model.forward_dynamics(q, v, tau, out=out),
+            "inverse dynamics": lambda: model.inverse_dynamics(q, v, tau),
+            "mass matrix": lambda: model.mass_matrix(q),
+            "mass matrix, out=": lambda: model.mass_matrix(q, out=M),
+            "poses of all bodies": lambda: model.frames(q),
+            "pose of the last body": lambda: model.pose(q, last),
+            "Jacobian of the last body": lambda: model.jacobian(q, last),
+            "Jacobian of the last body, out=": lambda: model.jacobian(q, last, out=J)}
+
+
+def peer_calls(model: Model, states: States) -> dict[str, Calls]:
+    """The same by other engines, as far as they are installed: {engine: {call: function}}."""
+    found: dict[str, Calls] = {}
+    if "pin" in installed():
+        from bough.peers.pinocchio import PinocchioLoop
+        found["pinocchio"] = PinocchioLoop(model.system, *states).single_calls(model.names.bodies[-1])
+    if "mujoco" in installed():
+        from bough.peers.mujoco import MujocoForward
+        found["mujoco"] = MujocoForward(model.system, *(rows[:1] for rows in states)).single_calls(model.names.bodies[-1])
+    return found

@@ -1,0 +1,102 @@
+"""Outputs in the tables: rows for those that `sweeps.outputs` finds, and where each number of an output is in ws."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.compile.coordinates import coordinate_places
+from bough.compile.loop_tables import frame_attachment, path_to_root
+from bough.compile.partition import Partition
+from bough.describe import Frame, System
+from bough.describe.part import coordinate_names, entry_named, speed_names
+from bough.describe.parts.port import KINDS, Output
+from bough.sweeps import fields as f
+from bough.sweeps import records as r
+
+CODES = {"position": f.OUT_POSITION, "attitude": f.OUT_ATTITUDE, "velocity": f.OUT_VELOCITY, "angular_velocity": f.OUT_SPIN,
+         "deflection": f.OUT_DEFLECTION, "tension": f.OUT_TENSION}
+
+
+class OutputPlace(NamedTuple):
+    """Where the numbers of an output are in ws, from the state alone; or why they are not there."""
+    places: tuple[int, ...]
+    swept: bool                 # whether `sweeps.outputs` must run before; no: they are entries of the state
+    problem: str = ""           # why it is not known inside a step; then it has no places
+
+
+@dataclass(frozen=True)
+class CompiledOutput:
+    """A row of plan but for its place in ws, and its numbers (batch, n)."""
+    name: str
+    kind: int
+    hinge: int
+    frame: int                  # hinge whose body's axes it is along; 0: the world's
+    body: int                   # of a deflection: the MODAL hinge of its body
+    element: int                # of a tension: which force element; -1: none
+    ends: tuple[int, ...]       # hinges to which paths must be known
+    parameters: NDArray[np.float64]
+
+
+def problem(system: System, output: Output) -> str:
+    """Why an output is not known inside a step, before the inputs are; empty if it is."""
+    if output.late(system):
+        return f"{output.kind} depends on the inputs at the same time"
+    if output.kind not in (*CODES, "coordinate", "rate", "wheel"):
+        return f"{output.kind} is a sum over all that moves, which is not found inside a step"
+    if output.deflection is not None and system.bodies[output.deflection.body].elastic.variant != "full":
+        return f"body '{output.deflection.body}' is linearized: its nodes do not follow its deformation"
+    return ""
+
+
+def compile_outputs(system: System, parts: Partition) -> list[CompiledOutput]:
+    """Those that a sweep finds, in the order of the description."""
+    return [compile_output(system, parts, output) for output in system.outputs.values()
+            if output.kind in CODES and not problem(system, output)]
+
+
+def compile_output(system: System, parts: Partition, output: Output) -> CompiledOutput:
+    if output.tension is not None:
+        line, place = system.lines[output.tension], np.zeros(r.OUTPUT_PARAMETERS.size)
+        ends = tuple(frame_attachment(parts, end).hinge for end in line.ends)
+        return CompiledOutput(output.name, f.OUT_TENSION, 0, 0, 0, list(system.elements).index(line.name), ends, place[None])
+    assert output.place is not None
+    at, body, undeformed = frame_attachment(parts, output.place), 0, np.zeros(3)
+    along = output.along if isinstance(output.along, Frame) else output.place if output.along == "body" else Frame("world")
+    axes = frame_attachment(parts, along)
+    frame, turn = axes.hinge, axes.turn
+    if output.deflection is not None:
+        body, nodes = parts.modal[output.deflection.body], system.bodies[output.deflection.body].elastic.nodes
+        undeformed = nodes.position[nodes.index(str(output.deflection.node))]
+        frame, turn = (body, np.eye(3)) if output.along == "body" else (frame, turn)
+    numbers = r.OUTPUT_PARAMETERS.pack(at=at.at, turn=at.turn, axes=turn, place=undeformed)
+    return CompiledOutput(output.name, CODES[output.kind], at.hinge, frame, body, -1, (at.hinge, frame, body), numbers)
+
+
+def path_hinges(parts: Partition, outputs: Sequence[CompiledOutput]) -> list[int]:
+    """Hinges on the paths from the ground to what is measured, inner before outer."""
+    return sorted({k for output in outputs for end in output.ends for k in path_to_root(parts, end)} - {0})
+
+
+def output_places(system: System, x: int, outputs_at: int, elements_at: int,
+                  swept: Sequence[CompiledOutput]) -> dict[str, OutputPlace]:
+    """Of all outputs; `x`, `outputs_at`, `elements_at`: where these sections start in ws."""
+    places, found = coordinate_places(system), dict[str, OutputPlace]()
+    nq, nv = (sum(getattr(body, n) for body in system.bodies.values()) for n in ("n_q", "n_v"))
+    at = {output.name: outputs_at + f.OUTPUT_OUT*i for i, output in enumerate(swept)}
+    for name, output in system.outputs.items():
+        if text := problem(system, output):
+            found[name] = OutputPlace((), False, text)
+        elif output.wheel is not None:
+            found[name] = OutputPlace((x + nq + nv + list(system.wheels).index(output.wheel),), False)
+        elif output.tension is not None:
+            element = list(system.elements).index(output.tension)
+            found[name] = OutputPlace((elements_at + f.ELEMENT_OUT*element + f.ELEMENT_TENSION,), True)
+        elif KINDS[output.kind].at:
+            found[name] = OutputPlace(tuple(range(at[name], at[name] + 4)[output.chosen]), True)
+        else:
+            rate = output.rate is not None
+            [(body, entry)] = entry_named(system, output.rate or str(output.coordinate), speed_names if rate else coordinate_names)
+            found[name] = OutputPlace((x + nq*rate + places[body.name][rate] + entry,), False)
+    return found

@@ -1,0 +1,165 @@
+"""Root to tips along a route: where bodies and places on them are, how they move, and what each speed does there.
+
+A route is the hinges on the paths from the ground to some places, inner before outer: what is not on it costs nothing.  Places are
+fixed on bodies of the route's hinges.  Gravity has no part in it: accelerations are those that can be seen.
+"""
+from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, rotate_spatial, shift_motion
+from bough.kernels.hinges import MODAL, NODE, hinge_add, hinge_column, hinge_move, n_speeds
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (add, flexible_only, load, load3, load9, load_spatial, noinline, read, read3, read9, scale,
+                                 store, sub, zero)
+from bough.kernels.linker import sweep
+from bough.sweeps import fields as f
+from bough.sweeps.closures import point_acceleration
+from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_move, modal_row, modal_speeds,
+                                node_shapes, with_modal_bias)
+from bough.sweeps.motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.schema import frame_blocks
+
+
+@leaf
+def traced(plan, k):
+    """Where position and velocity of the origin of body k are."""
+    return read(plan, f.WS_MASS) + k*f.TRACED_ROW
+
+
+@leaf
+def place_hinge(route, j):
+    return read(route, f.ROUTE_HEAD + read(route, f.ROUTE_HINGES) + j)
+
+
+@leaf
+def scatter_along(lane, plan, pars, ws, route, moving):
+    """Attitudes of the bodies on a route into their records, positions behind all of ws; and, of what moves, rates, accelerations
+    and velocities.  Whether it does is a constant: what that excludes is not compiled."""
+    store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, ZERO)))
+    store(lane, ws, traced(plan, 0), (ZERO, ZERO))
+    compute_sines(lane, plan, ws)
+    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    for n in range(read(route, f.ROUTE_HINGES)):
+        k = read(route, f.ROUTE_HEAD + n)
+        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
+        C_i, omega_i, A = load_motion(lane, ws, record_of(plan, i))
+        p, v_i = load_spatial(lane, ws, traced(plan, i))
+        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
+        if kind < MODAL:
+            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
+        else:
+            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+        store(lane, ws, record + f.ATTITUDE, C)
+        store(lane, ws, traced(plan, k) + f.TRACED_POSITION, add(p, r))
+        if moving:
+            omega = add(omega_i, sigma)                                                    # [S 44]
+            A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                        # [S 46-47]
+            V = shift_motion(r, (omega_i, v_i))
+            if kind < MODAL:
+                A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
+                V = hinge_add(lane, kind, F, C, V, ws, read(plan, row + f.V))              # [S 45]
+            else:
+                A, V = modal_motion(lane, plan, ws, row, A, V)
+            store(lane, ws, record + f.RATE, (omega, A))
+            store(lane, ws, record + f.OFFSET, r)
+            store(lane, ws, traced(plan, k) + f.TRACED_VELOCITY, V[1])
+
+
+@sweep
+def trace_positions(lane, plan, pars, ws, route):
+    """scatter_along of what stands still."""
+    noinline()
+    scatter_along(lane, plan, pars, ws, route, False)
+
+
+@sweep
+def trace_motion(lane, plan, pars, ws, route):
+    """The same of what moves."""
+    noinline()
+    scatter_along(lane, plan, pars, ws, route, True)
+
+
+def modal_motion(lane, plan, ws, row, A, V):
+    """hinge_add of the kinds MODAL and NODE, of acceleration and velocity."""
+    vdot = read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.VDOT)
+    A = modal_add(lane, plan, ws, row, with_modal_bias(lane, plan, ws, row, A), vdot)
+    return A, modal_add(lane, plan, ws, row, V, modal_speeds(lane, plan, row))
+
+
+flexible_only(modal_motion, lambda lane, plan, ws, row, A, V: (A, V))
+
+
+@sweep
+def fill_frames(lane, plan, ws, route, spots, to, moving):
+    """Positions and attitudes of all places of a route, and, of what moves, velocities and accelerations: FRAMES from `to` on."""
+    noinline()
+    n = read(route, f.ROUTE_PLACES)
+    positions, attitudes, velocities, accelerations, _ = frame_blocks(n)
+    for j in range(n):
+        k, spot = place_hinge(route, j), j*f.SPOT_ROW
+        C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
+        arm = rotate(C, read3(spots, spot + f.SPOT_AT))
+        store(lane, ws, to + positions + 3*j, add(load3(lane, ws, traced(plan, k)), arm))
+        store(lane, ws, to + attitudes + 9*j, compose(C, read9(spots, spot + f.SPOT_TURN)))
+        if moving:
+            _, omega, A = load_motion(lane, ws, record_of(plan, k))
+            v = load3(lane, ws, traced(plan, k) + f.TRACED_VELOCITY)
+            store(lane, ws, to + velocities + 6*j, (omega, add(v, cross(omega, arm))))
+            store(lane, ws, to + accelerations + 6*j, (A[0], point_acceleration(A, omega, arm)))
+
+
+@sweep
+def fill_columns(lane, plan, pars, ws, route, spots, to):
+    """The Jacobian of the route's place, row by row from `to` on: [angular, linear] velocity for each speed."""
+    noinline()
+    for i in range(6*read(plan, f.NV)):
+        store(lane, ws, to + i, zero(lane))
+    k = place_hinge(route, 0)
+    C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
+    P = add(load3(lane, ws, traced(plan, k)), rotate(C, read3(spots, f.SPOT_AT)))
+    for n in range(read(route, f.ROUTE_HINGES)):
+        k = read(route, f.ROUTE_HEAD + n)
+        row, arm = hinge_row(plan, k), sub(P, load3(lane, ws, traced(plan, k)))
+        kind, first = read(plan, row + f.KIND), to + read(plan, row + f.TAU) - read(plan, f.WS_U)
+        if kind < MODAL:
+            C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
+            for j in range(n_speeds(kind)):
+                store_motion(lane, plan, ws, first + j, shift_motion(arm, hinge_column(kind, hinge_attitude(pars, k), C, j)))
+        else:
+            fill_modal_columns(lane, plan, ws, row, arm, to)
+
+
+@leaf
+def store_motion(lane, plan, ws, at, motion):
+    """A column of six rows of nv numbers."""
+    nv = read(plan, f.NV)
+    (a, b, c), (x, y, z) = motion
+    store(lane, ws, at, a)
+    store(lane, ws, at + nv, b)
+    store(lane, ws, at + 2*nv, c)
+    store(lane, ws, at + 3*nv, x)
+    store(lane, ws, at + 4*nv, y)
+    store(lane, ws, at + 5*nv, z)
+
+
+@leaf
+def load_column(lane, plan, ws, at):
+    nv = read(plan, f.NV)
+    return ((load(lane, ws, at), load(lane, ws, at + nv), load(lane, ws, at + 2*nv)),
+            (load(lane, ws, at + 3*nv), load(lane, ws, at + 4*nv), load(lane, ws, at + 5*nv)))
+
+
+def fill_modal_columns(lane, plan, ws, row, arm, to):
+    """Columns of a body's modes: by the shapes of a node on the route, less those of the inboard node."""
+    flex, n = flex_of(plan, row)
+    C, first = body_attitude(lane, plan, ws, flex), to + read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
+    shapes, sign = inboard_shapes(lane, plan, flex), -1.0
+    if read(plan, row + f.KIND) == NODE:
+        shapes, sign = node_shapes(plan, row)[0], 1.0
+    elif read(plan, flex + f.INBOARD_MOVES) == 0:
+        n = 0
+    for j in range(n):
+        shape = rotate_spatial(C, load_spatial(lane, ws, shapes + 6*j))
+        before = load_column(lane, plan, ws, first + j)                     # of the other node of the body
+        store_motion(lane, plan, ws, first + j, add(before, scale(sign, shift_motion(arm, shape))))
+
+
+flexible_only(fill_modal_columns, lambda lane, plan, ws, row, arm, to: None)

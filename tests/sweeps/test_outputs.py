@@ -1,0 +1,139 @@
+"""Outputs inside a step, from the state alone, are what `Model.outputs` says: by another way, walking along paths."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import bough
+from bough.describe.part import coordinate_names
+from bough.kernels.lanes import ONE
+from bough.sweeps import calls
+from tests.support.compare import assert_same
+from tests.support.flexible_trees import turning_nodes
+from tests.support.random_systems import random_rotation, random_state, random_system
+from tests.support.strategies import flexible_trees, held, looped, trees
+
+
+def measured(system, rng):
+    """The system with outputs of all kinds that a law can see."""
+    system, bodies = system.copy(), list(system.bodies.values())
+    rigid = [body.name for body in bodies if body.flexible is None]
+    for body in bodies:
+        nodes = [None] if body.flexible is None else turning_nodes(body.flexible)
+        if not nodes:
+            continue
+        node = nodes[rng.integers(len(nodes))]
+        place = bough.Frame(body.name, at=rng.normal(size=3), orient=random_rotation(rng), node=node)
+        other = bough.Frame(rigid[rng.integers(len(rigid))], orient=random_rotation(rng)) if rigid else None
+        for kind in ("position", "velocity", "angular_velocity", "attitude"):
+            for axes in {None, "body" if kind != "attitude" else None, other}:
+                system.output(f"{kind} {len(system.outputs)}", **{kind: place}, axes=axes)
+            system.output(f"{kind} y {body.name}", **{kind: place}, component="y")
+        if node is not None:
+            tip = bough.Frame(body.name, node=node)
+            system.output(f"bend {body.name}", deflection=tip)
+            system.output(f"bend {body.name} world", deflection=tip, axes="world")
+        if body.n_v:
+            system.output(f"q {body.name}", coordinate=coordinate_names(body)[-1])
+    return system
+
+
+def swept(model, batch, names, lanes=None):
+    """By the sweep: (batch, numbers)."""
+    places = np.array([place for name in names for place in model.tables.outputs[name].places], np.int64)
+    if lanes is not None:
+        batch = replace(batch, lanes=lanes)
+    out = np.empty((batch.n, len(places)))
+    model.call(calls.measure, batch, places, out)
+    return out
+
+
+def assert_outputs(system, q, v, rng, **options):
+    model = measured(system, rng).compile()
+    names = [name for name, place in model.tables.outputs.items() if not place.problem]
+    assert names or not model.system.outputs
+    q, v = np.tile(q, (5, 1)), np.tile(v, (5, 1))*np.linspace(1.0, 0.0, 5)[:, None]
+    batch = model.batch(q, v, **options)
+    q, v = (model.state(batch.x).q, model.state(batch.x).v)
+    found, expected = swept(model, batch, names), model.outputs(q, v, names=names, **options)
+    expected = np.column_stack([expected[name] for name in names]) if names else np.zeros((5, 0))
+    assert_same(found, expected, 1e-11)
+    assert_same(swept(model, batch, names, ONE), found, 1e-13)             # sums may be fused in other ways
+
+
+@given(trees())
+def test_trees(drawn):
+    system, _, q, v, rng = drawn
+    assert_outputs(system, q, v, rng)
+
+
+@given(flexible_trees())
+def test_flexible_bodies(drawn):
+    system, _, q, v, rng = drawn
+    assert_outputs(system, q, v, rng)
+
+
+@given(looped(trees(size=5)))
+def test_loops(drawn):
+    system, _, q, v, rng = drawn
+    assert_outputs(system, q, v, rng)
+
+
+@given(held(trees()))
+def test_held_coordinates(drawn):
+    system, model, q, v, rng = drawn
+    q, v = model.follow(q, v, 0.3)
+    assert_outputs(system, q, v, rng, t=0.3)
+
+
+def test_in_orbit():
+    rng = np.random.default_rng(5)
+    system = random_system(rng, 6, root="free", massless=0.0)
+    system.gravity = bough.CentralGravity(3.986004418e14, (7e6, 0, 0), (0, 7546, 0))
+    assert_outputs(system, *random_state(system.compile(), rng), rng)
+
+
+def test_lines_and_wheels():
+    """Tensions are found without the slots that they fill on the way; wheel speeds are entries of the state."""
+    s = bough.System("crane", gravity=(0, 0, -9.81))
+    s.body("bus", joint=bough.Free(), mass=10.0, inertia=(1, 2, 3))
+    s.body("boom", parent="bus", joint=bough.Universal("yz"), mass=4.0, com=(1, 0, 0), inertia=(0.1, 1, 1))
+    tip = bough.Frame("boom", at=(2, 0, 0))
+    s.line("stay", a=bough.Frame("bus", at=(0, 0, 1)), b=tip, stiffness=300.0, length=0.4, damping=2.0)
+    s.line("mooring", a="world", b=bough.Frame("boom", at=(1, 0, 0)), stiffness=30.0, length=0.4)
+    s.wheel("rw", body="bus", axis="x", inertia=0.02, speed=30.0, torque=0.0)
+    for line in s.lines:
+        s.output(line, tension=line)
+    s.output("rw", wheel="rw")
+    s.input("winch", rest="mooring")
+    s.output("tip", position=tip, axes="bus")
+    s.output("imu", felt_acceleration="bus")
+    s.output("E", energy="total")
+    model = s.compile()
+    places = model.tables.outputs
+    assert places["mooring"] == ((), False, "tension depends on the inputs at the same time")
+    assert places["imu"].problem == "felt_acceleration depends on the inputs at the same time"
+    assert "not found inside a step" in places["E"].problem
+    assert [places[name].swept for name in ("stay", "rw", "tip")] == [True, False, True]
+    q, v = random_state(model, np.random.default_rng(1), 5)
+    names = ["stay", "rw", "tip"]
+    expected = model.outputs(q, v, names=names)
+    batch = model.batch(q, v)
+    assert_same(swept(model, batch, names), np.column_stack([expected[name] for name in names]), 1e-12)
+    before = model.forward_dynamics(q, v)
+    swept(model, batch, names)                               # what it leaves in ws does not matter to what comes after
+    assert np.array_equal(model.forward_dynamics(q, v), before)
+
+
+@pytest.mark.parametrize("degrees", [0.0, 60.0, 179.9, 180.0, 200.0, 359.0])
+def test_quaternions_of_all_turns(degrees):
+    s = bough.System("dial")
+    s.body("hand", joint=bough.Revolute((1, 2, 2)), mass=1.0, inertia=(1, 1, 1))
+    s.output("attitude", attitude="hand")
+    model = s.compile()
+    angle = np.radians(degrees)
+    batch = model.batch([angle], [0.0])
+    found = swept(model, batch, ["attitude"])[0]
+    expected = np.append(np.sin(angle/2)*np.array([1, 2, 2])/3, np.cos(angle/2))
+    assert_same(found, expected*np.sign(expected[3] + 1e-9), 1e-12)
