@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums
+from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
 from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.element_tables import element_rows
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
@@ -18,7 +18,7 @@ from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import free_rows
-from bough.compile.partition import Hinge, Partition, partition
+from bough.compile.partition import Hinge, Partition, Pull, partition
 from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System, TimeTable
@@ -79,9 +79,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
     plan.put("angle runs", angle_runs(parts))
     plan.put("time tables", time_table_rows(time_tables))
+    add("pulls", *pull_rows(parts.pulls*lay.in_orbit))
     plan.put("holds", holds.rows)
-    pars.put("locked inertias", [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
-                                 for hinge in parts.hinges*lay.in_orbit])
     pars.put("loops", [closure.parameters for closure in lay.fronts.closures])
     add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
     pars.put("clouds", [cloud_sums(parts)])
@@ -112,8 +111,8 @@ def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, consta
     fronts = lay.ws.places["fronts"]
     return r.HEADER.row(
         n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_u=lay.nu, in_orbit=lay.in_orbit,
-        has_loads=bool(lay.slot), n_constants=lay.nu if constants.any() else 0, ws_mass=lay.ws.end, ws_size=lay.ws.end,
-        n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
+        has_loads=bool(lay.slot) or lay.in_orbit, n_constants=lay.nu if constants.any() else 0, ws_mass=lay.ws.end,
+        ws_size=lay.ws.end, n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
         **plan.header_entries(), **pars.header_entries(), **lay.ws.header_entries())
 
 
@@ -160,7 +159,8 @@ class FlexibleRows:
 
     def row(self, k: int, body: FlexibleBody, form: ModalForm, lay: Layout) -> list[int]:
         return r.FLEXIBLE.row(
-            hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.scratch, has_pairs=form.pairs,
+            hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.rooms[k],
+            node_room=lay.scratch, has_pairs=form.pairs,
             has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
             carried=body.carried.count, columns=lay.fronts.columns(k))
 
@@ -218,6 +218,11 @@ def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Num
                                 driven=wheel.driven))
         pars.append(r.WHEEL_PARAMETERS.pack(axis=attachment.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
     return rows, pars
+
+
+def pull_rows(pulls: Sequence[Pull]) -> tuple[Rows, Numbers]:
+    return ([r.PULL.row(hinge=pull.hinge) for pull in pulls],
+            [r.PULL_PARAMETERS.pack(mass=pull.mass, at=pull.com, s=upper_triangle(second_moments(pull.inertia))) for pull in pulls])
 
 
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:

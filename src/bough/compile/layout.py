@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.element_tables import compile_elements
-from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
+from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_sizes
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
 from bough.compile.partition import Partition
@@ -235,8 +235,7 @@ class Layout:
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
         self.fronts = build_fronts(build_closures(system, parts), parts, ws)
-        self.scratch = ws.add("scratch", max((scratch_size(hinge.flexible) for hinge in parts.hinges if hinge.flexible is not None),
-                                             default=0))               # for one flexible body at a time
+        self.place_scratch(parts)
         self.place_records(parts)
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
@@ -244,11 +243,22 @@ class Layout:
         wheels = {parts.attachment(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
         loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
         loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
-        loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
+        loaded |= {pull.hinge for pull in parts.pulls*self.in_orbit if parts.hinges[pull.hinge].kind != MODAL}
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
         loaded |= {frame_attachment(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
+
+    def place_scratch(self, parts: Partition) -> None:
+        """For one flexible body, or a node of it, at a time; in orbit bodies keep theirs until gravity pulls at them."""
+        sizes = {k: scratch_sizes(hinge.flexible) for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
+        end = largest = max((node for _, node in sizes.values()), default=0)
+        places = {}
+        for k, (size, _) in sizes.items():
+            places[k] = end*self.in_orbit
+            end, largest = end + size, max(largest, places[k] + size)
+        self.scratch = self.ws.add("scratch", largest)
+        self.rooms = {k: self.scratch + at for k, at in places.items()}
 
     def place_records(self, parts: Partition) -> None:
         """A record for each hinge, and behind it that of its flexible body or node."""
