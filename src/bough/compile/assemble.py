@@ -221,6 +221,7 @@ def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Num
 
 
 def pull_rows(pulls: Sequence[Pull]) -> tuple[Rows, Numbers]:
+    pulls = sorted(pulls, key=lambda pull: pull.hinge)
     return ([r.PULL.row(hinge=pull.hinge) for pull in pulls],
             [r.PULL_PARAMETERS.pack(mass=pull.mass, at=pull.com, s=upper_triangle(second_moments(pull.inertia))) for pull in pulls])
 

@@ -227,6 +227,7 @@ class Layout:
         self.xdot = ws.add("xdot", self.nx)
         self.given = ws.add("given", self.nv*bool(holdable(system)))
         ws.add("positions", 3*len(parts.hinges)*self.in_orbit)
+        ws.add("mean", 3*self.in_orbit)
         loaded, wheel_hinges = self.loaded_hinges(system, parts, inputs)
         slots = ws.add("slots", 6*len(loaded), len(loaded))
         self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}
@@ -250,15 +251,16 @@ class Layout:
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
 
     def place_scratch(self, parts: Partition) -> None:
-        """For one flexible body, or a node of it, at a time; in orbit bodies keep theirs until gravity pulls at them."""
+        """For one flexible body, or a node of it, at a time; in orbit bodies keep the end of theirs until gravity pulls at them:
+        that of the next is in front of it, so that what is not kept shares its place with what is still to come."""
         sizes = {k: scratch_sizes(hinge.flexible) for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
-        end = largest = max((node for _, node in sizes.values()), default=0)
-        places = {}
-        for k, (size, _) in sizes.items():
-            places[k] = end*self.in_orbit
-            end, largest = end + size, max(largest, places[k] + size)
-        self.scratch = self.ws.add("scratch", largest)
-        self.rooms = {k: self.scratch + at for k, at in places.items()}
+        node, places, top = max((size for *_, size in sizes.values()), default=0), dict[int, int](), 0
+        for k, (size, kept, _) in sizes.items():
+            places[k] = top - size
+            top -= (size - kept)*self.in_orbit
+        least = min([-node, *(at - node*self.in_orbit for at in places.values())])
+        self.scratch = self.ws.add("scratch", -least)
+        self.rooms = {k: self.scratch - least + at for k, at in places.items()}
 
     def place_records(self, parts: Partition) -> None:
         """A record for each hinge, and behind it that of its flexible body or node."""

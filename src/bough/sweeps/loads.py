@@ -15,7 +15,7 @@ from bough.sweeps.closures import apply_loop_loads
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import last_start
 from bough.sweeps.motion import hinge_row, record_of
-from bough.sweeps.orbit import apply_orbit
+from bough.sweeps.orbit import apply_orbit, take_mean_from_loads
 
 
 @leaf
@@ -61,6 +61,14 @@ def apply_loads(lane, plan, pars, ws):
     """Fill the slots, where there are any."""
     if read(plan, f.HAS_LOADS):
         fill_slots(lane, plan, pars, ws)
+
+
+@leaf
+def apply_loads_to_moving(lane, plan, pars, ws):
+    """The same where accelerations are given, and in orbit those of the tree against its mass center."""
+    apply_loads(lane, plan, pars, ws)
+    if read(plan, f.IN_ORBIT):
+        take_mean_from_loads(lane, plan, pars, ws)
 
 
 @sweep

@@ -82,23 +82,106 @@ flexible_only(pull_flexible, lambda lane, plan, pars, ws, row, center, p: p)
 
 @leaf
 def pull_modes(lane, plan, pars, ws, row, specific, gradient):
-    """z_r -= t_r.specific + gradient:E_r; what pulls at a carried field goes to the modes by its slopes, as g has it already."""
+    """z_r -= t_r.specific + gradient:E_r; what pulls at a carried field goes to the modes by its slopes, as t has it already."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-    bent, _, _, _, slopes, _ = deformed_blocks(plan, flex)
-    straight, has_pairs, no = integral_parameters(plan, flex)[0], read(plan, flex + f.HAS_PAIRS), zero(lane)
-    for r in range(size):
-        E = add((no, no, no, no, no, no, no, no, no), read9(pars, straight + 9*r))
-        if has_pairs:
-            E = load9(lane, ws, bent + 9*r)
-        force = sym_dot(gradient, E)
-        if r < n:
-            mode = rows + length*r
-            accumulate(lane, ws, mode + at_z, -force - dot(load3(lane, ws, mode + at_g + 3), specific))
-        else:
-            for s in range(n):
-                slope = load(lane, ws, slopes + padded(n)*(r - n) + s)
-                accumulate(lane, ws, rows + length*s + at_z, -force*slope)
+    slopes = deformed_blocks(plan, flex)[4]
+    for r in range(n, size):
+        store(lane, ws, rows + length*r + at_z, stretched(lane, plan, pars, ws, flex, r, gradient))
+    for r in range(n):
+        mode, force = rows + length*r, stretched(lane, plan, pars, ws, flex, r, gradient)
+        for a in range(n, size):
+            force = force + load(lane, ws, slopes + padded(n)*(a - n) + r)*load(lane, ws, rows + length*a + at_z)
+        accumulate(lane, ws, mode + at_z, -force - dot(load3(lane, ws, mode + at_g + 3), specific))
+
+
+@leaf
+def stretched(lane, plan, pars, ws, flex, r, gradient):
+    """gradient:E_r"""
+    if read(plan, flex + f.HAS_PAIRS):
+        return sym_dot(gradient, load9(lane, ws, deformed_blocks(plan, flex)[0] + 9*r))
+    return sym_dot(gradient, read9(pars, integral_parameters(plan, flex)[0] + 9*r))
+
+
+@leaf
+def applied_force(lane, plan, pars, ws, row, k, rooted):
+    """On the body of a hinge, or, from the world, along the translations of a root."""
+    force, slot = (zero(lane), zero(lane), zero(lane)), read(plan, row + f.SLOT)
+    if slot:
+        force = load_spatial(lane, ws, slot)[1]
+    if read(plan, row + f.KIND) == FREE:
+        force = add(force, rotate(hinge_attitude(pars, k), load3(lane, ws, read(plan, row + f.TAU))))
+    elif rooted:
+        axis = load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
+        force = add(force, scale(load(lane, ws, read(plan, row + f.TAU)), axis))
+    return force
+
+
+@leaf
+def is_root_slide(plan, row, k, inner_is):
+    """Whether a hinge slides a tree as a whole: those of a free joint whose rotation can be held; told of the hinge before."""
+    i = read(plan, row + f.INNER)
+    return read(plan, row + f.KIND) == PRISMATIC and (i == 0 or (inner_is and i == k - 1))
+
+
+@sweep
+def apply_orbit(lane, plan, pars, ws):
+    """Add gravity, less that at R, to what acts on bodies and modes; the mean acceleration of the tree under all that acts, and
+    with it the derivative of the orbit."""
+    noinline()
+    at_R, at_rate = read(plan, f.WS_X) + read(plan, f.N_X) - 6, read(plan, f.WS_XDOT) + read(plan, f.N_X) - 6
+    R, positions, j, rooted = load3(lane, ws, at_R), read(plan, f.WS_POSITIONS), read(plan, f.PULLS), False
+    par, end, total = read(plan, f.PAR_PULLS), j + f.PULL_ROW*read(plan, f.N_PULLS), (zero(lane), zero(lane), zero(lane))
+    inverse = 1.0/dot(R, R)
+    center = R, inverse, read(pars, f.MU)*inverse*sqrt(inverse)
+    store(lane, ws, positions, ZERO)
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        rooted = is_root_slide(plan, row, k, rooted)
+        p = add(load3(lane, ws, positions + 3*read(plan, row + f.INNER)), load3(lane, ws, read(plan, row + f.RECORD) + f.OFFSET))
+        store(lane, ws, positions + 3*k, p)
+        total = add(total, applied_force(lane, plan, pars, ws, row, k, rooted))
+        while j < end and read(plan, j + f.PULL_HINGE) == k:
+            if read(plan, row + f.KIND) == MODAL:
+                total = add(total, pull_flexible(lane, plan, pars, ws, row, center, p))
+            else:
+                total = add(total, pull_rigid(lane, plan, pars, ws, row, par, center, p))
+            j, par = j + f.PULL_ROW, par + f.PULL_PARS
+    a = scale(1.0/read(pars, f.TOTAL_MASS), total)
+    store(lane, ws, read(plan, f.WS_MEAN), a)
+    store(lane, ws, at_rate, load3(lane, ws, at_R + 3))
+    store(lane, ws, at_rate + 3, sub(a, scale(center[2], R)))
+
+
+# ---- the mean acceleration ---------------------------------------------------------------------------------------------
+@sweep
+def take_mean_from_roots(lane, plan, pars, ws):
+    """Of accelerations that the forward dynamics found: what all the tree has in common is the orbit's."""
+    noinline()
+    a, rooted = load3(lane, ws, read(plan, f.WS_MEAN)), False
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        rooted = is_root_slide(plan, row, k, rooted)
+        vdot = read(plan, row + f.VDOT)
+        if read(plan, row + f.KIND) == FREE:
+            store(lane, ws, vdot, sub(load3(lane, ws, vdot), unrotate(hinge_attitude(pars, k), a)))
+        elif rooted:
+            accumulate(lane, ws, vdot, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), a))
+
+
+@sweep
+def take_mean_from_loads(lane, plan, pars, ws):
+    """The same where accelerations are given: what acts on bodies and modes, less what accelerates all of them alike."""
+    noinline()
+    a = load3(lane, ws, read(plan, f.WS_MEAN))
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        if read(plan, row + f.MASSIVE):
+            C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
+            inertial = cross(a, rotate(C, read3(pars, k*f.HINGE_PARS + f.MOMENT))), scale(-read(pars, k*f.HINGE_PARS + f.MASS), a)
+            accumulate(lane, ws, read(plan, row + f.SLOT), inertial)
+        elif read(plan, row + f.KIND) == MODAL:
+            accelerate_flexible(lane, plan, pars, ws, row, a)
 
 
 def accelerate_flexible(lane, plan, pars, ws, row, a):
@@ -113,54 +196,3 @@ def accelerate_flexible(lane, plan, pars, ws, row, a):
 
 
 flexible_only(accelerate_flexible, lambda lane, plan, pars, ws, row, a: None)
-
-
-@leaf
-def place_bodies(lane, plan, pars, ws):
-    """Positions of all bodies' origins from the mass center; gives the sum of the forces that are applied already."""
-    positions, rooted, total = read(plan, f.WS_POSITIONS), False, (zero(lane), zero(lane), zero(lane))
-    store(lane, ws, positions, ZERO)
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        i, kind, record, slot = (read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD),
-                                 read(plan, row + f.SLOT))
-        store(lane, ws, positions + 3*k, add(load3(lane, ws, positions + 3*i), load3(lane, ws, record + f.OFFSET)))
-        if slot:
-            total = add(total, load_spatial(lane, ws, slot)[1])
-        rooted = kind == PRISMATIC and (i == 0 or (rooted and i == k - 1))      # it moves a tree as a whole
-        if kind == FREE:
-            total = add(total, rotate(hinge_attitude(pars, k), load3(lane, ws, read(plan, row + f.TAU))))
-        elif rooted:
-            axis = load_axis(lane, ws, record + f.ATTITUDE)
-            total = add(total, scale(load(lane, ws, read(plan, row + f.TAU)), axis))
-    return total
-
-
-@sweep
-def apply_orbit(lane, plan, pars, ws):
-    """Add gravity to what acts on bodies and modes, less what moves the mass center; derivative of the orbit."""
-    noinline()
-    at_R, at_rate = read(plan, f.WS_X) + read(plan, f.N_X) - 6, read(plan, f.WS_XDOT) + read(plan, f.N_X) - 6
-    R, positions, total = load3(lane, ws, at_R), read(plan, f.WS_POSITIONS), place_bodies(lane, plan, pars, ws)
-    inverse = 1.0/dot(R, R)
-    g = read(pars, f.MU)*inverse*sqrt(inverse)
-    for j in range(read(plan, f.N_PULLS)):
-        k = read(plan, read(plan, f.PULLS) + j*f.PULL_ROW + f.PULL_HINGE)
-        row, p = hinge_row(plan, k), load3(lane, ws, positions + 3*k)
-        if read(plan, row + f.KIND) == MODAL:
-            total = add(total, pull_flexible(lane, plan, pars, ws, row, (R, inverse, g), p))
-        else:
-            par = read(plan, f.PAR_PULLS) + j*f.PULL_PARS
-            total = add(total, pull_rigid(lane, plan, pars, ws, row, par, (R, inverse, g), p))
-
-    a = scale(1.0/read(pars, f.TOTAL_MASS), total)
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        if read(plan, row + f.MASSIVE):
-            C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
-            inertial = cross(a, rotate(C, read3(pars, k*f.HINGE_PARS + f.MOMENT))), scale(-read(pars, k*f.HINGE_PARS + f.MASS), a)
-            accumulate(lane, ws, read(plan, row + f.SLOT), inertial)
-        elif read(plan, row + f.KIND) == MODAL:
-            accelerate_flexible(lane, plan, pars, ws, row, a)
-    store(lane, ws, at_rate, load3(lane, ws, at_R + 3))
-    store(lane, ws, at_rate + 3, sub(a, scale(g, R)))

@@ -63,6 +63,7 @@ HEADER = Record(
     Field("WS_U", "start in ws"),
     Field("WS_XDOT", "start in ws"),
     Field("WS_POSITIONS", "start in ws: in orbit"),
+    Field("WS_MEAN", "start in ws: in orbit"),
     Field("WS_SLOTS", "start in ws: applied wrenches"),
     Field("N_SLOTS", "applied wrenches"),
     Field("WS_MASS", "start in ws of what the method needs besides: mass matrix, or momentum cloud"),
@@ -489,13 +490,13 @@ NODE_BLOCKS = Blocks(
 
 FLEXIBLE_SCRATCH = Blocks(
     "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
-    Block("E", "of the deformed body, 9 for each of N", "kg^0.5 m"),
     Block("W", "and h', 3 for each of N", "kg^0.5 m/s"),
     Block("x", "coordinates with the carried ones", "m kg^0.5"),
     Block("rates", "of these", "m kg^0.5/s"),
+    Block("bends", "rates of the slopes of the carried coordinates", "1/s"),
+    Block("E", "of the deformed body, 9 for each of N; from here on kept in orbit", "kg^0.5 m"),
     Block("slopes", "of the carried coordinates: p rows of n"),
-    Block("bends", "rates of the slopes", "1/s"),
-    written="sweeps.modes", read="sweeps.modes")
+    written="sweeps.modes", read="sweeps.modes, orbit")
 
 NODE_SCRATCH = Blocks(
     "node scratch", "ws", "while a node is visited", node_scratch,
@@ -651,6 +652,7 @@ SECTIONS = (                                                    # of each array 
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
     Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),
+    Section("mean", "ws", "in orbit: acceleration of the mass center, less gravity there", None, "WS_MEAN", unit="m/s^2"),
     Section("slots", "ws", "applied wrenches of bodies that have any, about their origins, in inertial axes", None, "WS_SLOTS",
             "N_SLOTS", unit="N m, N"),
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),
