@@ -59,10 +59,10 @@ class Tables:
         >>> model.tables.explain("spring", 0)
         springs 0
           plan, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
-            plan[87]   SPRING_Q             4 -> ws.x                           coordinate
-            plan[88]   SPRING_V             5 -> ws.x                           speed
-            plan[89]   SPRING_TAU           16 -> ws.u                          torque
-            plan[90]   SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
+            plan[90]   SPRING_Q             4 -> ws.x                           coordinate
+            plan[91]   SPRING_V             5 -> ws.x                           speed
+            plan[92]   SPRING_TAU           16 -> ws.u                          torque
+            plan[93]   SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
           pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
             pars[46]   REST                 0                    rad or m       coordinate without force
