@@ -85,22 +85,23 @@ def pull_modes(lane, plan, pars, ws, row, specific, gradient):
     """z_r -= t_r.specific + gradient:E_r; what pulls at a carried field goes to the modes by its slopes, as t has it already."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-    slopes = deformed_blocks(plan, flex)[4]
+    has_pairs, straight, (bent, _, _, _, slopes, _) = (read(plan, flex + f.HAS_PAIRS), integral_parameters(plan, flex)[0],
+                                                       deformed_blocks(plan, flex))
     for r in range(n, size):
-        store(lane, ws, rows + length*r + at_z, stretched(lane, plan, pars, ws, flex, r, gradient))
+        store(lane, ws, rows + length*r + at_z, stretched(lane, pars, ws, has_pairs, straight, bent, r, gradient))
     for r in range(n):
-        mode, force = rows + length*r, stretched(lane, plan, pars, ws, flex, r, gradient)
+        mode, force = rows + length*r, stretched(lane, pars, ws, has_pairs, straight, bent, r, gradient)
         for a in range(n, size):
             force = force + load(lane, ws, slopes + padded(n)*(a - n) + r)*load(lane, ws, rows + length*a + at_z)
         accumulate(lane, ws, mode + at_z, -force - dot(load3(lane, ws, mode + at_g + 3), specific))
 
 
 @leaf
-def stretched(lane, plan, pars, ws, flex, r, gradient):
+def stretched(lane, pars, ws, has_pairs, straight, bent, r, gradient):
     """gradient:E_r"""
-    if read(plan, flex + f.HAS_PAIRS):
-        return sym_dot(gradient, load9(lane, ws, deformed_blocks(plan, flex)[0] + 9*r))
-    return sym_dot(gradient, read9(pars, integral_parameters(plan, flex)[0] + 9*r))
+    if has_pairs:
+        return sym_dot(gradient, load9(lane, ws, bent + 9*r))
+    return sym_dot(gradient, read9(pars, straight + 9*r))
 
 
 @leaf
