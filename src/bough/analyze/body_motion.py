@@ -26,6 +26,7 @@ from bough.compile.batch import (
     run,
     workspace,
 )
+from bough.compile.cloud_tables import second_moments
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.flexible_tables import axial
@@ -266,13 +267,12 @@ class Bodies:
         return energy
 
     def _central(self, gravity: CentralGravity) -> Floats:
-        """-mu m/d - mu (tr J - 3 d.J d/d^2)/(2 d^3), d from the attracting center to each body's mass center."""
-        R = self.batch.state.orbit[:, :3]
-        d = R[:, None] + self.com
-        length = np.linalg.norm(d, axis=2)
-        inertia = np.array([body.inertia for body in self.model.system.bodies.values()])
-        in_body = np.einsum("bkij,bki->bkj", self.attitude, d)
-        gradient = np.trace(inertia, axis1=1, axis2=2) - 3*np.einsum("bki,kij,bkj->bk", in_body, inertia, in_body)/length**2
+        """-mu m/d - mu (3 d.S d/d^2 - tr S)/(2 d^3), d from the attracting center to each body's mass center [B 4]."""
+        d = self.batch.state.orbit[:, None, :3] + self.com
+        length, in_body = np.linalg.norm(d, axis=2), np.einsum("bkij,bki->bkj", self.frames.attitude, d)
+        moment, heavy = self._deformed.moment, np.where(self.mass > 0, self.mass, 1.0)[:, None, None]
+        S = second_moments(self._deformed.inertia) - np.einsum("bki,bkj->bkij", moment, moment)/heavy
+        gradient = 3*np.einsum("bki,bkij,bkj->bk", in_body, S, in_body)/length**2 - np.trace(S, axis1=2, axis2=3)
         return -gravity.mu*(self.mass/length + gradient/(2*length**3)).sum(axis=1)
 
 

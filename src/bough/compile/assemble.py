@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums
+from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
 from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.element_tables import element_rows
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
@@ -19,7 +19,7 @@ from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecew
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import frame_attachment, free_rows
 from bough.compile.output_tables import output_places, path_hinges
-from bough.compile.partition import Hinge, Partition, partition
+from bough.compile.partition import Hinge, Partition, Pull, partition
 from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
@@ -84,9 +84,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.put("angle runs", angle_runs(parts))
     plan.put("quaternions", [r.QUATERNION.row(at=at) for at in parts.quaternions])
     plan.put("time tables", time_table_rows(time_tables))
+    add("pulls", *pull_rows(parts.pulls*lay.in_orbit))
     plan.put("holds", holds.rows)
-    pars.put("locked inertias", [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
-                                 for hinge in parts.hinges*lay.in_orbit])
     pars.put("loops", [closure.parameters for closure in lay.fronts.closures])
     add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
     pars.put("clouds", [cloud_sums(parts)])
@@ -120,9 +119,9 @@ def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, consta
     """Sizes, and where sections start."""
     fronts = lay.ws.places["fronts"]
     return r.HEADER.row(
-        n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_law_states=lay.law_states, n_u=lay.nu, in_orbit=lay.in_orbit,
-        has_loads=bool(lay.slot), n_constants=lay.nu if constants.any() else 0, ws_mass=lay.ws.end, ws_size=lay.ws.end,
-        n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
+        n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_law_states=lay.law_states, n_u=lay.nu,
+        in_orbit=lay.in_orbit, has_loads=bool(lay.slot) or lay.in_orbit, n_constants=lay.nu if constants.any() else 0,
+        ws_mass=lay.ws.end, ws_size=lay.ws.end, n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
         **plan.header_entries(), **pars.header_entries(), **lay.ws.header_entries())
 
 
@@ -169,7 +168,8 @@ class FlexibleRows:
 
     def row(self, k: int, body: FlexibleBody, form: ModalForm, lay: Layout) -> list[int]:
         return r.FLEXIBLE.row(
-            hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.scratch, has_pairs=form.pairs,
+            hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.rooms[k],
+            node_room=lay.scratch, has_pairs=form.pairs,
             has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
             carried=body.carried.count, columns=lay.fronts.columns(k))
 
@@ -227,6 +227,12 @@ def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Num
                                 driven=wheel.driven))
         pars.append(r.WHEEL_PARAMETERS.pack(axis=attachment.turn @ np.asarray(wheel.axis), inertia=wheel.inertia))
     return rows, pars
+
+
+def pull_rows(pulls: Sequence[Pull]) -> tuple[Rows, Numbers]:
+    pulls = sorted(pulls, key=lambda pull: pull.hinge)
+    return ([r.PULL.row(hinge=pull.hinge) for pull in pulls],
+            [r.PULL_PARAMETERS.pack(mass=pull.mass, at=pull.com, s=upper_triangle(second_moments(pull.inertia))) for pull in pulls])
 
 
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:

@@ -6,7 +6,7 @@ The momentum cloud: whether its six equations are all that a model needs [MC 23]
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.partition import Hinge, Partition
+from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
@@ -22,15 +22,15 @@ def base_hinge(parts: Partition) -> int:
 
 def cloud_sums(parts: Partition) -> NDArray[np.float64]:
     """(batch, n), blocks of four numbers: S, h, m of the bodies on all hinges from the base on."""
-    bodies = [r.CLOUD_PARAMETERS.pack(s=second_moment(hinge), h=hinge.moment, m=hinge.mass)
+    bodies = [r.CLOUD_PARAMETERS.pack(s=upper_triangle(second_moments(hinge.inertia)), h=hinge.moment, m=hinge.mass)
               for hinge in parts.hinges[base_hinge(parts):]]
     sums = columns(*bodies, np.zeros(r.CLOUD_PARAMETERS.size*(padded(len(bodies)) - len(bodies))))
     return sums.reshape(len(sums), -1, 4, r.CLOUD_PARAMETERS.size).swapaxes(2, 3).reshape(len(sums), -1)
 
 
-def second_moment(hinge: Hinge) -> NDArray[np.float64]:
-    """(batch, 6): integral of x x^T over the mass."""
-    return upper_triangle(0.5*np.trace(hinge.inertia, axis1=1, axis2=2)[:, None, None]*np.eye(3) - hinge.inertia)
+def second_moments(inertia: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(..., 3, 3): integral of x x^T over the mass."""
+    return 0.5*np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]*np.eye(3) - inertia
 
 
 def cloud_rows(parts: Partition, solved_kinds: list[int]) -> tuple[list[list[int]], list[int]]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.element_tables import compile_elements
-from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_size
+from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_sizes
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
 from bough.compile.output_tables import compile_outputs
@@ -256,6 +256,7 @@ class Layout:
         self.xdot = ws.add("xdot", self.nx)
         self.given = ws.add("given", self.nv*bool(holdable(system)))
         ws.add("positions", 3*len(parts.hinges)*self.in_orbit)
+        ws.add("mean", 3*self.in_orbit)
         loaded, wheel_hinges = self.loaded_hinges(system, parts, inputs)
         slots = ws.add("slots", 6*len(loaded), len(loaded))
         self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}
@@ -266,8 +267,7 @@ class Layout:
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
         self.fronts = build_fronts(build_closures(system, parts), parts, ws)
-        self.scratch = ws.add("scratch", max((scratch_size(hinge.flexible) for hinge in parts.hinges if hinge.flexible is not None),
-                                             default=0))               # for one flexible body at a time
+        self.place_scratch(parts)
         self.place_records(parts)
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
@@ -276,11 +276,23 @@ class Layout:
         loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
         loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
         loaded |= {frame_attachment(parts, frame).hinge for frame in placed_inputs(system).values()}
-        loaded |= {k for k, hinge in enumerate(parts.hinges) if self.in_orbit and hinge.mass.any()}
+        loaded |= {pull.hinge for pull in parts.pulls*self.in_orbit if parts.hinges[pull.hinge].kind != MODAL}
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
         loaded |= {frame_attachment(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
+
+    def place_scratch(self, parts: Partition) -> None:
+        """For one flexible body, or a node of it, at a time; in orbit bodies keep the end of theirs until gravity pulls at them:
+        that of the next is in front of it, so that what is not kept shares its place with what is still to come."""
+        sizes = {k: scratch_sizes(hinge.flexible) for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
+        node, places, top = max((size for *_, size in sizes.values()), default=0), dict[int, int](), 0
+        for k, (size, kept, _) in sizes.items():
+            places[k] = top - size
+            top -= (size - kept)*self.in_orbit
+        least = min([-node, *(at - node*self.in_orbit for at in places.values())])
+        self.scratch = self.ws.add("scratch", -least)
+        self.rooms = {k: self.scratch - least + at for k, at in places.items()}
 
     def place_records(self, parts: Partition) -> None:
         """A record for each hinge, and behind it that of its flexible body or node."""

@@ -38,7 +38,6 @@ class Hinge:
     mass: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
     moment: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
     inertia: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
-    locked: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3, 3)))      # the same with all wheels at rest in it
     flexible: Any = None                # of a MODAL hinge: the flexible body; of a NODE: its body's
     node: str = ""                      # of a NODE: its name
     rest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
@@ -48,8 +47,7 @@ class Hinge:
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
         square = np.einsum("bi,bi->b", com, com)[:, None, None]*np.eye(3)
-        added = central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
-        self.inertia, self.locked = self.inertia + added, self.locked + added
+        self.inertia = self.inertia + central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
 
     def free_wheel(self, inertia: float, axis: NDArray[np.float64]) -> None:
         """A driven wheel turns freely about its axis e: the body is without J e e^T [B 2]."""
@@ -65,9 +63,19 @@ class Attachment:
 
 
 @dataclass(frozen=True)
+class Pull:
+    """A described body as gravity sees it, wheels at rest in it: in the axes of its hinge."""
+    hinge: int
+    mass: NDArray[np.float64]                       # (batch,)
+    com: NDArray[np.float64]                        # (batch, 3)
+    inertia: NDArray[np.float64]                    # (batch, 3, 3) about the mass center
+
+
+@dataclass(frozen=True)
 class Partition:
     """The hinges of a system, and where its bodies are attached to theirs."""
     hinges: list[Hinge]                                                     # hinges[0] is the ground
+    pulls: list[Pull] = field(default_factory=list)                         # bodies with mass; welded ones, too
     attachments: dict[str, Attachment] = field(default_factory=dict)        # a flexible body's: its joint's frame
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
@@ -140,10 +148,14 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
         attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keep_welds)
         parts.attachments[body.name] = attachment
         if body.flexible is None:
-            inertia = attachment.turn @ given.inertia @ attachment.turn.T
-            parts.hinges[attachment.hinge].add_body(given.mass, attachment.at + given.com @ attachment.turn.T, inertia)
+            turn = attachment.turn
+            pull = Pull(attachment.hinge, given.mass, attachment.at + given.com @ turn.T, turn @ given.inertia @ turn.T)
         else:
-            add_modes(parts, body, given, (q + body.joint.n_q, v + body.joint.n_v))
+            add_modes(parts, body, (q + body.joint.n_q, v + body.joint.n_v))
+            pull = Pull(parts.modal[body.name], given.mass, given.com, given.inertia)
+        parts.hinges[pull.hinge].add_body(pull.mass, pull.com, pull.inertia)
+        if given.mass.any():
+            parts.pulls.append(pull)
     for body_name, node in loaded:
         parts.attachment(body_name, node)
     for wheel in system.wheels.values():
@@ -165,7 +177,7 @@ def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyP
     return Attachment(inner, turn, at)
 
 
-def add_modes(parts: Partition, body: Body, given: BodyParameters, place: tuple[int, int]) -> None:
+def add_modes(parts: Partition, body: Body, place: tuple[int, int]) -> None:
     """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves against the body
     frame."""
     attachment, rest = parts.attachments[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
@@ -173,4 +185,3 @@ def add_modes(parts: Partition, body: Body, given: BodyParameters, place: tuple[
     parts.modal[body.name] = len(parts.hinges)
     parts.hinges.append(Hinge(body.name, body.joint.name or body.name, attachment.hinge, MODAL, attachment.turn, at, *place,
                               flexible=body.flexible, rest=rest))
-    parts.hinges[-1].add_body(given.mass, given.com, given.inertia)

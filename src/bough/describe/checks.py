@@ -15,7 +15,6 @@ from bough.describe.base import subject_of
 from bough.describe.body import WORLD, Body
 from bough.describe.part import Attachment, Part, SystemView
 from bough.describe.parts import PARTS
-from bough.describe.settings import CentralGravity
 from bough.errors import SHOWN, Path, Problem, nearest
 from bough.flex import FlexibleBody
 
@@ -124,9 +123,6 @@ def unsupported(system: SystemView, index: int, body: Body) -> Iterator[Problem]
     if body.flexible is None:
         return
     subject, path = f"body {body.name!r}", ("bodies", index, "flexible")
-    if isinstance(system.gravity, CentralGravity):
-        text = "it is flexible, and central gravity acts on rigid bodies only; give a rigid body, or uniform gravity"
-        yield Problem(text, subject, path)
     inboard = body.flexible.inboard
     if inboard is not None and _moves(body.flexible, inboard) and not _rotates(body.flexible, inboard):
         yield Problem(f"its inboard node {inboard!r} cannot carry its joint: {_NO_ROTATION}", subject, path)

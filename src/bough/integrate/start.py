@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from bough.compile.coordinates import members as count_members
 from bough.compile.layout import Floats
+from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError
 from bough.model import Model
 
@@ -56,7 +57,8 @@ def center(model: Model, x: Floats) -> None:
     state = model.state(x)
     bodies = model.bodies(state.q, state.v)
     position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum()
-    for hinge in model.tables.parts.hinges[1:]:
-        if hinge.inner == 0:
-            state.q[:, hinge.q:hinge.q + 3] -= position @ hinge.turn
-            state.v[:, hinge.v:hinge.v + 3] -= velocity @ hinge.turn
+    for body in model.system.bodies.values():
+        if body.parent is None:
+            (q, v), turn = model.places[body.name], rotation_matrix(body.orient)
+            state.q[:, q:q + 3] -= position @ turn
+            state.v[:, v:v + 3] -= velocity @ turn

@@ -176,6 +176,20 @@ def trace_less_sym(S):
 
 
 @leaf
+def second_moments(J):
+    """tr(J)/2 I - J: the sum of m x x^T out of an inertia J."""
+    xx, xy, xz, yy, yz, zz = J
+    return 0.5*(yy + zz - xx), -xy, -xz, 0.5*(xx + zz - yy), -yz, 0.5*(xx + yy - zz)
+
+
+@leaf
+def sym_dot(S, E):
+    """S:E, the sum of the products of all entries."""
+    xx, xy, xz, yy, yz, zz = S
+    return xx*E[0] + yy*E[4] + zz*E[8] + (xy*(E[1] + E[3]) + xz*(E[2] + E[6]) + yz*(E[5] + E[7]))
+
+
+@leaf
 def isotropic(m):
     return m, 0.0, 0.0, m, 0.0, m
 

@@ -92,8 +92,8 @@ def check_orbit(system: System) -> None:
             if body.mass == 0.0 and np.any(body.inertia):
                 raise ModelError(f"body '{body.name}' has inertia but no mass; with central gravity give it a mass too")
         for coordinate in holdable(system).values():
-            if system.bodies[coordinate.body].parent is None:
+            if system.bodies[coordinate.body].parent is None and coordinate.q is not None:
                 raise ModelError(f"coordinate '{coordinate.name}' is held, and its joint leads to the world; with central gravity "
-                                 "the tree moves about its mass center: hold joints between bodies only")
+                                 "the tree moves about its mass center: hold its rotation, or joints between bodies")
         if not any(body.mass for body in system.bodies.values()):
             raise ModelError(f"system '{system.name}' has no mass; with central gravity it needs some")

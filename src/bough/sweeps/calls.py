@@ -24,7 +24,7 @@ from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.kinematics import fill_columns, fill_frames, trace_motion, trace_positions
 from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, remainder_wrenches, vdot_motion
-from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs, gather_ports
+from bough.sweeps.loads import apply_loads_to_moving, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
@@ -171,7 +171,7 @@ def inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep):
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
     vdot_motion(lane, plan, pars, ws, LEAN)
-    apply_loads(lane, plan, pars, ws)
+    apply_loads_to_moving(lane, plan, pars, ws)
     gather_wrench(lane, plan, pars, ws, keep)
 
 
@@ -234,7 +234,7 @@ def gather_links(lane, plan, pars, tables, ws):
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
     remainder_wrenches(lane, plan, pars, ws)
-    apply_loads(lane, plan, pars, ws)
+    apply_loads_to_moving(lane, plan, pars, ws)
 
 
 @leaf

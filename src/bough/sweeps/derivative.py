@@ -11,6 +11,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.motion import MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_rates, vdot_motion
+from bough.sweeps.orbit import take_mean_from_roots
 
 ORDER_N, DENSE, CLOUD = range(3)
 
@@ -42,6 +43,8 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         solve_order_n(lane, plan, pars, ws)
     else:
         solve_dense(lane, plan, pars, ws)
+    if read(plan, f.IN_ORBIT) and shift == 0:
+        take_mean_from_roots(lane, plan, pars, ws)
     store_prescribed_accelerations(lane, plan, ws)
     if method == DENSE and read(plan, f.N_WHEELS):
         vdot_motion(lane, plan, pars, ws, MOTION)

@@ -71,9 +71,9 @@ def counts(plan, flex):
 @leaf
 def deformed_blocks(plan, flex):
     """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
-    E = read(plan, flex + f.FLEX_ROOM)
-    _, W, x, rates, slopes, bends, _ = flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED))
-    return E, E + W, E + x, E + rates, E + slopes, E + bends
+    W = read(plan, flex + f.FLEX_ROOM)
+    _, x, rates, bends, E, slopes, _ = flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED))
+    return W + E, W, W + x, W + rates, W + slopes, W + bends
 
 
 @leaf
@@ -120,7 +120,7 @@ def inboard_shapes(lane, plan, flex):
 @leaf
 def node_shapes(plan, row):
     """In ws: Pi of a node, and the room of a visit."""
-    return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.FLEX_ROOM)
+    return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.NODE_ROOM)
 
 
 # ---- outward: motion ----------------------------------------------------------------------------------------------

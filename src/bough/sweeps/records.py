@@ -60,7 +60,9 @@ HEADER = Record(
     Field("PAR_SPRINGS", "start in pars"),
     Field("PAR_WHEELS", "start in pars"),
     Field("PAR_WRENCHES", "start in pars"),
-    Field("PAR_LOCKED", "start in pars: inertias in orbit"),
+    Field("PULLS", "start in plan: bodies that central gravity pulls at"),
+    Field("N_PULLS", "bodies that central gravity pulls at"),
+    Field("PAR_PULLS", "start in pars"),
     Field("WS_TIME", "start in ws"),
     Field("WS_X", "start in ws"),
     Field("WS_SINES", "start in ws"),
@@ -68,6 +70,7 @@ HEADER = Record(
     Field("WS_U", "start in ws"),
     Field("WS_XDOT", "start in ws"),
     Field("WS_POSITIONS", "start in ws: in orbit"),
+    Field("WS_MEAN", "start in ws: in orbit"),
     Field("WS_SLOTS", "start in ws: applied wrenches"),
     Field("N_SLOTS", "applied wrenches"),
     Field("WS_MASS", "start in ws of what the method needs besides: mass matrix, or momentum cloud"),
@@ -134,7 +137,8 @@ FLEXIBLE = Record(
     Field("MODES", "n, number of modes"),
     Field("FLEX_PAR", "its integrals", to="pars.flexible", length=0),
     Field("FLEX_WS", "its modal record", to="ws.records", length="modal", owned=True),
-    Field("FLEX_ROOM", "scratch, shared by all flexible bodies", to="ws.scratch", length=0),
+    Field("FLEX_ROOM", "scratch, shared by all flexible bodies; in orbit each has its own", to="ws.scratch", length=0),
+    Field("NODE_ROOM", "scratch of its nodes, shared by all", to="ws.scratch", length=0),
     Field("HAS_PAIRS", "has terms of two modes; else linearized", codes=FLAG),
     Field("HAS_TURNS", "these are not skew in the two modes: points that turn", codes=FLAG),
     Field("HAS_CURVES", "nodes move along curves: geometric stiffening", codes=FLAG),
@@ -143,7 +147,7 @@ FLEXIBLE = Record(
     Field("CARRIED", "p, fields that the modes carry along"),
     Field("FLEX_COLUMNS", "columns of a front that the rows of its modes hold"),
     prefix="FLEX_", written="compile.assemble",
-    read="sweeps.modes, modal, fronts, composite, closures, loop_jacobian, calls")
+    read="sweeps.modes, modal, fronts, composite, closures, loop_jacobian, calls, orbit")
 
 ANGLE_RUN = Record(
     "angle run", "plan", "neighboring coordinates, most of them angles, whose sines are taken together",
@@ -302,6 +306,11 @@ CLOUD = Record(
     Field("CLOUD_INNER", "cloud that carries it; 0: the base's", to="cloud"),
     size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, assemble", read="sweeps.cloud")
 
+PULL = Record(
+    "pull", "plan", "a body that central gravity pulls at; of welded ones each",
+    Field("PULL_HINGE", "its hinge", to="hinge"),
+    size_name="PULL_ROW", prefix="PULL_", written="compile.assemble", read="sweeps.orbit")
+
 TIME_TABLE = Record(
     "time table", "plan", "one column of a table that adds to u",
     Field("TABLE_AT", "its pieces", to="tables.time tables", length="piece", owned=True),
@@ -317,7 +326,7 @@ HINGE_PARAMETERS = Record(
     Field("MASS", "mass", (), "kg"),
     Field("MOMENT", "first moment of mass", (3,), "kg m"),
     Field("INERTIA", "inertia", (6,), "kg m^2"),
-    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, articulated, composite, modal, modes, loads, cloud")
+    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, articulated, composite, modal, modes, orbit, cloud")
 
 GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",
@@ -326,7 +335,7 @@ GROUND_PARAMETERS = Record(
     Field("TOTAL_MASS", "of all bodies", (), "kg"),
     Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
     padding(HINGE_PARAMETERS.size - 6),
-    written="compile.assemble, integrate.integration", read="sweeps.motion, loads, derivative, cloud")
+    written="compile.assemble, integrate.integration", read="sweeps.motion, orbit, derivative, cloud")
 
 SPRING_PARAMETERS = Record(
     "spring", "pars", "spring and damper of one coordinate",
@@ -381,10 +390,12 @@ CLOUD_PARAMETERS = Record(
     Field("CLOUD_M", "mass", (), "kg"),
     size_name="CLOUD_PARS", prefix="CLOUD_", written="compile.cloud_tables", read="sweeps.cloud")
 
-LOCKED_PARAMETERS = Record(
-    "locked inertia", "pars", "in orbit: a body's inertia with all wheels, on which gravity acts",
-    Field("LOCKED_INERTIA", "inertia", (6,), "kg m^2"),
-    prefix="LOCKED_", written="compile.assemble", read="sweeps.loads")
+PULL_PARAMETERS = Record(
+    "pull", "pars", "a rigid body that central gravity pulls at, with all its wheels, in the axes of its hinge",
+    Field("PULL_MASS", "mass", (), "kg"),
+    Field("PULL_AT", "mass center", (3,), "m"),
+    Field("PULL_S", "second moments of mass about it", (6,), "kg m^2"),
+    size_name="PULL_PARS", prefix="PULL_", written="compile.assemble", read="sweeps.orbit")
 
 LINE_PARAMETERS = Record(
     "line", "pars", "a line between two points",
@@ -533,13 +544,13 @@ NODE_BLOCKS = Blocks(
 
 FLEXIBLE_SCRATCH = Blocks(
     "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
-    Block("E", "of the deformed body, 9 for each of N", "kg^0.5 m"),
     Block("W", "and h', 3 for each of N", "kg^0.5 m/s"),
     Block("x", "coordinates with the carried ones", "m kg^0.5"),
     Block("rates", "of these", "m kg^0.5/s"),
+    Block("bends", "rates of the slopes of the carried coordinates", "1/s"),
+    Block("E", "of the deformed body, 9 for each of N; from here on kept in orbit", "kg^0.5 m"),
     Block("slopes", "of the carried coordinates: p rows of n"),
-    Block("bends", "rates of the slopes", "1/s"),
-    written="sweeps.modes", read="sweeps.modes")
+    written="sweeps.modes", read="sweeps.modes, orbit")
 
 NODE_SCRATCH = Blocks(
     "node scratch", "ws", "while a node is visited", node_scratch,
@@ -685,6 +696,7 @@ SECTIONS = (                                                    # of each array 
     Section("angle runs", "plan", ANGLE_RUN.meaning, ANGLE_RUN, "ANGLES", "N_ANGLES"),
     Section("quaternions", "plan", QUATERNION.meaning, QUATERNION, "QUATERNIONS", "N_QUATERNIONS"),
     Section("time tables", "plan", TIME_TABLE.meaning, TIME_TABLE, "TABLES", "N_TABLES"),
+    Section("pulls", "plan", PULL.meaning, PULL, "PULLS", "N_PULLS"),
     Section("holds", "plan", HOLD.meaning, HOLD, "HOLDS", "N_HOLDS"),
     Section("free motions", "plan", FREE_MOTION.meaning, FREE_MOTION, "FREES", "N_FREES"),
     Section("flexible", "plan", FLEXIBLE.meaning, FLEXIBLE),
@@ -703,7 +715,7 @@ SECTIONS = (                                                    # of each array 
     Section("wheels", "pars", WHEEL_PARAMETERS.meaning, WHEEL_PARAMETERS, "PAR_WHEELS"),
     Section("wrenches", "pars", WRENCH_PARAMETERS.meaning, WRENCH_PARAMETERS, "PAR_WRENCHES"),
     Section("ports", "pars", PORT_PARAMETERS.meaning, PORT_PARAMETERS, "PAR_PORTS"),
-    Section("locked inertias", "pars", LOCKED_PARAMETERS.meaning, LOCKED_PARAMETERS, "PAR_LOCKED"),
+    Section("pulls", "pars", PULL_PARAMETERS.meaning, PULL_PARAMETERS, "PAR_PULLS"),
     Section("loops", "pars", LOOP_PARAMETERS.meaning, LOOP_PARAMETERS, "PAR_LOOPS"),
     Section("free motions", "pars", FREE_PARAMETERS.meaning, FREE_PARAMETERS, "PAR_FREES"),
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
@@ -723,6 +735,7 @@ SECTIONS = (                                                    # of each array 
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
     Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),
+    Section("mean", "ws", "in orbit: acceleration of the mass center, less gravity there", None, "WS_MEAN", unit="m/s^2"),
     Section("slots", "ws", "applied wrenches of bodies that have any, about their origins, in inertial axes", None, "WS_SLOTS",
             "N_SLOTS", unit="N m, N"),
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),

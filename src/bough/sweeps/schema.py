@@ -318,14 +318,14 @@ def node_record(n):
 
 @register_jitable(forceinline=True)
 def flexible_scratch(n, p):
-    """In ws: E, W with h', x, rates, slopes, bends."""
+    """In ws: W with h', x, rates, bends; E, slopes, which are kept in orbit."""
     size = n + p
-    W = rounded(9*size, 4)
-    x = W + 2*rounded(3*size, 4)
+    x = 2*rounded(3*size, 4)
     rates = x + rounded(size, 4)
-    slopes = rates + rounded(size, 4)
-    bends = slopes + p*rounded(n, 4)
-    return 0, W, x, rates, slopes, bends, bends + p*rounded(n, 4)
+    bends = rates + rounded(size, 4)
+    E = bends + p*rounded(n, 4)
+    slopes = E + rounded(9*size, 4)
+    return 0, x, rates, bends, E, slopes, slopes + p*rounded(n, 4)
 
 
 @register_jitable(forceinline=True)

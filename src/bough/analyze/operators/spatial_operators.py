@@ -28,7 +28,6 @@ from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.errors import StateError
-from bough.kernels.hinges import FREE
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
@@ -276,9 +275,10 @@ class Operators:
     def _with_the_orbit(self, tau: Floats) -> Floats:
         """The acceleration of the mass center by forces along free joints: it belongs to the orbit, and q counts from there."""
         shared, tables = np.zeros(self.model.nv), self.model.tables
-        for hinge in tables.parts.hinges:
-            if hinge.kind == FREE:
-                shared[hinge.v:hinge.v + 3] = tau[hinge.v:hinge.v + 3]/tables.pars[0, f.TOTAL_MASS]
+        for body in self.model.system.bodies.values():
+            if body.parent is None:
+                v = self.model.places[body.name][1]
+                shared[v:v + 3] = tau[v:v + 3]/tables.pars[0, f.TOTAL_MASS]
         return shared[self.free]
 
     # ---- points ----------------------------------------------------------------------------------------------------------
