@@ -28,7 +28,17 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import LEVI_CIVITA, Array, MassPoints, ModalIntegrals, Nodes, Outline, inertia_of, kept
+from bough.flex.integrals import (
+    LEVI_CIVITA,
+    Array,
+    MassPoints,
+    ModalIntegrals,
+    Nodes,
+    Outline,
+    inertia_of,
+    kept,
+    no_spins,
+)
 
 REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 AXES: dict[str, Array] = {
@@ -208,7 +218,7 @@ _PARTS: dict[str, type] = {
 _TEXTS = ("variant", "reduction", "inboard")
 _MATRICES = ("K", "D", "frequencies")
 _NEEDED = ("integrals", "nodes")
-_LATER = ("outline.faces",)  # what the first files did not hold, and may be absent
+_LATER = ("outline.faces", "integrals.spin", "integrals.spin_pairs")  # what the first files did not hold, and may be absent
 
 
 def to_arrays(body: FlexibleBody) -> dict[str, Array]:
@@ -240,11 +250,14 @@ def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
     parts["inboard"] = parts["inboard"] or None
     for name in there:
         known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
-        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
+        values = no_spins(len(arrays["K"])) if name == "integrals" else {}
+        values |= {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
         if name == "nodes":
             values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
             values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]
         parts[name] = _PARTS[name](**values)
+    if "integrals.spin" not in arrays and "points" in there:
+        parts["integrals"] = ModalIntegrals.from_points(parts["points"])
     return FlexibleBody(**parts)
 
 
