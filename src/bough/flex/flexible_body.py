@@ -30,6 +30,7 @@ from bough.errors import DescriptionError
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import (
     LEVI_CIVITA,
+    ROUNDING,
     Array,
     MassPoints,
     ModalIntegrals,
@@ -387,9 +388,6 @@ def _length(value: Any) -> int:
 
 
 # ---- carried ---------------------------------------------------------------------------------------------------------------
-NEGLIGIBLE = 1e-4  # of the largest field
-
-
 @dataclass(frozen=True)
 class Carried:
     """p fields, and the sums over the mass of all n + p shapes: modes first, then fields."""
@@ -449,12 +447,12 @@ def _fields(body: FlexibleBody, square: Array) -> tuple[Array, Array, Array]:
     n = body.n_modes
     gram = np.block([[i.m, i.s0[None]], [i.s0[:, None], square]])  # sum m (1, c) (1, c)^T
     values, vectors = np.linalg.eigh(gram)
-    kept = values > 1e-9 * values[-1]
+    kept = values > ROUNDING * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])  # gram^-1/2: (4, rank)
     wanted = np.concatenate([geometric.acceleration[:, None], geometric.gradient], axis=1)  # [i, (1, c)] = sum m (1, c) G^i
     scaled = np.einsum("bk,ibrs->ikrs", root, wanted).reshape(-1, n * n)
     left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
-    some = sizes > NEGLIGIBLE * sizes[0] if sizes[0] > 0 else np.zeros(len(sizes), dtype=bool)
+    some = sizes > ROUNDING * sizes[0]
     shape = np.einsum("bk,ika->aib", root, left.reshape(3, -1, left.shape[1])[:, :, some])  # of (1, c)
     G = (sizes[some, None] * right[some]).reshape(-1, n, n)
     return shape[:, :, 0], shape[:, :, 1:], (G + np.swapaxes(G, 1, 2)) / 2
