@@ -6,6 +6,7 @@ from scipy.linalg import logm
 
 from bough.flex import beam
 from bough.flex.beams import beam_grid, second_order_displacements, sections
+from bough.flex.solids import box, solid_model
 from tests.support.rods import integrate_rod
 
 FLAP = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}  # Wright et al. 1982, hub radius zero
@@ -111,3 +112,14 @@ def test_free_free_beam_stiffens_as_the_clamped_one():
 
 def test_stiffening_can_be_left_out():
     assert beam(1.0, EI=1.0, mass_per_length=1.0, modes=2, geometric_stiffness=False).geometric is None
+
+
+def test_every_field_of_the_mass_is_kept():
+    """The fields that modes carry along have all moments of the mass, K^i and K^im, each to rounding of its own size: of a plate,
+    K^yz is 1e-4 of the largest, and was 51 % off while fields of this size were left out."""
+    words = {"E": 1e9, "nu": 0.3, "density": 1000.0, "inboard": "root", "attach": {"root": ("x", 0.0), "tip": ("x", 1.0)}}
+    plate = solid_model(box((1.0, 0.2, 0.01), (8, 2, 1)), **words).reduce("cantilever", modes=10)
+    sums, n = plate.carried, plate.n_modes
+    for shapes, expected in ((sums.t[n:], plate.geometric.acceleration), (sums.E[n:], plate.geometric.gradient)):
+        found = np.tensordot(shapes, sums.G, (0, 0))
+        assert (np.abs(found - expected).max(axis=(-2, -1)) < 1e-9 * np.abs(expected).max(axis=(-2, -1))).all()

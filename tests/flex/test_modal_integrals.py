@@ -1,10 +1,13 @@
 """The modal integrals equal the sum over points, term by term and to rounding."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bough.errors import DescriptionError
-from bough.flex.integrals import MassPoints, ModalIntegrals
+from bough.flex import FlexibleBody, beam
+from bough.flex.integrals import MassPoints, ModalIntegrals, tilde
 from tests.support.point_oracle import random_points, required_forces
 
 ROUNDING = 1e-12
@@ -51,12 +54,50 @@ def test_forces_follow_from_the_kinetic_energy():
     assert power == pytest.approx((energy(step) - energy(-step)) / (2 * step), rel=1e-8)
 
 
-def test_mass_matrix_is_symmetric_and_positive():
-    rng = np.random.default_rng(3)
-    integrals = ModalIntegrals.from_points(random_points(rng, count=12))
-    matrix = integrals.mass_matrix(0.1 * rng.normal(size=4))
-    assert np.allclose(matrix, matrix.T, atol=1e-12 * np.abs(matrix).max())
+def slim(points):
+    """The same points with inertia about one axis each, as sections of a slender beam have it: no masses have such a one."""
+    root = points.inertia[:, 0]
+    return replace(points, inertia=np.einsum("Ni,Nj->Nij", root, root))
+
+
+def squares(points, eta):
+    """M as a sum of squares over the points: of velocities, and of rates R^T (w + J theta') in the points' own axes, R and J cut at
+    first order but for the mean of what is of second."""
+    eye, shape = np.eye(3), points.phi + np.cross(points.psi, points.offset[:, :, None], axis=1)
+    place, theta = points.position + points.offset + shape @ eta, tilde(points.psi @ eta)
+    velocity = np.concatenate([shape, -tilde(place), np.broadcast_to(eye, theta.shape)], axis=2)
+    first = np.concatenate([points.psi, eye - theta], axis=2)
+    second = np.concatenate([-theta @ points.psi / 2, theta @ theta / 2], axis=2)
+    mean = np.linalg.pinv(points.inertia.sum(axis=0), rcond=1e-10) @ np.einsum("Nij,Njr->ir", points.inertia, second)
+    rate = np.concatenate([first + mean, np.zeros((len(first), 3, 3))], axis=2)
+    matrix = np.einsum("N,Nir,Nis->rs", points.mass, velocity, velocity)
+    return matrix + np.einsum("Nir,Nij,Njs->rs", rate, points.inertia, rate)
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("kind", [replace, slim])
+@pytest.mark.parametrize("seed", range(5))
+def test_mass_matrix_is_a_sum_of_squares(seed, kind, size):
+    """So it is positive, however far the body is bent."""
+    rng = np.random.default_rng(seed)
+    points, eta = kind(random_points(rng, count=12)), size * rng.normal(size=4)
+    matrix, expected = ModalIntegrals.from_points(points).mass_matrix(eta), squares(points, eta)
+    assert np.allclose(matrix, expected, rtol=0, atol=ROUNDING * np.abs(expected).max())
     assert np.linalg.eigvalsh(matrix)[0] > 0
+
+
+def test_order_of_each_block_where_points_turn():
+    """Against whole rotations the modal block errs at first order in eta, the coupling at second, the inertia at third."""
+    rng = np.random.default_rng(4)
+    points, eta = random_points(rng), rng.normal(size=4)
+    integrals = ModalIntegrals.from_points(points)
+
+    def missed(size):
+        columns = [required_forces(points, size * eta, np.zeros(4), a[:4], np.zeros(3), a[4:7], a[7:]) for a in np.eye(10)]
+        error = np.abs(integrals.mass_matrix(size * eta) - np.stack(columns, axis=1))
+        return np.array([error[:4, :4].max(), error[4:7, :4].max(), error[4:7, 4:7].max()])
+
+    assert np.log2(missed(2e-3) / missed(1e-3)) == pytest.approx([1.0, 2.0, 3.0], abs=0.02)
 
 
 def test_ruthless_linearization_differs_by_first_order():
@@ -105,3 +146,10 @@ def test_unknown_variant_is_named():
     integrals = ModalIntegrals.from_points(random_points(np.random.default_rng(1)))
     with pytest.raises(DescriptionError, match="variant is 'linear'; give one of 'full', 'zeroth_order'"):
         integrals.mass_matrix(np.zeros(4), variant="linear")
+
+
+def test_a_file_of_before_there_were_spins_gets_them_from_its_points():
+    body = beam(2.0, EI=3.0, GJ=2.0, mass_per_length=1.0, polar_inertia=0.1, modes=4)
+    assert len(body.integrals.spin) == 1
+    first = {name: values for name, values in body.to_arrays().items() if not name.startswith("integrals.spin")}
+    assert FlexibleBody.from_arrays(first) == body

@@ -12,6 +12,7 @@ from hypothesis import given
 
 import bough
 from bough.analyze.equations_of_motion import forward
+from bough.flex.integrals import no_spins
 from tests.support.compare import EPS, assert_same, solved_scale, solving
 from tests.support.effort import examples
 from tests.support.flexible_trees import (
@@ -225,7 +226,7 @@ def without_modes(body):
     """A flexible body with no modes at all."""
     nodes, none = body.nodes, np.zeros((len(body.nodes), 3, 0))
     i, n = body.integrals, 0
-    integrals = replace(i, t=i.t[:n], I1=i.I1[:n], I2=i.I2[:n, :n], h=i.h[:n], k=i.k[:n, :n], Mff=i.Mff[:n, :n])
+    integrals = replace(i, t=i.t[:n], I1=i.I1[:n], I2=i.I2[:n, :n], h=i.h[:n], k=i.k[:n, :n], Mff=i.Mff[:n, :n], **no_spins(n))
     return replace(
         body, integrals=integrals, nodes=replace(nodes, phi=none, psi=none), K=body.K[:n, :n], D=body.D[:n, :n], geometric=None,
         frequencies=body.frequencies[:n], points=None, outline=None, recipe=None,

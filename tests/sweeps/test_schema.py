@@ -142,21 +142,23 @@ def test_a_record_without_a_variant_needs_no_values():
 
 
 # ---- blocks of flexible bodies ----------------------------------------------------------------------------------------
-COUNTS = [(n, p, pairs, turns, diagonal) for n in (1, 2, 5, 8) for p in (0, 1, 3) for pairs in (0, 1)
-          for turns in range(pairs + 1) for diagonal in (0, 1)]
+COUNTS = [(n, p, pairs, turns, diagonal, spins) for n in (1, 2, 5, 8) for p in (0, 1, 3) for pairs in (0, 1)
+          for turns in range(pairs + 1) for diagonal in (0, 1) for spins in (0, 1, 3)[:2*pairs + 1]]
 
 
-@pytest.mark.parametrize(("n", "p", "pairs", "turns", "diagonal"), COUNTS)
-def test_flexible_parameters(n, p, pairs, turns, diagonal):
+@pytest.mark.parametrize("counts", COUNTS)
+def test_flexible_parameters(counts):
     """Rows by rows, each padded to four, as the sweeps take them."""
+    n, p, pairs, turns, diagonal, spins = counts
     N = n + p
     shapes = {"mass": (N, n), "inboard_place": (1, 3), "inboard_shapes": (1, 6*n), "elastic": (1, 3*n if diagonal else n + 2*n*n),
-              "E": (1, 9*N), "t": (1, 3*N), "E_slopes": (N*pairs, 9*N), "rate_slopes": (N*(pairs + turns), 3*N), "G": (n*p, n)}
-    places = r.FLEXIBLE_PARAMETERS.places(n, p, pairs, turns, diagonal)
+              "E": (1, 9*N), "t": (1, 3*N), "E_slopes": (N*pairs, 9*N), "rate_slopes": (N*(pairs + turns), 3*N), "G": (n*p, n),
+              "spin_masses": (spins, n), "spin_moments": (spins, 3*n), "spin_slopes": (n*spins, n), "spin_turns": (n*spins, 3*n)}
+    places = r.FLEXIBLE_PARAMETERS.places(*counts)
     assert {name: size for name, (_, size) in places.items()} == {name: rows*padded(m) for name, (rows, m) in shapes.items()}
     given = {name: np.random.default_rng(1).normal(size=shape) for name, shape in shapes.items()}
-    packed = r.FLEXIBLE_PARAMETERS.pack(n, p, pairs, turns, diagonal, **given)
-    for name, view in r.FLEXIBLE_PARAMETERS.view(packed, 0, n, p, pairs, turns, diagonal).items():
+    packed = r.FLEXIBLE_PARAMETERS.pack(*counts, **given)
+    for name, view in r.FLEXIBLE_PARAMETERS.view(packed, 0, *counts).items():
         rows, m = shapes[name]
         np.testing.assert_array_equal(view.reshape(rows, padded(m))[:, :m], given[name])
 

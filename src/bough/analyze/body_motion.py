@@ -82,6 +82,14 @@ def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> No
     found.slide[:, k] = speed @ sums.t
     found.spin[:, k] = np.einsum("br,bri->bi", speed, axial(E))
     found.modal[:, k] = np.einsum("br,rs,bs->b", speed, sums.mass, speed)/2
+    if flexible.variant == "full":
+        spins, momenta = flexible.integrals.spin_rows(eta)                              # of points that turn
+        n = body.n_modes
+        (own, mixed), (Q, g) = ((each[..., :n] @ rate[..., None] for each in (spins, momenta)),
+                                (each[..., n:n + 3] for each in (spins, momenta)))
+        found.inertia[:, k] += np.einsum("bai,baj->bij", g, Q) + np.einsum("bai,baj->bij", Q, g + Q)
+        found.spin[:, k] += (own*(g + Q) + mixed*Q).sum(axis=1)
+        found.modal[:, k] += (own*(mixed + own/2)).sum(axis=(1, 2))
     found.strain[:, k] = np.einsum("br,rs,bs->b", strained, flexible.K, strained)/2
 
 

@@ -171,7 +171,7 @@ class FlexibleRows:
             hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.rooms[k],
             node_room=lay.scratch, has_pairs=form.pairs,
             has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
-            carried=body.carried.count, columns=lay.fronts.columns(k))
+            carried=body.carried.count, spins=form.spins, columns=lay.fronts.columns(k))
 
 
 def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: FrontRows) -> Rows:

@@ -21,13 +21,18 @@ class ModalForm:
     curves: bool            # nodes move along curves
     inboard_moves: bool
     diagonal: bool          # stiffness and damping
+    spins: int              # mean rates of points that turn
 
 
 def modal_form(body: FlexibleBody) -> ModalForm:
     full, k = body.variant == "full", axial(body.carried.slope)
     turns = full and not np.allclose(k, -k.transpose(1, 0, 2), rtol=0.0, atol=1e-14*np.abs(k).max(initial=0.0))
     diagonal = not any((matrix - np.diag(np.diag(matrix))).any() for matrix in (body.K, body.D))
-    return ModalForm(full, turns, full and body.stiffening, inboard_shapes(body)[1], diagonal)
+    return ModalForm(full, turns, full and body.stiffening, inboard_shapes(body)[1], diagonal, spin_count(body))
+
+
+def spin_count(body: FlexibleBody) -> int:
+    return len(body.integrals.spin) if body.variant == "full" else 0
 
 
 def modal_record_size(body: FlexibleBody, columns: int) -> int:
@@ -41,7 +46,7 @@ def node_record_size(body: FlexibleBody) -> int:
 
 def scratch_sizes(body: FlexibleBody) -> tuple[int, int, int]:
     """What a visit of the body needs to work in, from where on it is kept in orbit; what one of its nodes needs."""
-    counts = body.n_modes, body.carried.count
+    counts = body.n_modes, body.carried.count, spin_count(body)
     return r.FLEXIBLE_SCRATCH.size(*counts), r.FLEXIBLE_SCRATCH.places(*counts)["E"][0], r.NODE_SCRATCH.size(body.n_modes)
 
 
@@ -49,16 +54,19 @@ def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray[np.float
     n, sums, k = body.n_modes, body.carried, axial(body.carried.slope)
     size = n + sums.count
     by_rate = np.stack([k - k.transpose(1, 0, 2), k], axis=1)[:, :form.pairs + form.turns]         # (N, 0 to 2, N, 3)
+    spin, pairs = body.integrals.spin[:form.spins], body.integrals.spin_pairs[:form.spins].transpose(1, 0, 2, 3)
     matrices = [np.diag(body.K), np.diag(body.D)] if form.diagonal else [body.K.ravel(), body.D.ravel()]
     return r.FLEXIBLE_PARAMETERS.pack(
-        n, sums.count, form.pairs, form.turns, form.diagonal,
+        n, sums.count, form.pairs, form.turns, form.diagonal, form.spins,
         mass=sums.mass[:, :n],
         inboard_place=inboard_place(body), inboard_shapes=inboard_shapes(body)[0].ravel(),
         elastic=np.concatenate([-(body.K @ rest), *matrices]),
         E=sums.E.ravel(), t=sums.t.ravel(),
         E_slopes=sums.slope.reshape(size, 9*size)[:size*form.pairs],
         rate_slopes=by_rate.reshape(size*(form.pairs + form.turns), 3*size),
-        G=sums.G.transpose(1, 0, 2).reshape(n*sums.count, n))
+        G=sums.G.transpose(1, 0, 2).reshape(n*sums.count, n),
+        spin_masses=spin[..., 0], spin_moments=spin[..., 1:].reshape(form.spins, 3*n),
+        spin_slopes=pairs[..., 0].reshape(n*form.spins, n), spin_turns=pairs[..., 1:].reshape(n*form.spins, 3*n))
 
 
 def axial(E: NDArray[np.float64]) -> NDArray[np.float64]:

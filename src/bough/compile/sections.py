@@ -357,13 +357,14 @@ def hinge_lines(arrays: Arrays, k: int) -> Iterator[str]:
 def flexible_lines(arrays: Arrays, j: int) -> Iterator[str]:
     at = arrays.places["plan"]["flexible"].start + r.FLEXIBLE.size*j
     row = {name: int(value) for name, value in r.FLEXIBLE.view(arrays.plan, at).items()}
-    n, p = row["modes"], row["carried"]
+    n, p, spins = row["modes"], row["carried"], row["spins"]
     yield f"flexible {j}: body '{arrays.hinges[row['hinge']].joint}', {n} modes, {p} carried fields"
     yield from record_lines(arrays, r.FLEXIBLE, at)
-    yield from block_lines(arrays, r.FLEXIBLE_PARAMETERS, row["par"], n, p, row["has_pairs"], row["has_turns"], row["diagonal"])
+    form = row["has_pairs"], row["has_turns"], row["diagonal"], spins
+    yield from block_lines(arrays, r.FLEXIBLE_PARAMETERS, row["par"], n, p, *form)
     yield from record_lines(arrays, r.MODAL_RECORD, row["ws"])
     yield from block_lines(arrays, r.MODAL_BLOCKS, row["ws"] + f.MODAL_ROWS, n, p, row["columns"])
-    yield from block_lines(arrays, r.FLEXIBLE_SCRATCH, row["room"], n, p)
+    yield from block_lines(arrays, r.FLEXIBLE_SCRATCH, row["room"], n, p, spins)
 
 
 def element_lines(arrays: Arrays, j: int) -> Iterator[str]:

@@ -28,7 +28,18 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import LEVI_CIVITA, Array, MassPoints, ModalIntegrals, Nodes, Outline, inertia_of, kept
+from bough.flex.integrals import (
+    LEVI_CIVITA,
+    ROUNDING,
+    Array,
+    MassPoints,
+    ModalIntegrals,
+    Nodes,
+    Outline,
+    inertia_of,
+    kept,
+    no_spins,
+)
 
 REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 AXES: dict[str, Array] = {
@@ -208,7 +219,7 @@ _PARTS: dict[str, type] = {
 _TEXTS = ("variant", "reduction", "inboard")
 _MATRICES = ("K", "D", "frequencies")
 _NEEDED = ("integrals", "nodes")
-_LATER = ("outline.faces",)  # what the first files did not hold, and may be absent
+_LATER = ("outline.faces", "integrals.spin", "integrals.spin_pairs")  # what the first files did not hold, and may be absent
 
 
 def to_arrays(body: FlexibleBody) -> dict[str, Array]:
@@ -240,11 +251,14 @@ def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
     parts["inboard"] = parts["inboard"] or None
     for name in there:
         known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
-        values = {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
+        values = no_spins(len(arrays["K"])) if name == "integrals" else {}
+        values |= {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
         if name == "nodes":
             values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
             values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]
         parts[name] = _PARTS[name](**values)
+    if "integrals.spin" not in arrays and "points" in there:
+        parts["integrals"] = ModalIntegrals.from_points(parts["points"])
     return FlexibleBody(**parts)
 
 
@@ -374,9 +388,6 @@ def _length(value: Any) -> int:
 
 
 # ---- carried ---------------------------------------------------------------------------------------------------------------
-NEGLIGIBLE = 1e-4  # of the largest field
-
-
 @dataclass(frozen=True)
 class Carried:
     """p fields, and the sums over the mass of all n + p shapes: modes first, then fields."""
@@ -436,12 +447,12 @@ def _fields(body: FlexibleBody, square: Array) -> tuple[Array, Array, Array]:
     n = body.n_modes
     gram = np.block([[i.m, i.s0[None]], [i.s0[:, None], square]])  # sum m (1, c) (1, c)^T
     values, vectors = np.linalg.eigh(gram)
-    kept = values > 1e-9 * values[-1]
+    kept = values > ROUNDING * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])  # gram^-1/2: (4, rank)
     wanted = np.concatenate([geometric.acceleration[:, None], geometric.gradient], axis=1)  # [i, (1, c)] = sum m (1, c) G^i
     scaled = np.einsum("bk,ibrs->ikrs", root, wanted).reshape(-1, n * n)
     left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
-    some = sizes > NEGLIGIBLE * sizes[0] if sizes[0] > 0 else np.zeros(len(sizes), dtype=bool)
+    some = sizes > ROUNDING * sizes[0]
     shape = np.einsum("bk,ika->aib", root, left.reshape(3, -1, left.shape[1])[:, :, some])  # of (1, c)
     G = (sizes[some, None] * right[some]).reshape(-1, n, n)
     return shape[:, :, 0], shape[:, :, 1:], (G + np.swapaxes(G, 1, 2)) / 2

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from bough.errors import DescriptionError, nearest
 
 Array = NDArray[Any]
+ROUNDING = 1e-12  # of the largest: what is below is taken for zero
 LEVI_CIVITA: Array = np.zeros((3, 3, 3))
 LEVI_CIVITA[[0, 1, 2], [1, 2, 0], [2, 0, 1]] = 1.0
 LEVI_CIVITA[[0, 2, 1], [2, 1, 0], [1, 0, 2]] = -1.0
@@ -131,6 +132,10 @@ class ModalIntegrals:
 
     Inertia I = I0 + I1_r eta_r + I2_rs eta_r eta_s, moment s = s0 + t_r eta_r, coupling h_r + k_sr eta_s, modal mass Mff: kinetic
     energy to second order in the deformation. Forces follow from this energy, so that it and the momenta are kept exactly.
+
+    Points that turn have the rate R^T (w + J theta') in their own axes. Its part of second order, (theta~ theta~ w - theta x
+    theta')/2, is taken by its mean: p spins, sum_a n_a (Q_a.w + S_ar eta_r') with sum n_a.Jc n_b = delta_ab. The energy of this
+    rate, with its products of third and fourth order, is a sum of squares: M stays positive, however far the body is bent.
     """
 
     m: Array  # () mass
@@ -142,6 +147,8 @@ class ModalIntegrals:
     h: Array  # (n, 3) sum m c x phi_r + Jc psi_r
     k: Array  # (n, n, 3) [s, r]: sum m phi_s x phi_r + psi_s x Jc psi_r - Jc (psi_s x psi_r)/2
     Mff: Array  # (n, n) sum m phi_r.phi_s + psi_r.Jc psi_s
+    spin: Array  # (p, n, 4) momenta: n_a.sum Jc psi_r for eta_r', and sum psi_r x Jc n_a for w eta_r
+    spin_pairs: Array  # (p, n, n, 4) [s, r]: -n_a.sum Jc (psi_s x psi_r)/2 in S_ar eta_r', sym sum psi_s~ psi_r~ Jc n_a in 2 Q_a
 
     @staticmethod
     def from_points(points: MassPoints) -> ModalIntegrals:
@@ -180,7 +187,8 @@ class ModalIntegrals:
         matrix[n : n + 3, n + 3 :] = first
         matrix[n + 3 :, n : n + 3] = -first
         matrix[n + 3 :, n + 3 :] = self.m * np.eye(3)
-        return matrix
+        rate, momentum = self.spin_rows(x)
+        return np.asarray(matrix + momentum.T @ rate + rate.T @ (momentum + rate))
 
     def bias(self, eta: Any, etadot: Any, omega: Any, *, variant: str = "full") -> Array:
         """The (n+6) forces [modal, moment, force] that velocities alone ask for; no stiffness and no damping."""
@@ -194,6 +202,8 @@ class ModalIntegrals:
             moment = moment + np.einsum("r,rij,j->i", rate, slope, w) + np.cross(w, rate @ self.coupling(x))
             moment = moment + np.einsum("r,s,sri->i", rate, rate, self.k)
             force = force + 2.0 * np.cross(w, rate @ self.t)
+            added = self._spin_bias(x, rate, w)
+            modal, moment = modal + added[0], moment + added[1]
         return np.concatenate([modal, moment, force])
 
     def inertia(self, eta: Array) -> Array:
@@ -203,6 +213,28 @@ class ModalIntegrals:
     def coupling(self, eta: Array) -> Array:
         """The angular momentum that each modal rate makes (n, 3)."""
         return np.asarray(self.h + np.tensordot(eta, self.k, 1))
+
+    def spin_rows(self, eta: Array) -> tuple[Array, Array]:
+        """The rates of the spins, and their momenta but for these, per [eta', w, v] (..., p, n+6) at eta (..., n)."""
+        slope = np.einsum("...s,asrk->...ark", eta, self.spin_pairs)
+        own = np.broadcast_to(self.spin, slope.shape)
+        turned = (np.einsum("...r,...ark->...ak", factor * eta, each[..., 1:]) for factor, each in ((0.5, slope), (1.0, own)))
+        rate, momentum = (
+            np.concatenate([each[..., 0], turn, 0.0 * turn], axis=-1) for each, turn in zip((slope, own), turned, strict=True)
+        )
+        return rate, momentum
+
+    def _spin_bias(self, eta: Array, etadot: Array, w: Array) -> tuple[Array, Array]:
+        """The share of the spins in the bias: modal forces, moment."""
+        n, (rate, momentum) = self.n_modes, self.spin_rows(eta)
+        S, Q, m, g = rate[:, :n], rate[:, n : n + 3], momentum[:, :n], momentum[:, n : n + 3]
+        q, bend = np.einsum("s,asri->ari", eta, self.spin_pairs[..., 1:]), np.einsum("s,asr->ar", etadot, self.spin_pairs[..., 0])
+        Q_rate, g_rate = np.einsum("r,ari->ai", etadot, q), np.einsum("r,ari->ai", etadot, self.spin[..., 1:])
+        sigma, change = S @ etadot + Q @ w, Q_rate @ w  # S' eta' = 0
+        total, force = sigma + m @ etadot + g @ w, change + g_rate @ w
+        modal = force @ S + change @ m + total @ (2.0 * bend - q @ w) - sigma @ (self.spin[..., 1:] @ w)
+        moment = sigma @ g_rate + change @ g + total @ Q_rate + force @ Q + np.cross(w, sigma @ g + total @ Q)
+        return modal, moment
 
 
 def kept(variant: str) -> bool:
@@ -227,9 +259,8 @@ def sum_points(points: MassPoints) -> ModalIntegrals:
 
     parts = _translations(product, points.position + points.offset, phi)
     if points.inertia.any():
-        parts = {name: value + parts[name] for name, value in _rotations(points.inertia, psi).items()} | {
-            name: parts[name] for name in ("m", "s0", "t")
-        }
+        parts |= {name: parts[name] + value for name, value in _rotations(points.inertia, psi).items()}
+        parts |= _spins(points.inertia, psi)
     return ModalIntegrals(**parts)
 
 
@@ -257,6 +288,7 @@ def _translations(product: Product, center: Array, phi: Array) -> dict[str, Arra
         "h": axial(center_phi),
         "k": axial(phi_phi),
         "Mff": np.einsum("rsii->rs", phi_phi),
+        **no_spins(phi.shape[1]),
     }
 
 
@@ -274,6 +306,25 @@ def _rotations(inertia: Array, psi: Array) -> dict[str, Array]:
         "k": axial(np.einsum("Nsi,Nrj->srij", psi, momentum)) - turned / 2.0,
         "Mff": np.einsum("Nri,Nsi->rs", psi, momentum),
     }
+
+
+def _spins(inertia: Array, psi: Array) -> dict[str, Array]:
+    """The mean turning of second order of the points' own inertias, along as many axes as these have together."""
+    values, vectors = np.linalg.eigh(inertia.sum(axis=0))
+    some = values > ROUNDING * values[-1]
+    held = np.einsum("Nij,ja->Nai", inertia, vectors[:, some] / np.sqrt(values[some]))  # Jc n_a
+    carried = np.cross(psi[:, None], held[:, :, None])  # psi_r x Jc n_a (N, p, n, 3)
+    pairs = np.einsum("Nsij,Narj->asri", tilde(psi), carried)
+    crossed = -np.einsum("Nsi,Nari->asr", psi, carried) / 2.0  # n_a.Jc (psi_s x psi_r) = psi_s.(psi_r x Jc n_a)
+    both = np.concatenate([crossed[..., None], (pairs + np.swapaxes(pairs, 1, 2)) / 2.0], axis=-1)
+    own = np.concatenate([np.einsum("Nai,Nri->ar", held, psi)[..., None], carried.sum(axis=0)], axis=-1)
+    acting = np.array([each.any() for each in both], dtype=bool)
+    return {"spin": own[acting], "spin_pairs": both[acting]}
+
+
+def no_spins(n: int) -> dict[str, Array]:
+    """Of n modes whose points do not turn."""
+    return {"spin": np.zeros((0, n, 4)), "spin_pairs": np.zeros((0, n, n, 4))}
 
 
 def _symmetric(matrices: Array) -> Array:

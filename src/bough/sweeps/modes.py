@@ -22,8 +22,8 @@ E_r. Displacements of second order are fields that the modes carry along, with c
 geometric stiffening, by spin and by forces between bodies [B 10].
 """
 
-from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, isotropic, rate_bias, rotate, rotate_spatial, sym_times,
-                                   symmetric_part, trace_less, transpose, turn_and_rates, unrotate, unrotate_spatial)
+from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, isotropic, rate_bias, rotate, rotate_spatial, sym_outer,
+                                   sym_times, symmetric_part, trace_less, transpose, turn_and_rates, unrotate, unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, read,
@@ -71,30 +71,48 @@ def counts(plan, flex):
 @leaf
 def deformed_blocks(plan, flex):
     """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
-    W = read(plan, flex + f.FLEX_ROOM)
-    _, x, rates, bends, E, slopes, _ = flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED))
-    return W + E, W, W + x, W + rates, W + slopes, W + bends
+    at, (_, x, rates, bends, _, _, _, _, E, slopes, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
+    return at + E, at, at + x, at + rates, at + slopes, at + bends
+
+
+@leaf
+def scratch_blocks(plan, flex):
+    return flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.SPINS))
+
+
+@leaf
+def spin_blocks(plan, flex):
+    """Of the spins, in the room of a visit: masses, slopes, rates of these, turns."""
+    at, (_, _, _, _, masses, slopes, bends, turns, _, _, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
+    return at + masses, at + slopes, at + bends, at + turns
 
 
 @leaf
 def parameter_blocks(plan, flex):
     """Where blocks of a flexible body start from FLEX_PAR on in pars: see `FLEXIBLE_PARAMETERS` in `sweeps.records`."""
     return flexible_parameters(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.HAS_PAIRS),
-                               read(plan, flex + f.HAS_TURNS), read(plan, flex + f.DIAGONAL))
+                               read(plan, flex + f.HAS_TURNS), read(plan, flex + f.DIAGONAL), read(plan, flex + f.SPINS))
 
 
 @leaf
 def body_parameters(plan, flex):
     """In pars: modal mass; place and shapes of the inboard node; forces at eta = 0 with stiffness and damping."""
-    at, (mass, place, shapes, elastic, _, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
+    at, (mass, place, shapes, elastic, _, _, _, _, _, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
     return at + mass, at + place, at + shapes, at + elastic
 
 
 @leaf
 def integral_parameters(plan, flex):
     """In pars: E and t at eta = 0, what coordinates add to E, what rates add to W and h', what modes add to carried slopes."""
-    at, (_, _, _, _, E, t, E_slopes, rate_slopes, G, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
+    at, (_, _, _, _, E, t, E_slopes, rate_slopes, G, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
     return at + E, at + t, at + E_slopes, at + rate_slopes, at + G
+
+
+@leaf
+def spin_parameters(plan, flex):
+    """In pars, of the spins: masses, moments, slopes, turns."""
+    at, (_, _, _, _, _, _, _, _, _, masses, moments, slopes, turns, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
+    return at + masses, at + moments, at + slopes, at + turns
 
 
 @leaf
@@ -356,6 +374,8 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
     f_own = add(add(scale(read(pars, b + f.MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
     store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J, (J, h, (n_own, f_own)))
     distribute_carried(lane, plan, ws, row)
+    if read(plan, flex + f.SPINS):
+        turn_points(lane, plan, pars, ws, row, alpha, omega)
 
 
 @leaf
@@ -376,6 +396,52 @@ def distribute_carried(lane, plan, ws, row):
             add_two_rows(lane, ws, mode + first, mixed + slope, S + first, slope, field + first, n - first)
             add_row(lane, ws, mode + at_g, slope, field + at_g, at_z + 1 - at_g)
             accumulate(lane, ws, mode + at_z, mixed*bias)
+
+
+@leaf
+def turn_points(lane, plan, pars, ws, row, alpha, omega):
+    """Points that turn, to second order: the spins, their mean rates S eta' + Q.w, complete the energy to squares [B 9]."""
+    (flex, n), q, v = flex_of(plan, row), read(plan, row + f.Q), read(plan, row + f.V)
+    (at_m, at_g, at_S, at_Q), spins = spin_parameters(plan, flex), read(plan, flex + f.SPINS)
+    masses, slopes, bends, turns = spin_blocks(plan, flex)
+    copy_block(lane, ws, masses, pars, at_m, padded(n)*spins)
+    combine_both(lane, ws, slopes, bends, q, v, n, pars, NOTHING, at_S, padded(n)*spins)
+    combine(lane, ws, turns, q, n, pars, NOTHING, at_Q, padded(3*n)*spins)
+    for a in range(spins):
+        at, wide = padded(n)*a, padded(3*n)*a
+        add_spin(lane, plan, pars, ws, row, (masses + at, slopes + at, bends + at, turns + wide, at_g + wide), alpha, omega)
+
+
+@leaf
+def add_spin(lane, plan, pars, ws, row, places, alpha, omega):
+    """A spin sigma = S eta' + Q.w with the momentum p = sigma + m eta' + g.w goes to rows and body by S and Q (S' eta' = 0):
+
+        D + m S + S m^T + S S     z_r + S_r p' + m_r sigma' + p (2 S_r' - dQ_r.w) - sigma dg_r.w
+        h_r + S_r (g + Q) + m_r Q       J + g Q^T + Q g^T + Q Q^T       (g sigma + Q p)' + w x (g sigma + Q p)
+    """
+    (flex, n), q, v = flex_of(plan, row), read(plan, row + f.Q), read(plan, row + f.V)
+    (rows, length, at_g, at_z), body = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_WS)
+    masses, slopes, bends, turns, moments = places
+    no = zero(lane)
+    o = (no, no, no)
+    Q, Q_rate, g, g_rate, sigma, p = o, o, o, o, no, no
+    for r in range(n):
+        eta, rate, dQ, dg = load(lane, ws, q + r), load(lane, ws, v + r), load3(lane, ws, turns + 3*r), read3(pars, moments + 3*r)
+        Q, Q_rate = add(Q, scale(0.5*eta, dQ)), add(Q_rate, scale(rate, dQ))
+        g, g_rate = add(g, scale(eta, dg)), add(g_rate, scale(rate, dg))
+        sigma, p = sigma + rate*load(lane, ws, slopes + r), p + rate*load(lane, ws, masses + r)
+    sigma, change = sigma + dot(Q, omega), dot(Q, alpha) + dot(Q_rate, omega)
+    p, force, both = p + sigma + dot(g, omega), change + dot(g, alpha) + dot(g_rate, omega), add(g, Q)
+    for r in range(n):
+        m, S, mode, first = load(lane, ws, masses + r), load(lane, ws, slopes + r), rows + length*r, pack_start(lane, r)
+        dQ, dg = load3(lane, ws, turns + 3*r), read3(pars, moments + 3*r)
+        add_two_rows(lane, ws, mode + first, m + S, slopes + first, S, masses + first, n - first)
+        accumulate(lane, ws, mode + at_g, add(scale(S, both), scale(m, Q)))
+        accumulate(lane, ws, mode + at_z, S*force + m*change + p*(2.0*load(lane, ws, bends + r) - dot(dQ, omega))
+                   - sigma*dot(dg, omega))
+    moment = add(add(scale(sigma, g_rate), scale(change, g)), add(scale(p, Q_rate), scale(force, Q)))
+    accumulate(lane, ws, body + f.MODAL_WRENCH, add(moment, cross(omega, add(scale(sigma, g), scale(p, Q)))))
+    accumulate(lane, ws, body + f.MODAL_J, add(sym_outer(g, Q), sym_outer(Q, both)))
 
 
 @leaf

@@ -145,6 +145,7 @@ FLEXIBLE = Record(
     Field("INBOARD_MOVES", "the modes move the inboard node", codes=FLAG),
     Field("DIAGONAL", "stiffness and damping are diagonal", codes=FLAG),
     Field("CARRIED", "p, fields that the modes carry along"),
+    Field("SPINS", "mean rates of second order of points that turn, 0 to 3"),
     Field("FLEX_COLUMNS", "columns of a front that the rows of its modes hold"),
     prefix="FLEX_", written="compile.assemble",
     read="sweeps.modes, modal, fronts, composite, closures, loop_jacobian, calls, orbit")
@@ -467,6 +468,10 @@ FLEXIBLE_PARAMETERS = Blocks(
     Block("E_slopes", "what each of N coordinates adds to E; none if linearized", "1"),
     Block("rate_slopes", "what each of N rates adds to W, and, where points turn, to h'; none if linearized", "1"),
     Block("G", "for each mode what it adds to the slopes of the carried coordinates: p rows of n", "kg^-0.5/m"),
+    Block("spin_masses", "of each spin with the rates of n modes", "1"),
+    Block("spin_moments", "of each spin what n coordinates add to its momentum for w, 3 each", "1"),
+    Block("spin_slopes", "for each mode what it adds to the rate of a spin per modal rate: a row of n for each spin", "kg^-0.5/m"),
+    Block("spin_turns", "the same per w, 3 for each of n modes", "kg^-0.5/m"),
     written="compile.flexible_tables", read="sweeps.modes")
 
 NODE_PARAMETERS = Blocks(
@@ -548,6 +553,10 @@ FLEXIBLE_SCRATCH = Blocks(
     Block("x", "coordinates with the carried ones", "m kg^0.5"),
     Block("rates", "of these", "m kg^0.5/s"),
     Block("bends", "rates of the slopes of the carried coordinates", "1/s"),
+    Block("spin_masses", "of each spin with n modes"),
+    Block("spin_slopes", "its rate for each modal rate"),
+    Block("spin_bends", "rates of these", "1/s"),
+    Block("spin_turns", "what each mode adds to its rate for w, 3 each"),
     Block("E", "of the deformed body, 9 for each of N; from here on kept in orbit", "kg^0.5 m"),
     Block("slopes", "of the carried coordinates: p rows of n"),
     written="sweeps.modes", read="sweeps.modes, orbit")

@@ -267,8 +267,9 @@ def rounded(n, unit):
 
 # ---- flexible bodies ------------------------------------------------------------------------------------------------
 @register_jitable(forceinline=True)
-def flexible_parameters(n, p, pairs, turns, diagonal):
-    """In pars, of a body: mass, inboard_place, inboard_shapes, elastic, E, t, E_slopes, rate_slopes, G."""
+def flexible_parameters(n, p, pairs, turns, diagonal, spins):
+    """In pars, of a body: mass, inboard_place, inboard_shapes, elastic, E, t, E_slopes, rate_slopes, G, of the spins masses,
+    moments, slopes, turns."""
     size, forces = n + p, n + 2*n*n
     if diagonal:
         forces = 3*n
@@ -279,7 +280,12 @@ def flexible_parameters(n, p, pairs, turns, diagonal):
     E_slopes = t + rounded(3*size, 4)
     rate_slopes = E_slopes + pairs*size*rounded(9*size, 4)
     G = rate_slopes + size*rates_length(size, pairs, turns)
-    return 0, place, place + 4, elastic, E, t, E_slopes, rate_slopes, G, G + n*p*rounded(n, 4)
+    masses = G + n*p*rounded(n, 4)
+    moments = masses + spins*rounded(n, 4)
+    slopes = moments + spins*rounded(3*n, 4)
+    turned = slopes + n*spins*rounded(n, 4)
+    return (0, place, place + 4, elastic, E, t, E_slopes, rate_slopes, G, masses, moments, slopes, turned,
+            turned + n*spins*rounded(3*n, 4))
 
 
 @register_jitable(forceinline=True)
@@ -317,15 +323,17 @@ def node_record(n):
 
 
 @register_jitable(forceinline=True)
-def flexible_scratch(n, p):
-    """In ws: W with h', x, rates, bends; E, slopes, which are kept in orbit."""
+def flexible_scratch(n, p, spins):
+    """In ws: W with h', x, rates, bends; masses, slopes, bends, turns of the spins; E, slopes, which are kept in orbit."""
     size = n + p
     x = 2*rounded(3*size, 4)
     rates = x + rounded(size, 4)
     bends = rates + rounded(size, 4)
-    E = bends + p*rounded(n, 4)
+    masses = bends + p*rounded(n, 4)
+    spin = spins*rounded(n, 4)
+    E = masses + 3*spin + spins*rounded(3*n, 4)
     slopes = E + rounded(9*size, 4)
-    return 0, x, rates, bends, E, slopes, slopes + p*rounded(n, 4)
+    return 0, x, rates, bends, masses, masses + spin, masses + 2*spin, masses + 3*spin, E, slopes, slopes + p*rounded(n, 4)
 
 
 @register_jitable(forceinline=True)
