@@ -15,11 +15,11 @@ from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.blocks import load_rows, n_groups, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
-from bough.sweeps.composite import gather_wrench, mass_matrix_sweep
+from bough.sweeps.composite import gather_wrench, gather_mass_matrix
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, derivative
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
-from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_positions, vdot_motion
+from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, scatter_positions, store_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
@@ -193,7 +193,7 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
-        mass_matrix_sweep(lane, plan, pars_of(pars, group), ws)
+        gather_mass_matrix(lane, plan, pars_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
 
 
@@ -217,7 +217,8 @@ def gather_links(lane, plan, pars, tables, ws):
     """The sweeps whose results `links` copies out."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
-    remainder_wrenches(lane, plan, pars, ws)
+    remainder_motion(lane, plan, pars, ws)
+    store_wrenches(lane, plan, pars, ws)
     apply_loads(lane, plan, pars, ws)
 
 
