@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 import bough
+import bough.compile.batch
+import bough.compile.compiled_model
 import bough.files
 import bough.integrate.compiled_steps
 import bough.results.panels
 import bough.results.quantities
 import bough.simulation
+from bough.compile.batch import call
 from tests.support.mechanisms import four_bar
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
@@ -33,6 +36,20 @@ def test_settings_come_from_the_system_and_arguments_win():
     assert adaptive.facts.method == "dopri5"
     assert adaptive.facts.dt is None
     assert bough.simulate(s, method="euler-cromer").facts.dt == 1e-2
+
+
+def test_few_samples_are_evaluated_one_by_one_and_many_in_lanes(monkeypatch):
+    """Nothing of a short run is compiled for four lanes; the numbers are the same, bit for bit."""
+    used: set[int] = set()
+    monkeypatch.setattr(bough.compile.compiled_model, "call", lambda *args: used.add(args[-1].ndim) or call(*args))
+    options = {"until": 0.1, "dt": 1e-2, "record": ["acceleration", "reactions", "energy"]}
+    few = bough.simulate(pendulum(), **options).data
+    assert used == {1}
+    monkeypatch.setattr(bough.compile.batch, "MANY", 5)
+    used.clear()
+    many = bough.simulate(pendulum(), **options).data
+    assert used == {2}
+    assert few.equals(many)
 
 
 @pytest.mark.parametrize(("options", "said"), [

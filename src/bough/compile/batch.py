@@ -4,7 +4,9 @@ From what a person passes to rows that kernels read, checked: lengths, NaN, quat
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict, TypeVar
@@ -30,9 +32,24 @@ _local = threading.local()
 _started: set[str] = set()           # kernels that are compiled, by the ranks of their arguments
 
 
+_chosen: ContextVar[Lanes | None] = ContextVar("lanes", default=None)
+MANY = 4096                          # samples: so many are worth compiling sweeps for four lanes
+
+
 def lanes_for(states: int) -> Lanes:
-    """Four lanes as soon as there are four states."""
-    return FOUR if states >= FOUR.width else ONE
+    """Four lanes as soon as there are four states; or what `evaluating` chose."""
+    return _chosen.get() or (FOUR if states >= FOUR.width else ONE)
+
+
+@contextmanager
+def evaluating(samples: int, runs: int = 1) -> Iterator[None]:
+    """While samples of runs are put through a model: one at a time if they are few, since compiling for four lanes takes seconds
+    and evaluating takes milliseconds; four runs or more went in lanes already."""
+    token = _chosen.set(FOUR if runs >= FOUR.width or samples >= MANY else ONE)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
 
 
 def workspace(tables: Tables, lanes: Lanes, extra: int = 0) -> np.ndarray:

@@ -293,6 +293,19 @@ def shift_wrench(r, F):
 
 
 @leaf
+def euler(J, alpha, omega):
+    """J alpha + omega x J omega."""
+    return add(sym_times(J, alpha), cross(omega, sym_times(J, omega)))
+
+
+@leaf
+def newton_euler(m, h, turning, omega, A):
+    """The wrench that the motion of a body demands, of its mass m, first moment h and `turning`, see euler [S 52]."""
+    alpha, a = A
+    return add(turning, cross(h, a)), add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
+
+
+@leaf
 def inertia_times(P, A):
     J, H, M = P
     alpha, a = A

@@ -34,8 +34,8 @@ def hinge_move(lane, kind, F, r, omega, ws, q, v, sines):
 
     C       attitude of the outer body
     r       place of its origin
-    sigma   angular rate across the hinge
-    a       omega x (omega x r + 2 s), s the linear rate across the hinge: centripetal and Coriolis acceleration
+    sigma   angular rate across the hinge [S 44]
+    a       omega x (omega x r + 2 s), s the linear rate across the hinge: centripetal and Coriolis acceleration [S 47]
 
     The sine of an angle is `sines[0]` numbers behind it in ws, its cosine `sines[1]`.
     """
@@ -56,7 +56,7 @@ def hinge_move(lane, kind, F, r, omega, ws, q, v, sines):
 
 @leaf
 def hinge_add(lane, kind, F, C, A, ws, v):
-    """A + H^T v: a motion of the inner body, carried to the hinge, becomes one of the outer body."""
+    """A + H^T v: a motion of the inner body, carried to the hinge, becomes one of the outer body [S 45] [JR 63]."""
     alpha, a = A
     if kind == REVOLUTE:
         return add(alpha, scale(load(lane, ws, v), axis_z(C))), a
@@ -86,7 +86,7 @@ def store_axis(lane, ws, attitude, C):
 
 @leaf
 def hinge_project(lane, kind, F, f, ws, attitude, tau):
-    """tau = H f: the share of a wrench that the hinge's actuator bears; the body's attitude is in ws."""
+    """tau = H f: the share of a wrench that the hinge's actuator bears; the body's attitude is in ws [B 3]."""
     n, force = f
     if kind == REVOLUTE:
         store(lane, ws, tau, dot(load_axis(lane, ws, attitude), n))
@@ -101,7 +101,7 @@ def hinge_project(lane, kind, F, f, ws, attitude, tau):
 
 @leaf
 def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
-    """P_plus, z_plus: what the hinge transmits to the inner body.  Keeps G = P H^T D^-1 and nu for the last sweep."""
+    """P_plus, z_plus: what the hinge transmits to the inner body.  Keeps G = P H^T D^-1 and nu for the last sweep [JR 62]."""
     J, H, M = P
     n, f = z
     if kind == REVOLUTE or kind == PRISMATIC:
@@ -141,7 +141,7 @@ def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
 
 @leaf
 def hinge_accelerate(lane, kind, F, C, A, ws, vdot, gain):
-    """Solve for vdot; A comes in as the inner body gives it, and leaves with the hinge's share added."""
+    """Solve for vdot; A comes in as the inner body gives it, and leaves with the hinge's share added [JR 63]."""
     alpha, a = A
     if kind == REVOLUTE or kind == PRISMATIC:
         nu = load(lane, ws, gain + 6) - spatial_dot(load_spatial(lane, ws, gain), A)
@@ -194,7 +194,7 @@ def n_speeds(kind):
 
 @leaf
 def hinge_column(kind, F, C, j):
-    """H_j: the motion across the hinge that speed j makes."""
+    """H_j: the motion across the hinge that speed j makes [JR 50]."""
     if kind == REVOLUTE:
         return axis_z(C), ZERO
     if kind == PRISMATIC:

@@ -13,6 +13,7 @@ How this package compiles: three decorators.
 """
 
 import atexit
+import gc
 import hashlib
 import numba
 import os
@@ -217,7 +218,8 @@ def load_or_compile(dispatcher, signature, width, rounds=1):
 @contextmanager
 def compiling(whole, width, rounds=1):
     """While this thread compiles a kernel or a sweep: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed
-    already; and leaves are neither optimized nor turned into machine code by themselves, only where they have been inlined.
+    already; leaves are neither optimized nor turned into machine code by themselves, only where they have been inlined; and
+    Python's garbage waits, which would take a tenth of the time to look for.
 
     Numba's lock keeps other threads from compiling meanwhile; what they do with code that is compiled already is left as it is."""
     owner = threading.get_ident()
@@ -252,8 +254,9 @@ def compiling(whole, width, rounds=1):
 
     with global_compiler_lock:
         slp, optimize, finish = config.SLP_VECTORIZE, CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
-        execute, resolve = CPUContext.get_executable, BaseFunction.get_call_type
+        execute, resolve, collecting = CPUContext.get_executable, BaseFunction.get_call_type, gc.isenabled()
         try:
+            gc.disable()
             config.SLP_VECTORIZE = int(width == 1)
             CPUCodeLibrary._optimize_final_module = unless_leaf(optimize_rounds, lambda library: None)
             CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
@@ -264,3 +267,5 @@ def compiling(whole, width, rounds=1):
             config.SLP_VECTORIZE = slp
             CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimize, finish
             CPUContext.get_executable, BaseFunction.get_call_type = execute, resolve
+            if collecting:
+                gc.enable()

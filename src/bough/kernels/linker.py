@@ -168,6 +168,7 @@ def sweeps_for(features, methods):
 
 def compiled_address(dispatcher, features, width, own):
     """Load a sweep, or compile it."""
-    rounds = 2 if width == 4 and not features.flexible else USES[SWEEPS.index(dispatcher)].rounds       # as measured
+    twice = width == 4 or (features.loops and not features.flexible)            # as measured
+    rounds = 2 if twice else USES[SWEEPS.index(dispatcher)].rounds
     found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own), width, rounds)
     return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

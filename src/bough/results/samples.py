@@ -4,7 +4,7 @@ Force elements in results: what is recorded of them, and which elements each var
 
 The recorded states put through the model again: poses, accelerations, reactions, loop forces, energies, deformations.
 
-The model evaluates many states at once, in lanes; they are passed in chunks, so that memory stays bounded.
+They are passed in chunks, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.body_motion import Bodies
 from bough.analyze.internal_loads import CutLoads
+from bough.compile.batch import evaluating
 from bough.compile.coordinates import holdable
 from bough.compile.element_tables import exerted
 from bough.describe import System
@@ -94,7 +95,6 @@ def element_values(bodies: Bodies) -> dict[str, np.ndarray]:
 # ---- samples ---------------------------------------------------------------------------------------------------------------
 CHUNK = 4_000_000  # floats that the kinematics of a chunk may take
 _FLOATS_PER_BODY = 60
-_FEWEST = 4  # states in a chunk: fewer would need the model's one-lane kernels as well
 
 
 class Rows(NamedTuple):
@@ -207,7 +207,8 @@ def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerate
     """Each wanted quantity of all samples, (run, time, ...); NaN where a run diverged."""
     (runs, samples), done = trajectory.x.shape[:2], 0
     found: dict[str, list[Array]] = {name: [] for name in wanted}
-    with working(f"{trajectory.model.system.name}: deriving") as progress, np.errstate(over="ignore", invalid="ignore"):
+    bar, silent = working(f"{trajectory.model.system.name}: deriving"), np.errstate(over="ignore", invalid="ignore")
+    with bar as progress, silent, evaluating(runs * samples, runs):
         for model, rows in _segments(trajectory):
             for chunk in _chunks(model, rows):
                 for name, values in _evaluate_chunk(model, chunk, wanted, accelerated).items():
@@ -246,21 +247,20 @@ def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
 
 
 def _evaluate_chunk(model: Model, chunk: Rows, wanted: Mapping[str, Derive], accelerated: bool) -> dict[str, Array]:
-    n = len(chunk.t)
     finite = np.asarray(np.isfinite(chunk.x).all(axis=1) & np.isfinite(chunk.u).all(axis=1))
     while True:
         samples, found = Samples(model, _valid(model, chunk, finite), accelerated=accelerated), {}
         try:
             for name, derive in wanted.items():
-                found[name] = np.array(derive(samples)[:n])
+                found[name] = np.array(derive(samples))
                 found[name][~finite] = np.nan
             return found
         except NotFiniteError as error:                                 # the last states before a run diverged
-            finite[[row for row in error.rows if row < n]] = False
+            finite[error.rows] = False
 
 
 def _chunks(model: Model, rows: Rows) -> Iterator[Rows]:
-    longest = max(_FEWEST, CHUNK // _floats(model))
+    longest = max(1, CHUNK // _floats(model))
     for part in np.array_split(np.arange(len(rows.t)), -(-len(rows.t) // longest)):
         yield Rows(*(array[part[0] : part[-1] + 1] for array in rows))
 
@@ -276,14 +276,12 @@ def _floats(model: Model) -> int:
 
 
 def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
-    """Rows that the model accepts: diverged states are replaced (their results become NaN), short chunks are padded."""
-    t, x, u = chunk
-    if not finite.all():
-        start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model)]
-        x = np.where(finite[:, None], x, np.concatenate([np.asarray(part, float) for part in start]))
-        u = np.where(finite[:, None], u, 0.0)
-    missing = max(0, _FEWEST - len(t))
-    return Rows(*(np.concatenate([array, *[array[-1:]] * missing]) for array in (t, x, u)))
+    """Rows that the model accepts: diverged states are replaced; their results become NaN."""
+    if finite.all():
+        return chunk
+    start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model)]
+    x = np.where(finite[:, None], chunk.x, np.concatenate([np.asarray(part, float) for part in start]))
+    return Rows(chunk.t, x, np.where(finite[:, None], chunk.u, 0.0))
 
 
 def _initial_orbit(model: Model) -> list[float]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.loop_constraints import POSITION, loop_terms
 from bough.blas import one_thread
+from bough.compile.batch import evaluating
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.sweeps.fronts import REDUNDANT
@@ -75,12 +76,12 @@ def find_on_path(model: Model, t: Array, q: Array) -> list[Passage]:
 def singular_values(model: Model, q: Array) -> Array:
     """(samples, ...): those of the loops' Jacobian at the positions q, the greatest first."""
     rows = sum(closure.rows for closure in model.tables.fronts.closures)
-    longest, n = max(4, CHUNK // (rows * model.nv)), len(q)
-    q = np.concatenate([q, *[q[-1:]] * (4 - n)])                # at least four: they go in lanes
+    longest = max(1, CHUNK // (rows * model.nv))
     parts = [q[first : first + longest] for first in range(0, len(q), longest)]
     still = np.zeros(model.nv)
-    jacobians = (loop_terms(model, model.batch(part, still), POSITION)[1] for part in parts)
-    return np.concatenate([np.linalg.svd(J, compute_uv=False) for J in jacobians])[:n]
+    with evaluating(len(q)):
+        jacobians = (loop_terms(model, model.batch(part, still), POSITION)[1] for part in parts)
+        return np.concatenate([np.linalg.svd(J, compute_uv=False) for J in jacobians])
 
 
 def dips(quality: Array, limit: float) -> list[int]:

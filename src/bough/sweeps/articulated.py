@@ -8,12 +8,12 @@
 A sweep visits bodies in order (inner before outer, or the reverse).  Where body k hangs on body k - 1 its values
 simply stay in the local variables; only at a branch do they pass through the workspace.
 """
-from bough.kernels.algebra import (ZERO, cross, isotropic, nothing_gathered, rotate, rotate_sym, shift_inertia, shift_motion,
-                                   shift_wrench, skew, sym_times)
+from bough.kernels.algebra import (ZERO, euler, isotropic, newton_euler, nothing_gathered, rotate, rotate_sym, shift_inertia,
+                                   shift_motion, shift_wrench, skew)
 from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, scale, noinline,
+from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, noinline,
                                  store, sub)
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import apply_multipliers, assemble_fronts, back_substitute_fronts, transmit_front, transmit_front_modal
@@ -25,11 +25,8 @@ from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
 @leaf
 def rigid_body(pars, b, C, omega, A):
     """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S 52]."""
-    alpha, a = A
     m, h, J = read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT)), rotate_sym(C, read6(pars, b + f.INERTIA))
-    n = add(add(sym_times(J, alpha), cross(omega, sym_times(J, omega))), cross(h, a))
-    force = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
-    return (J, skew(h), isotropic(m)), (n, force)
+    return (J, skew(h), isotropic(m)), newton_euler(m, h, euler(J, A[0], omega), omega, A)
 
 
 @leaf

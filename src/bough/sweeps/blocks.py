@@ -3,7 +3,8 @@
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, flat, get_lane, load, load5, put, put_lane, quads_of, read, read_pack, smaller, store,
+from bough.kernels.lanes import (accumulate, flat, get_lane, inverse_above, load, load5, put, put_lane, quads_of, read, read_pack, smaller,
+                                 store,
                                  width_of, zero)
 
 
@@ -227,10 +228,12 @@ def store_column(lane, ws, at, j, F):
 
 # ---- symmetric positive definite equations M x = b of any size, row by row
 @leaf
-def factor_dense(lane, ws, M, b, n):
-    """M = U^T D U, row by row, of the upper half of M; b becomes U^-T b, the diagonal of M the inverse of D."""
+def factor_dense(lane, ws, M, b, n, limits):
+    """M = U^T D U, row by row, of the upper half of M; b becomes U^-T b, the diagonal of M the inverse of D: 0 where D is not above
+    the limit, if there are any."""
     for j in range(n):
-        d_inverse = 1.0/load(lane, ws, M + n*j + j)
+        d = load(lane, ws, M + n*j + j)
+        d_inverse = 1.0/d if limits is None else inverse_above(d, load(lane, ws, limits + j))
         y = load(lane, ws, b + j)
         for i in range(j + 1, n):
             l = load(lane, ws, M + n*j + i)*d_inverse

@@ -18,12 +18,12 @@ from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.blocks import count_beyond, load_numbers, load_rows, n_groups, n_rows, store_numbers, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
-from bough.sweeps.composite import gather_wrench, mass_matrix_sweep
+from bough.sweeps.composite import gather_mass_matrix, gather_wrench
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.kinematics import fill_columns, fill_frames, trace_motion, trace_positions
-from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, remainder_wrenches, vdot_motion
+from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads_to_moving, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
@@ -208,7 +208,7 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, pars_of(pars, group), ws)
-        mass_matrix_sweep(lane, plan, pars_of(pars, group), ws)
+        gather_mass_matrix(lane, plan, pars_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
     return doubts(plan, x, u, out, inf)
 
@@ -233,7 +233,8 @@ def gather_links(lane, plan, pars, tables, ws):
     """The sweeps whose results `links` copies out."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
-    remainder_wrenches(lane, plan, pars, ws)
+    remainder_motion(lane, plan, pars, ws)
+    store_wrenches(lane, plan, pars, ws)
     apply_loads_to_moving(lane, plan, pars, ws)
 
 

@@ -7,19 +7,19 @@ H_j     column j of the hinge map, a motion           X = R H_j, a wrench that i
 """
 
 from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_inertia, rotate_spatial, rotate_sym, shift_wrench,
-                                   skew, spatial_dot, sym_times, transpose, unrotate_spatial)
+                                   skew, sym_times, transpose)
 from bough.kernels.hinges import MODAL, NODE, hinge_column, hinge_project, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, load_composite, load_spatial, noinline, read,
                                  read3, read6, scale, smaller, sqrt, store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.blocks import back_substitute_dense, factor_dense
+from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
 from bough.sweeps.held import eliminate_prescribed
-from bough.sweeps.loop_jacobian import solve_loops_dense
+from bough.sweeps.loop_jacobian import project_path, solve_loops_dense, store_entry
 from bough.sweeps.modal import modal_composite, modal_project, shift_to_inboard
-from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, mode_rows, node_shapes
-from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row
+from bough.sweeps.modes import body_attitude, flex_of, mode_rows
+from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row, store_wrenches
 
 
 @leaf
@@ -90,16 +90,10 @@ def own_composite(pars, k, C):
     return rotate_sym(C, read6(pars, b + f.INERTIA)), rotate(C, read3(pars, b + f.MOMENT)), read(pars, b + f.MASS)
 
 
-@sweep
-def mass_matrix_sweep(lane, plan, pars, ws):
-    """The mass matrix of the state in ws, after scatter_motion."""
-    noinline()
-    gather_mass_matrix(lane, plan, pars, ws)
-
-
-@leaf
+@sweep(rounds=2)
 def gather_mass_matrix(lane, plan, pars, ws):
-    """Tips to root: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
+    """Tips to root, after scatter_motion: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
+    noinline()
     n, nv, at = read(plan, f.N_HINGES), read(plan, f.NV), read(plan, f.WS_MASS)
     for i in range(nv*nv):
         store(lane, ws, at + i, zero(lane))
@@ -133,47 +127,10 @@ def fill_rows(lane, plan, pars, ws, k, R):
     """Rows of hinge k in the mass matrix: with itself and with every hinge inboard of it."""
     row = hinge_row(plan, k)
     kind, first = read(plan, row + f.KIND), read(plan, row + f.TAU) - read(plan, f.WS_U)
-    C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
-    for j in range(n_speeds(kind)):
-        X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j))
-        project_path_to_root(lane, plan, pars, ws, k, first + j, X)
-
-
-@leaf
-def project_path_to_root(lane, plan, pars, ws, k, column, X):
-    """Carry the wrench X of one speed from hinge k to the root; its share along each hinge is an entry of the mass matrix."""
-    p = k
-    while p > 0:
-        p_row = hinge_row(plan, p)
-        p_kind, p_record = read(plan, p_row + f.KIND), read(plan, p_row + f.RECORD)
-        if p_kind < MODAL:
-            C_p, p_first = load9(lane, ws, p_record + f.ATTITUDE), read(plan, p_row + f.TAU) - read(plan, f.WS_U)
-            for i in range(n_speeds(p_kind)):
-                entry = spatial_dot(hinge_column(p_kind, hinge_attitude(pars, p), C_p, i), X)
-                store_entry(lane, plan, ws, p_first + i, column, entry)
-        elif p != k:
-            project_on_modes(lane, plan, ws, p_row, column, X)
-        X = shift_wrench(load3(lane, ws, p_record + f.OFFSET), X)
-        p = read(plan, p_row + f.INNER)
-
-
-def project_on_modes(lane, plan, ws, row, column, X):
-    """Entries of a body's modes: what X does along the shapes of the node it comes through, less those of the inboard node."""
-    flex, n = flex_of(plan, row)
-    first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
-    X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
-    if read(plan, row + f.KIND) == NODE:
-        shapes = node_shapes(plan, row)[0]
-        for i in range(n):
-            store_entry(lane, plan, ws, first + i, column, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
-    elif read(plan, flex + f.INBOARD_MOVES):
-        at, shapes = read(plan, f.WS_MASS) + read(plan, f.NV)*first + column, inboard_shapes(lane, plan, flex)
-        for i in range(n):
-            less = spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
-            store_entry(lane, plan, ws, first + i, column, load(lane, ws, at + read(plan, f.NV)*i) - less)
-
-
-flexible_only(project_on_modes, lambda lane, plan, ws, row, column, X: None)
+    C, M, nv = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), read(plan, f.WS_MASS), read(plan, f.NV)
+    for j in range(first, first + n_speeds(kind)):
+        X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j - first))
+        project_path(lane, plan, pars, ws, k, 0, X, M + nv*j, M + j)
 
 
 def fill_modal_rows(lane, plan, pars, ws, k, R):
@@ -183,25 +140,20 @@ def fill_modal_rows(lane, plan, pars, ws, k, R):
         return
     flex, n = flex_of(plan, row)
     C, first = body_attitude(lane, plan, ws, flex), read(plan, row + f.TAU) - read(plan, f.WS_U)
-    rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
-    J, h, m = R
+    (rows, length, at_g, _), M, nv = mode_rows(lane, plan, flex, n), read(plan, f.WS_MASS), read(plan, f.NV)
+    (J, h, m), r = R, load3(lane, ws, read(plan, row + f.RECORD) + f.OFFSET)
     if read(plan, flex + f.INBOARD_MOVES):
         P = rotate_inertia(transpose(C), (J, skew(h), isotropic(m)))
         shift_to_inboard(lane, plan, ws, flex, n, P, (ZERO, ZERO))
     for j in range(n):
         for i in range(j, n):
-            store_entry(lane, plan, ws, first + j, first + i, load(lane, ws, rows + length*j + i))
-        project_path_to_root(lane, plan, pars, ws, k, first + j, rotate_spatial(C, load_spatial(lane, ws, rows + length*j + at_g)))
+            store_entry(lane, ws, M + nv*(first + j) + first + i, M + nv*(first + i) + first + j,
+                        load(lane, ws, rows + length*j + i))
+        X = shift_wrench(r, rotate_spatial(C, load_spatial(lane, ws, rows + length*j + at_g)))
+        project_path(lane, plan, pars, ws, read(plan, row + f.INNER), 0, X, M + nv*(first + j), M + first + j)
 
 
 flexible_only(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
-
-
-@leaf
-def store_entry(lane, plan, ws, i, j, value):
-    nv, at = read(plan, f.NV), read(plan, f.WS_MASS)
-    store(lane, ws, at + nv*i + j, value)
-    store(lane, ws, at + nv*j + i, value)
 
 
 def flag_overbent(lane, plan, ws, M, b):
@@ -219,6 +171,7 @@ flexible_only(flag_overbent, lambda lane, plan, ws, M, b: None)
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
     noinline()
+    store_wrenches(lane, plan, pars, ws)
     gather_wrench(lane, plan, pars, ws, False)                              # bias, where vdot will be
     gather_mass_matrix(lane, plan, pars, ws)
     n, M = read(plan, f.NV), read(plan, f.WS_MASS)
@@ -226,7 +179,7 @@ def solve_dense(lane, plan, pars, ws):
     for i in range(n):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
     eliminate_prescribed(lane, plan, ws, M, b)
-    factor_dense(lane, ws, M, b, n)
+    factor_dense(lane, ws, M, b, n, NOTHING)
     flag_overbent(lane, plan, ws, M, b)
     solve_loops_dense(lane, plan, pars, ws, b)
     back_substitute_dense(lane, ws, M, b, n)

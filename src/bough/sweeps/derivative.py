@@ -10,7 +10,7 @@ from bough.sweeps.composite import solve_dense
 from bough.sweeps import fields as f
 from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
 from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
-from bough.sweeps.motion import MOTION, hinge_row, remainder_motion, remainder_wrenches, scatter_rates, vdot_motion
+from bough.sweeps.motion import MOTION, hinge_row, remainder_motion, scatter_rates, vdot_motion
 from bough.sweeps.orbit import take_mean_from_roots
 
 ORDER_N, DENSE, CLOUD = range(3)
@@ -30,10 +30,7 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     if shift == 0:
         gather_inputs(lane, plan, pars, tables, ws)
         set_baumgarte_weights(lane, plan, pars, ws)
-    if method == DENSE:
-        remainder_wrenches(lane, plan, pars, ws)
-    else:
-        remainder_motion(lane, plan, pars, ws)
+    remainder_motion(lane, plan, pars, ws)
     if shift == 0:
         apply_loads(lane, plan, pars, ws)
     else:

@@ -5,9 +5,10 @@
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, get_lane, inverse_above, load, load3, load9, load_spatial, flexible_only, loops_only,
+from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_spatial, flexible_only, loops_only,
                                  put_lane, read, store, zero)
 from bough.sweeps.schema import dense_method
+from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
 from bough.sweeps.closures import bias_place, load_wrench
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import largest_entry, set_limits, swap
@@ -17,36 +18,56 @@ from bough.sweeps.motion import hinge_attitude, hinge_row
 
 
 @leaf
-def carry_row(lane, plan, pars, ws, k, meet, X, to):
-    """Carry a wrench X from body k to the body `meet`; its share along each hinge is added from `to` on."""
+def project_path(lane, plan, pars, ws, k, meet, X, to, mirror):
+    """Carry a wrench X from body k to the body `meet`; its share along each hinge is put from `to` on, where the shares of modes
+    add up.  In a symmetric matrix `mirror` is the head of the column that is the same; else it is NOTHING."""
     while k != meet:
         row = hinge_row(plan, k)
         kind, record = read(plan, row + f.KIND), read(plan, row + f.RECORD)
         if kind < MODAL:
             C, first = load9(lane, ws, record + f.ATTITUDE), read(plan, row + f.TAU) - read(plan, f.WS_U)
             for i in range(n_speeds(kind)):
-                accumulate(lane, ws, to + first + i, spatial_dot(hinge_column(kind, hinge_attitude(pars, k), C, i), X))
+                share = spatial_dot(hinge_column(kind, hinge_attitude(pars, k), C, i), X)
+                store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), share)
         else:
-            project_on_modes_of_path(lane, plan, ws, row, X, to)
+            project_path_on_modes(lane, plan, ws, row, X, to, mirror)
         X, k = shift_wrench(load3(lane, ws, record + f.OFFSET), X), read(plan, row + f.INNER)
 
 
-def project_on_modes_of_path(lane, plan, ws, row, X, to):
+@leaf
+def mirrored(plan, mirror, i):
+    """Entry i of a column."""
+    if mirror is None:
+        return NOTHING
+    return mirror + read(plan, f.NV)*i
+
+
+@leaf
+def store_entry(lane, ws, at, mirror, entry):
+    """An entry, and its copy if it has a mirror."""
+    store(lane, ws, at, entry)
+    if mirror is not None:
+        store(lane, ws, mirror, entry)
+
+
+def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
     """The share of the modes: by the shapes of a node, less those of the inboard node."""
     flex, n = flex_of(plan, row)
-    first = to + read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
+    first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
     X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
     if read(plan, row + f.KIND) == NODE:
         shapes = node_shapes(plan, row)[0]
         for i in range(n):
-            accumulate(lane, ws, first + i, spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
+            entry = load(lane, ws, to + first + i) + spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
+            store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
     elif read(plan, flex + f.INBOARD_MOVES):
         shapes = inboard_shapes(lane, plan, flex)
         for i in range(n):
-            accumulate(lane, ws, first + i, -spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
+            entry = load(lane, ws, to + first + i) - spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
+            store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
 
 
-flexible_only(project_on_modes_of_path, lambda lane, plan, ws, row, X, to: None)
+flexible_only(project_path_on_modes, lambda lane, plan, ws, row, X, to, mirror: None)
 
 
 @leaf
@@ -66,10 +87,10 @@ def loop_jacobian(lane, plan, pars, ws, at):
         for j in range(read(plan, row + f.LOOP_ROWS)):
             if read(plan, row + f.COLUMN_A):
                 X = load_wrench(lane, ws, read(plan, row + f.COLUMN_A) - j, read(plan, row + f.STRIDE_A))
-                carry_row(lane, plan, pars, ws, read(plan, row + f.LOOP_A), meet, X, first + nv*j)
+                project_path(lane, plan, pars, ws, read(plan, row + f.LOOP_A), meet, X, first + nv*j, NOTHING)
             if read(plan, row + f.COLUMN_B):
                 X = load_wrench(lane, ws, read(plan, row + f.COLUMN_B) - j, read(plan, row + f.STRIDE_B))
-                carry_row(lane, plan, pars, ws, read(plan, row + f.LOOP_B), meet, X, first + nv*j)
+                project_path(lane, plan, pars, ws, read(plan, row + f.LOOP_B), meet, X, first + nv*j, NOTHING)
 
 
 @leaf
@@ -95,27 +116,28 @@ def product(lane, plan, ws, a, b):
 
 @leaf
 def multiplier_blocks(plan):
-    """Pivots and order of the equations of multipliers."""
-    at, (_, _, _, pivots, order, _) = read(plan, f.WS_MASS), dense_method(read(plan, f.NV), read(plan, f.N_MULTIPLIERS))
-    return at + pivots, at + order
+    """Order of the equations of multipliers, and in that order limits of their pivots and their right sides."""
+    at, (_, _, _, order, limits, balance, _) = read(plan, f.WS_MASS), dense_method(read(plan, f.NV), read(plan, f.N_MULTIPLIERS))
+    return at + order, at + limits, at + balance
 
 
 @leaf
 def order_of_rows(lane, plan, ws, J, S):
     """The order in which the rows are taken: loop by loop, and in a loop as its diagonal of J M^-1 J^T says; and their limits."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    pivots, order = multiplier_blocks(plan)
+    order, limits, _ = multiplier_blocks(plan)
     for c in range(m):
-        store(lane, ws, pivots + c, zero(lane))
+        store(lane, ws, limits + c, zero(lane))
         store(lane, ws, S + m*c + c, product(lane, plan, ws, J + n*c, J + n*c))
         put_lane(lane, ws, order + c, 0, float(c))
     for loop in range(read(plan, f.N_LOOPS)):
         first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
-        set_limits(lane, ws, S + m*first + first, m + 1, pivots + first, rows, load(lane, ws, x + first))
+        set_limits(lane, ws, S + m*first + first, m + 1, limits + first, rows, load(lane, ws, x + first))
         for step in range(rows):                                            # a selection sort of copies of the diagonal
             chosen = largest_entry(lane, ws, S + m*first + first, m + 1, step, rows)
             swap(lane, ws, S + (m + 1)*(first + step), S + (m + 1)*(first + chosen))
             swap(lane, ws, order + first + step, order + first + chosen)
+            swap(lane, ws, limits + first + step, limits + first + chosen)
 
 
 @leaf
@@ -127,7 +149,7 @@ def nth_row(lane, ws, order, c):
 def system_of_multipliers(lane, plan, ws, J, S, b):
     """S = J M^-1 J^T in the order of elimination, and what it must balance in the place of the multipliers."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    order = multiplier_blocks(plan)[1]
+    order = multiplier_blocks(plan)[0]
     for c in range(m):
         store(lane, ws, x + c, -product(lane, plan, ws, J + n*c, b))
         for e in range(c, m):
@@ -141,30 +163,20 @@ def system_of_multipliers(lane, plan, ws, J, S, b):
 
 @leaf
 def solve_multipliers(lane, plan, ws, S):
-    """S lambda = balance, in place; redundant rows get no multiplier [JSC 4.20]."""
-    m, x = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    pivots, order = multiplier_blocks(plan)
+    """S lambda = what it must balance, in place; redundant rows get no multiplier [JSC 4.20]."""
+    m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     for c in range(m):
-        row = nth_row(lane, ws, order, c)
-        d = inverse_above(load(lane, ws, S + m*c + c), load(lane, ws, pivots + row))
-        store(lane, ws, pivots + row, d)
-        for e in range(c + 1, m):
-            share = load(lane, ws, S + m*c + e)*d
-            for i in range(e, m):
-                accumulate(lane, ws, S + m*e + i, -share*load(lane, ws, S + m*c + i))
-            accumulate(lane, ws, x + nth_row(lane, ws, order, e), -share*load(lane, ws, x + row))
-    for c in range(m - 1, -1, -1):
-        row = nth_row(lane, ws, order, c)
-        value = load(lane, ws, x + row)
-        for e in range(c + 1, m):
-            value = value - load(lane, ws, S + m*c + e)*load(lane, ws, x + nth_row(lane, ws, order, e))
-        store(lane, ws, x + row, value*load(lane, ws, pivots + row))
+        store(lane, ws, balance + c, load(lane, ws, x + nth_row(lane, ws, order, c)))
+    factor_dense(lane, ws, S, balance, m, limits)
+    back_substitute_dense(lane, ws, S, balance, m)
+    for c in range(m):
+        store(lane, ws, x + nth_row(lane, ws, order, c), load(lane, ws, balance + c))
 
 
 def solve_loops_dense(lane, plan, pars, ws, b):
     """Multipliers, and their forces added to b, which is (tau - h) U^-1; the factors of M are at WS_MASS."""
     n, m = read(plan, f.NV), read(plan, f.N_MULTIPLIERS)
-    at, (_, J, S, _, _, _) = read(plan, f.WS_MASS), dense_method(n, m)
+    at, (_, J, S, _, _, _, _) = read(plan, f.WS_MASS), dense_method(n, m)
     J, S = at + J, at + S
     loop_jacobian(lane, plan, pars, ws, J)
     zero_prescribed_columns(lane, plan, ws, J, m)

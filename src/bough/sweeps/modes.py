@@ -22,12 +22,14 @@ E_r. Displacements of second order are fields that the modes carry along, with c
 geometric stiffening, by spin and by forces between bodies [B 10].
 """
 
-from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, isotropic, rate_bias, rotate, rotate_spatial, sym_outer,
-                                   sym_times, symmetric_part, trace_less, transpose, turn_and_rates, unrotate, unrotate_spatial)
+from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, euler, isotropic, newton_euler, rate_bias, rotate,
+                                   rotate_spatial, sym_outer, symmetric_part, trace_less, transpose, turn_and_rates,
+                                   unrotate, unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, read,
-                                 read3, read6, read9, read_spatial, scale, store, sub, width_of, zero)
+from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, noinline,
+                                 read, read3, read6, read9, read_spatial, scale, store, sub, width_of, zero)
+from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.schema import flexible_parameters, flexible_scratch, mode_row, node_parameters, rates_length
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
@@ -323,15 +325,19 @@ def elastic_forces(lane, plan, pars, ws, row, to, stride):
             store(lane, ws, to + stride*r, act*force)
 
 
-@leaf
-def deform_body(lane, plan, pars, ws, row, k, A, omega):
-    """Rows D, g, z_f of all modes and carried fields, and J, h, z of the body, for its rate omega and acceleration A (body axes):
+@sweep(needs="flexible")
+def deform_body(lane, plan, pars, ws, row, k):
+    """Rows D, g, z_f of all modes and carried fields, and J, h, z of the body, for its acceleration A and rate omega (body axes),
+    which are in the place of J, h:
 
         J = J0 + sum_r eta_r sym(N_r(0) + N_r)       n = J alpha + h x a + w x J w + sum_r eta_r' (2 N_r w + h_r')
         h = h0 + sum_r eta_r t_r                     f = m a + alpha x h + w x (w x h + 2 sum_r eta_r' t_r)
         g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
     """
+    noinline()
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    own = read(plan, flex + f.FLEX_WS) + f.MODAL_J
+    A, omega = load_spatial(lane, ws, own), load3(lane, ws, own + 6)
     bent, turning, x, rates, _, _ = deformed_blocks(plan, flex)
     straight, at_t, _, _, _ = integral_parameters(plan, flex)
     has_pairs, has_turns = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS)
@@ -370,9 +376,8 @@ def deform_body(lane, plan, pars, ws, row, k, A, omega):
     b = k*f.HINGE_PARS
     J = add(add(read6(pars, b + f.INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
     h = add(read3(pars, b + f.MOMENT), moment)
-    n_own = add(add(sym_times(J, alpha), cross(h, a)), add(cross(omega, sym_times(J, omega)), spin))
-    f_own = add(add(scale(read(pars, b + f.MASS), a), cross(alpha, h)), cross(omega, add(cross(omega, h), scale(2.0, slide))))
-    store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J, (J, h, (n_own, f_own)))
+    demand = newton_euler(read(pars, b + f.MASS), h, add(euler(J, alpha, omega), spin), omega, A)
+    store(lane, ws, own, (J, h, add(demand, (ZERO, cross(omega, scale(2.0, slide))))))
     distribute_carried(lane, plan, ws, row)
     if read(plan, flex + f.SPINS):
         turn_points(lane, plan, pars, ws, row, alpha, omega)
@@ -477,7 +482,8 @@ def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
     if with_vdot:
         A = modal_add(lane, plan, ws, row, A, read(plan, modal_row(plan, flex) + f.VDOT))
     if read(plan, row + f.KIND) == MODAL:
-        deform_body(lane, plan, pars, ws, row, k, unrotate_spatial(C, A), unrotate(C, omega))
+        store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_J, (unrotate_spatial(C, A), unrotate(C, omega)))
+        deform_body(lane, plan, pars, ws, row, k)
         if with_vdot:
             accelerate_modes(lane, plan, ws, row)
     return A

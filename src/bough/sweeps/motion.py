@@ -8,7 +8,7 @@ Accelerations are those of material points and start from minus gravity, so line
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
 
-from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, shift_motion, sym_times, unrotate
+from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, euler, newton_euler, rotate, shift_motion, unrotate
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, holds_only, load, load3, load9, load_spatial, loops_only, noinline, quads_of, read, read3,
@@ -19,7 +19,7 @@ from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.modes import modal_accelerated, modal_move, modal_rates
 
 
-MOTION, WRENCHES, LEAN = range(3)                  # what scatter_motion is for
+MOTION, LEAN = range(2)                            # what scatter_motion is for
 
 
 @leaf
@@ -46,12 +46,18 @@ def load_motion(lane, ws, record):
 @leaf
 def body_wrench(pars, b, C, omega, A):
     """The wrench that a body's acceleration A and rate omega demand [S 52]; its angular part worked out in body axes."""
-    alpha, a = A
-    alpha_b, omega_b, J = unrotate(C, alpha), unrotate(C, omega), read6(pars, b + f.INERTIA)
-    m, h = read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT))
-    n = rotate(C, add(sym_times(J, alpha_b), cross(omega_b, sym_times(J, omega_b))))
-    force = add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
-    return add(n, cross(h, a)), force
+    turning = rotate(C, euler(read6(pars, b + f.INERTIA), unrotate(C, A[0]), unrotate(C, omega)))
+    return newton_euler(read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT)), turning, omega, A)
+
+
+@leaf
+def store_wrenches(lane, plan, pars, ws):
+    """What the motion of each body demands, into its record."""
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        if read(plan, row + f.MASSIVE):
+            C, omega, A = load_motion(lane, ws, read(plan, row + f.RECORD))
+            store(lane, ws, read(plan, row + f.RECORD) + f.GAIN, body_wrench(pars, k*f.HINGE_PARS, C, omega, A))
 
 
 @leaf
@@ -90,8 +96,8 @@ holds_only(add_prescribed_acceleration, lambda lane, plan, ws, row, F, C, A: A)
 def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     """Attitudes, rates, accelerations; without vdot the remainder accelerations: vdot = 0 but where it is given [S 44-47].
 
-    The purpose says what the next sweep will want: WRENCHES puts what each body's motion demands in its record; LEAN does so
-    too, and keeps attitudes, rates and accelerations only where another body or a load asks for them, else the hinge's axis.
+    The purpose says what the next sweep will want: LEAN puts what each body's motion demands in its record, and keeps attitudes,
+    rates and accelerations only where another body or a load asks for them, else the hinge's axis.
     Without vdot both are constants: what they exclude is not compiled."""
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
@@ -121,7 +127,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
         else:
             A = add_prescribed_acceleration(lane, plan, ws, row, F, C, A)
-        if purpose != MOTION and read(plan, row + f.MASSIVE):
+        if purpose == LEAN and read(plan, row + f.MASSIVE):
             store(lane, ws, record + f.GAIN, body_wrench(pars, place, C, omega, A))
         if purpose != LEAN or branch or read(plan, row + f.SLOT):
             store(lane, ws, record + f.ATTITUDE, (C, omega, A))
@@ -138,13 +144,6 @@ def remainder_motion(lane, plan, pars, ws):
     """scatter_motion without vdot."""
     noinline()
     scatter_motion(lane, plan, pars, ws, False, MOTION)
-
-
-@sweep
-def remainder_wrenches(lane, plan, pars, ws):
-    """The same, and what it demands of each body."""
-    noinline()
-    scatter_motion(lane, plan, pars, ws, False, WRENCHES)
 
 
 @sweep

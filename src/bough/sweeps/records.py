@@ -632,8 +632,9 @@ DENSE_METHOD = Blocks(
     Block("mass matrix", "nv x nv, then its factors"),
     Block("jacobian", "of the loops' equations: m x nv"),
     Block("system", "J M^-1 J^T: m x m"),
-    Block("pivots", "inverse pivots of it"),
     Block("order", "of its rows"),
+    Block("limits", "of its pivots, in that order"),
+    Block("balance", "its right side, then the multipliers, in that order"),
     written="sweeps.composite, loop_jacobian", read="sweeps.composite, loop_jacobian, calls")
 
 CLOUD_METHOD = Blocks(

@@ -345,11 +345,11 @@ def node_scratch(n):
 # ---- methods --------------------------------------------------------------------------------------------------------
 @register_jitable(forceinline=True)
 def dense_method(nv, m):
-    """In ws: mass matrix, Jacobian of the m multipliers, their matrix, pivots, order."""
+    """In ws: mass matrix, Jacobian of the m multipliers, their matrix, order, limits, right side."""
     jacobian = nv*nv
     system = jacobian + nv*m
-    pivots = system + m*m
-    return 0, jacobian, system, pivots, pivots + m, pivots + 2*m
+    order = system + m*m
+    return 0, jacobian, system, order, order + m, order + 2*m, order + 3*m
 
 
 @register_jitable(forceinline=True)

@@ -14,12 +14,11 @@ from bough.sweeps import articulated, calls, composite, derivative
 
 # by module: which functions make a part of the algorithm
 PARTS: dict[ModuleType, dict[str, str]] = {
-    derivative: {"gather_inputs": "loads", "apply_loads": "loads", "remainder_motion": "motion", "remainder_wrenches": "motion",
-                 "vdot_motion": "motion", "assemble_loops": "loops",
-                 "solve_cloud": "cloud", "accelerate_wheels": "wheels"},
+    derivative: {"gather_inputs": "loads", "apply_loads": "loads", "remainder_motion": "motion",
+                 "vdot_motion": "motion", "assemble_loops": "loops", "solve_cloud": "cloud", "accelerate_wheels": "wheels"},
     articulated: {"gather_inertia": "articulated inertia", "scatter_acceleration": "accelerations"},
-    composite: {"gather_wrench": "bias", "gather_mass_matrix": "mass matrix", "factor_dense": "factors",
-                "solve_loops_dense": "loops", "back_substitute_dense": "solution"},
+    composite: {"store_wrenches": "bias", "gather_wrench": "bias", "gather_mass_matrix": "mass matrix",
+                "factor_dense": "factors", "solve_loops_dense": "loops", "back_substitute_dense": "solution"},
 }
 
 
