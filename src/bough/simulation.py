@@ -104,8 +104,8 @@ def simulate(
     hold : sequence of str, optional
         Coordinates or joints that keep their initial values when the start is made to close the loops.
     save_to : path, optional
-        Stream the samples to this NetCDF file: memory stays bounded however many there are, and whatever ends the process, `bough.resume`
-        goes on from the last checkpoint. Returned is the result as `bough.open_result` reads it.
+        Stream the samples to this NetCDF file: memory stays bounded however many there are, and whatever ends the process,
+        `bough.resume` goes on from the last checkpoint. Returned is the result as `bough.open_result` reads it.
     checkpoint : float
         Seconds between two checkpoints, with save_to.
     progress : bool or function
@@ -143,8 +143,8 @@ def simulate(
     end = settings.pop("until")
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
-        run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, laws=laws, control=control,
-                    control_period=control_period, seed=seed, parameters=parameters, **settings)
+        run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, laws=laws,
+                    control=control, control_period=control_period, seed=seed, parameters=parameters, **settings)
         if save_to is not None:
             return stream(run, Path(save_to), end, names, checkpoint, report)
         run.finish(end, report)

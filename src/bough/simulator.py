@@ -52,7 +52,8 @@ class InputValues(MutableMapping[str, Any]):
         sim, entries = self._sim, self._entry(name)
         try:
             given = np.asarray(value, float)
-            rows = np.broadcast_to(given.reshape(-1, 1) if len(entries) == 1 and given.ndim == 1 else given, (sim.rows, len(entries)))
+            columns = given.reshape(-1, 1) if len(entries) == 1 and given.ndim == 1 else given
+            rows = np.broadcast_to(columns, (sim.rows, len(entries)))
         except (TypeError, ValueError):
             wanted = f"{len(entries)} number{'s'*(len(entries) > 1)}" + ", or rows of them"*sim.batched
             raise StateError(f"u['{name}'] is {value!r}; give {wanted}") from None
@@ -194,7 +195,8 @@ class Simulator:
         if not isinstance(n, int | np.integer) or n < 1:
             raise StateError(f"step: n is {n!r}; give a number of steps, 1 or more")
         if self.method in STIFF:
-            raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, euler-cromer, dopri5")
+            raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, "
+                             "euler-cromer, dopri5")
         self._leave_short_way()
         if self.dt is None:
             self._adaptive_steps(n)
@@ -208,7 +210,7 @@ class Simulator:
             self._go_to(float(start + (np.floor((self.t - start)/self.dt*(1.0 + SAME)) + n)*self.dt))
 
     def advance(self, until: float) -> None:
-        """Go on to a time [s]; what it is inside of, a step or a period of a law, goes on from there later as if nothing had happened."""
+        """Go on to a time [s]; what it is inside of, a step or a period of a law, goes on from there as if nothing had happened."""
         self._leave_short_way()
         if not until > self.t:
             raise StateError(f"advance: until is {until!r}, and it is t = {self.t:.6g} s already; give a later time")
@@ -228,7 +230,7 @@ class Simulator:
 
     def _adaptive_steps(self, n: int) -> None:
         if len(self._runs[0].x) > 1 or self._sampling is not None:
-            why = "the states of a batch have steps of their own" if self._sampling is None else "samples are taken by rate, not by step,"
+            why = "samples are taken by rate, not by step," if self._sampling else "the states of a batch have steps of their own"
             raise StateError(f"step: {why} with '{self.method}'; use advance(until=...), or rk4")
         self._start()
         for run in self._runs:
@@ -261,7 +263,8 @@ class Simulator:
         """Where nothing happens for some steps, a step is one call of the compiled loop."""
         run, start, dt = self._runs[0], self._integration.start, self.dt or 0.0
         at = int(np.rint((run.t - start)/dt))
-        if not run.begun or run.handler is not None or run.t != start + at*dt or run.shown_x is not run.x or self._project_samples():
+        inside = run.t != start + at*dt or run.shown_x is not run.x
+        if not run.begun or run.handler is not None or inside or self._project_samples():
             return
         run.prepare()
         stop, ahead = run.next_stop(), max(n, AHEAD, min(run.done, MOST_AHEAD))
@@ -359,8 +362,8 @@ class Simulator:
         self._leave_short_way()
         end = self._integration.end if until is None else until
         if end is None or not end > self.t:
-            raise StateError(f"finish: {'there is no end planned' if end is None else f'until is {end:g} s'}, and it is t = {self.t:.6g} s; give "
-                             "a later time, until=...")
+            planned = "there is no end planned" if end is None else f"until is {end:g} s"
+            raise StateError(f"finish: {planned}, and it is t = {self.t:.6g} s; give a later time, until=...")
         self._start()
         with quiet(not progress), working(self.model.system.name) if progress else nullcontext() as bar:
             self._integration.finish(end, bar)
@@ -373,7 +376,8 @@ class Simulator:
         return self.result().save(path)
 
     def reset(self, **options: Any) -> None:
-        """Back to the start; what is given (q0, v0, wheels0, orbit0, t0, seed, parameters) replaces what the simulator was made with.
+        """Back to the start; what is given (q0, v0, wheels0, orbit0, t0, seed, parameters) replaces what the simulator was made
+        with.
 
         Inputs are zero again, laws and events begin anew, samples are dropped."""
         known = ("q0", "v0", "wheels0", "orbit0", "t0", "seed", "parameters")
@@ -464,8 +468,9 @@ def _same_model(file: Path, model: Model | System | None, text: str, meshes: str
         return read_system(text, meshes).compile()
     given = model if isinstance(model, System) else model.system
     if given.to_yaml(exact=True) != text:
-        raise StateError(f"{file}: holds a run of system '{read_system(text, meshes).name}', and the one that is given ('{given.name}') differs from "
-                         "it; resume without naming a model, or start anew")
+        held = read_system(text, meshes).name
+        raise StateError(f"{file}: holds a run of system '{held}', and the one that is given ('{given.name}') differs from it; "
+                         "resume without naming a model, or start anew")
     return model.compile() if isinstance(model, System) else model
 
 
@@ -493,5 +498,6 @@ def stream(integration: Integration, path: Path, until: float, record: tuple[str
     parts.merge(whole, record)
     result = open_result(path)
     if integration.failure and not integration.failure.startswith("interrupted"):
-        raise SimulationError(f"system '{integration.model.system.name}': {integration.failure} (what was recorded is in {path})", result)
+        name = integration.model.system.name
+        raise SimulationError(f"system '{name}': {integration.failure} (what was recorded is in {path})", result)
     return result

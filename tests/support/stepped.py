@@ -1,4 +1,5 @@
-"""Systems for runs that are stepped, parted, stopped and resumed: with a tree, a loop, flexible bodies, events, laws with states and noise."""
+"""Systems for runs that are stepped, parted, stopped and resumed: a tree with events, a loop, a flexible body; laws with states
+and noise."""
 import numpy as np
 
 import bough
@@ -17,7 +18,8 @@ def latched_pendulum() -> bough.System:
 def flexible_boom() -> bough.System:
     """A boom that swings, with a mass at its tip."""
     s = bough.System("boom", gravity=(0, 0, -9.81))
-    s.body("boom", joint=bough.Revolute("y", q0=0.3), flexible=bough.beam(2.0, EI=400.0, mass_per_length=1.0, modes=2, damping=0.01))
+    beam = bough.beam(2.0, EI=400.0, mass_per_length=1.0, modes=2, damping=0.01)
+    s.body("boom", joint=bough.Revolute("y", q0=0.3), flexible=beam)
     s.body("tip", parent="boom", node="tip", mass=0.5)
     add_ports(s, "boom.ry", bough.Frame("boom", node="tip"))
     return s
@@ -27,7 +29,8 @@ def four_bar() -> bough.System:
     """A crank, a coupler and a rocker."""
     s = bough.System("four-bar", gravity=(0, 0, -9.81))
     s.body("crank", joint=bough.Revolute("y", q0=-1.0, v0=2.0), mass=0.5, com=(0.2, 0, 0), inertia=(0, 0.01, 0.01))
-    s.body("coupler", parent="crank", at=(0.4, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
+    s.body("coupler", parent="crank", at=(0.4, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0.5, 0, 0),
+           inertia=(0, 0.1, 0.1))
     s.body("rocker", at=(1.0, 0, 0), joint=bough.Revolute("y", q0=-1.5), mass=0.8, com=(0.4, 0, 0), inertia=(0, 0.05, 0.05))
     s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("coupler", at=(1, 0, 0)), b=bough.Frame("rocker", at=(0.8, 0, 0)))
     add_ports(s, "crank.ry", bough.Frame("coupler", at=(1, 0, 0)))

@@ -21,8 +21,8 @@ File = Annotated[Path, typer.Argument(help="YAML file, URDF file or Python scrip
 
 
 def run(
-    file: Annotated[Path | None, typer.Argument(help="YAML file, URDF file or Python script; not needed with --resume", show_default=False,
-                                                metavar="FILE")] = None,
+    file: Annotated[Path | None, typer.Argument(help="YAML file, URDF file or Python script; not needed with --resume",
+                                                show_default=False, metavar="FILE")] = None,
     until: Annotated[float | None, typer.Option(help="end time [s]; required unless the file sets it")] = None,
     dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
     method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
@@ -34,10 +34,10 @@ def run(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; default: out/NAME.nc")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots next to the output")] = True,
     replay: Annotated[bool, typer.Option("--replay", help="write a 3-D animation (one HTML file) next to the output")] = False,
-    resume: Annotated[Path | None, typer.Option(help="go on with the run of this result, or with one that was killed while it was streamed "
-                                                     "there (--checkpoint)", metavar="RESULT")] = None,
-    checkpoint: Annotated[float | None, typer.Option(help="stream samples to the output, and make sure every so many seconds that the run "
-                                                          "can go on from there", metavar="SECONDS")] = None,
+    resume: Annotated[Path | None, typer.Option(help="go on with the run of this result, or with one that was killed while it was "
+                                                     "streamed there (--checkpoint)", metavar="RESULT")] = None,
+    checkpoint: Annotated[float | None, typer.Option(help="stream samples to the output, and make sure every so many seconds that "
+                                                          "the run can go on from there", metavar="SECONDS")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
@@ -93,7 +93,7 @@ def go_on(result: Path, file: Path | None, *, until: float | None, output: Path 
 
 def finish(result: Result | SavedResult, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
     """Write the files of a result, and print its summary and their paths."""
-    paths = [target if getattr(result, "path", None) == target else result.save(target)]          # what was streamed is there already
+    paths = [target if getattr(result, "path", None) == target else result.save(target)]     # what was streamed is there already
     if drawing:
         paths += drawing.draw(target, target.parent, f"{target.stem}-")
     if replay:

@@ -264,7 +264,8 @@ def finite(answer: Floats, what: str, batch: Batch) -> Floats:
         rows = np.flatnonzero(~np.isfinite(answer.reshape(batch.n, -1)).all(axis=1)).tolist()
         where = "" if batch.single else f" in state {rows[0]} of the batch"
         largest = max(np.abs(part[rows[0]]).max(initial=0.0) for part in (batch.x, batch.u))
-        raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to {largest:.3g}); give smaller ones", rows)
+        raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to {largest:.3g}); give smaller "
+                             "ones", rows)
     return answer
 
 

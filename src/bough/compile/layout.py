@@ -90,7 +90,8 @@ class StateLayout:
     def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str]) -> str:
         """What an entry of x is, in words."""
         names = [*(f"q of '{n}'" for n in q_names), *(f"v of '{n}'" for n in v_names),
-                 *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit, *["a state of a law"]*self.law_states]
+                 *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit,
+                 *["a state of a law"]*self.law_states]
         return names[entry]
 
 

@@ -66,8 +66,8 @@ def go_on(run: Run, show: float) -> None:
 
 
 def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
-    """To the moment, inside the step at whose start the run stands, at which the first watcher passes, and let it happen; or, if that is
-    later than what is to be shown, only to there."""
+    """To the moment, inside the step at whose start the run stands, at which the first watcher passes, and let it happen; or, if
+    that is later than what is to be shown, only to there."""
     assert run.handler is not None
     if run.plan.method not in STIFF:
         (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()

@@ -27,16 +27,17 @@ def recall(runs: Sequence[Run], memory: Mapping[str, Any]) -> None:
     """Put runs that were made anew, with the same options and laws, where the others were."""
     given, wanted = runs[0].laws.names, memory["laws"]
     if given != wanted:
-        raise StateError(f"the run had the laws {', '.join(wanted) or 'none'}, and {', '.join(given) or 'none'} are given; give the same ones, "
-                         "in the same order: a file cannot hold them")
+        raise StateError(f"the run had the laws {', '.join(wanted) or 'none'}, and {', '.join(given) or 'none'} are given; give "
+                         "the same ones, in the same order: a file cannot hold them")
     for run, kept in zip(runs, memory["runs"], strict=True):
         _recall_run(run, kept)
 
 
 def _run_memory(run: Run) -> dict[str, Any]:
-    return ({name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS}
-            | {"shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
-               "laws": [law.memory() for law in run.laws.sampled], "events": None if run.handler is None else _events_memory(run.handler)})
+    more = {"shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
+            "laws": [law.memory() for law in run.laws.sampled],
+            "events": None if run.handler is None else _events_memory(run.handler)}
+    return {name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS} | more
 
 
 def _recall_run(run: Run, kept: dict[str, Any]) -> None:

@@ -80,9 +80,9 @@ def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mappin
 
 
 def close_samples(run: Run, first: int) -> None:
-    """Close the loops in the samples recorded from `first` on, and in what is shown behind them: those inside a step are interpolated, and
-    Euler-Cromer's speeds wait for the next step.  A step of no length does it, at the sample's time, for what is prescribed depends on
-    it."""
+    """Close the loops in the samples recorded from `first` on, and in what is shown behind them: those inside a step are
+    interpolated, and Euler-Cromer's speeds wait for the next step.  A step of no length does it, at the sample's time, for what is
+    prescribed depends on it."""
     nx, model, last = run.x.shape[1], run.model, run.done + (run.shown_x is not run.x)
     states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection", True)
     times = np.append(run.samples[first:run.done], run.shown)
@@ -101,5 +101,6 @@ def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float) 
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     call(loops.FIXED["order-n"], tables, group_parameters(pars, lanes),
          (tableau, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]]), np.zeros(0),
-         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])), ws)
+         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])),
+         ws)
     return x

@@ -49,8 +49,8 @@ def next_multiple(run: Run, t: float) -> float:
 
 
 def step_rows(origin: float, dt: float, start: float, stop: float) -> Floats:
-    """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones at the ends; none
-    where start and stop are the same but for rounding.
+    """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones at the ends;
+    none where start and stop are the same but for rounding.
 
     >>> step_rows(0.0, 0.1, 0.25, 0.57).round(3).tolist()
     [[0.25, 0.05, 0.0, 1.0], [0.0, 0.1, 3.0, 5.0], [0.5, 0.07, 0.0, 1.0]]

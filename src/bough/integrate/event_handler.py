@@ -133,7 +133,8 @@ class EventHandler:
 
     def next_time(self, after: float) -> float:
         """The next moment for which an event is set."""
-        return min((event.at for event in self.waiting if event.at is not None and event.at > after + SAME*abs(after)), default=np.inf)
+        times = (event.at for event in self.waiting if event.at is not None)
+        return min((t for t in times if t > after + SAME*abs(after)), default=np.inf)
 
     def watchers(self, x: Floats) -> list[tuple[Event | Stop | None, Floats]]:
         """Everything that waits for a quantity to pass a value, from a state on; None: only to be watched anew."""
@@ -167,7 +168,8 @@ class EventHandler:
         """What to say where events set each other off for ever."""
         late = self.log[-MOST_AT_ONCE:]
         if len(self.log) > MOST_AT_ONCE and late[-1].time - late[0].time <= 1e-12*max(abs(late[-1].time), 1e-3):
-            return f"at t = {late[-1].time:.6g} s events set each other off for ever, '{late[-1].name}' among them; part their values"
+            return (f"at t = {late[-1].time:.6g} s events set each other off for ever, '{late[-1].name}' among them; part their "
+                    "values")
         return None
 
     def passed(self, whose: list[Event | Stop | None], t: float, x: Floats) -> None:

@@ -34,13 +34,14 @@ class Integration:
 
     def __init__(self, model: Model, *, q0: ArrayLike | None = None, v0: ArrayLike | None = None, wheels0: ArrayLike | None = None,
                  orbit0: ArrayLike | None = None, t0: float = 0.0, dt: float | None = None, method: str = "rk4",
-                 rtol: float | None = None, atol: float | None = None, first_step: float | None = None, max_step: float | None = None,
-                 dynamics: str = "auto", laws: Sequence[Any] = (), control: Any = None, control_period: float | None = None, seed: int = 0,
-                 parameters: Mapping[str, ArrayLike] | None = None, stabilize: str | float | None = None,
+                 rtol: float | None = None, atol: float | None = None, first_step: float | None = None,
+                 max_step: float | None = None, dynamics: str = "auto", laws: Sequence[Any] = (), control: Any = None,
+                 control_period: float | None = None, seed: int = 0, parameters: Mapping[str, ArrayLike] | None = None,
+                 stabilize: str | float | None = None,
                  hold: Sequence[str] = (), sampling: Sampling | None = None, x: Floats | None = None,
                  batched: bool = True) -> None:
-        """Without a sampling, only the ends of what it is asked to do are recorded.  `x`: rows of states that are known to be right, from
-        which a run goes on, a batch or one."""
+        """Without a sampling, only the ends of what it is asked to do are recorded.  `x`: rows of states that are known to be
+        right, from which a run goes on, a batch or one."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
@@ -69,7 +70,8 @@ class Integration:
 
         def run(rows: slice, turn: tuple[int, int], handler: EventHandler | None) -> Run:
             n = len(x[rows])
-            given = Laws(extended, laws, control, n, self.batched and not self.events, self.start, self.plan.dt, control_period, seed)
+            given = Laws(extended, laws, control, n, self.batched and not self.events, self.start, self.plan.dt, control_period,
+                         seed)
             own = pars[rows] if len(pars) > 1 else pars
             return Run(extended, self.plan, own, x[rows], np.zeros((n, extended.input_layout.nu)), given, self.start, np.zeros(0),
                        handler, turn=turn)
@@ -119,8 +121,8 @@ class Integration:
     def memory(self) -> dict[str, Any]:
         """What is needed to go on later, but for the samples: texts and numbers."""
         sampling = None if self.sampling is None else (self.sampling.start, self.sampling.period)
-        return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling, "end": self.end,
-                **remember(self.runs)}
+        return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling,
+                "end": self.end, **remember(self.runs)}
 
     @classmethod
     def resumed(cls, model: Model, memory: Mapping[str, Any], samples: Mapping[str, Floats], laws: Sequence[Any] = (),
@@ -137,7 +139,8 @@ class Integration:
             states = np.concatenate([samples["x"][rows], samples["law_states"][rows]], axis=2)
             controls = np.zeros((len(run.x), n, run.u.shape[1]))
             controls[..., :samples["u"].shape[2]] = samples["u"][rows]
-            run.out[:, :n*run.x.shape[1]], run.u_out[:, :n*run.u.shape[1]] = states.reshape(len(run.x), -1), controls.reshape(len(run.x), -1)
+            run.out[:, :n*run.x.shape[1]] = states.reshape(len(run.x), -1)
+            run.u_out[:, :n*run.u.shape[1]] = controls.reshape(len(run.x), -1)
             first = rows.stop
         recall(found.runs, memory)
         for run in found.runs:
@@ -217,7 +220,8 @@ def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
     if trajectory.failure is None and not (reached.all() and trajectory.t[-1] == until):
         row, sample = (np.argwhere(~reached)[0].tolist() if not reached.all() else (0, -1))
         member = f"run {row} of the batch " if len(reached) > 1 else ""
-        return replace(trajectory, failure=f"{member}ended near t = {trajectory.t[sample]:.6g} s without a reason; take another method")
+        failure = f"{member}ended near t = {trajectory.t[sample]:.6g} s without a reason; take another method"
+        return replace(trajectory, failure=failure)
     return trajectory
 
 
@@ -241,6 +245,7 @@ def cut_contradictions(trajectory: Trajectory) -> Trajectory:
         if len(wide):
             held = ", ".join(model.holds) or "what events hold"
             return cut_at(trajectory, int(wide[0]),
-                          f"loop '{name}' is pulled open from t = {trajectory.t[wide[0]]:.6g} s on (by {worst[name].max():.3g}): the motions "
-                          f"of {held} contradict it; leave one of its joints free, or prescribe motions that keep it closed")
+                          f"loop '{name}' is pulled open from t = {trajectory.t[wide[0]]:.6g} s on (by {worst[name].max():.3g}): "
+                          f"the motions of {held} contradict it; leave one of its joints free, or prescribe motions that keep it "
+                          "closed")
     return trajectory

@@ -1,8 +1,8 @@
 """Laws: what a run is given from outside, as a function of time and outputs.
 
-A *sampled* law is asked at its own times, in Python, and what it gives is held; it may have states of its own, which it changes when it is
-asked.  A *continuous* one is compiled and asked at every stage of every step (`compiled.callback`); its states are integrated with the
-mechanics.  What several laws give to one input is added up.
+A *sampled* law is asked at its own times, in Python, and what it gives is held; it may have states of its own, which it changes
+when it is asked.  A *continuous* one is compiled and asked at every stage of every step (`compiled.callback`); its states are integrated
+with the mechanics.  What several laws give to one input is added up.
 """
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def law(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 # ---- sampled laws ----------------------------------------------------------------------------------------------------------
 def input_entries(model: Model) -> dict[str, list[int]]:
-    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques by
-    coordinate or joint, and motors by wheel."""
+    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques
+    by coordinate or joint, and motors by wheel."""
     named = [(name, i) for i, name in enumerate(model.names.v)]
     v = 0
     for body in model.system.bodies.values():
@@ -140,8 +140,8 @@ class Asked:
         """Put {name: value} into rows of controls."""
         for name, value in given.items():
             if name not in self.places:
-                raise StateError(f"{self.name} returned '{name}', which is no input, no joint of one degree of freedom, no single one and "
-                                 f"no driven wheel{nearest(str(name), self.places)}; known are {', '.join(self.places)}")
+                raise StateError(f"{self.name} returned '{name}', which is no input, no joint of one degree of freedom, no single "
+                                 f"one and no driven wheel{nearest(str(name), self.places)}; known are {', '.join(self.places)}")
             entries = self.places[name]
             n = len(entries)
             wanted = "a number, or one for each run" if n == 1 else f"{n} numbers, or rows of {n}"
@@ -157,12 +157,12 @@ class Asked:
                                  "torque in the description (0 will do)")
         if not np.isfinite(controls).all():
             entry = int(np.argwhere(~np.isfinite(controls))[0, 1])
-            raise StateError(f"{self.name} returned {controls[:, entry].tolist()} for '{control_names(model)[entry]}' at t = {t:.6g} s; "
-                             "return finite numbers")
+            raise StateError(f"{self.name} returned {controls[:, entry].tolist()} for '{control_names(model)[entry]}' at "
+                             f"t = {t:.6g} s; return finite numbers")
         twice = [entry for entry in self.late if controls[:, entry].any()]
         if twice:
-            raise StateError(f"{self.name} returned a value for '{control_names(model)[twice[0]]}', which a compiled law sets at every "
-                             "stage; give it an input of its own")
+            raise StateError(f"{self.name} returned a value for '{control_names(model)[twice[0]]}', which a compiled law sets at "
+                             "every stage; give it an input of its own")
         return controls
 
 
@@ -177,7 +177,8 @@ def measure(model: Model, names: Iterable[str], t: float, x: Floats, u: Floats) 
 
 
 class AskedTorques(Asked):
-    """`control(t, q, v, wheels)`, the law on implied ports: it returns nv joint torques, nv + nw joint and motor torques, or {name: torque}."""
+    """`control(t, q, v, wheels)`, the law on implied ports: it returns nv joint torques, nv + nw joint and motor torques, or
+    {name: torque}."""
 
     def __init__(self, model: Model, function: Callable[..., Any], batched: bool, late: frozenset[int]) -> None:
         if not callable(function):
@@ -199,7 +200,8 @@ class AskedTorques(Asked):
             self.fill(given, controls)
         elif given is not None:
             modal = any(body.n_modes for body in model.system.bodies.values())
-            wanted = f"{nv} joint torques{' and modal forces'*modal}{f', {nc} with motor torques'*bool(model.nw)}, or a dict of names"
+            motors = f", {nc} with motor torques"*bool(model.nw)
+            wanted = f"{nv} joint torques{' and modal forces'*modal}{motors}, or a dict of names"
             found = self.numbers(given, len(x), [(nv,), (nc,)], "", wanted)
             controls[:, :found.shape[-1]] = found
         return self.check(t, controls)
@@ -208,12 +210,14 @@ class AskedTorques(Asked):
 class AskedByName(Asked):
     """A law in Python, or a compiled one with a period: it reads outputs, with their noise, and sets inputs."""
 
-    def __init__(self, model: Model, law: Law | Controller, batched: bool, rows: int, late: frozenset[int], seed: Sequence[int]) -> None:
+    def __init__(self, model: Model, law: Law | Controller, batched: bool, rows: int, late: frozenset[int],
+                 seed: Sequence[int]) -> None:
         known, entries = model.system.outputs, input_entries(model)
         self.outputs = tuple(known) if law.outputs is None else law.outputs
         check_names(law, "output", self.outputs, known)
         check_names(law, "input", law.inputs or (), entries)
-        super().__init__(model, f"law '{law.name}'", batched, {name: entries[name] for name in law.inputs} if law.inputs else entries, late)
+        allowed = {name: entries[name] for name in law.inputs} if law.inputs else entries
+        super().__init__(model, f"law '{law.name}'", batched, allowed, late)
         self.law, self.z = law, np.tile(np.array(law.states), (rows, 1))
         noisy = any(known[name].noise for name in self.outputs)
         self.generators = [np.random.Generator(np.random.PCG64([*seed, row])) for row in range(rows)] if noisy else []
@@ -293,7 +297,8 @@ class SampledLaw:
     def memory(self) -> dict[str, Any]:
         """What has to be kept to go on: numbers and texts only."""
         own = {"z": self.ask.z.tolist(), "generators": [draw.bit_generator.state for draw in self.ask.generators]}
-        return {"calls": self.calls, "held": self.held.tolist(), "coming": [(t, values.tolist()) for t, values in self.coming], **own}
+        coming = [(t, values.tolist()) for t, values in self.coming]
+        return {"calls": self.calls, "held": self.held.tolist(), "coming": coming, **own}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         self.calls, self.held = memory["calls"], np.array(memory["held"])
@@ -329,10 +334,11 @@ class Laws:
                 period = sampling_period(f"law '{law.name}'", "period", law.period, dt)
                 if not (np.isfinite(law.delay) and law.delay >= 0.0):
                     raise StateError(f"law '{law.name}': delay is {law.delay}; give seconds, 0 or more")
-                self.sampled.append(SampledLaw(AskedByName(model, law, batched, rows, late, (seed, i)), start, period, law.delay, none))
+                ask = AskedByName(model, law, batched, rows, late, (seed, i))
+                self.sampled.append(SampledLaw(ask, start, period, law.delay, none))
         if control is not None and not isinstance(control, Controller):
-            ask = AskedTorques(model, control, batched, late)
-            self.sampled.append(SampledLaw(ask, start, sampling_period("control", "control_period", control_period, dt), 0.0, none))
+            period = sampling_period("control", "control_period", control_period, dt)
+            self.sampled.append(SampledLaw(AskedTorques(model, control, batched, late), start, period, 0.0, none))
         elif control_period is not None:
             raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
 
@@ -356,13 +362,14 @@ def sampling_period(who: str, option: str, period: float | None, dt: float | Non
     """Seconds between two calls of a sampled law."""
     if period is None:
         if dt is None:
-            raise StateError(f"{who} is a Python function and the method chooses its own steps; give {option}, the seconds for which "
-                             "what it gives is held")
+            raise StateError(f"{who} is a Python function and the method chooses its own steps; give {option}, the seconds for "
+                             "which what it gives is held")
         return dt
     if not (np.isfinite(period) and period > 0.0):
         raise StateError(f"{who}: {option} is {period}; give seconds, greater than 0")
     if dt is not None and period < dt*(1.0 - 1e-9):
-        raise StateError(f"{who}: {option} is {period:g} s, shorter than the step of {dt:g} s; take a smaller dt, or ask less often")
+        raise StateError(f"{who}: {option} is {period:g} s, shorter than the step of {dt:g} s; take a smaller dt, or ask less "
+                         "often")
     return float(period)
 
 

@@ -51,8 +51,8 @@ class LawFailure(Exception):
 class Run:
     """One state, or a batch without events, on its way.
 
-    `x` is the state at `t`, where the last step ended.  `shown` may be later: samples up to then are inside of the next step, which is taken
-    again by whoever goes on.  So steps are the same however often one stops to look."""
+    `x` is the state at `t`, where the last step ended.  `shown` may be later: samples up to then are inside of the next step, which
+    is taken again by whoever goes on.  So steps are the same however often one stops to look."""
     model: Model
     plan: Plan
     pars: Floats
@@ -87,7 +87,7 @@ class Run:
         self.shown_x = self.x
         self.failed = np.full((rows, 2), np.nan)
         self.carry = np.zeros((rows, loops.CARRY + nx))
-        self.carry[:, loops.TIME], self.carry[:, loops.GROWTH], self.carry[:, loops.STEP] = self.t, 10.0, self.plan.first_step or 0.0
+        self.carry[:, [loops.TIME, loops.GROWTH, loops.STEP]] = self.t, 10.0, self.plan.first_step or 0.0
         self.out, self.u_out = np.zeros((rows, 0)), np.zeros((rows, 0))
         self.make_room(len(self.samples) + 1)
         self.use(self.model)
@@ -98,8 +98,8 @@ class Run:
         (rows, nx), nu = self.x.shape, self.u.shape[1]
         old = self.out.shape[1]//nx
         if n > old:
-            check_room(float(n)*rows*(nx + nu), f"{n} samples of {rows} state{'s'*(rows > 1)} are too many; lower sample_rate, or run fewer "
-                       "at a time")
+            check_room(float(n)*rows*(nx + nu), f"{n} samples of {rows} state{'s'*(rows > 1)} are too many; lower sample_rate, or "
+                       "run fewer at a time")
             self.out = np.concatenate([self.out, np.full((rows, (n - old)*nx), np.nan)], axis=1)
             self.u_out = np.concatenate([self.u_out, np.zeros((rows, (n - old)*nu))], axis=1)
 
@@ -138,8 +138,8 @@ class Run:
     @property
     def recorded(self) -> tuple[Floats, Floats]:
         """(rows, done, nx) states and (rows, done, nu) controls in force."""
-        rows = len(self.x)
-        return (self.out.reshape(rows, -1, self.x.shape[1])[:, :self.done], self.u_out.reshape(rows, -1, self.u.shape[1])[:, :self.done])
+        states, controls = (out.reshape(len(now), -1, now.shape[1]) for out, now in ((self.out, self.x), (self.u_out, self.u)))
+        return states[:, :self.done], controls[:, :self.done]
 
     # ---- what holds -------------------------------------------------------------------------------------------------
     def use(self, model: Model) -> None:
@@ -203,9 +203,9 @@ class Run:
         if not wrong.any():
             return None
         sample, wheel = np.argwhere(wrong)[0].tolist()
-        return sample, (f"at t = {self.samples[sample] if len(self.samples) else self.t:.6g} s the controller gives a motor torque to wheel "
-                        f"'{self.model.names.wheels[wheel]}', whose speed is held; give the wheel a torque in the description "
-                        "(0 will do), then its speed is a state")
+        when = self.samples[sample] if len(self.samples) else self.t
+        return sample, (f"at t = {when:.6g} s the controller gives a motor torque to wheel '{self.model.names.wheels[wheel]}', "
+                        "whose speed is held; give the wheel a torque in the description (0 will do), then its speed is a state")
 
     # ---- kernels ----------------------------------------------------------------------------------------------------
     def arguments(self, lanes: Lanes) -> tuple[Any, Any, Any, Floats]:
@@ -217,7 +217,8 @@ class Run:
             stages = int(tableau[STAGES]) if len(tableau) else 0
             at = tables.size(f.WS_SIZE) + tables.more(self.resolved)
             stepper = tableau, self.laws.table, np.zeros(self.laws.scratch + stages), at
-            self._arguments[lanes.width] = (tables, group_parameters(self.pars, lanes)), stepper, lanes.zeros(at + (stages + 2)*nx + nu)
+            ws = lanes.zeros(at + (stages + 2)*nx + nu)
+            self._arguments[lanes.width] = (tables, group_parameters(self.pars, lanes)), stepper, ws
         model, stepper, ws = self._arguments[lanes.width]
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed, self.clock
         return model, stepper, rows, ws
@@ -231,7 +232,8 @@ class Run:
     def scratch_rows(self, lanes: Lanes) -> tuple[Floats, ...]:
         """Rows like those of `arguments`, of the first states, on which a step may be tried."""
         x, u, none = self.x[:lanes.width].copy(), self.u[:lanes.width], np.zeros((min(len(self.x), lanes.width), 0))
-        return x, u, none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])
+        failed, watch, clock = np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.array([0.0, np.inf, 0.0])
+        return x, u, none, none, failed, watch, np.zeros(2), clock
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
         """The first states at t + step, as times are rounded, without going there."""
@@ -285,5 +287,5 @@ def explain_failure(run: Run, row: int) -> str:
     if entry < 0:
         return (f"{member}needs steps too small to go on at t = {t:.6g} s; loosen rtol and atol, or use a stiff method "
                 f"({', '.join(STIFF)}){law}")
-    return (f"{member}diverged at t = {t:.6g} s: {run.model.entry_name(entry)} is not finite; take a smaller dt, or look for loads or "
-            f"springs too stiff for it{law}")
+    return (f"{member}diverged at t = {t:.6g} s: {run.model.entry_name(entry)} is not finite; take a smaller dt, or look for loads "
+            f"or springs too stiff for it{law}")

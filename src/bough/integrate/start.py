@@ -14,7 +14,8 @@ from bough.model import Model
 def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None,
                    orbit0: ArrayLike | None, parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
     """(batch, nx) of initial states, and whether a batch was asked for."""
-    described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, np.zeros(model.layout.law_states))[None]
+    still = np.zeros(model.layout.law_states)
+    described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, still)[None]
     model.follow_motions(described, t)
     q = model.state(described).q[0] if q0 is None else q0
     v = model.state(described).v[0] if v0 is None else v0

@@ -109,7 +109,7 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
     span = until - start
     if sample_rate is not None:
         period = 1.0/positive("sample_rate", sample_rate, "samples a second")
-        check_room(span/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: these are {span/period:.3g} samples; take fewer")
+        check_room(span/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: {span/period:.3g} samples; take fewer")
         return Sampling(start, period)
     steps = DEFAULT_SAMPLES if step is None else max(1, int(np.ceil(span/step*(1.0 - 1e-9))))
     return Sampling(start, span/DEFAULT_SAMPLES if step is None else step*int(np.ceil(steps/DEFAULT_SAMPLES)))

@@ -175,8 +175,8 @@ class Model(CompiledModel):
         It is the momentum cloud where most of the motion is given, the mass matrix of small flexible systems, else O(N)."""
         return resolve_dynamics(self, dynamics)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None, out: Floats | None = None,
-                         **inputs: Unpack[InputOptions]) -> Floats:
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None,
+                         out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
         """Joint torques that give the accelerations `a`, besides the model's own springs, tables and wrenches.
 
         Closed loops hold some motions by themselves, and many torques give the same accelerations. Of these you get the ones with

@@ -111,7 +111,8 @@ class Appender:
                     made = self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
                                                      compression_opts=2, shuffle=True)
                     made.attrs.update(variable.attrs)
-                self.file.variables[name][tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)] = values
+                where = tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)
+                self.file.variables[name][where] = values
             elif first:
                 _write_variable(self.file, name, variable)
 

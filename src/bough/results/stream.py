@@ -1,6 +1,7 @@
 """Long runs on disk: samples go to a folder part by part, with what is needed to go on, and become one NetCDF file at the end.
 
-Each part appears when it is complete, so whatever ends the process leaves a run that can go on from the last one.  Memory holds one part.
+Each part appears when it is complete, so whatever ends the process leaves a run that can go on from the last one.  Memory holds one
+part.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Parts:
         target = self.folder / f"part-{len(self.files):06d}.npz"
         try:
             with target.with_suffix(".new").open("wb") as file:
-                np.savez(file, memory=np.array(json.dumps(trajectory.memory)), **{name: getattr(trajectory, name) for name in ARRAYS})
+                arrays = {name: getattr(trajectory, name) for name in ARRAYS}
+                np.savez(file, memory=np.array(json.dumps(trajectory.memory)), **arrays)
                 file.flush()
                 os.fsync(file.fileno())
             target.with_suffix(".new").replace(target)

@@ -3,9 +3,8 @@
 Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, flat, get_lane, inverse_above, load, load5, put, put_lane, quads_of, read, read_pack, smaller,
-                                 store,
-                                 width_of, zero)
+from bough.kernels.lanes import (accumulate, flat, get_lane, inverse_above, load, load5, put, put_lane, quads_of, read, read_pack,
+                                 smaller, store, width_of, zero)
 
 
 @leaf

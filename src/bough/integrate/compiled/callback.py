@@ -1,7 +1,7 @@
 """Compiled laws: inputs as a function of time and outputs, asked at every stage of every step.
 
-A law reaches the stepping loops as an address, so that they compile once and stay cached whatever it does.  The loops know it by a row of
-integers in the table of laws, behind which are the lists of what it reads and sets:
+A law reaches the stepping loops as an address, so that they compile once and stay cached whatever it does.  The loops know it by a
+row of integers in the table of laws, behind which are the lists of what it reads and sets:
 
     sizes      three numbers for the law itself: nq, nv, nw; or how many outputs, inputs and states it has
     outputs    places in ws of what it reads
@@ -60,7 +60,8 @@ class Controller:
         except TypeError as error:
             raise StateError(f"controller '{self.name}' is called as {self.name}({', '.join(self.form)}): {error}") from None
         if self.outputs is None and (self.states or self.period is not None or self.delay):
-            raise StateError(f"controller '{self.name}': states, period and delay go with outputs=[...] and inputs=[...]; name them")
+            raise StateError(f"controller '{self.name}': states, period and delay go with outputs=[...] and inputs=[...]; name "
+                             "them")
 
     def _compile(self) -> int:
         inner, whole, own = self.inner, self.outputs is None, bool(self.states)
@@ -97,15 +98,16 @@ def controller(function: Callable[..., None] | None = None, *, outputs: Sequence
     """Compile a law.
 
     Without names it is `f(t, q, v, wheels, tau, motors)` and fills `tau` and `motors`, which come zeroed.  With names it is
-    `f(t, y, u)`: `y` holds the named outputs one after the other, and it fills `u`, the named inputs.  It may use what Numba compiles.
+    `f(t, y, u)`: `y` holds the named outputs one after the other, and it fills `u`, the named inputs.  It may use what Numba
+    compiles.
 
     Parameters
     ----------
     outputs, inputs : sequence of str
         Names of `System.output` and `System.input`.
     states : sequence of float, optional
-        Initial values of states of its own, which are integrated with the mechanics: it is then `f(t, y, u, z, zdot)` and fills `zdot`
-        as well.  With a period: `f(t, y, u, z)`, and it changes `z` in place.
+        Initial values of states of its own, which are integrated with the mechanics: it is then `f(t, y, u, z, zdot)` and fills
+        `zdot` as well.  With a period: `f(t, y, u, z)`, and it changes `z` in place.
     period : float, optional
         Ask it every so many seconds and hold what it gives; without it, it is asked at every stage of every step.
     delay : float
@@ -129,7 +131,7 @@ def controller(function: Callable[..., None] | None = None, *, outputs: Sequence
 
 @intrinsic
 def call_address(typingctx, address, t, laws, sizes, scratch, y, u, z, zdot):
-    """Call the law at `address` with the integers of `laws` from `sizes` on, and with the doubles of `scratch` from y, u, z, zdot on."""
+    """Call the law at `address` with the integers of `laws` from `sizes` on, and the doubles of `scratch` from y, u, z, zdot on."""
     def codegen(context, builder, sig, args):
         double, i64 = ir.DoubleType(), ir.IntType(64)
         law = ir.FunctionType(ir.VoidType(), [double, i64.as_pointer(), *[double.as_pointer()]*4])

@@ -10,17 +10,18 @@
                failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
                watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
                passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
-               clock   (3,)                  of fixed steps, in and out: the sample to record next, up to when samples are wanted, the
-                                             time reached.  A step that leads beyond gives the samples before it, but is not taken:
-                                             whoever goes on takes it again, so that steps are the same however often one looks
+               clock   (3,)                  of fixed steps, in and out: the sample to record next, up to when samples are wanted,
+                                             the time reached.  A step that leads beyond gives the samples before it, but is not
+                                             taken: whoever goes on takes it again, so that steps are the same however often one
+                                             looks
     samples    times to record: a step records those inside it by the method's interpolant, and its own end as it is
 """
 from functools import partial
 
 import numpy as np
 
-from bough.integrate.compiled.stepping import (HEADER, INSIDE, begin_stage, combine, controls_at, copy, evaluate_law, first_not_finite,
-                                               normalize, saved_at, set_time, stages_of, take_step)
+from bough.integrate.compiled.stepping import (HEADER, INSIDE, begin_stage, combine, controls_at, copy, evaluate_law,
+                                               first_not_finite, normalize, saved_at, set_time, stages_of, take_step)
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, pointer_to, pointer_to_row, put_lane, read, store, width_of
 from bough.sweeps import fields as f
@@ -34,14 +35,14 @@ ORIGIN, LENGTH, BEGIN, STOP = range(4)
 PASSED_AT, PASSED_STEP = range(2)
 NEXT_SAMPLE, SHOW, REACHED = range(3)
 SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
-# what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next sample, steps
-# taken, steps refused, 1 if x' at this time is known already; and from CARRY on that x': however a run is parted into calls, its steps
-# are the same
+# what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next sample,
+# steps taken, steps refused, 1 if x' at this time is known already; and from CARRY on that x': however a run is parted into
+# calls, its steps are the same
 TIME, STEP, GROWTH, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(8)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
-# where an adaptive call stops: at a time at which a step must end, when samples are given up to a time (see `clock`), or after so many
-# steps of each state; how precise it is, and its longest step
+# where an adaptive call stops: at a time at which a step must end, when samples are given up to a time (see `clock`), or after so
+# many steps of each state; how precise it is, and its longest step
 STOP_TIME, SHOW_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(6)
 
 
@@ -103,7 +104,7 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
 
 @leaf
 def record_inside(lane, model, stepper, samples, sample, rows, group, t, h, end, limit, ws):
-    """Record the samples from `sample` on up to a limit that are in the step from t to its end, whose x is in ws; the next sample."""
+    """Record the samples from `sample` on up to a limit that are in the step from t to its end, whose x is in ws; the next one."""
     plan, _, tables = model
     nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
     same = SAME*abs(end)
@@ -191,7 +192,8 @@ def error_norm(lane, plan, stepper, ws, h, limits):
 
 @leaf
 def resize(h, step, error, last, growth):
-    """The next step after one of length h, and how much the one after it may grow; `last`: it was cut short, `step` was wanted [B 8]."""
+    """The next step after one of length h, and how much the one after it may grow; `last`: it was cut short, `step` was wanted
+    [B 8]."""
     if error < 1.0:
         factor = min(0.9*max(error, 1e-10)**-0.2, growth)
         return (max(h*factor, step) if last and factor > 1.0 else h*factor), 10.0
