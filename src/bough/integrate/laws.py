@@ -1,8 +1,8 @@
 """Laws: what a run is given from outside, as a function of time and outputs.
 
 A *sampled* law is asked at its own times, in Python, and what it gives is held; it may have states of its own, which it changes
-when it is asked.  A *continuous* one is compiled and asked at every stage of every step (`compiled.callback`); its states are integrated
-with the mechanics.  What several laws give to one input is added up.
+when it is asked.  A *continuous* one is compiled and asked at every stage of every step (`compiled.callback`); its states are
+integrated with the mechanics.  What several laws give to one input is added up.
 """
 from __future__ import annotations
 
