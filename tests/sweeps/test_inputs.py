@@ -195,7 +195,7 @@ def test_internal_loads_and_loop_forces_know_inputs():
 
 POWERS = {                                               # input, and the output that its power is the product with
     "along": ({"coordinate": "boom.ry"}, {"rate": "boom.ry"}, 1.0),
-    "push": ({"force": bough.Frame("load", at=(0, 0.2, 0)), "axes": "world"}, {"velocity": bough.Frame("load", at=(0, 0.2, 0))}, 1.0),
+    "push": ({"force": bough.Frame("load", at=(0, 1, 0)), "axes": "world"}, {"velocity": bough.Frame("load", at=(0, 1, 0))}, 1.0),
     "thrust": ({"force": bough.Frame("load", at=(0.1, 0, 0)), "axis": "y"},
                {"velocity": bough.Frame("load", at=(0.1, 0, 0)), "axes": "body", "component": "y"}, 1.0),
     "twist": ({"moment": "load"}, {"angular_velocity": "load", "axes": "body"}, 1.0),
