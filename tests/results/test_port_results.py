@@ -8,6 +8,7 @@ import bough
 from bough.integrate.integration import integrate
 from bough.results.dataset import label
 from bough.results.quantities import select_records
+from bough.results.report import Facts
 from tests.support.compare import assert_same
 
 
@@ -41,6 +42,7 @@ def test_outputs_of_a_run(model, tmp_path):
     assert_same(star*np.sign(star[:, 3:]), seen["star"]*np.sign(seen["star"][:, 3:]), 1e-12)
     assert (np.einsum("ti,ti->t", star[1:], star[:-1]) > 0.9).all()                    # it turns by more than half, without a jump
     assert not data.inputs.values.any()
+    assert (result.facts.controlled, result.facts.base_pushed) == (False, False)       # unused inputs excuse no drift
     assert dict(zip(data.output.values, data.output_unit.values, strict=True))["root"] == "N m"
     assert data.input_label.values.tolist()[:2] == ["main engine", "magnetic x"]
     again = bough.open_result(result.save(tmp_path/"run.nc"))
@@ -59,6 +61,8 @@ def test_inputs_in_force_are_part_of_what_is_derived(model):
     u = bare.u.copy()
     assert u.shape[2] == model.nv + model.nw + 6
     u[:, :, model.input_layout.ports] = values
+    facts = Facts.of(replace(bare, u=u), ())
+    assert (facts.controlled, facts.base_pushed) == (True, True)
     records = select_records(["acceleration", "torque", "inputs", "outputs", "wheels"], model.system)
     found = label(replace(bare, u=u), records).variables
     state = bare.state

@@ -513,8 +513,8 @@ class Model(CompiledModel):
         from bough.analyze.outputs import outputs
         found = {}
         for name, rows_of in outputs(self, batch, names).items():
-            value = batch.unbatched(rows_of)
-            found[name] = value if self.system.outputs[name].components != ("",) else value[..., 0][()]
+            value = rows_of if self.system.outputs[name].components != ("",) else rows_of[:, 0]
+            found[name] = float(value[0]) if batch.single and value.ndim == 1 else batch.unbatched(value)
         return found
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None,
