@@ -130,6 +130,8 @@ def use_kernels(width: int) -> None:
     model.reactions(q, v, a)
     model.mass_matrix(q)
     model.bodies(q, v, a)
+    model.frames(q)
+    model.jacobian(q, "arm")
     if width == 1:
         model.operators(q, v, whole=True).inverse @ v
         model.operators(q, v).inverse @ v

@@ -12,6 +12,7 @@ from tests.support.given_motion import given_system, states
 from tests.support.held_systems import random_motions, with_motions
 from tests.support.mechanisms import MECHANISMS, bennett
 from tests.support.random_systems import random_state, random_system
+from tests.support.swept_outputs import swept
 
 
 def loaded_systems():
@@ -179,6 +180,28 @@ def ask_runs():
             bough.simulate(case.system.compile(), q0=case.q, v0=case.v, until=0.01, dt=5e-3, method=method, stabilize=stabilize)
 
 
+def ask_ports():
+    """Inputs of all kinds, and outputs of all kinds that are found inside a step."""
+    for system, place in ((flexible_system(), bough.Frame("b3", node="tip")), (element_system(), bough.Frame("b2", at=(0, 0, 1)))):
+        system.input("push", force=place)
+        system.input("twist", moment=place, axis=(1, 2, 3), axes="world")
+        system.input("along", coordinate=system.compile().names.v[0])
+        for kind in ("position", "attitude", "velocity", "angular_velocity"):
+            system.output(kind, **{kind: place}, axes="b1")
+        if system.lines:
+            system.input("winch", rest="rope")
+            system.output("tension", tension="spring")
+        else:
+            system.output("deflection", deflection=place)
+        model = system.compile()
+        q, v = random_state(model, np.random.default_rng(8), 5)
+        for rows in (slice(0, 1), slice(None)):
+            there = 1e-3*q[rows] if model.tables.parts.modal else q[rows]
+            batch = model.batch(there, v[rows], inputs={"push": (1, 2, 3), "twist": 0.5})
+            swept(model, batch, list(system.outputs))
+            model.forward_dynamics(batch.q, batch.v, inputs={"push": (1, 2, 3), "along": 0.2})
+
+
 def ask_operators():
     for model, size in ((flexible_system().compile(), 1e-3), (random_system(np.random.default_rng(6), 6).compile(), 1.0)):
         q, v = random_state(model, np.random.default_rng(7))
@@ -193,5 +216,5 @@ def ask_operators():
 
 def runs():
     """All of it."""
-    for ask in (answers, ask_held, ask_cloud, ask_mechanisms, ask_runs, ask_operators):
+    for ask in (answers, ask_held, ask_cloud, ask_mechanisms, ask_runs, ask_ports, ask_operators):
         yield ask.__name__, ask

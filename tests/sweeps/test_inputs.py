@@ -11,7 +11,7 @@ from bough.analyze.equations_of_motion import forward
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import speed_names
 from tests.support.compare import assert_same, solving
-from tests.support.flexible_trees import turning_nodes
+from tests.support.flexible_trees import moved, turning_nodes
 from tests.support.random_systems import random_rotation, random_state, random_system
 from tests.support.strategies import flexible_trees, looped, trees
 
@@ -191,6 +191,43 @@ def test_internal_loads_and_loop_forces_know_inputs():
     for cut in ("tool", "beam", "east"):
         ours, theirs = model.internal_loads(q, v, a, cut=cut, inputs=values), model.internal_loads(q, v, a, tau, cut=cut, **direct)
         assert_same(ours.least, theirs.least, 1e-9)
+
+
+POWERS = {                                               # input, and the output that its power is the product with
+    "along": ({"coordinate": "boom.ry"}, {"rate": "boom.ry"}, 1.0),
+    "push": ({"force": bough.Frame("load", at=(0, 1, 0)), "axes": "world"}, {"velocity": bough.Frame("load", at=(0, 1, 0))}, 1.0),
+    "thrust": ({"force": bough.Frame("load", at=(0.1, 0, 0)), "axis": "y"},
+               {"velocity": bough.Frame("load", at=(0.1, 0, 0)), "axes": "body", "component": "y"}, 1.0),
+    "twist": ({"moment": "load"}, {"angular_velocity": "load", "axes": "body"}, 1.0),
+    "motor": ({"wheel": "rw"}, {"wheel": "rw"}, 1.0),
+    "preload": ({"rest": "boom.ry"}, {"rate": "boom.ry"}, 40.0),
+    "winch": ({"rest": "rope"}, {"tension": "rope"}, None),
+}
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_the_power_of_an_input_is_the_rate_of_the_energy(name):
+    """dE/dt by a central difference along the motion, off by some 1e-8 of the terms' size. The power of a line's rest is the force
+    that it adds, stiffness times input, times the rate of the line's length, which is that of the tension over the stiffness."""
+    s, (into, out, factor) = line_system(), POWERS[name]
+    rope = s.lines.pop("rope")
+    s.line("rope", a=rope.a, b=rope.b, stiffness=rope.stiffness, length=rope.length)
+    s.wheel("rw", body="load", axis="x", inertia=0.02, torque=0.0)
+    s.input("in", **into)
+    s.output("out", **out)
+    model, rng, h = s.compile(), np.random.default_rng(4), 1e-5
+    q, v = random_state(model, rng)
+    value, wheels = rng.normal(size=s.inputs["in"].size), np.array([30.0])
+    given = {"inputs": {"in": value}, "wheels": wheels}
+    a, spin = model.forward_dynamics(q, v, **given), model.wheel_accelerations(q, v, **given)
+    energies, tensions = [], []
+    for t in (-h, h):
+        there, speeds = moved(model, q, v + 0.5*t*a, t), v + t*a
+        energies.append(model.kinetic_energy(there, speeds, wheels=wheels + t*spin) + model.potential_energy(there))
+        tensions.append(model.outputs(there, speeds)["out"] if factor is None else 0.0)
+    conjugate = np.diff(tensions)/(2*h) if factor is None else factor*np.atleast_1d(model.outputs(q, v, **given)["out"])
+    rate = np.diff(energies)[0]/(2*h)
+    assert abs(rate - value @ conjugate) < 1e-6*(1.0 + abs(energies[0])), (rate, value @ conjugate)
 
 
 def test_bad_values():

@@ -1,6 +1,4 @@
 """Outputs inside a step, from the state alone, are what `Model.outputs` says: by another way, walking along paths."""
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,11 +6,11 @@ from hypothesis import given
 import bough
 from bough.describe.part import coordinate_names
 from bough.kernels.lanes import ONE
-from bough.sweeps import calls
 from tests.support.compare import assert_same
 from tests.support.flexible_trees import turning_nodes
 from tests.support.random_systems import random_rotation, random_state, random_system
 from tests.support.strategies import flexible_trees, held, looped, trees
+from tests.support.swept_outputs import swept
 
 
 def measured(system, rng):
@@ -37,16 +35,6 @@ def measured(system, rng):
         if body.n_v:
             system.output(f"q {body.name}", coordinate=coordinate_names(body)[-1])
     return system
-
-
-def swept(model, batch, names, lanes=None):
-    """By the sweep: (batch, numbers)."""
-    places = np.array([place for name in names for place in model.tables.outputs[name].places], np.int64)
-    if lanes is not None:
-        batch = replace(batch, lanes=lanes)
-    out = np.empty((batch.n, len(places)))
-    model.call(calls.measure, batch, places, out)
-    return out
 
 
 def assert_outputs(system, q, v, rng, **options):

@@ -37,12 +37,12 @@ def calls_table(result: dict[str, Any]) -> Table:
     """Mechanism by mechanism, call by call: each engine's microseconds, and how many times Pinocchio's bough takes."""
     calls = [of_call for measured in result["mechanisms"].values() for of_call in measured["calls"].values()]
     engines = list(dict.fromkeys(engine for of_call in calls for engine in of_call))
-    table = empty_table("microseconds per call from Python", ("mechanism", "dofs", "call"), (*engines, "x Pinocchio"))
-    for mechanism, measured in result["mechanisms"].items():
+    table = empty_table("microseconds per call from Python", ("dofs", "call"), (*engines, "x pin"))
+    for measured in result["mechanisms"].values():
         for i, (call, of_call) in enumerate(measured["calls"].items()):
             times = [f"{of_call[engine]['min_us']:.2f}" if engine in of_call else "" for engine in engines]
             ratio = of_call.get("bough", {}).get("pinocchio/bough")
-            table.add_row(*(("", "") if i else (mechanism, str(measured["dofs"]))), call, *times, f"{1/ratio:.2f}" if ratio else "")
+            table.add_row("" if i else str(measured["dofs"]), call, *times, f"{1/ratio:.2f}" if ratio else "")
         table.add_section()
     return table
 

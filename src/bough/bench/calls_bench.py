@@ -26,14 +26,14 @@ def calls(*, quick: bool = False) -> dict[str, Any]:
 
 def measure(model: Model, rounds: int) -> dict[str, Any]:
     """Every call by every engine, in turn."""
-    states = random_states(model, 256)
+    states = random_states(model, 16)
     engines = {"bough": bough_calls(model, states), **peer_calls(model, states)}
     timings: dict[str, dict[str, Any]] = {}
     for call in dict.fromkeys(call for of_engine in engines.values() for call in of_engine):
         functions = {engine: of_engine[call] for engine, of_engine in engines.items() if call in of_engine}
         timings[call] = interleaved(functions, 1, rounds=rounds, slice_seconds=1e-3)
     kernel, _ = forward_call(model, states, "order-n", ONE)
-    timings["forward dynamics, kernel alone"] = {"bough": interleaved({"bough": kernel}, len(states[0]), rounds=rounds)["bough"]}
+    timings["forward dynamics, kernel"] = {"bough": interleaved({"bough": kernel}, len(states[0]), rounds=rounds, slice_seconds=1e-3)["bough"]}
     for of_call in timings.values():
         if "pinocchio" in of_call and "bough" in of_call:
             of_call["bough"]["pinocchio/bough"] = of_call["pinocchio"]["min_us"]/of_call["bough"]["min_us"]
@@ -42,17 +42,25 @@ def measure(model: Model, rounds: int) -> dict[str, Any]:
 
 def bough_calls(model: Model, states: States) -> Calls:
     """What a user writes."""
-    (q, v, tau), last = (rows[0].copy() for rows in states), model.names.bodies[-1]
+    (q, v, tau), hand = (rows[0].copy() for rows in states), outermost(model)
     out, M, J = np.empty(model.nv), np.empty((model.nv, model.nv)), np.empty((6, model.nv))
     return {"forward dynamics": lambda: model.forward_dynamics(q, v, tau),
             "forward dynamics, out=": lambda: model.forward_dynamics(q, v, tau, out=out),
             "inverse dynamics": lambda: model.inverse_dynamics(q, v, tau),
             "mass matrix": lambda: model.mass_matrix(q),
             "mass matrix, out=": lambda: model.mass_matrix(q, out=M),
-            "poses of all bodies": lambda: model.frames(q),
-            "pose of the last body": lambda: model.pose(q, last),
-            "Jacobian of the last body": lambda: model.jacobian(q, last),
-            "Jacobian of the last body, out=": lambda: model.jacobian(q, last, out=J)}
+            "all poses": lambda: model.frames(q),
+            "pose of a hand": lambda: model.pose(q, hand),
+            "Jacobian of a hand": lambda: model.jacobian(q, hand),
+            "Jacobian of a hand, out=": lambda: model.jacobian(q, hand, out=J)}
+
+
+def outermost(model: Model) -> str:
+    """The body with most bodies between it and the ground."""
+    depth: dict[str, int] = {}
+    for body in model.system.bodies.values():
+        depth[body.name] = depth[body.parent] + 1 if body.parent else 1
+    return max(depth, key=lambda name: depth[name])
 
 
 def peer_calls(model: Model, states: States) -> dict[str, Calls]:
@@ -60,8 +68,8 @@ def peer_calls(model: Model, states: States) -> dict[str, Calls]:
     found: dict[str, Calls] = {}
     if "pin" in installed():
         from bough.peers.pinocchio import PinocchioLoop
-        found["pinocchio"] = PinocchioLoop(model.system, *states).single_calls(model.names.bodies[-1])
+        found["pinocchio"] = PinocchioLoop(model.system, *states).single_calls(outermost(model))
     if "mujoco" in installed():
         from bough.peers.mujoco import MujocoForward
-        found["mujoco"] = MujocoForward(model.system, *(rows[:1] for rows in states)).single_calls(model.names.bodies[-1])
+        found["mujoco"] = MujocoForward(model.system, *(rows[:1] for rows in states)).single_calls(outermost(model))
     return found

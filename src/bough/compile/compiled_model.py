@@ -129,15 +129,14 @@ class CompiledModel:
 
     def ready(self, prepare: Callable[..., Kept], *options: Any) -> Kept:
         """What `prepare(model, *options)` gives, kept for the next call of this thread."""
-        key = get_ident(), prepare, options
         try:
-            return self._ready[key]
+            return self._ready[get_ident(), prepare, options]
         except TypeError:                               # a name that is no name: the error says which
             return prepare(self, *options)
         except KeyError:
             if len(self._ready) >= 256:
                 self._ready.clear()
-            return self._ready.setdefault(key, prepare(self, *options))
+            return self._ready.setdefault((get_ident(), prepare, options), prepare(self, *options))
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy prepares calls of its own: kernels know their arguments by address."""

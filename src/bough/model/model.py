@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from numpy import empty
 from numpy.typing import ArrayLike
 
 from bough.analyze import loop_constraints, reactions
@@ -445,7 +446,7 @@ class Model(CompiledModel):
         [-0.0998, 0.0, -0.995]
         """
         ready = self.ready(prepare_poses, (place,), point is not None)
-        position, attitude = np.empty(3), np.empty((3, 3))
+        position, attitude = empty(3), empty((3, 3))
         if ready.solves(q, point, position, attitude):
             return position, attitude
         positions, attitudes = poses(self, self.batch(q, keep_welds=True), [place], point)
@@ -457,7 +458,7 @@ class Model(CompiledModel):
             raise StateError(f"places is {places!r}; give a list of bodies, or of (body, node)")
         ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
         n = len(self.names.bodies if places is None else places)
-        answers = np.empty((n, 3)), np.empty((n, 3, 3))
+        answers = empty((n, 3)), empty((n, 3, 3))
         if ready.solves(q, None, *answers):
             return answers
         return poses(self, self.batch(q, keep_welds=True), self.names.bodies if places is None else places)
@@ -486,7 +487,7 @@ class Model(CompiledModel):
 
         Modes of flexible bodies on the way have columns as joints have.  In `out`, if it is given."""
         ready = self.ready(prepare_jacobian, place, point is not None)
-        J = np.empty((6, self.nv)) if out is None else out
+        J = empty((6, self.nv)) if out is None else out
         if (out is None or fits(out, (6, self.nv))) and ready.solves(q, point, J):
             return J
         J = jacobian_of(self, self.batch(q, keep_welds=True), place, point)
@@ -525,8 +526,8 @@ class Model(CompiledModel):
         from bough.analyze.outputs import outputs
         found = {}
         for name, rows_of in outputs(self, batch, names).items():
-            value = batch.unbatched(rows_of)
-            found[name] = value if self.system.outputs[name].components != ("",) else value[..., 0][()]
+            value = rows_of if self.system.outputs[name].components != ("",) else rows_of[:, 0]
+            found[name] = float(value[0]) if batch.single and value.ndim == 1 else batch.unbatched(value)
         return found
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None,

@@ -238,4 +238,4 @@ class MujocoForward(MujocoLoop):
 
         return {"forward dynamics": lambda: mujoco.mj_forward(model, data),
                 "inverse dynamics": lambda: mujoco.mj_inverse(model, data),
-                "poses of all bodies": lambda: mujoco.mj_kinematics(model, data), "Jacobian of the last body": jacobian}
+                "all poses": lambda: mujoco.mj_kinematics(model, data), "Jacobian of a hand": jacobian}

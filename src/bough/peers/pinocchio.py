@@ -231,8 +231,8 @@ class PinocchioLoop(Pinocchio):
         return {"forward dynamics": lambda: pin.aba(model, data, q, v, tau),
                 "inverse dynamics": lambda: pin.rnea(model, data, q, v, a),
                 "mass matrix": lambda: pin.crba(model, data, q),
-                "poses of all bodies": lambda: pin.framesForwardKinematics(model, data, q),
-                "Jacobian of the last body": lambda: pin.computeFrameJacobian(model, data, q, frame, WORLD_AXES)}
+                "all poses": lambda: pin.framesForwardKinematics(model, data, q),
+                "Jacobian of a hand": lambda: pin.computeFrameJacobian(model, data, q, frame, WORLD_AXES)}
 
 
 # ---- closed loops --------------------------------------------------------------------------------------------------------

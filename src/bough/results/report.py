@@ -38,7 +38,7 @@ class Facts:
     failure: str | None
     batched: bool
     controlled: bool
-    base_pushed: bool  # by a controller, against the world
+    base_pushed: bool  # by a controller or inputs, against the world
     record: tuple[str, ...]
     assembled: str | None = None  # what closing the loops changed in the initial state
     events: str | None = None  # what happened, by run: JSON
@@ -69,11 +69,14 @@ class Facts:
 
 
 def _base_pushed(trajectory: Trajectory) -> bool:
-    """Whether a controller acted in a joint to the world; what it does to modes stays inside the body."""
-    at, pushed = 0, False
-    for body in trajectory.model.system.bodies.values():
+    """Whether a controller or an input acted in a joint to the world, or from outside; what it does to modes stays inside."""
+    model = trajectory.model
+    given = model.input_layout.view(trajectory.u)
+    tau, inputs = given.tau + given.ports @ model.port_torques[:, : model.nv], model.named_inputs(given.ports)
+    at, pushed = 0, any(inputs[name].any() for name, port in model.system.inputs.items() if port.place is not None)
+    for body in model.system.bodies.values():
         if body.parent is None:
-            pushed |= bool(trajectory.u[..., at : at + body.joint.n_v].any())
+            pushed |= bool(tau[..., at : at + body.joint.n_v].any())
         at += body.n_v
     return pushed
 

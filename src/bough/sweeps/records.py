@@ -596,7 +596,7 @@ ELEMENT_RESULT = Record(
 OUTPUT_RESULT = Record(
     "output", "ws", "what an output shows",
     Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
-    size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="sweeps.calls")
+    size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.output_tables")
 
 BRANCH = Record(
     "branch", "ws", "what is gathered from all bodies on a body but the next one",

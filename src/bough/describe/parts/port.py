@@ -238,14 +238,6 @@ class Input(Port):
         if entry >= body.joint.n_v or not (body.joint.stiffness or (0.0,) * body.joint.n_v)[entry]:
             yield Finding(f"rest {name!r} has no spring; give its joint a stiffness, or make the input a coordinate's", ("rest",))
 
-    def nonconservative_effects(self) -> tuple[str, ...]:
-        """Always."""
-        return ("inputs",)
-
-    def external_effects(self) -> tuple[str, ...]:
-        """Of a force or a moment."""
-        return ("inputs",) if self.place is not None else ()
-
     def load_line(self) -> str:
         """Where it acts."""
         target = self.place.label if self.place is not None else getattr(self, self.kind)
