@@ -222,13 +222,13 @@ class PreparedPlaces:
     def __init__(self, call: partial[Any], q: Floats, *answers: Floats, aim: Callable[[ArrayLike], Any]):
         self.call, self.shape, self.aim = direct(call, q, *answers), q.shape, aim
 
-    def solves(self, q: Any, point: Any, *out: Floats) -> bool:
+    def solves(self, q: Any, point: Any, out: Floats, more: Floats | None = None) -> bool:
         """Run, with answers in contiguous arrays; False as in `Prepared`."""
         if q.__class__ is not ndarray or q.shape != self.shape or q.dtype is not FLOAT or not q.flags.c_contiguous:
             return False
         if point is not None:
             self.aim(point)
-        doubtful = self.call(q, *out)
+        doubtful = self.call(q, out) if more is None else self.call(q, out, more)
         if FAILED:
             raise_failure()
         return not doubtful
