@@ -159,7 +159,10 @@ FLOAT = np.dtype(np.float64)
 def direct(call: partial[Any], *sample: Any) -> partial[Any]:
     """A kernel with its arguments, and of those to come a sample: the types of none are looked at again."""
     compiled = getattr(call.func, "overloads", None)
-    return partial(compiled[tuple(typeof(a) for a in (*call.args, *sample))].entry_point, *call.args) if compiled else call
+    if compiled is None:
+        return call
+    signature = tuple(typeof(a) for a in (*call.args, *sample))
+    return partial((compiled.get(signature) or load_or_compile(call.func, signature, 1)).entry_point, *call.args)
 
 
 class Prepared:
