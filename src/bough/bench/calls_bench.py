@@ -33,7 +33,7 @@ def measure(model: Model, rounds: int) -> dict[str, Any]:
         functions = {engine: of_engine[call] for engine, of_engine in engines.items() if call in of_engine}
         timings[call] = interleaved(functions, 1, rounds=rounds, slice_seconds=1e-3)
     kernel, _ = forward_call(model, states, "order-n", ONE)
-    timings["forward dynamics, kernel"] = {"bough": interleaved({"bough": kernel}, len(states[0]), rounds=rounds, slice_seconds=1e-3)["bough"]}
+    timings["forward dynamics, kernel"] = interleaved({"bough": kernel}, len(states[0]), rounds=rounds, slice_seconds=1e-3)
     for of_call in timings.values():
         if "pinocchio" in of_call and "bough" in of_call:
             of_call["bough"]["pinocchio/bough"] = of_call["pinocchio"]["min_us"]/of_call["bough"]["min_us"]
@@ -42,7 +42,7 @@ def measure(model: Model, rounds: int) -> dict[str, Any]:
 
 def bough_calls(model: Model, states: States) -> Calls:
     """What a user writes."""
-    (q, v, tau), hand = (rows[0].copy() for rows in states), outermost(model)
+    (q, v, tau), (hand, last) = (rows[0].copy() for rows in states), ends(model)
     out, M, J = np.empty(model.nv), np.empty((model.nv, model.nv)), np.empty((6, model.nv))
     return {"forward dynamics": lambda: model.forward_dynamics(q, v, tau),
             "forward dynamics, out=": lambda: model.forward_dynamics(q, v, tau, out=out),
@@ -52,15 +52,16 @@ def bough_calls(model: Model, states: States) -> Calls:
             "all poses": lambda: model.frames(q),
             "pose of a hand": lambda: model.pose(q, hand),
             "Jacobian of a hand": lambda: model.jacobian(q, hand),
-            "Jacobian of a hand, out=": lambda: model.jacobian(q, hand, out=J)}
+            "Jacobian of a hand, out=": lambda: model.jacobian(q, hand, out=J),
+            "Jacobian of the last body": lambda: model.jacobian(q, last)}
 
 
-def outermost(model: Model) -> str:
-    """The body with most bodies between it and the ground."""
+def ends(model: Model) -> tuple[str, str]:
+    """A hand, the body with most bodies between it and the ground; and the last body, of the tree a head on a short neck."""
     depth: dict[str, int] = {}
     for body in model.system.bodies.values():
         depth[body.name] = depth[body.parent] + 1 if body.parent else 1
-    return max(depth, key=lambda name: depth[name])
+    return max(depth, key=lambda name: depth[name]), model.names.bodies[-1]
 
 
 def peer_calls(model: Model, states: States) -> dict[str, Calls]:
@@ -68,8 +69,8 @@ def peer_calls(model: Model, states: States) -> dict[str, Calls]:
     found: dict[str, Calls] = {}
     if "pin" in installed():
         from bough.peers.pinocchio import PinocchioLoop
-        found["pinocchio"] = PinocchioLoop(model.system, *states).single_calls(outermost(model))
+        found["pinocchio"] = PinocchioLoop(model.system, *states).single_calls(*ends(model))
     if "mujoco" in installed():
         from bough.peers.mujoco import MujocoForward
-        found["mujoco"] = MujocoForward(model.system, *(rows[:1] for rows in states)).single_calls(outermost(model))
+        found["mujoco"] = MujocoForward(model.system, *(rows[:1] for rows in states)).single_calls(*ends(model))
     return found

@@ -178,7 +178,10 @@ FLOAT = np.dtype(np.float64)
 def direct(call: partial[Any], *sample: Any) -> partial[Any]:
     """A kernel with its arguments, and of those to come a sample: the types of none are looked at again."""
     compiled = getattr(call.func, "overloads", None)
-    return partial(compiled[tuple(typeof(a) for a in (*call.args, *sample))].entry_point, *call.args) if compiled else call
+    if compiled is None:
+        return call
+    signature = tuple(typeof(a) for a in (*call.args, *sample))
+    return partial((compiled.get(signature) or load_or_compile(call.func, signature, 1)).entry_point, *call.args)
 
 
 class Prepared:
@@ -241,13 +244,13 @@ class PreparedPlaces:
     def __init__(self, call: partial[Any], q: Floats, *answers: Floats, aim: Callable[[ArrayLike], Any]):
         self.call, self.shape, self.aim = direct(call, q, *answers), q.shape, aim
 
-    def solves(self, q: Any, point: Any, *out: Floats) -> bool:
+    def solves(self, q: Any, point: Any, out: Floats, more: Floats | None = None) -> bool:
         """Run, with answers in contiguous arrays; False as in `Prepared`."""
         if q.__class__ is not ndarray or q.shape != self.shape or q.dtype is not FLOAT or not q.flags.c_contiguous:
             return False
         if point is not None:
             self.aim(point)
-        doubtful = self.call(q, *out)
+        doubtful = self.call(q, out) if more is None else self.call(q, out, more)
         if FAILED:
             raise_failure()
         return not doubtful

@@ -224,18 +224,19 @@ class MujocoForward(MujocoLoop):
         self.states = states
         return np.array(found)
 
-    def single_calls(self, body):
+    def single_calls(self, hand, last):
         """{call: function} of the first state, for timing: MuJoCo's own functions, with nothing around them.  What needs positions
         computes them; mj_forward takes collisions and constraints into account, of which there are none."""
-        model, data, body = self.model, self.data, self.model.body(body).id
+        model, data, hand, last = self.model, self.data, self.model.body(hand).id, self.model.body(last).id
         data.qpos[:], data.qvel[:], data.qfrc_applied[:] = self.states[0]
         J, turns = np.zeros((3, model.nv)), np.zeros((3, model.nv))
 
-        def jacobian():
+        def jacobian(body):
             mujoco.mj_kinematics(model, data)
             mujoco.mj_comPos(model, data)
             mujoco.mj_jacBody(model, data, J, turns, body)
 
         return {"forward dynamics": lambda: mujoco.mj_forward(model, data),
                 "inverse dynamics": lambda: mujoco.mj_inverse(model, data),
-                "all poses": lambda: mujoco.mj_kinematics(model, data), "Jacobian of a hand": jacobian}
+                "all poses": lambda: mujoco.mj_kinematics(model, data), "Jacobian of a hand": lambda: jacobian(hand),
+                "Jacobian of the last body": lambda: jacobian(last)}

@@ -223,16 +223,17 @@ class PinocchioLoop(Pinocchio):
         return rows
 
 
-    def single_calls(self, body):
+    def single_calls(self, hand, last):
         """{call: function} of the first state, for timing: Pinocchio's own functions, with nothing around them."""
-        model, data, frame = self.model, self.data, self.frames[body]
+        model, data, hand, last = self.model, self.data, self.frames[hand], self.frames[last]
         q, v, tau, a = (np.ascontiguousarray(columns[:, 0])
                         for columns in (self.q_columns, self.v_columns, self.tau_columns, self.a_columns))
         return {"forward dynamics": lambda: pin.aba(model, data, q, v, tau),
                 "inverse dynamics": lambda: pin.rnea(model, data, q, v, a),
                 "mass matrix": lambda: pin.crba(model, data, q),
                 "all poses": lambda: pin.framesForwardKinematics(model, data, q),
-                "Jacobian of a hand": lambda: pin.computeFrameJacobian(model, data, q, frame, WORLD_AXES)}
+                "Jacobian of a hand": lambda: pin.computeFrameJacobian(model, data, q, hand, WORLD_AXES),
+                "Jacobian of the last body": lambda: pin.computeFrameJacobian(model, data, q, last, WORLD_AXES)}
 
 
 # ---- closed loops --------------------------------------------------------------------------------------------------------
