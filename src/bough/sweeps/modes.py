@@ -71,9 +71,9 @@ def counts(plan, flex):
 @leaf
 def deformed_blocks(plan, flex):
     """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
-    W = read(plan, flex + f.FLEX_ROOM)
-    _, x, rates, bends, E, slopes, _ = flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED))
-    return W + E, W, W + x, W + rates, W + slopes, W + bends
+    E = read(plan, flex + f.FLEX_ROOM)
+    _, slopes, W, x, rates, bends, _ = flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED))
+    return E, E + W, E + x, E + rates, E + slopes, E + bends
 
 
 @leaf

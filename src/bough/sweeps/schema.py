@@ -318,14 +318,14 @@ def node_record(n):
 
 @register_jitable(forceinline=True)
 def flexible_scratch(n, p):
-    """In ws: W with h', x, rates, bends; E, slopes, which are kept in orbit."""
+    """In ws: E, slopes, which are kept in orbit; W with h', x, rates, bends."""
     size = n + p
-    x = 2*rounded(3*size, 4)
+    slopes = rounded(9*size, 4)
+    W = slopes + p*rounded(n, 4)
+    x = W + 2*rounded(3*size, 4)
     rates = x + rounded(size, 4)
     bends = rates + rounded(size, 4)
-    E = bends + p*rounded(n, 4)
-    slopes = E + rounded(9*size, 4)
-    return 0, x, rates, bends, E, slopes, slopes + p*rounded(n, 4)
+    return 0, slopes, W, x, rates, bends, bends + p*rounded(n, 4)
 
 
 @register_jitable(forceinline=True)
