@@ -45,9 +45,9 @@ def node_record_size(body: FlexibleBody) -> int:
 
 
 def scratch_sizes(body: FlexibleBody) -> tuple[int, int, int]:
-    """What a visit of the body needs to work in, from where on it is kept in orbit; what one of its nodes needs."""
+    """What a visit of the body needs to work in, how much of it is kept in orbit; what one of its nodes needs."""
     counts = body.n_modes, body.carried.count, spin_count(body)
-    return r.FLEXIBLE_SCRATCH.size(*counts), r.FLEXIBLE_SCRATCH.places(*counts)["E"][0], r.NODE_SCRATCH.size(body.n_modes)
+    return r.FLEXIBLE_SCRATCH.size(*counts), r.FLEXIBLE_SCRATCH.places(*counts)["W"][0], r.NODE_SCRATCH.size(body.n_modes)
 
 
 def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -284,16 +284,16 @@ class Layout:
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
 
     def place_scratch(self, parts: Partition) -> None:
-        """For one flexible body, or a node of it, at a time; in orbit bodies keep the end of theirs until gravity pulls at them:
-        that of the next is in front of it, so that what is not kept shares its place with what is still to come."""
+        """For one flexible body, or a node of it, at a time; in orbit bodies keep the start of theirs until gravity pulls at them,
+        and what is not kept shares its place with the next body's."""
         sizes = {k: scratch_sizes(hinge.flexible) for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
-        node, places, top = max((size for *_, size in sizes.values()), default=0), dict[int, int](), 0
+        end = max((node for *_, node in sizes.values()), default=0)
+        places, at = dict[int, int](), end*self.in_orbit
         for k, (size, kept, _) in sizes.items():
-            places[k] = top - size
-            top -= (size - kept)*self.in_orbit
-        least = min([-node, *(at - node*self.in_orbit for at in places.values())])
-        self.scratch = self.ws.add("scratch", -least)
-        self.rooms = {k: self.scratch - least + at for k, at in places.items()}
+            places[k], end = at, max(end, at + size)
+            at += kept*self.in_orbit
+        self.scratch = self.ws.add("scratch", end)
+        self.rooms = {k: self.scratch + at for k, at in places.items()}
 
     def place_records(self, parts: Partition) -> None:
         """A record for each hinge, and behind it that of its flexible body or node."""

@@ -73,8 +73,8 @@ def counts(plan, flex):
 @leaf
 def deformed_blocks(plan, flex):
     """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
-    at, (_, x, rates, bends, _, _, _, _, E, slopes, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
-    return at + E, at, at + x, at + rates, at + slopes, at + bends
+    E, (_, slopes, W, x, rates, bends, _, _, _, _, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
+    return E, E + W, E + x, E + rates, E + slopes, E + bends
 
 
 @leaf
@@ -85,7 +85,7 @@ def scratch_blocks(plan, flex):
 @leaf
 def spin_blocks(plan, flex):
     """Of the spins, in the room of a visit: masses, slopes, rates of these, turns."""
-    at, (_, _, _, _, masses, slopes, bends, turns, _, _, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
+    at, (_, _, _, _, _, _, masses, slopes, bends, turns, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
     return at + masses, at + slopes, at + bends, at + turns
 
 

@@ -549,16 +549,16 @@ NODE_BLOCKS = Blocks(
 
 FLEXIBLE_SCRATCH = Blocks(
     "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
+    Block("E", "of the deformed body, 9 for each of N", "kg^0.5 m"),
+    Block("slopes", "of the carried coordinates: p rows of n; up to here kept in orbit"),
     Block("W", "and h', 3 for each of N", "kg^0.5 m/s"),
     Block("x", "coordinates with the carried ones", "m kg^0.5"),
     Block("rates", "of these", "m kg^0.5/s"),
-    Block("bends", "rates of the slopes of the carried coordinates", "1/s"),
+    Block("bends", "rates of the slopes", "1/s"),
     Block("spin_masses", "of each spin with n modes"),
     Block("spin_slopes", "its rate for each modal rate"),
     Block("spin_bends", "rates of these", "1/s"),
     Block("spin_turns", "what each mode adds to its rate for w, 3 each"),
-    Block("E", "of the deformed body, 9 for each of N; from here on kept in orbit", "kg^0.5 m"),
-    Block("slopes", "of the carried coordinates: p rows of n"),
     written="sweeps.modes", read="sweeps.modes, orbit")
 
 NODE_SCRATCH = Blocks(

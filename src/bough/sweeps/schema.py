@@ -324,16 +324,17 @@ def node_record(n):
 
 @register_jitable(forceinline=True)
 def flexible_scratch(n, p, spins):
-    """In ws: W with h', x, rates, bends; masses, slopes, bends, turns of the spins; E, slopes, which are kept in orbit."""
+    """In ws: E, slopes, which are kept in orbit; W with h', x, rates, bends; masses, slopes, bends, turns of the spins."""
     size = n + p
-    x = 2*rounded(3*size, 4)
+    slopes = rounded(9*size, 4)
+    W = slopes + p*rounded(n, 4)
+    x = W + 2*rounded(3*size, 4)
     rates = x + rounded(size, 4)
     bends = rates + rounded(size, 4)
     masses = bends + p*rounded(n, 4)
     spin = spins*rounded(n, 4)
-    E = masses + 3*spin + spins*rounded(3*n, 4)
-    slopes = E + rounded(9*size, 4)
-    return 0, x, rates, bends, masses, masses + spin, masses + 2*spin, masses + 3*spin, E, slopes, slopes + p*rounded(n, 4)
+    turns = masses + 3*spin
+    return 0, slopes, W, x, rates, bends, masses, masses + spin, masses + 2*spin, turns, turns + spins*rounded(3*n, 4)
 
 
 @register_jitable(forceinline=True)
