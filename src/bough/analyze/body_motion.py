@@ -47,6 +47,7 @@ class Deformed:
     """About the origin of each body's mass frame, in its axes."""
     moment: Floats          # (batch, bodies, 3)     mass times mass center
     inertia: Floats         # (batch, bodies, 3, 3)
+    turned: Floats          # (batch, bodies, 3, 3)  of that, the share of points that turn beyond second moments
     slide: Floats           # (batch, bodies, 3)     linear momentum of the deformation alone
     spin: Floats            # (batch, bodies, 3)     its angular momentum
     modal: Floats           # (batch, bodies)        eta'.Mff eta'/2
@@ -55,7 +56,7 @@ class Deformed:
 
 def deformed(model: CompiledModel, batch: Batch) -> Deformed:
     n, bodies = batch.n, len(model.names.bodies)
-    found = Deformed(*(np.zeros((n, bodies, *shape)) for shape in ((3,), (3, 3), (3,), (3,), (), ())))
+    found = Deformed(*(np.zeros((n, bodies, *shape)) for shape in ((3,), (3, 3), (3, 3), (3,), (3,), (), ())))
     for k, body in enumerate(model.system.bodies.values()):
         com, (modes, rates) = np.asarray(body.com), model.modes(body.name)
         found.moment[:, k] = body.mass*com
@@ -87,7 +88,8 @@ def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> No
         n = body.n_modes
         (own, mixed), (Q, g) = ((each[..., :n] @ rate[..., None] for each in (spins, momenta)),
                                 (each[..., n:n + 3] for each in (spins, momenta)))
-        found.inertia[:, k] += np.einsum("bai,baj->bij", g, Q) + np.einsum("bai,baj->bij", Q, g + Q)
+        found.turned[:, k] = np.einsum("bai,baj->bij", g, Q) + np.einsum("bai,baj->bij", Q, g + Q)
+        found.inertia[:, k] += found.turned[:, k]
         found.spin[:, k] += (own*(g + Q) + mixed*Q).sum(axis=1)
         found.modal[:, k] += (own*(mixed + own/2)).sum(axis=(1, 2))
     found.strain[:, k] = np.einsum("br,rs,bs->b", strained, flexible.K, strained)/2
@@ -279,7 +281,7 @@ class Bodies:
         d = self.batch.state.orbit[:, None, :3] + self.com
         length, in_body = np.linalg.norm(d, axis=2), np.einsum("bkij,bki->bkj", self.frames.attitude, d)
         moment, heavy = self._deformed.moment, np.where(self.mass > 0, self.mass, 1.0)[:, None, None]
-        S = second_moments(self._deformed.inertia) - np.einsum("bki,bkj->bkij", moment, moment)/heavy
+        S = second_moments(self._deformed.inertia - self._deformed.turned) - np.einsum("bki,bkj->bkij", moment, moment)/heavy
         gradient = 3*np.einsum("bki,bkij,bkj->bk", in_body, S, in_body)/length**2 - np.trace(S, axis1=2, axis2=3)
         return -gravity.mu*(self.mass/length + gradient/(2*length**3)).sum(axis=1)
 

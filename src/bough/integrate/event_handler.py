@@ -167,7 +167,7 @@ class EventHandler:
     def endless(self) -> str | None:
         """What to say where events set each other off for ever."""
         late = self.log[-MOST_AT_ONCE:]
-        if len(self.log) > MOST_AT_ONCE and late[-1].time - late[0].time <= 1e-12*max(abs(late[-1].time), 1e-3):
+        if len(self.log) > MOST_AT_ONCE and late[-1].time - late[0].time <= 1e-9*max(abs(late[-1].time), 1e-3):
             return (f"at t = {late[-1].time:.6g} s events set each other off for ever, '{late[-1].name}' among them; part their "
                     "values")
         return None

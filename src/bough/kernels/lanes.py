@@ -375,7 +375,7 @@ def _make_read(shape):
     return read
 
 
-load, load3, load4, load5, load9 = (_make_load(n) for n in (1, 3, 4, 5, 9))
+load, load3, load4, load5, load6, load9 = (_make_load(n) for n in (1, 3, 4, 5, 6, 9))
 load_spatial, load_gathered = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3))))
 load_composite, load_mass = (_make_load(s) for s in ((6, 3, 1), (6, 3)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))

@@ -412,6 +412,8 @@ def turn_points(lane, plan, pars, ws, row, alpha, omega):
     copy_block(lane, ws, masses, pars, at_m, padded(n)*spins)
     combine_both(lane, ws, slopes, bends, q, v, n, pars, NOTHING, at_S, padded(n)*spins)
     combine(lane, ws, turns, q, n, pars, NOTHING, at_Q, padded(3*n)*spins)
+    for i in range(6):
+        store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_TURNED + i, zero(lane))
     for a in range(spins):
         at, wide = padded(n)*a, padded(3*n)*a
         add_spin(lane, plan, pars, ws, row, (masses + at, slopes + at, bends + at, turns + wide, at_g + wide), alpha, omega)
@@ -446,7 +448,9 @@ def add_spin(lane, plan, pars, ws, row, places, alpha, omega):
                    - sigma*dot(dg, omega))
     moment = add(add(scale(sigma, g_rate), scale(change, g)), add(scale(p, Q_rate), scale(force, Q)))
     accumulate(lane, ws, body + f.MODAL_WRENCH, add(moment, cross(omega, add(scale(sigma, g), scale(p, Q)))))
-    accumulate(lane, ws, body + f.MODAL_J, add(sym_outer(g, Q), sym_outer(Q, both)))
+    turned = add(sym_outer(g, Q), sym_outer(Q, both))
+    accumulate(lane, ws, body + f.MODAL_J, turned)
+    accumulate(lane, ws, body + f.MODAL_TURNED, turned)
 
 
 @leaf

@@ -19,8 +19,8 @@ from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_s
                                    sym_times, unrotate)
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, load_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, load_spatial, noinline, read, read3, read6,
-                                 read9, scale, sqrt, store, sub, zero)
+from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_spatial, noinline, read, read3,
+                                 read6, read9, scale, sqrt, store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.modal import own_inertia
@@ -68,6 +68,8 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
     """Gravity on a flexible body whose frame is at p, and on its modes [B 19]: less of what they demand; gives the force."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     J, h, m = own_inertia(lane, plan, pars, ws, flex)
+    if read(plan, flex + f.SPINS):
+        J = sub(J, load6(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_TURNED))
     c = scale(1.0/m, h)
     S = sub(second_moments(J), sym_outer(h, c))
     torque, force, gradient = pull(turned_center(center, C), m, S, add(unrotate(C, p), c))

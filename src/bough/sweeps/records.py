@@ -525,7 +525,7 @@ MODAL_RECORD = Record(
     Field("MODAL_H", "first moment", (3,), "kg m"),
     Field("MODAL_WRENCH", "bias wrench of its own mass", (6,), "N m, N"),
     Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
-    padding(2),
+    Field("MODAL_TURNED", "share of turning points in the inertia beyond second moments, not felt by gravity", (6,), "kg m^2"),
     Field("MODAL_ROWS", "rows of the modes", (0,)),
     prefix="MODAL_", written="sweeps.modes", read="sweeps.modes, modal, calls")
 
