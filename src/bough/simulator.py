@@ -152,7 +152,7 @@ class Simulator:
         if sample_rate is None:
             self._period = dt if method in FIXED else None
         else:
-            self._period = np.inf if sample_rate == 0 else 1.0/positive("sample_rate", sample_rate, "samples a second, or 0 for none")
+            self._period = np.inf if sample_rate == 0 else 1.0/positive("sample_rate", sample_rate, "samples a second, or 0")
         self._begin(self._anew())
 
     def _anew(self) -> Integration:

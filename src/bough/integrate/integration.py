@@ -52,8 +52,8 @@ class Integration:
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled = batched, None
         if x is None:
-            x, self.batched, self.assembled = started(extended, t0, {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold,
-                                                                     "laws": laws, "parameters": parameters})
+            x, self.batched, self.assembled = started(extended, t0, {
+                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": laws, "parameters": parameters})
         pars = stabilized(pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -164,7 +164,8 @@ class Integration:
 
 
 def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats, bool, Any]:
-    """(rows, nx) of states at the start, with closed loops, by the options of an integration; whether it is a batch; how loops were closed."""
+    """By the options of an integration: (rows, nx) of states at the start, with closed loops; whether it is a batch; what closing
+    changed."""
     given, parameters = [options.get(name) for name in ("q0", "v0", "wheels0", "orbit0")], options.get("parameters")
     x, batched = initial_states(model, t0, *given, parameters)
     x[:, model.layout.laws] = continuous_states(options.get("laws", ()))
