@@ -28,6 +28,7 @@ except ModuleNotFoundError as error:
     raise BoughError("bough.gym needs Gymnasium 1.1 or later: pip install 'bough[gym]'") from error
 
 Ports = Iterable[str] | Mapping[str, Any] | None
+Function = Callable[..., Any]
 
 
 class Named(Mapping[str, Any]):
@@ -84,9 +85,8 @@ def _bounds(what: str, name: str, size: int, given: Any) -> Floats:
 class _Task:
     """What one environment and many have in common: a simulator whose outputs and inputs are rows of numbers."""
 
-    def __init__(self, model: Model | System, *, reward: Callable[..., Any], observations: Ports = None, actions: Ports = None,
-                 terminated: Callable[..., Any] | None = None, start: Callable[..., Any] | None = None,
-                 period: float | None = None, time_limit: float | None = None, **options: Any) -> None:
+    def __init__(self, model: Model | System, reward: Function, observations: Ports, actions: Ports, terminated: Function | None,
+                 start: Function | None, period: float | None, time_limit: float | None, **options: Any) -> None:
         self.sim = sim = Simulator(model, **options)
         self.model, system = sim.model, sim.model.system
         entries = input_entries(self.model)
@@ -205,8 +205,11 @@ class Environment(gymnasium.Env[Floats, Floats]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}           # type: ignore[misc]
 
-    def __init__(self, model: Model | System, *, reward: Callable[..., Any], sample_rate: float = 0.0, **options: Any) -> None:
-        self._task = task = _Task(model, reward=reward, sample_rate=sample_rate, **options)
+    def __init__(self, model: Model | System, *, reward: Function, observations: Ports = None, actions: Ports = None,
+                 terminated: Function | None = None, start: Function | None = None, period: float | None = None,
+                 time_limit: float | None = None, sample_rate: float = 0.0, **options: Any) -> None:
+        self._task = task = _Task(model, reward, observations, actions, terminated, start, period, time_limit,
+                                  sample_rate=sample_rate, **options)
         if task.sim.batched:
             raise StateError("the initial state is a batch; use bough.gym.VectorEnvironment")
         self.simulator, self.observation_space, self.action_space = task.sim, task.y.space, task.u.space
@@ -281,14 +284,17 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
     ((64, 1), (64,))
     """
 
-    def __init__(self, model: Model | System, num_envs: int, *, reward: Callable[..., Any],
-                 autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP, **options: Any) -> None:
+    def __init__(self, model: Model | System, num_envs: int, *, reward: Function, observations: Ports = None, actions: Ports = None,
+                 terminated: Function | None = None, start: Function | None = None, period: float | None = None,
+                 time_limit: float | None = None, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+                 **options: Any) -> None:
         compiled = model.compile() if isinstance(model, System) else model
         _check_timeless(compiled)
         for name in ("q0", "v0", "wheels0", "orbit0"):
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
-        self._task = task = _Task(compiled, reward=reward, sample_rate=0.0, q0=np.tile(compiled.q0, (num_envs, 1)), **options)
+        self._task = task = _Task(compiled, reward, observations, actions, terminated, start, period, time_limit, sample_rate=0.0,
+                                  q0=np.tile(compiled.q0, (num_envs, 1)), **options)
         if task.sim.method not in FIXED:
             raise StateError(f"method is '{task.sim.method}'; lanes take steps together: use one of {', '.join(FIXED)}")
         self.simulator, self.num_envs = task.sim, num_envs

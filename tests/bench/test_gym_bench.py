@@ -12,8 +12,8 @@ pytest.importorskip("mujoco")
 
 @pytest.mark.oracle
 def test_environments_move_as_mujoco_s_do():
-    """100 steps of the same RK4: under uniform gravity joint angles do not depend on the base's attitude, which the engines integrate
-    each in its own way, so that only the rounding of 400 solutions is left, each eps cond(M)."""
+    """100 steps of the same RK4: under uniform gravity joint angles do not depend on the base's attitude, which the engines
+    integrate each in its own way, so that only the rounding of 400 solutions is left, each eps cond(M)."""
     model, found = tree36().compile(), compare(5, 2)
     cond = max(np.linalg.cond(M) for M in model.mass_matrix(random_states(model, 64)[0]))
     assert 0.0 < found["bough"]["difference"] < 400*np.finfo(float).eps*cond
