@@ -340,8 +340,8 @@ class Simulator:
         return self._measured[1][name]
 
     def _measure(self, names: Sequence[str]) -> dict[str, Any]:
-        return {name: self._shaped(values) for run in self._runs
-                for name, values in measure(run.model, names, self.t, run.shown_x, run.u).items()}
+        found = [measure(run.model, names, self.t, run.shown_x, run.u) for run in self._runs]
+        return {name: self._shaped(np.concatenate([values[name] for values in found])) for name in names}
 
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:

@@ -136,6 +136,26 @@ def test_an_adaptive_method_takes_its_own_steps_between_actions():
     assert env.simulator.t == pytest.approx(0.1, abs=1e-15)
 
 
+def test_events_and_laws_begin_anew_with_each_episode():
+    """A latch that has caught the pole lets it go again; the noise that a law reads comes from the seed."""
+    system = cart()
+    system.latch("catch", coordinate="pole.ry", at=0.15)
+    system.output("shaky", coordinate="cart.x", noise=0.1)
+    env = Environment(system, **options(observations=["angle", "angle_rate", "place"], time_limit=4.0,
+                                        laws=[bough.Law(lambda t, y: {"push": -y["shaky"]}, period=DT)]))
+
+    def episode(seed):
+        found = [env.reset(seed=seed, options={"q0": [0.0, 0.1]})[0]]
+        found += [env.step(np.array([0.0]))[0] for _ in range(60)]
+        return np.array(found)
+
+    first, again, other = episode(1), episode(1), episode(2)
+    assert (first == again).all()
+    assert (first[-1, 2] != other[-1, 2]).all()
+    assert first[-1, 0] == pytest.approx(0.15)
+    assert first[-1, 1] == 0.0
+
+
 @pytest.mark.parametrize(("more", "words"), [
     ({"actions": ["psh"]}, "no input 'psh', did you mean 'push'"),
     ({"observations": ["angel"]}, "no output 'angel', did you mean 'angle'"),

@@ -87,6 +87,14 @@ def test_single_states_of_a_batch_begin_elsewhere(warm):
         sims[0].restart([1], q=[0.0, 0.0])
 
 
+def test_outputs_of_a_batch_with_events_are_those_of_all_states():
+    q = np.array([[-0.5, 0.0], [0.1, 0.2], [0.4, -0.3]])
+    sim = bough.Simulator(swing(latch=True), dt=1e-2, q0=q)
+    assert sim.y["angle"].tolist() == q[:, 0].tolist()
+    sim.step(5)
+    assert sim.y["angle"].tolist() == sim.state.q[:, 0].tolist()
+
+
 def test_a_run_that_failed_as_a_whole_keeps_no_more_samples_than_it_has():
     sim = bough.Simulator(swing(), dt=1e-2, sample_rate=0)
     sim.step(2)
