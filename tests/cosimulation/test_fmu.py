@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import json
+import sys
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -145,6 +146,12 @@ def test_a_system_without_ports_is_refused(tmp_path):
     s.body("ball", mass=1.0, joint=bough.Free())
     with pytest.raises(bough.DescriptionError, match="no ports"):
         build_fmu(s, tmp_path / "none.fmu", dt=0.1)
+
+
+def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pythonfmu3.builder", None)
+    with pytest.raises(bough.BoughError, match=r"FMI 3 needs pythonfmu3: pip install 'bough\[fmu\]'"):
+        build_fmu(crane(), tmp_path / "crane.fmu", fmi=3)
 
 
 @pytest.mark.parametrize("module", ["build", "unit"])

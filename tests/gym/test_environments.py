@@ -1,6 +1,8 @@
 """Environments: what Gymnasium asks of them, one against many in lanes, and against the simulator itself."""
 
 import doctest
+import subprocess
+import sys
 import warnings
 
 import gymnasium
@@ -190,6 +192,12 @@ def test_what_lanes_cannot_do_is_named():
     sampled = VectorEnvironment(cart(), 4, **options(laws=[bough.Law(lambda t, y: {}, period=DT)]))
     with pytest.raises(bough.StateError, match="asked by the clock"):
         sampled.reset(seed=0)
+
+
+def test_gymnasium_that_is_missing_is_named():
+    script = "import sys; sys.modules['gymnasium'] = None; import bough; bough.gym"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert ended.stderr.strip().endswith("bough.gym needs Gymnasium 1.1 or later: pip install 'bough[gym]'")
 
 
 def test_docstrings():
