@@ -29,7 +29,7 @@ _HOMES = {
     "bough.results": ("Result", "open_result"),
     "bough.look": ("view",),
 }
-_MODULES = ("motion", "shapes", "elements", "flex")
+_MODULES = ("motion", "shapes", "elements", "flex", "gym")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _INTERNAL = {"compile_system": "bough.model.compiler"}           # for System.compile, which knows no model
 __all__ = ["__version__", *_HOME_OF, *_MODULES]

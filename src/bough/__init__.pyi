@@ -3,6 +3,7 @@
 from bough import (
     elements as elements,
     flex as flex,
+    gym as gym,
     motion as motion,
     shapes as shapes,
 )

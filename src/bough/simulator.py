@@ -15,12 +15,14 @@ from bough.compile.batch import lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.errors import SimulationError, StateError, nearest
+from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import FIXED
-from bough.integrate.integration import Integration
-from bough.integrate.laws import input_entries, measure
+from bough.integrate.integration import Integration, started
+from bough.integrate.laws import continuous_states, input_entries, measure
 from bough.integrate.run import STIFF
+from bough.integrate.start import member_of
 from bough.integrate.trajectory import Sampling, positive
 from bough.model import Model
 from bough.progress import quiet, working
@@ -112,7 +114,7 @@ class Simulator:
     laws, control, control_period, seed
         Laws, as `simulate` takes them.
     sample_rate : float, optional
-        Samples per second that `result()` has; every step, if not given.
+        Samples per second that `result()` has; every step, if not given. With 0 nothing is recorded but the start.
     record : str or iterable of str, optional
         What `result()` has of them; see `simulate`.
 
@@ -148,8 +150,10 @@ class Simulator:
             dt = settings.dt
         self.model, self._record = compiled, record
         self._options = {"method": method, "dt": dt, "t0": t0} | options
-        period = 1.0/positive("sample_rate", sample_rate, "samples a second") if sample_rate is not None else dt
-        self._period = period if sample_rate is not None or method in FIXED else None
+        if sample_rate is None:
+            self._period = dt if method in FIXED else None
+        else:
+            self._period = np.inf if sample_rate == 0 else 1.0/positive("sample_rate", sample_rate, "samples a second, or 0")
         self._begin(self._anew())
 
     def _anew(self) -> Integration:
@@ -339,8 +343,8 @@ class Simulator:
         return self._measured[1][name]
 
     def _measure(self, names: Sequence[str]) -> dict[str, Any]:
-        return {name: self._shaped(values) for run in self._runs
-                for name, values in measure(run.model, names, self.t, run.shown_x, run.u).items()}
+        found = [measure(run.model, names, self.t, run.shown_x, run.u) for run in self._runs]
+        return {name: self._shaped(np.concatenate([values[name] for values in found])) for name in names}
 
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:
@@ -386,6 +390,59 @@ class Simulator:
                 raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
         self._options |= options
         self._begin(self._anew())
+
+    # ---- back to where it was, or some states elsewhere ----------------------------------------------------------------
+    def snapshot(self) -> dict[str, Any]:
+        """All that is needed to come back here with `restore`, but for the samples: numbers and texts, which JSON can hold."""
+        self._leave_short_way()
+        return remember(self._runs)
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Back to where the simulator was at a `snapshot`, bit for bit; samples of what came after it are dropped."""
+        self._leave_short_way()
+        if any(kept["done"] > run.done for run, kept in zip(self._runs, snapshot["runs"], strict=True)):
+            raise StateError("restore: the snapshot has more samples than there are now; with samples one can only go back "
+                             "(sample_rate=0 records none)")
+        recall(self._runs, snapshot)
+        for run in self._runs:
+            run.samples, run.failure = run.samples[:run.done], None
+        self._measured = (None, {})
+
+    @property
+    def diverged(self) -> Any:
+        """(rows,) whether each state has stopped being finite."""
+        return np.concatenate([~np.isnan(run.failed[:, 0]) for run in self._runs])
+
+    def restart(self, rows: ArrayLike, *, x: ArrayLike | None = None, **start: Any) -> None:
+        """Put some states of a batch elsewhere, while time goes on; their inputs are zero again.
+
+        Parameters
+        ----------
+        rows : array_like of int or bool
+            Which.
+        x : array_like, optional
+            Rows of states that were found before (see `x`).
+        **start
+            Else q0, v0, wheels0, orbit0, for all of these rows or a row for each; those of the description, if not given.
+        """
+        run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0")
+        for name in start:
+            if name not in known:
+                raise StateError(f"restart: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+        if run.handler is not None or run.laws.sampled:
+            what = "events or stops" if run.handler is not None else "laws that are asked by the clock"
+            raise StateError(f"restart: the system has {what}, which begin anew for all states only; use reset(...)")
+        if not self._limit:
+            self._settle(run)
+        if x is None:
+            same = {name: self._options.get(name, ()) for name in ("hold", "laws")}
+            x = started(run.model, self.t, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
+        run.x[rows, :np.shape(x)[1]] = x
+        run.x[rows, self.model.layout.nx:] = continuous_states(self._options.get("laws", ()))
+        run.failed[rows], run.laws.base[rows] = np.nan, 0.0
+        run.failure = None if np.isnan(run.failed).all() else run.failure
+        run.laws.put(run.u)
+        self._measured = (None, {})
 
     def realtime(self, until: float, *, period: float, speed: float = 1.0) -> Iterator[float]:
         """Go on in step with the clock on the wall: each period of simulated time takes period/speed seconds.

@@ -10,7 +10,7 @@ from bough.files import EXAMPLES, examples, first_line, read_system
 def test_every_file_is_an_example():
     turbines = {"floating_turbine", "floating_turbine_flexible", "oc3_hywind"}
     yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar", "jsc"} | turbines
-    scripts = {"double_pendulum", "monte_carlo", "controller", "turbine"}
+    scripts = {"double_pendulum", "monte_carlo", "controller", "turbine", "detumble", "flight_software"}
     gallery = {path.stem for path in (EXAMPLES / "gallery").glob("*.py")}
     assert set(examples()) == yaml | scripts | {f"gallery/{name}" for name in gallery}
     assert len({path.stem for path in examples().values()}) == len(examples())             # one name is enough to find one
@@ -88,6 +88,25 @@ def test_the_controller_turns_the_spacecraft_and_holds_it():
     assert final.q.sel(q_name="bus.qz").item() == pytest.approx(np.sin(0.4), abs=2e-3)
     assert float(abs(final.v.sel(v_name=["bus.wx", "bus.wy", "bus.wz"])).max()) < 1e-3
     assert float(abs(result.data.motor_torque).max()) > 0.1
+
+
+def test_a_torque_against_the_rate_detumbles_and_a_random_one_does_not():
+    script = _namespace("detumble")
+    envs = script["environments"](8)
+    envs.action_space.seed(0)
+    assert script["play"](envs, lambda gyro: -2.0 * gyro)[0].all()
+    assert not script["play"](envs, lambda gyro: envs.action_space.sample())[0].any()
+
+
+def test_flight_software_in_another_process_gives_the_same_bits_and_keeps_time():
+    """Whatever the machine is busy with, no period is early, and each of them comes."""
+    script = _namespace("flight_software")
+    with script["Remote"]() as remote:
+        script["lock_step"](remote, 1.0)                            # asserts it
+        late = script["real_time"](remote, 0.2)
+    assert len(late) == 10
+    assert late[0] >= 0.0
+    assert remote.process.returncode == 0
 
 
 def _namespace(name):

@@ -184,6 +184,15 @@ def auto_table(result: dict[str, Any]) -> Table:
     return table
 
 
+def gym_table(result: dict[str, Any]) -> Table:
+    """Steps for each action by engine: times, steps per second of all environments together, and the ratio."""
+    rows = {f"{steps}, {engine}": (f"{values['min_us']:.2f}", f"{values['median_us']:.2f}", f"{values['steps_per_second']:.3g}",
+                                   f"{values['ratio']:.1f}" if "ratio" in values else "")
+            for steps, engines in result["steps"].items() for engine, values in engines.items()}
+    return plain_table("microseconds per environment and action, 64 environments of tree36", "steps, engine",
+                       ("min", "median", "steps/s", "x MuJoCo"), rows)
+
+
 def worst_text(result: dict[str, Any]) -> str:
     """The largest loss of auto."""
     worst = result["worst"]
@@ -237,7 +246,11 @@ def _auto(result: dict[str, Any]) -> Iterator[Table | str]:
     yield from [f"wrote {result['figure']}"] if result["figure"] else []
 
 
+def _gym(result: dict[str, Any]) -> Iterator[Table | str]:
+    yield gym_table(result)
+
+
 REPORTS: dict[str, Callable[[dict[str, Any]], Iterator[Table | str]]] = {       # by benchmark
     "forward": _forward, "calls": _calls, "flexible": _flexible, "closed_loops": _loops, "momentum": _momentum, "jsc": _jsc,
-    "operators": _operators, "cost": _cost, "auto": _auto,
+    "operators": _operators, "cost": _cost, "auto": _auto, "gym": _gym,
 }

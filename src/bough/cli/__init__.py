@@ -11,7 +11,7 @@ from bough import __version__
 from bough.cli.bench_commands import bench_app
 from bough.cli.output import fail
 from bough.cli.run_commands import run, view
-from bough.cli.system_commands import check, convert, examples, schema, warmup
+from bough.cli.system_commands import check, convert, examples, fmu, schema, warmup
 from bough.errors import BoughError
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app = typer.Typer(
     "it. [bold]bough COMMAND --help[/bold] explains a command.",
 )
 app.add_typer(bench_app, name="bench")
-for command in (run, view, check, convert, examples, schema, warmup):
+for command in (run, view, check, convert, fmu, examples, schema, warmup):
     app.command()(command)
 
 

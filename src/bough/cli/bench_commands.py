@@ -26,7 +26,7 @@ def measure(name: str, *, json: bool, **options: Any) -> None:
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
     """Without a subcommand, run every benchmark: `bough bench forward`, `calls`, `flexible`, `loops`, `momentum`, `jsc`,
-    `operators`, `cost`, `auto`."""
+    `operators`, `cost`, `auto`, `gym`."""
     if context.invoked_subcommand is None:
         bench_forward()
         bench_calls()
@@ -37,6 +37,7 @@ def bench(context: typer.Context) -> None:
         bench_operators()
         bench_cost()
         bench_auto()
+        bench_gym()
 
 
 @bench_app.command("forward")
@@ -110,3 +111,9 @@ def bench_auto(
 ) -> None:
     """O(N) and dense dynamics of thirty systems, what "auto" chooses, and what that costs."""
     measure("auto", json=json, quick=quick, plot=plot)
+
+
+@bench_app.command("gym")
+def bench_gym(json: Json = False, quick: Quick = False) -> None:
+    """64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, beside a Python loop over MuJoCo's."""
+    measure("gym", json=json, quick=quick)

@@ -1,4 +1,4 @@
-"""Commands about a system and its files: `bough check`, `convert`, `examples`, `schema`."""
+"""Commands about a system and its files: `bough check`, `convert`, `examples`, `fmu`, `schema`."""
 
 from __future__ import annotations
 
@@ -64,6 +64,23 @@ def convert(
     for line in system.notes:
         typer.echo(f"note: {line}")
     typer.echo(f"wrote {target}")
+
+
+def fmu(
+    file: File,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="file to write; default: NAME.fmu")] = None,
+    fmi: Annotated[int, typer.Option(help="version of the standard: 2 or 3")] = 2,
+    dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
+    method: Annotated[str | None, typer.Option(help="the integrator, as of bough run")] = None,
+) -> None:
+    """Write FILE as a co-simulation unit (FMI), whose variables are its inputs and outputs; to run, it needs Python and bough."""
+    from bough.cosimulation import build_fmu
+    from bough.files import read
+
+    system, control = read(file)
+    if control is not None:
+        typer.echo(f"note: the controller of {file} is no part of the unit; its inputs come from outside", err=True)
+    typer.echo(f"wrote {build_fmu(system, output or Path(f'{file.stem}.fmu'), fmi=fmi, method=method, dt=dt)}")
 
 
 def _vector(values: Iterable[float]) -> str:

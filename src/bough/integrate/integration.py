@@ -48,15 +48,13 @@ class Integration:
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
                         "control_period": control_period, "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
-        states = continuous_states(laws)
-        extended = model.with_law_states(len(states))
+        extended = model.with_law_states(len(continuous_states(laws)))
         pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled = batched, None
         if x is None:
-            x, self.batched = initial_states(extended, t0, q0, v0, wheels0, orbit0, parameters)
-            x[:, extended.layout.laws] = states
-            self.assembled = close_start(extended, x, hold, parameters)
+            x, self.batched, self.assembled = started(extended, t0, {
+                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": laws, "parameters": parameters})
         pars = stabilized(pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -166,6 +164,15 @@ class Integration:
         found = replace(found, events=tuple(tuple(each.log) for each in handlers),
                         spans=tuple((*each.spans, (np.inf, each.model)) for each in handlers))
         return cut_contradictions(cut_held_wheels(found, self.runs[0]))
+
+
+def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats, bool, Any]:
+    """By the options of an integration: (rows, nx) of states at the start, with closed loops; whether it is a batch; what closing
+    changed."""
+    given, parameters = [options.get(name) for name in ("q0", "v0", "wheels0", "orbit0")], options.get("parameters")
+    x, batched = initial_states(model, t0, *given, parameters)
+    x[:, model.layout.laws] = continuous_states(options.get("laws", ()))
+    return x, batched, close_start(model, x, options.get("hold", ()), parameters)
 
 
 def _padded(samples: Floats, n: int) -> Floats:

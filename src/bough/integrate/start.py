@@ -1,5 +1,6 @@
 """The state at the start of a run: what the caller gives, or what the description says."""
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,8 +37,8 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
     return x, not batch.single
 
 
-def member_of(parameters: Mapping[str, ArrayLike] | None, member: int) -> dict[str, Floats] | None:
-    """The parameters of one member of a batch."""
+def member_of(parameters: Mapping[str, ArrayLike] | None, member: Any) -> dict[str, Floats] | None:
+    """The parameters of one member of a batch, or of several."""
     return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
 
 

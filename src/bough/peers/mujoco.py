@@ -240,3 +240,26 @@ class MujocoForward(MujocoLoop):
                 "inverse dynamics": lambda: mujoco.mj_inverse(model, data),
                 "all poses": lambda: mujoco.mj_kinematics(model, data), "Jacobian of a hand": lambda: jacobian(hand),
                 "Jacobian of the last body": lambda: jacobian(last)}
+
+
+class MujocoEnvironments(MujocoLoop):
+    """Many states of one model as a loop over environments has them: each its own MjData, stepped and read from Python."""
+
+    def __init__(self, system, q, v, dt, steps):
+        super().__init__(system, q[0], v[0], dt, steps)
+        self.all, self.seen = [], np.zeros((len(q), self.model.nq + self.model.nv))
+        for row in zip(q, v, strict=True):
+            self.put(*row)
+            self.all.append(mujoco.MjData(self.model))
+            self.all[-1].qpos[:], self.all[-1].qvel[:] = self.data.qpos, self.data.qvel
+        self.order = np.argsort(self.iv[6:])                             # MuJoCo's joints in our order
+        self.angles = [joint.qposadr[0] for joint in self.joints[1:]]
+
+    def step(self, actions):
+        """Torques of all joints but the free one, in our order; coordinates and speeds after the steps, in MuJoCo's."""
+        nq = self.model.nq
+        for data, torque, seen in zip(self.all, actions[:, self.order], self.seen, strict=True):
+            data.qfrc_applied[6:] = torque
+            mujoco.mj_step(self.model, data, self.steps)
+            seen[:nq], seen[nq:] = data.qpos, data.qvel
+        return self.seen
