@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bough.compile.coordinates import BodyParameters, coordinate_places, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
+from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 
@@ -56,37 +57,29 @@ class Hinge:
 
 
 @dataclass(frozen=True)
-class Attachment:
-    """A pose that is fixed in the body of a hinge: of a described body, of a frame, of what is attached to them."""
-    hinge: int
-    turn: NDArray[np.float64]                       # (3, 3) the described axes to those of the hinge's body
-    at: NDArray[np.float64]                         # (batch, 3) m
-
-
-@dataclass(frozen=True)
 class Partition:
     """The hinges of a system, and where its bodies are attached to theirs."""
     hinges: list[Hinge]                                                     # hinges[0] is the ground
-    attachments: dict[str, Attachment] = field(default_factory=dict)        # a flexible body's: its joint's frame
+    attachments: dict[str, Anchor] = field(default_factory=dict)        # a flexible body's: its joint's frame
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
 
-    def attachment(self, body: str | None, node: str | None = None) -> Attachment:
+    def attachment(self, body: str | None, node: str | None = None) -> Anchor:
         """Where something on a body is attached; a NODE is made when it is first asked for."""
         if body is None:
-            return Attachment(0, np.eye(3), np.zeros((1, 3)))
+            return Anchor(0, np.eye(3), np.zeros((1, 3)))
         if body not in self.modal:
             return self.attachments[body]
         flexible = self.hinges[self.modal[body]].flexible
         if node is None or node == flexible.inboard:
             held = self.attachments[body]
-            return Attachment(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
+            return Anchor(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
         if (body, node) not in self.nodes:
             inner = self.modal[body]
             self.nodes[body, node] = len(self.hinges)
             self.hinges.append(Hinge(body, self.hinges[inner].label, inner, NODE, np.eye(3), np.zeros((1, 3)), 0, 0,
                                      flexible=flexible, node=node))
-        return Attachment(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
+        return Anchor(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
 
 
 def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
@@ -146,8 +139,8 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
     return parts
 
 
-def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyParameters, place: tuple[int, int],
-              kinds: list[tuple[int, NDArray[np.float64]]]) -> Attachment:
+def add_joint(parts: Partition, body: Body, attachment: Anchor, given: BodyParameters, place: tuple[int, int],
+              kinds: list[tuple[int, NDArray[np.float64]]]) -> Anchor:
     """The hinges of a body's joint, one on the other; gives where the body is attached."""
     turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
     inner, (q, v) = attachment.hinge, place
@@ -155,7 +148,7 @@ def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyP
         parts.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
         inner, turn, at = len(parts.hinges) - 1, axes.T, np.zeros((1, 3))
         q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
-    return Attachment(inner, turn, at)
+    return Anchor(inner, turn, at)
 
 
 def add_modes(parts: Partition, body: Body, given: BodyParameters, place: tuple[int, int]) -> None:

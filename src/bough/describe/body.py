@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_validator, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationInfo
 
-from bough.describe.base import Description, Fault
+from bough.describe.base import Description, Fault, under
 from bough.describe.flexible_recipes import FlexibleField
 from bough.describe.joint import JointField, Weld
 from bough.describe.mass_properties import MASS_KEYS, ZERO, Inertia, defect, mass_of_shapes, mass_problems, mass_properties
@@ -46,7 +46,6 @@ class Frame(Description):
     bough.errors.DescriptionError: frame: node is 'tip', but the world has no nodes; leave it out
     """
 
-    noun: ClassVar[str] = "frame"
     body: Text
     at: Vector = (0.0, 0.0, 0.0)
     orient: Orientation = IDENTITY
@@ -103,10 +102,6 @@ def _own_name(value: Any) -> str:
     return name
 
 
-def _parent(value: Any) -> str | None:
-    return None if value is None or value == WORLD else text(value)
-
-
 class Body(Description):
     """A body, rigid or flexible. Its joint sits in the body frame of its parent (None: the inertial frame) at the place `at` with the
     orientation `orient`; at zero coordinates the body frame coincides with the joint frame. `com` is the mass center in the body
@@ -134,9 +129,9 @@ class Body(Description):
     (6.0, 2)
     """  # noqa: E501
 
-    noun: ClassVar[str] = "body"
+    key: ClassVar[str] = "bodies"
     name: Annotated[str, BeforeValidator(_own_name), WithJsonSchema({"type": "string", "minLength": 1})]
-    parent: Annotated[str | None, BeforeValidator(_parent)] = None
+    parent: Annotated[str | None, BeforeValidator(lambda value: None if value is None or value == WORLD else text(value))] = None
     node: Text | None = None
     joint: JointField = Weld()
     at: Vector = (0.0, 0.0, 0.0)
@@ -213,20 +208,16 @@ class Body(Description):
             what = " and ".join(given)
             twice = f"{what} given, but {first} has a density and gives the body its mass"
             raise Fault(given[0], f"{twice}; leave out {what}, or the density")
-        try:
+        with under("shapes"):
             found = mass_of_shapes(self.shapes)
-        except DescriptionError as error:
-            raise DescriptionError([problem._replace(path=("shapes", *problem.path)) for problem in error.problems]) from None
-        for key, value in found.items():
-            object.__setattr__(self, key, value)  # the description is being made, and does not change after
+        vars(self).update(found)            # the description is being made, and does not change after
 
     def _take_mass(self, flexible: FlexibleBody) -> None:
         """Mass, com and inertia are those of the finite elements; what was given must be that."""
         given = {key: getattr(self, key) for key in MASS_KEYS if key in self.model_fields_set}
         if problems := mass_problems(given, flexible):
             raise DescriptionError(problems)
-        for key, value in mass_properties(flexible).items():
-            object.__setattr__(self, key, value)  # the description is being made, and does not change after
+        vars(self).update(mass_properties(flexible))
 
     @model_serializer(mode="wrap")
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -60,26 +60,20 @@ def truth(value: Any) -> bool:
     return value
 
 
+def above_zero(unit: str, *, or_zero: bool = False) -> BeforeValidator:
+    """The check of a field that holds a number > 0, or >= 0; its message names the unit."""
+
+    def check(value: Any) -> float:
+        if (result := number(value)) < 0 or not (result or or_zero):
+            raise ValueError(f"is {result} {unit}; give a number {'>=' if or_zero else '>'} 0")
+        return result
+
+    return BeforeValidator(check)
+
+
 def at_least_zero(unit: str) -> BeforeValidator:
     """The check of a field that holds a number >= 0; its message names the unit."""
-
-    def check(value: Any) -> float:
-        if (result := number(value)) < 0:
-            raise ValueError(f"is {result} {unit}; give a number >= 0")
-        return result
-
-    return BeforeValidator(check)
-
-
-def above_zero(unit: str) -> BeforeValidator:
-    """The check of a field that holds a number > 0; its message names the unit."""
-
-    def check(value: Any) -> float:
-        if (result := number(value)) <= 0:
-            raise ValueError(f"is {result} {unit}; give a number > 0")
-        return result
-
-    return BeforeValidator(check)
+    return above_zero(unit, or_zero=True)
 
 
 def items(value: Any) -> list[Any] | None:

@@ -27,23 +27,12 @@ FORCE_BESIDE = "a force beside it (at is not zero)"
 class SystemView(Protocol):
     """What a part may look at to check itself: the rest of its system."""
 
-    @property
-    def bodies(self) -> Mapping[str, Body]: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def gravity(self) -> Any: ...
-
-    @property
-    def loops(self) -> Mapping[str, Any]: ...
-
-    @property
-    def wheels(self) -> Mapping[str, Any]: ...
-
-    @property
-    def events(self) -> Mapping[str, Any]: ...
+    name: str
+    gravity: Any
+    bodies: dict[str, Body]
+    loops: dict[str, Any]
+    wheels: dict[str, Any]
+    events: dict[str, Any]
 
     def of(self, kind: type[Kind]) -> Mapping[str, Kind]:
         """The parts of a kind by name."""

@@ -23,7 +23,6 @@ class Stop(Part):
     bough.errors.DescriptionError: stop 'bumper': neither above nor below is given; give one of them, the value beyond which it acts
     """
 
-    noun: ClassVar[str] = "stop"
     key: ClassVar[str] = "stops"
     coordinate: Text
     above: Number | None = None
@@ -75,9 +74,7 @@ class Stop(Part):
             yield Finding(f"coordinate {name!r} names a whole joint; name one of its coordinates: {own}", path)
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Its damper."""
         return ("stops with dampers",) if self.damping else ()
 
     def load_line(self) -> str:
-        """Where it begins to act."""
         return f"stop {self.name}: {self.coordinate} {'above' if self.side > 0 else 'below'} {self.limit:g}"

@@ -27,7 +27,6 @@ class Wheel(Part):
     True
     """
 
-    noun: ClassVar[str] = "wheel"
     key: ClassVar[str] = "wheels"
     recorded: ClassVar[dict[str, Recorded]] = {
         "wheel_speed": Recorded(("wheel",), "rad/s", "wheel speed relative to its body"),
@@ -58,7 +57,6 @@ class Wheel(Part):
         return self.torque is not None
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Its body, or the node that it sits on."""
         return (Attachment(self.body, self.node, "a wheel"),)
 
     def refused(self, system: SystemView) -> str:
@@ -82,7 +80,6 @@ class Wheel(Part):
 
     @property
     def label(self) -> str:
-        """In words."""
         state = "driven" if self.driven else "speed held"
         return f"{self.name} in {self.body}: {self.inertia:g} kg m^2, {self.speed:g} rad/s, {state}"
 
@@ -91,7 +88,6 @@ class Wheel(Part):
         return ("wheel motors",) if not self.driven or self.torque != 0.0 else ()
 
     def drawing(self) -> list[Drawing]:
-        """A wheel about its axis."""
         return [{"kind": "wheel", "at": Frame(self.body, node=self.node), "axis": self.axis}]
 
 
