@@ -132,8 +132,9 @@ def operators(result: dict[str, Any]) -> Report:
                "factors": "whole/partitioned, factors", "solution": "whole/partitioned, solution", "written": "written/partitioned",
                "apart": "difference"}
     title = "ten bodies: factors and one solution by the partition, by whole joints; how many times faster the parts are"
-    yield table(title, ("us",), tuple(columns), ((name, *(f"{values[key]:{'.0e' if key == 'difference' else '.3g'}}" for key in columns.values()))
-                                 for name, values in result["partition"].items()), wrap=True)
+    yield table(title, ("us",), tuple(columns),
+                ((name, *(f"{values[key]:{'.0e' if key == 'difference' else '.3g'}}" for key in columns.values()))
+                 for name, values in result["partition"].items()), wrap=True)
 
 
 def cost(result: dict[str, Any]) -> Report:

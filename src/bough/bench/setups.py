@@ -30,8 +30,7 @@ def random_states(model: Model, n: int) -> States:
     """Joint coordinates of about a radian or a meter, unit quaternions, random speeds and torques."""
     rng = np.random.default_rng(1)
     q = rng.uniform(-1.0, 1.0, (n, model.nq))
-    for at in model.quaternions:
-        q[:, at:at + 4] /= np.linalg.norm(q[:, at:at + 4], axis=1, keepdims=True)
+    model.normalize_quaternions(q)
     return q, rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
 
 

@@ -1,7 +1,5 @@
 """`bough bench`: measure speed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any

@@ -18,7 +18,7 @@ from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import free_rows
-from bough.compile.partition import Hinge, Partition, partition
+from bough.compile.partition import Partition, partition
 from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System, TimeTable
@@ -72,13 +72,16 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.reserve("header", 1)
     plan.reserve("hinges", len(parts.hinges))
     pars.put("ground", [ground_parameters(system, parts)])
-    pars.put("hinges", [hinge_parameters(hinge) for hinge in parts.hinges[1:]])
+    pars.put("hinges", [r.HINGE_PARAMETERS.pack(place_c=hinge.turn, place_r=hinge.at, mass=hinge.mass, moment=hinge.moment,
+                                                inertia=upper_triangle(hinge.inertia)) for hinge in parts.hinges[1:]])
     pars.put("inputs", [constants])
     add("springs", *spring_rows(system, lay))
     add("wheels", *wheel_rows(system, parts, lay))
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
     plan.put("angle runs", angle_runs(parts))
-    plan.put("time tables", time_table_rows(time_tables))
+    starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
+    plan.put("time tables", [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
+                             for start, (target, pieces) in zip(starts, time_tables, strict=False)])
     plan.put("holds", holds.rows)
     pars.put("locked inertias", [r.LOCKED_PARAMETERS.pack(inertia=upper_triangle(hinge.locked))
                                  for hinge in parts.hinges*lay.in_orbit])
@@ -123,11 +126,6 @@ def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
     return r.GROUND_PARAMETERS.pack(
         gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
         total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0)
-
-
-def hinge_parameters(hinge: Hinge) -> NDArray[np.float64]:
-    return r.HINGE_PARAMETERS.pack(place_c=hinge.turn, place_r=hinge.at, mass=hinge.mass, moment=hinge.moment,
-                                   inertia=upper_triangle(hinge.inertia))
 
 
 class FlexibleRows:
@@ -231,12 +229,6 @@ def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[
             rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + place, world=world))
             pars.append(r.WRENCH_PARAMETERS.pack(c=attachment.turn, r=attachment.at + attachment.turn @ np.asarray(at)))
     return rows, pars
-
-
-def time_table_rows(time_tables: TimeTables) -> Rows:
-    starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
-    return [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
-            for start, (target, pieces) in zip(starts, time_tables, strict=False)]
 
 
 def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], TimeTables]:

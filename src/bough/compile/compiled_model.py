@@ -1,9 +1,9 @@
 """The compiled model: a system, its tables, names and sizes, what is held now, and states as the kernels take them."""
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,8 +33,7 @@ from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """What each entry of q, v, tau and of the wheel speeds is."""
     q: tuple[str, ...]
     v: tuple[str, ...]
@@ -285,11 +284,7 @@ def initial_position(system: System) -> tuple[Floats, Floats]:
     q: list[float] = []
     v: list[float] = []
     for body in system.bodies.values():
-        joint = body.joint
-        neutral = [0.0]*joint.n_q
-        if joint.rotations == "spherical":
-            neutral[-1] = 1.0
-        still = [0.0]*body.n_modes
-        q += [*(neutral if joint.q0 is None else joint.q0), *(still if body.eta0 is None else body.eta0)]
+        joint, still = body.joint, [0.0]*body.n_modes
+        q += [*(joint.neutral if joint.q0 is None else joint.q0), *(still if body.eta0 is None else body.eta0)]
         v += [*([0.0]*joint.n_v if joint.v0 is None else joint.v0), *(still if body.etadot0 is None else body.etadot0)]
     return np.array(q), np.array(v)

@@ -7,8 +7,7 @@ the batch; NumPy's broadcasting does the rest.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +38,7 @@ def targets_of(system: System, name: str) -> list[str]:
     return [each for target in targets(system, name) for each in target.names]
 
 
-@dataclass(frozen=True)
-class Coordinate:
+class Coordinate(NamedTuple):
     """An entry of v that can be held."""
     name: str
     body: str                           # whose joint it is part of
@@ -77,8 +75,7 @@ def declared_motions(system: System) -> dict[str, Any]:
 SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
 
 
-@dataclass(frozen=True)
-class BodyParameters:
+class BodyParameters(NamedTuple):
     mass: NDArray[np.float64]        # (batch,)       kg
     com: NDArray[np.float64]         # (batch, 3)     m, body axes
     inertia: NDArray[np.float64]     # (batch, 3, 3)  kg m^2, about the mass center, body axes

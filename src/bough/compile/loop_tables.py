@@ -3,9 +3,8 @@
 The motions that loops leave free, where something acts along them: a spring, a damper, a motor in the loop's joint [B 14].
 """
 
-from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ from bough.sweeps.schema import Floats
 AXES = np.eye(3)
 
 
-@dataclass(frozen=True)
-class Closure:
+class Closure(NamedTuple):
     """A loop between the bodies of two hinges."""
     name: str
     a: int                      # hinge of the end a; 0: the ground
@@ -137,8 +135,7 @@ def loop_size(parts: Partition, a: Anchor, b: Anchor, meet: int) -> float:
 
 
 # ---- loop freedoms ---------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class FreeMotion:
+class FreeMotion(NamedTuple):
     """One free motion of a loop's joint: vectors in the axes of the frames a and b."""
     loop: int
     kind: int

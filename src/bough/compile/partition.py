@@ -21,6 +21,7 @@ from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
 from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
+from bough.describe.part import depth_first
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 
 
@@ -89,19 +90,6 @@ def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
     y = np.cross(z, x)
     y /= np.linalg.norm(y)
     return np.eye(3) if z[2] == 1.0 else np.column_stack([np.cross(y, z), y, z])
-
-
-def depth_first(system: System) -> list[Body]:
-    """Bodies, inner before outer, each followed by one that hangs on it where there is one."""
-    children: dict[str | None, list[Body]] = {}
-    for body in system.bodies.values():
-        children.setdefault(body.parent, []).append(body)
-    order, stack = [], list(reversed(children.get(None, [])))
-    while stack:
-        body = stack.pop()
-        order.append(body)
-        stack.extend(reversed(children.get(body.name, [])))
-    return order
 
 
 def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]]]:

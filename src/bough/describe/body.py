@@ -3,8 +3,6 @@
 The body, rigid or flexible, and the joint that carries it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 

@@ -3,8 +3,6 @@
 What nodes of flexible bodies can carry, and what the dynamics of flexible bodies does not support.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Flexible bodies as mappings: how they are read from a YAML file and written to it.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

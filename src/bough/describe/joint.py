@@ -3,8 +3,6 @@
 The named joints, each short for a Joint, and how joints are read from a YAML file and written to it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Mass, mass center and inertia of bodies: those that shapes with densities, or finite elements, give them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple

@@ -3,8 +3,6 @@
 Prescribed motions of joint coordinates: position over time, with a rate that is continuous.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args

@@ -3,8 +3,6 @@
 Axes: a letter or a vector as people write them, a unit vector as bough keeps them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

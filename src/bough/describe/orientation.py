@@ -1,7 +1,5 @@
 """Orientations: given as rotations, matrices, quaternions or angles, kept as unit quaternions [x, y, z, w]."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

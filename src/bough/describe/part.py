@@ -8,8 +8,6 @@ name no kind.
 The names of coordinates and speeds, and what a name that an event or a stop gives stands for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -110,6 +108,27 @@ class Part(Description):
     def drawing(self) -> list[Drawing]:
         """What the replay draws of it: mappings with a `kind`, places as Frames."""
         return []
+
+
+# ---- the tree --------------------------------------------------------------------------------------------------------------
+def depth_first(system: SystemView, root: str | None = None) -> list[Body]:
+    """The bodies that the root (None: the world) carries, inner before outer, each followed by one that hangs on it where there is
+    one.
+
+    >>> from bough.describe.system import System
+    >>> arm = System("arm")
+    >>> _ = arm.body("hand", parent="boom"), arm.body("boom", parent="bus"), arm.body("bus")
+    >>> [body.name for body in depth_first(arm)]
+    ['bus', 'boom', 'hand']
+    """
+    children: dict[str | None, list[Body]] = {}
+    for body in system.bodies.values():
+        children.setdefault(body.parent, []).append(body)
+    order, stack = list[Body](), children.get(root, [])[::-1]
+    while stack:
+        order.append(stack.pop())
+        stack += children.get(order[-1].name, [])[::-1]
+    return order
 
 
 # ---- coordinate names ------------------------------------------------------------------------------------------------------

@@ -3,8 +3,6 @@
 How a described system is to be simulated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 

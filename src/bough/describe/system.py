@@ -39,9 +39,10 @@ def outline(system: SystemView) -> str:
     children: Children = {}
     for body in system.bodies.values():
         children.setdefault(body.parent, []).append(body)
-    carried = _carried(children)
+    branches = list(_branches(children))
+    carried = {body.name for _, body in branches}
     lines = [_summary(system), *(["world"] if system.bodies else [])]
-    lines += [f"{branch} {_line(system, body)}" for branch, body in islice(_branches(children), _LONGEST)]
+    lines += [f"{branch} {_line(system, body)}" for branch, body in branches[:_LONGEST]]
     lines += [f"... and {len(carried) - _LONGEST} more"] if len(carried) > _LONGEST else []
     loose = (body for body in system.bodies.values() if body.name not in carried)
     lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
@@ -65,16 +66,6 @@ def _summary(system: SystemView) -> str:
     elif any(system.gravity):
         parts.append(f"gravity {system.gravity} m/s^2")
     return f"System {system.name!r}: {', '.join(parts)}"
-
-
-def _carried(children: Children) -> set[str]:
-    """The names of the bodies that hang on the world."""
-    waiting, found = list(children.get(None, [])), set[str]()
-    while waiting:
-        body = waiting.pop()
-        found.add(body.name)
-        waiting += children.get(body.name, [])
-    return found
 
 
 def _branches(children: Children) -> Iterator[tuple[str, Body]]:

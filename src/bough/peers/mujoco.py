@@ -12,6 +12,8 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from bough.describe.part import depth_first
+
 FREE, BALL, SLIDE, HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "BALL", "SLIDE", "HINGE"))
 
 
@@ -43,13 +45,9 @@ class Mujoco:
         spec.option.disableflags = (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
                                     | (0 if system.loops else mujoco.mjtDisableBit.mjDSBL_CONSTRAINT))
         spec.option.enableflags = mujoco.mjtEnableBit.mjENBL_ENERGY
-        made, waiting = {None: spec.worldbody}, list(system.bodies.values())
-        while waiting:
-            body = waiting.pop(0)
-            if body.parent in made:
-                made[body.name] = self.add_body(made[body.parent], body)
-            else:
-                waiting.append(body)
+        made = {None: spec.worldbody}
+        for body in depth_first(system):
+            made[body.name] = self.add_body(made[body.parent], body)
         for name, loop in system.loops.items():
             self.add_loop(spec, name, loop)
         self.model = spec.compile()

@@ -1,7 +1,5 @@
 """Buoyancy: still water and bodies of circular sections."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bushings: springs and dampers along all six relative motions of two frames."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 

@@ -6,11 +6,8 @@ compiled tables, what is recorded of it, its lines in summaries, its drawing. To
 `sweeps.elements`.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -45,8 +42,7 @@ class Places(Protocol):
         """(batch, 3): where its origin is in the world where all coordinates are neutral."""
 
 
-@dataclass(frozen=True)
-class TableEntry:
+class TableEntry(NamedTuple):
     """What the kernel of an element reads: the places `b` and, if it has two ends, `a`; an integer of its choice; and its
     parameters, as records that `sweeps.records` declares, each by its name with the values of its fields.
     """

@@ -1,7 +1,5 @@
 """Lines: straight springs and dampers between two points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 

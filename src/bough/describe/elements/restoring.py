@@ -1,7 +1,5 @@
 """Restoring forces: linear springs between a body and the world."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 import numpy as np

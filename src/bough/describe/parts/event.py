@@ -3,8 +3,6 @@
 Events: what happens at a time, or when a quantity crosses a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 

@@ -1,7 +1,5 @@
 """Loops: a joint, or a distance, between two frames that the tree already carries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 

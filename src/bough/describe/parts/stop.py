@@ -1,7 +1,5 @@
 """Stops at the ends of the ranges of coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Self
 

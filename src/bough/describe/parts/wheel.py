@@ -1,7 +1,5 @@
 """Momentum wheels inside bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 

@@ -1,7 +1,5 @@
 """External forces and moments on bodies."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from bough.describe.base import among

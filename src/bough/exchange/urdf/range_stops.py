@@ -1,7 +1,5 @@
 """Stops at the ends of joints' ranges."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
