@@ -28,7 +28,6 @@ from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows,
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
-from bough.describe.part import coordinate_names, speed_names
 from bough.errors import StateError, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 
@@ -69,8 +68,8 @@ class CompiledModel:
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
         self.names = Names(
-            q=tuple(name for body in bodies for name in coordinate_names(body)),
-            v=tuple(name for body in bodies for name in speed_names(body)),
+            q=tuple(name for body in bodies for name in body.coordinate_names),
+            v=tuple(name for body in bodies for name in body.speed_names),
             bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels))
         self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)
         self.nq, self.nv, self.nw, self.in_orbit = self.layout.nq, self.layout.nv, self.layout.nw, self.layout.in_orbit

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.describe import Body, Lock, Prescribe, System
-from bough.describe.part import speed_names, targets
+from bough.describe.part import targets
 from bough.errors import DescriptionError, ModelError, nearest
 
 
@@ -58,7 +58,7 @@ def holdable(system: System) -> dict[str, Coordinate]:
     found, places = {}, coordinate_places(system)
     for body in system.bodies.values():
         (q, v), slides = places[body.name], len(body.joint.translations)
-        for i, name in enumerate(speed_names(body)[:body.joint.n_v]):
+        for i, name in enumerate(body.speed_names[:body.joint.n_v]):
             if name in motions:
                 own = None if body.joint.spherical and i >= slides else q + i
                 found[name] = Coordinate(name, body.name, own, v + i, tuple(motions[name]))
@@ -68,7 +68,7 @@ def holdable(system: System) -> dict[str, Coordinate]:
 def declared_motions(system: System) -> dict[str, Any]:
     """What joints say of their coordinates that are not free: "locked", or a motion."""
     return {name: motion for body in system.bodies.values() if body.joint.motion is not None
-            for name, motion in zip(speed_names(body), body.joint.motion, strict=False) if motion is not None}
+            for name, motion in zip(body.speed_names, body.joint.motion, strict=False) if motion is not None}
 
 
 # ---- parameters ------------------------------------------------------------------------------------------------------------

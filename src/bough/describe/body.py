@@ -13,20 +13,7 @@ from bough.describe.base import Description, Fault, under
 from bough.describe.flexible_recipes import FlexibleField
 from bough.describe.joint import JointField, Weld
 from bough.describe.mass_properties import MASS_KEYS, ZERO, Inertia, defect, mass_of_shapes, mass_problems, mass_properties
-from bough.describe.numeric import (
-    AT_LEAST_ZERO,
-    NUMBERS,
-    Floats,
-    Text,
-    Vector,
-    VectorLike,
-    at_least_zero,
-    items,
-    numbers,
-    shown,
-    text,
-    truth,
-)
+from bough.describe.numeric import NUMBERS, Floats, Text, Truth, Vector, VectorLike, at_least_zero, items, numbers, shown, text
 from bough.describe.orientation import IDENTITY, Orientation
 from bough.describe.shapes import ShapesField
 from bough.errors import DescriptionError
@@ -135,10 +122,10 @@ class Body(Description):
     at: Vector = (0.0, 0.0, 0.0)
     orient: Orientation = IDENTITY
     flexible: FlexibleField = None
-    mass: Annotated[float, at_least_zero("kg"), AT_LEAST_ZERO] = 0.0
+    mass: Annotated[float, at_least_zero("kg")] = 0.0
     com: Vector = (0.0, 0.0, 0.0)
     inertia: Inertia = ZERO
-    idealized: Annotated[bool, BeforeValidator(truth)] = False
+    idealized: Truth = False
     eta0: PerMode = None
     etadot0: PerMode = None
     rest: PerMode = None
@@ -245,6 +232,33 @@ class Body(Description):
     def n_v(self) -> int:
         """How many speeds it has."""
         return self.joint.n_v + self.n_modes
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The names of its entries of q: those of its joint, then of its modes.
+
+        >>> Body("boom", joint={"type": "universal", "name": "root"}).coordinate_names
+        ('root.rx', 'root.ry')
+        """
+        return self._named(self.joint.q_labels)
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """The names of its entries of v.
+
+        >>> Body("ball", joint="spherical").speed_names
+        ('ball.wx', 'ball.wy', 'ball.wz')
+        """
+        return self._named(self.joint.dofs)
+
+    @property
+    def spherical_names(self) -> tuple[str, ...]:
+        """The names of the three speeds of its spherical rotation, if it has one."""
+        return self.speed_names[self.joint.n_v - 3 : self.joint.n_v] if self.joint.spherical else ()
+
+    def _named(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        joint = self.joint.name or self.name
+        return *(f"{joint}.{label}" for label in labels), *(f"{self.name}.mode{i + 1}" for i in range(self.n_modes))
 
     @property
     def elastic(self) -> FlexibleBody:

@@ -15,7 +15,7 @@ from pydantic_core import core_schema
 
 from bough import flex
 from bough.describe.base import Description, mapping_schema, under, unknown_key
-from bough.describe.numeric import NUMBERS, VECTOR, Number, Vector, items, number, numbers, shown, truth, vector
+from bough.describe.numeric import NUMBERS, VECTOR, Number, Truth, Vector, items, number, numbers, shown, vector
 from bough.errors import DescriptionError, Problem
 from bough.flex import REDUCTIONS, VARIANTS, FlexibleBody
 from bough.flex.flexible_body import AXES, read_npz, recipe_of, to_npz
@@ -137,7 +137,6 @@ def _named(schema: dict[str, Any]) -> WithJsonSchema:
 
 Word = Annotated[str, BeforeValidator(_word)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
-Truth = Annotated[bool, BeforeValidator(truth)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Along = Annotated[Any, BeforeValidator(_table), WithJsonSchema(_TABLE)]
 Bending = Annotated[Any, BeforeValidator(_bending), WithJsonSchema({"anyOf": [*_TABLE["anyOf"], _PAIR]})]

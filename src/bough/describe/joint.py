@@ -14,20 +14,7 @@ from pydantic_core.core_schema import ValidationInfo
 from bough.describe import numeric
 from bough.describe.base import Description, Fault, mapping_schema, read_each, refuse_unknown
 from bough.describe.motions import ENTRY, LOCKED, SIGNAL, MotionEntry, TimeTable, read_entry, signal
-from bough.describe.numeric import (
-    AxisLike,
-    Floats,
-    Text,
-    UnitVector,
-    items,
-    letter,
-    normal,
-    number,
-    numbers,
-    shown,
-    spanning,
-    written,
-)
+from bough.describe.numeric import AxisLike, Floats, Text, UnitVector, items, letter, normal, numbers, shown, spanning, written
 from bough.describe.orientation import IDENTITY, quaternion
 from bough.errors import DescriptionError, Problem, nearest
 
@@ -146,7 +133,7 @@ class Joint(Description):
         spherical = info.data["rotations"] == "spherical"
         size = _size(info.data) + (spherical and info.field_name == "q0")
         if size == 1 and items(value) is None:
-            return (number(value),)
+            return (numeric.number(value),)
         entries = numbers(value, size)
         return entries[:-4] + quaternion(entries[-4:]) if spherical and info.field_name == "q0" else entries
 

@@ -12,7 +12,7 @@ from numpy.polynomial import polynomial
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault, among, mapping_schema, refuse_unknown
-from bough.describe.numeric import ABOVE_ZERO, NUMBERS, VECTOR, Floats, Number, above_zero, items, number, numbers, shown, vector
+from bough.describe.numeric import NUMBERS, VECTOR, Floats, Number, above_zero, items, number, numbers, shown, vector
 from bough.errors import DescriptionError
 
 Kind = Literal["linear", "hold", "cubic"]
@@ -273,7 +273,7 @@ class Move(Motion):
     to: Number
     start: Number = 0.0
     begin: Number = 0.0
-    duration: Annotated[float, above_zero("s"), ABOVE_ZERO]
+    duration: Annotated[float, above_zero("s")]
 
     def __init__(self, to: float, start: float = 0.0, begin: float = 0.0, *, duration: float) -> None:
         super().__init__(to=to, start=start, begin=begin, duration=duration)

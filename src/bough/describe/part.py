@@ -135,24 +135,6 @@ def depth_first(system: SystemView, root: str | None = None) -> list[Body]:
 NO_ANGLES = "give its body Gimbal (rotations 'xyz')"
 
 
-def coordinate_names(body: Body) -> tuple[str, ...]:
-    """The names of a body's entries of q: those of its joint, then of its modes.
-
-    >>> coordinate_names(Body("boom", joint={"type": "universal", "name": "root"}))
-    ('root.rx', 'root.ry')
-    """
-    return (*_labeled(body, body.joint.q_labels), *_modes(body))
-
-
-def speed_names(body: Body) -> tuple[str, ...]:
-    """The names of a body's entries of v.
-
-    >>> speed_names(Body("ball", joint="spherical"))
-    ('ball.wx', 'ball.wy', 'ball.wz')
-    """
-    return (*_labeled(body, body.joint.dofs), *_modes(body))
-
-
 class Target(NamedTuple):
     """Entries of the v of a body's joint."""
 
@@ -162,12 +144,12 @@ class Target(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """What the entries are called."""
-        return tuple(speed_names(self.body)[i] for i in self.entries)
+        return tuple(self.body.speed_names[i] for i in self.entries)
 
     @property
     def turns(self) -> tuple[str, ...]:
         """Those of its names that belong to a spherical rotation."""
-        return tuple(set(self.names) & set(spherical_names(self.body)))
+        return tuple(set(self.names) & set(self.body.spherical_names))
 
 
 def targets(system: SystemView, name: str) -> list[Target]:
@@ -181,7 +163,7 @@ def targets(system: SystemView, name: str) -> list[Target]:
     """
     found = []
     for body in system.bodies.values():
-        own = _labeled(body, body.joint.dofs)
+        own = body.speed_names[: body.joint.n_v]
         if name in (body.name, body.joint.name):
             found.append(Target(body, tuple(range(len(own)))))
         elif name in own:
@@ -189,22 +171,9 @@ def targets(system: SystemView, name: str) -> list[Target]:
     return found
 
 
-def spherical_names(body: Body) -> tuple[str, ...]:
-    """The names of the three speeds of a body's spherical rotation, if it has one."""
-    return _labeled(body, body.joint.dofs[-3:]) if body.joint.spherical else ()
-
-
-def _labeled(body: Body, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{body.joint.name or body.name}.{label}" for label in labels)
-
-
-def _modes(body: Body) -> tuple[str, ...]:
-    return tuple(f"{body.name}.mode{r + 1}" for r in range(body.n_modes))
-
-
 def all_speeds(system: SystemView) -> list[str]:
     """The names of all entries of v."""
-    return [name for body in system.bodies.values() for name in speed_names(body)]
+    return [name for body in system.bodies.values() for name in body.speed_names]
 
 
 def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
@@ -213,10 +182,10 @@ def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
         owners = " and of ".join(repr(target.body.name) for target in found)
         return f"may be of body {owners}; give their joints other names"
     for body in system.bodies.values():
-        if name in coordinate_names(body)[body.joint.n_q :]:
+        if name in body.coordinate_names[body.joint.n_q :]:
             return "names a modal coordinate, which is always free; name a coordinate of a joint, or give the body fewer modes"
-        if name in coordinate_names(body):
-            return f"names an entry of a quaternion; name the three speeds {', '.join(spherical_names(body))}, or {NO_ANGLES}"
+        if name in body.coordinate_names:
+            return f"names an entry of a quaternion; name the three speeds {', '.join(body.spherical_names)}, or {NO_ANGLES}"
     known = [*all_speeds(system), *system.bodies, *(body.joint.name for body in system.bodies.values() if body.joint.name)]
     return f"names no coordinate, joint or body of the system{nearest(name, known) or listed(all_speeds(system))}"
 

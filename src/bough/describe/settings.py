@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault, among
-from bough.describe.numeric import ABOVE_ZERO, VECTOR, Vector, VectorLike, above_zero, items, shown, vector, word
+from bough.describe.numeric import VECTOR, Vector, VectorLike, above_zero, items, shown, vector, word
 
 
 def _apart(value: Any) -> tuple[float, float, float]:
@@ -28,7 +28,7 @@ class CentralGravity(Description):
     """
 
     noun: ClassVar[str] = "central gravity"
-    mu: Annotated[float, above_zero("m^3/s^2"), ABOVE_ZERO]
+    mu: Annotated[float, above_zero("m^3/s^2")]
     position: Annotated[tuple[float, float, float], BeforeValidator(_apart), WithJsonSchema(VECTOR)]
     velocity: Vector
 
@@ -54,7 +54,7 @@ Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
     "orbit", "loops", "drives", "elements",
 ]  # fmt: skip
-Stabilize = Literal["projection", "baumgarte"] | Annotated[float, ABOVE_ZERO]
+Stabilize = Literal["projection", "baumgarte"] | Annotated[float, above_zero("rad/s")]
 FIXED_STEP = ("euler-cromer", "rk4")
 FIXED_STEP_OPTIONS = ("dt",)
 ADAPTIVE_OPTIONS = ("rtol", "atol", "first_step", "max_step")
@@ -104,15 +104,15 @@ class Simulation(Description):
     bough.errors.DescriptionError: simulation: method is 'rk5'; did you mean 'rk4'?
     """
 
-    until: Annotated[float, above_zero("s"), ABOVE_ZERO]
-    dt: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
+    until: Annotated[float, above_zero("s")]
+    dt: Annotated[float, above_zero("s")] | None = None
     method: Annotated[Method, among(Method)] = "rk4"
-    sample_rate: Annotated[float, above_zero("samples/s"), ABOVE_ZERO] | None = None
+    sample_rate: Annotated[float, above_zero("samples/s")] | None = None
     record: Annotated[tuple[Quantity, ...], BeforeValidator(_record)] | None = None
-    rtol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
-    atol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
-    first_step: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
-    max_step: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
+    rtol: Annotated[float, above_zero("")] | None = None
+    atol: Annotated[float, above_zero("")] | None = None
+    first_step: Annotated[float, above_zero("s")] | None = None
+    max_step: Annotated[float, above_zero("s")] | None = None
     stabilize: Annotated[Stabilize, BeforeValidator(_stabilize)] | None = None
     hold: Annotated[tuple[str, ...], BeforeValidator(_hold)] | None = None
 

@@ -30,7 +30,7 @@ import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.base import Description, mapping_schema, refuse_unknown
-from bough.describe.numeric import ABOVE_ZERO, NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
+from bough.describe.numeric import NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.errors import DescriptionError, Problem
 
@@ -304,7 +304,7 @@ class Shape(Description):
     at: Vector = ORIGIN
     orient: Orientation = IDENTITY
     color: Annotated[Color, BeforeValidator(_color), WithJsonSchema(_COLOR)] | None = None
-    density: Annotated[float, above_zero("kg/m^3"), ABOVE_ZERO] | None = None
+    density: Annotated[float, above_zero("kg/m^3")] | None = None
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
@@ -352,8 +352,8 @@ class Cylinder(Shape):
     array([1. , 0.1, 0.1])
     """
 
-    radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
-    length: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    radius: Annotated[float, above_zero("m")]
+    length: Annotated[float, above_zero("m")]
 
     def __init__(
         self,
@@ -377,7 +377,7 @@ class Sphere(Shape):
     Sphere(at=(0.0, 0.0, 1.0), color='tomato', radius=0.1)
     """
 
-    radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    radius: Annotated[float, above_zero("m")]
 
     def __init__(
         self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None

@@ -293,8 +293,8 @@ class ClosedPinocchio(Closed, Pinocchio):
 
 class ClosedPinocchioLoop(Closed, PinocchioLoop):
     """Forward dynamics with loops of many states, for timing: Pinocchio has no loop of its own over states for these, so every
-    state is a call from Python. (Pinocchio's own joints about x, y
-    and z in place of those about any axis would gain one to three percent.)"""
+    state is a call from Python. (Pinocchio's own joints about x, y and z in place of those about any axis would gain one to three
+    percent.)"""
 
     def __init__(self, system, q, v, tau, *, lcaba=Closed.FAST, dense=Closed.FAST_DENSE):
         super().__init__(system, q, v, tau)

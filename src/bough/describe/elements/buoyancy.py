@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from bough.describe.elements.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
-from bough.describe.numeric import ABOVE_ZERO, NUMBERS, Number, above_zero, items, numbers, shown
+from bough.describe.numeric import NUMBERS, Number, above_zero, items, numbers, shown
 from bough.describe.part import Drawing, SystemView
 
 TAPERED, ENDS, FLAT = 1, 2, 3
@@ -60,7 +60,7 @@ class Buoyancy(OnBody):
         FLAT: "it floats within 0.1 deg of lying flat, where its buoyancy is not accurate",
     }
     sections: Sections
-    density: Annotated[float, above_zero("kg/m^3"), ABOVE_ZERO] = 1025.0
+    density: Annotated[float, above_zero("kg/m^3")] = 1025.0
     level: Number = 0.0
 
     def __init__(self, name: str, body: str, sections: Any, density: float = 1025.0, level: float = 0.0) -> None:

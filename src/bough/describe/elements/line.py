@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BeforeValidator, model_validator
+from pydantic import model_validator
 
 from bough.describe.base import Fault
 from bough.describe.elements.element import Between, Exerted, Floats, Motion, Places, TableEntry
-from bough.describe.numeric import AT_LEAST_ZERO, at_least_zero, truth
+from bough.describe.numeric import Truth, at_least_zero
 from bough.describe.orientation import IDENTITY
 from bough.describe.part import Drawing, Recorded
 
@@ -24,10 +24,10 @@ class Line(Between):
     key: ClassVar[str] = "lines"
     recorded: ClassVar[dict[str, Recorded]] = {"line_tension": Recorded(("line",), "N", "tension of lines")}
     unchanging: ClassVar[tuple[str, str]] = "points", "changes its length"
-    stiffness: Annotated[float, at_least_zero("N/m"), AT_LEAST_ZERO]
-    length: Annotated[float, at_least_zero("m"), AT_LEAST_ZERO]
-    damping: Annotated[float, at_least_zero("N s/m"), AT_LEAST_ZERO] = 0.0
-    slack: Annotated[bool, BeforeValidator(truth)] = False
+    stiffness: Annotated[float, at_least_zero("N/m")]
+    length: Annotated[float, at_least_zero("m")]
+    damping: Annotated[float, at_least_zero("N s/m")] = 0.0
+    slack: Truth = False
 
     def __init__(
         self, name: str, a: Any, b: Any, stiffness: float, length: float, damping: float = 0.0, slack: bool = False

@@ -9,33 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from bough.describe.base import (
-    Description,
-    Fault,
-    among,
-    mapping_schema,
-    read_each,
-    refuse_unknown,
-    subject_of,
-    under,
-    unknown_key,
-)
+from bough.describe.base import Description, Fault, among, mapping_schema, read_each, refuse_unknown, subject_of, under, unknown_key
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
-from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, items, shown, truth
-from bough.describe.part import (
-    NO_ANGLES,
-    Finding,
-    Part,
-    SystemView,
-    Target,
-    all_speeds,
-    coordinate_names,
-    listed,
-    misnamed,
-    speed_names,
-    spherical_names,
-    targets,
-)
+from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown
+from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
 from bough.errors import DescriptionError, Problem, nearest
 
 
@@ -154,12 +131,12 @@ class Event(Part):
     """
 
     key: ClassVar[str] = "events"
-    at: Annotated[float, at_least_zero("s"), AT_LEAST_ZERO] | None = None
+    at: Annotated[float, at_least_zero("s")] | None = None
     when: Text | None = None
     crosses: Number | None = None
     direction: Annotated[Direction, among(Direction)] = "both"
     quantity: Annotated[Quantity, among(Quantity)] = "position"
-    repeat: Annotated[bool, BeforeValidator(truth)] = False
+    repeat: Truth = False
     do: Actions
 
     def __init__(
@@ -267,9 +244,9 @@ def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[
             yield f"{what} names a spherical rotation, which has no angles to prescribe; {NO_ANGLES}"
         elif len(target.entries) > 1:
             yield f"{what} names {len(target.entries)} coordinates; prescribe each: {', '.join(target.names)}"
-    elif target.turns and not set(spherical_names(target.body)) <= _named(system, event, type(action)):
+    elif target.turns and not set(target.body.spherical_names) <= _named(system, event, type(action)):
         yield (f"{what} names one of the three speeds of a spherical rotation, which only change together; {action.noun} "
-               f"{', '.join(spherical_names(target.body))}, or {NO_ANGLES}")  # fmt: skip
+               f"{', '.join(target.body.spherical_names)}, or {NO_ANGLES}")  # fmt: skip
 
 
 def _named(system: SystemView, event: Event, kind: type[Action]) -> set[str]:
@@ -295,7 +272,7 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     name, rate = event.when, event.quantity == "rate"
     if name is None:
         return
-    positions = [known for body in system.bodies.values() for known in coordinate_names(body)]
+    positions = [known for body in system.bodies.values() for known in body.coordinate_names]
     speeds = [*all_speeds(system), *system.wheels]
     known, others = (speeds, positions) if rate else (positions, speeds)
     what = "speed" if rate else "coordinate"
@@ -305,7 +282,7 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
         yield from _never_texts(system, event, name)
     elif name in others:
         yield f"when {name!r} is {'no speed' if rate else 'a speed'}; give quantity='{'position' if rate else 'rate'}'"
-    elif own := [each for target in targets(system, name) for each in coordinate_names(target.body)]:
+    elif own := [each for target in targets(system, name) for each in target.body.coordinate_names]:
         yield f"when {name!r} is not one {what}; name one of {', '.join(own)}"
     else:
         yield f"when {name!r} is not a {what} of the system{nearest(name, known) or listed(known)}"
@@ -318,7 +295,7 @@ def _never_texts(system: SystemView, event: Event, name: str) -> Iterator[str]:
             yield f"it can never happen: wheel {name!r} has no torque, so that its speed is held; give it a torque, be it 0"
         return
     for body in system.bodies.values():
-        names = speed_names(body) if event.quantity == "rate" else coordinate_names(body)
+        names = body.speed_names if event.quantity == "rate" else body.coordinate_names
         if name in names[: body.joint.n_v + (event.quantity == "position" and body.joint.spherical)]:
             entry = min(names.index(name), body.joint.n_v - 1)
             if _still(system, Target(body, (entry,))):

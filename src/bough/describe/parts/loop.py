@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from bough.describe.base import Description, mapping_schema
 from bough.describe.body import WORLD, Frame, FrameField
 from bough.describe.joint import Joint, joint_schema, read_joint, write_joint
-from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
+from bough.describe.numeric import above_zero, shown
 from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.describe.settings import CentralGravity
 from bough.errors import DescriptionError, Problem
@@ -32,7 +32,7 @@ class Distance(Description):
     'distance'
     """
 
-    length: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    length: Annotated[float, above_zero("m")]
 
     def __init__(self, length: float) -> None:
         super().__init__(length=length)

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import model_validator
 
 from bough.describe.base import Fault
-from bough.describe.numeric import ABOVE_ZERO, AT_LEAST_ZERO, Number, Text, above_zero, at_least_zero
+from bough.describe.numeric import Number, Text, above_zero, at_least_zero
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, misnamed, targets
 
 
@@ -25,8 +25,8 @@ class Stop(Part):
     coordinate: Text
     above: Number | None = None
     below: Number | None = None
-    stiffness: Annotated[float, above_zero("N/m or N m/rad"), ABOVE_ZERO]
-    damping: Annotated[float, at_least_zero("N s/m or N m s/rad"), AT_LEAST_ZERO] = 0.0
+    stiffness: Annotated[float, above_zero("N/m or N m/rad")]
+    damping: Annotated[float, at_least_zero("N s/m or N m s/rad")] = 0.0
 
     def __init__(
         self,

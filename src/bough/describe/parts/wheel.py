@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bough.describe.body import Frame
 from bough.describe.motions import Signal
-from bough.describe.numeric import ABOVE_ZERO, Axis, AxisLike, Number, Text, above_zero
+from bough.describe.numeric import Axis, AxisLike, Number, Text, above_zero
 from bough.describe.part import Attachment, Drawing, Part, Recorded, SystemView
 from bough.flex import FlexibleBody
 
@@ -32,7 +32,7 @@ class Wheel(Part):
     }
     body: Text
     axis: Axis
-    inertia: Annotated[float, above_zero("kg m^2"), ABOVE_ZERO]
+    inertia: Annotated[float, above_zero("kg m^2")]
     speed: Number = 0.0
     torque: Signal | None = None
     node: Text | None = None
