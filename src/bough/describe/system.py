@@ -113,8 +113,9 @@ def adds(make: Callable[Given, Added], text: str) -> Callable[Concatenate[System
     def add(self: System, /, *args: Given.args, **keywords: Given.kwargs) -> Added:
         return self._add(make(*args, **keywords))
 
-    own = signature(make)                                       # for help() and editors that look at what runs
-    vars(add)["__signature__"] = own.replace(parameters=[Parameter("self", Parameter.POSITIONAL_ONLY), *own.parameters.values()])
+    own = signature(make)                                       # for help(), and for editors that look at what runs
+    parameters, returned = [Parameter("self", Parameter.POSITIONAL_ONLY), *own.parameters.values()], own.return_annotation or make
+    vars(add)["__signature__"] = own.replace(parameters=parameters, return_annotation=returned)
     add.__doc__ = text
     return add
 
