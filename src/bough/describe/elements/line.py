@@ -17,6 +17,7 @@ class Line(Between):
     """A straight spring and damper from the place `a` to the place `b`: its tension is stiffness (distance - length) + damping
     times the rate of the distance [N/m, m, N s/m]. With `slack` it never pushes: it bears nothing while shorter than `length`.
 
+    >>> from bough.describe.body import Frame
     >>> Line("mooring", "world", Frame("spar", at=(5, 0, -70)), stiffness=4e4, length=850, slack=True)
     Line('mooring', a=Frame(body='world'), b=Frame(body='spar', at=(5.0, 0.0, -70.0)), stiffness=40000.0, length=850.0, slack=True)
     """
