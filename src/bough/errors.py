@@ -1,7 +1,5 @@
 """What bough raises. Every message says what, where, which value, and what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Systems out of files: YAML, URDF, Python scripts, and the examples that come with the package."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from pathlib import Path

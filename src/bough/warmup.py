@@ -4,8 +4,6 @@ Kernels serve all models; sweeps are compiled for each set of features and lane 
 parameters of their own.  What is compiled already is skipped.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.analyze import model_summary as summary
+from bough.analyze.equations_of_motion import reason
 from bough.bench.mechanisms import Mechanism, flexible_arm, four_bar_chain, tree36
 from bough.bench.zoo import arms
 
@@ -62,11 +62,11 @@ def test_both_methods_refuse_what_is_bent_too_far(method):
 
 # ---- what check says -----------------------------------------------------------------------------------------------------
 def test_check_says_what_is_chosen_and_why():
-    assert summary.dynamics(limb("revolute", "revolute")) == "order-n: no body is flexible"
-    assert summary.dynamics(flexible_arm(1, 2).compile()) == "dense: 3 speeds, at most 4 of a flexible system without loops"
-    assert summary.dynamics(flexible_arm(1, 9).compile()) == "order-n: 10 speeds, more than 4 of a flexible system without loops"
+    assert reason(limb("revolute", "revolute")) == "order-n: no body is flexible"
+    assert reason(flexible_arm(1, 2).compile()) == "dense: 3 speeds, at most 4 of a flexible system without loops"
+    assert reason(flexible_arm(1, 9).compile()) == "order-n: 10 speeds, more than 4 of a flexible system without loops"
     closed = arms(2, 1, 4, "full", closed=True).compile()
-    assert summary.dynamics(closed) == "dense: 10 speeds, at most 10 of a flexible system with loops"
+    assert reason(closed) == "dense: 10 speeds, at most 10 of a flexible system with loops"
 
 
 def test_check_says_why_the_cloud():
@@ -74,4 +74,4 @@ def test_check_says_why_the_cloud():
     s.body("bus", joint=bough.Free(), mass=10.0, inertia=(1, 1, 1))
     for i in range(4):
         s.body(f"wing{i}", parent="bus", joint=bough.Revolute("y", motion=bough.motion.Rate(0.1)), mass=1.0, inertia=(1, 1, 1))
-    assert summary.dynamics(s.compile()) == "cloud: all but 6 speeds are given"
+    assert reason(s.compile()) == "cloud: all but 6 speeds are given"

@@ -160,6 +160,7 @@ def test_the_rest_is_what_analyses_say():
     assert_same(np.einsum("bij,bj->bi", frame.attitude[:, k], seen["bend"]), away, 1e-10, 4.0)
     assert_same(seen["strain"], 0.5*np.einsum("br,rs,bs->b", q[:, -3:], boom.K, q[:, -3:]), 1e-14)
     assert s.outputs["h"].components == XYZ
+    assert_same(model.outputs(q)["E"], model.potential_energy(q) + model.kinetic_energy(q, 0*v), 1e-15)     # no speeds: at rest
 
 
 def test_bad_names():

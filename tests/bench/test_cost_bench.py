@@ -3,7 +3,7 @@ import pytest
 from rich.console import Console
 
 from bough.bench.auto import judged, timed
-from bough.bench.bench_tables import auto_table, cost_table, worst_text
+from bough.bench.bench_tables import REPORTS
 from bough.bench.cost_bench import draw, of_chain
 from bough.bench.mechanisms import arm7, flexible_arm
 from bough.bench.zoo import ZOO
@@ -39,10 +39,10 @@ def test_a_loss_is_what_the_choice_costs(told):
 
 
 def test_what_is_measured_is_shown(told):
-    table = shown(auto_table({"systems": {"arm7": told}}))
-    assert f"{told['four lanes']['dense']:.3g}" in table
     worst = {"loss": 0.051, "system": "arm7", "lanes": "one state"}
-    assert worst_text({"worst": worst}) == "largest loss: 5.1 % (arm7, one state)"
+    table, line = REPORTS["auto"]({"systems": {"arm7": told}, "worst": worst, "figure": None})
+    assert f"{told['four lanes']['dense']:.3g}" in shown(table)
+    assert line == "largest loss: 5.1 % (arm7, one state)"
 
 
 def test_counts_are_shown_and_drawn(tmp_path):
@@ -50,5 +50,7 @@ def test_counts_are_shown_and_drawn(tmp_path):
     counted = found["modes"]["0"]["order-n"]
     assert counted["counted"]["flops"] == sum(part["flops"] for part in counted["parts"].values())
     assert counted["ratio"] == counted["counted"]["flops"]/5340
-    assert str(counted["counted"]["multiplications"]) in shown(cost_table(found))
+    table, wrote = REPORTS["cost"](found | {"figure": "operations.png"})
+    assert str(counted["counted"]["multiplications"]) in shown(table)
+    assert wrote == "wrote operations.png"
     assert draw(found["modes"], tmp_path / "figures").stat().st_size > 1000

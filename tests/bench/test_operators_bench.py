@@ -2,7 +2,7 @@
 import pytest
 from rich.console import Console
 
-from bough.bench.bench_tables import inverse_table, partition_table, points_text
+from bough.bench.bench_tables import REPORTS
 from bough.bench.mechanisms import chain
 from bough.bench.operators_bench import of_inverse, of_partition, of_points
 
@@ -26,9 +26,9 @@ def test_both_forms_solve_alike(measured):
 
 def test_what_is_measured_is_shown(measured):
     console = Console(width=200)
+    inverse, points, partition = REPORTS["operators"](measured)
     with console.capture() as told:
-        console.print(inverse_table(measured))
-        console.print(partition_table(measured))
+        console.print(inverse, partition)
     assert f"{measured['inverse']['chain']['inverse/forward']:.3g}" in told.get()
     assert f"{measured['partition']['chain']['whole']:.3g}" in told.get()
-    assert f"8 links {measured['points']['8']['from the state, per link']:.3g}" in points_text(measured)
+    assert f"8 links {measured['points']['8']['from the state, per link']:.3g}" in points

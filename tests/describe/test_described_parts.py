@@ -109,7 +109,7 @@ def test_bad_tables(arguments, words):
     ("make", "words"),
     [
         (lambda: Wheel("w", "b", "x", 0), "wheel 'w': inertia is 0.0 kg m^2; give a number > 0"),
-        (lambda: Wrench("w", "b", frame="inertial"), "wrench 'w': frame is 'inertial'; give body or world"),
+        (lambda: Wrench("w", "b", frame="inertial"), "wrench 'w': frame is 'inertial'; give one of body, world"),
         (lambda: Wrench("w", "b", force=TimeTable([0], [1])), "force is a table of 1 column; give one of 3"),
         (lambda: CentralGravity(-1, (1, 0, 0), (0, 0, 0)), "mu is -1.0 m^3/s^2"),
         (lambda: CentralGravity(1, (0, 0, 0), (0, 0, 0)), "attracting center itself"),

@@ -391,7 +391,7 @@ BAD_WORDS = [
     ),
     (
         "matrices: {M: M.mtx, K: K.mtx, nodes: arm.yaml, attach: {a: 0}}",
-        "4: body 'boom': from_matrices: nodes are in 'arm.yaml'; give a .npy, .csv or .txt file",
+        "4: body 'boom': from_matrices: the file for nodes is 'arm.yaml'; give a .npy, .csv or .txt file",
     ),
     (
         "matrices: {M: M.mtx, K: K.mtx, nodes: [[0, 0, 0]], attach: {a: 0.5}}",

@@ -27,7 +27,7 @@ from bough.describe import (
     Weld,
 )
 from bough.describe.joint import read_joint, write_joint
-from bough.describe.motions import MOTION, read_motion, write_motion
+from bough.describe.motions import MOTION, read_motion
 from bough.errors import DescriptionError
 from tests.describe.test_yaml_format import accepts
 from tests.support.described_systems import motions
@@ -55,8 +55,8 @@ def test_forms(mapping, motion):
 
 @given(motions)
 def test_motions_are_values_and_written_exactly(motion):
-    assert read_motion(write_motion(motion)) == motion
-    assert accepts(MOTION, write_motion(motion), MOTION)
+    assert read_motion(motion.to_dict()) == motion
+    assert accepts(MOTION, motion.to_dict(), MOTION)
     assert pickle.loads(pickle.dumps(motion)) == copy.deepcopy(motion) == motion
     assert len({motion, copy.copy(motion)}) == 1
 

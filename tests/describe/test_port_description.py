@@ -80,7 +80,7 @@ def test_bad_inputs(fields, words):
 ])
 def test_bad_outputs(fields, words):
     with pytest.raises(bough.DescriptionError, match=words):
-        Output("port", **fields)
+        Output.from_mapping({"name": "port", **fields})
 
 
 @pytest.mark.parametrize(("fields", "words"), [

@@ -35,7 +35,6 @@ from bough.describe import (
     Wheel,
     Wrench,
 )
-from bough.describe.part import speed_names
 
 numbers = st.floats(-1e6, 1e6)
 magnitudes = st.floats(1e-6, 1e6)
@@ -163,7 +162,7 @@ def elements(draw, system, name, body):
 @st.composite
 def events(draw, name, body):
     """On the coordinates of a body that has some, and no spherical rotation."""
-    coordinates = st.sampled_from(speed_names(body))
+    coordinates = st.sampled_from(body.speed_names)
     action = st.builds(Release, st.just(body.name)) | st.builds(Lock, coordinates) | st.builds(Prescribe, coordinates, motions)
     moves = {"when": coordinates, "crosses": numbers, "direction": st.sampled_from(["rising", "falling", "both"])}
     loose = Release(body.name)  # so that nothing is locked for good
@@ -200,7 +199,7 @@ def systems(draw):
             system.events.update(draw(events(name, moving[0])))
             side = draw(st.sampled_from(["above", "below"]))
             given = {side: draw(numbers), "stiffness": draw(magnitudes), "damping": draw(magnitudes)}
-            system.stops[name] = Stop(name, speed_names(moving[0])[0], **given)
+            system.stops[name] = Stop(name, moving[0].speed_names[0], **given)
     runs = st.builds(Simulation, magnitudes, magnitudes, record=st.just(["state", "energy"]))
     system.settings = draw(st.none() | runs)
     system.notes = tuple(draw(st.lists(names, max_size=2)))

@@ -9,7 +9,6 @@ from hypothesis import given
 import bough
 from bough.analyze.equations_of_motion import forward
 from bough.describe.orientation import rotation_matrix
-from bough.describe.part import speed_names
 from tests.support.compare import assert_same, solving
 from tests.support.flexible_trees import moved, turning_nodes
 from tests.support.random_systems import random_rotation, random_state, random_system
@@ -23,7 +22,7 @@ def with_inputs(system, rng):
     system, values = system.copy(), {}
     nv = sum(body.n_v for body in system.bodies.values())
     direct = {"tau": np.zeros(nv), "wrenches": {}, "motors": np.zeros(len(system.wheels))}
-    for i, name in enumerate(entry for body in system.bodies.values() for entry in speed_names(body)):
+    for i, name in enumerate(entry for body in system.bodies.values() for entry in body.speed_names):
         if rng.random() < 0.4 and not (i < 3 and isinstance(system.gravity, bough.CentralGravity)):       # these move the orbit
             system.input(f"along {name}", coordinate=name)
             values[f"along {name}"] = direct["tau"][i] = rng.normal()

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 
 import bough
-from bough.describe.part import coordinate_names
 from bough.kernels.lanes import ONE
 from tests.support.compare import assert_same
 from tests.support.flexible_trees import turning_nodes
@@ -33,7 +32,7 @@ def measured(system, rng):
             system.output(f"bend {body.name}", deflection=tip)
             system.output(f"bend {body.name} world", deflection=tip, axes="world")
         if body.n_v:
-            system.output(f"q {body.name}", coordinate=coordinate_names(body)[-1])
+            system.output(f"q {body.name}", coordinate=body.coordinate_names[-1])
     return system
 
 

@@ -32,9 +32,10 @@ from bough.compile.coordinates import coordinate_place
 from bough.compile.flexible_tables import axial
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
-from bough.compile.partition import Attachment, Partition
+from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import Body, CentralGravity, Frame
+from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.lanes import ONE, Lanes
 from bough.sweeps import calls
@@ -299,7 +300,7 @@ def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
     if None not in batch.tables.routes:
         seats = [parts.attachments[name] for name in names]
         if flexible:
-            seats += [Attachment(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else seat
+            seats += [Anchor(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else seat
                       for name, seat in zip(names, seats, strict=True)]
             seats += [parts.attachment(name, node) for name, nodes in flexible.items() for node in nodes]
         batch.tables.routes[None] = route_to(parts, seats, every=True)
@@ -345,7 +346,7 @@ class Route:
         return self
 
 
-def route_to(parts: Partition, seats: Sequence[Attachment], every: bool = False) -> Route:
+def route_to(parts: Partition, seats: Sequence[Anchor], every: bool = False) -> Route:
     """The way to some places, by as few hinges as it takes, or by all."""
     needed = set(range(1, len(parts.hinges))) if every else set[int]()
     for seat in seats:
@@ -369,7 +370,7 @@ def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], poin
     return route if point is None else route.to_point().aim(point)
 
 
-def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Attachment:
+def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
     """Where a body is attached, or a node of it."""
     body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
     model.body_index(body)

@@ -14,7 +14,7 @@ nothing. A cut's loads are then those with the least sum of squares, and its voi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,14 +29,14 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import Frame, System
 from bough.describe.numeric import axis
+from bough.describe.part import depth_first
 from bough.errors import StateError, nearest
 from bough.sweeps.fronts import REDUNDANT
 
 WORLD = "world"
 
 
-@dataclass(frozen=True)
-class Connection:
+class Connection(NamedTuple):
     """A joint of the tree, or a loop: from the parent (a) to the child (b)."""
     name: str
     parent: str                 # body, or "world"
@@ -44,8 +44,7 @@ class Connection:
     is_loop: bool
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """Connections, and the sign of the load to report: +1 on the child (b), -1 on the parent (a)."""
     connections: tuple[Connection, ...]
     signs: tuple[int, ...]
@@ -273,8 +272,7 @@ AXES = ("child", "parent", "world")
 MISSING = 1e-6              # of the joint torques: what neither torques nor loops give, more of which is an error
 
 
-@dataclass(frozen=True)
-class Transmitted:
+class Transmitted(NamedTuple):
     """The loads through all joints and loops in a batch of states."""
     bodies: Bodies
     reactions: Floats               # (batch, bodies, 6)       of the joints, in the bodies' axes
@@ -355,7 +353,7 @@ def through(model: CompiledModel, sent: Transmitted, connection: Connection, poi
     k = model.body_index(connection.child)
     load = turned(sent.reactions[:, k, :, None], sent.bodies.attitude[:, k].transpose(0, 2, 1))
     stress = np.zeros((len(load), 6, max((each.shape[2] for each in sent.stresses.values()), default=0)))
-    outer = outboard(model, connection.child)
+    outer = {connection.child, *(body.name for body in depth_first(model.system, connection.child))}
     for name, wrench in sent.stresses.items():              # what carries all that hangs on the joint: minus the loops' on it
         loop = model.system.loops[name]
         sign = int(loop.a.body in outer) - int(loop.b.body in outer)
@@ -364,23 +362,13 @@ def through(model: CompiledModel, sent: Transmitted, connection: Connection, poi
     return load, stress
 
 
-def outboard(model: CompiledModel, body: str) -> set[str]:
-    """A body and all that hangs on it."""
-    found, before = {body}, 0
-    while len(found) > before:
-        before = len(found)
-        found |= {other.name for other in model.system.bodies.values() if other.parent in found}
-    return found
-
-
 def ends(model: CompiledModel, bodies: Bodies, connection: Connection) -> tuple[Frames, Frames]:
     """The frames of the parent (a) and of the child (b) at a joint or loop."""
     if connection.is_loop:
         loop = model.system.loops[connection.name]
         return bodies.frame(loop.a), bodies.frame(loop.b)
-    k, body = model.body_index(connection.child), model.system.bodies[connection.child]
-    parent = bodies.frame(Frame(connection.parent, node=body.node))
-    return parent, Frames(bodies.position[:, k], bodies.velocity[:, k], bodies.attitude[:, k], bodies.rate[:, k])
+    parent = Frame(connection.parent, node=model.system.bodies[connection.child].node)
+    return bodies.frame(parent), bodies.place(connection.child, None)
 
 
 def shifted(wrenches: Floats, arm: Floats) -> Floats:

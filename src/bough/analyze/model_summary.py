@@ -1,16 +1,12 @@
 """A model in words: its tree, its mass properties, what acts on it, how freely its loops let it move."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bough.analyze.body_motion import bodies_in
-from bough.analyze.equations_of_motion import reason
 from bough.analyze.loop_constraints import POSITION, SPEED, assemble_state, freedom_at, loop_gaps, moved, row_sizes
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -19,8 +15,7 @@ from bough.describe.parts import PARTS
 from bough.errors import StateError
 
 
-@dataclass(frozen=True)
-class MassProperties:
+class MassProperties(NamedTuple):
     """Mass [kg], mass center [m] and inertia about it [kg m^2] of the whole system, world axes."""
 
     mass: float
@@ -66,16 +61,6 @@ def lost_meshes(model: CompiledModel) -> list[str]:
     shapes = [(body.name, shape) for body in model.system.bodies.values() for shape in body.shapes]
     return [f"{name}: there is no file {shape.path}; it will not be drawn" for name, shape in shapes
             if isinstance(shape, Mesh) and shape.npz is None and not Path(shape.path).is_file()]
-
-
-def wheels(model: CompiledModel) -> list[str]:
-    """The wheels, one line each."""
-    return [wheel.label for wheel in model.system.wheels.values()]
-
-
-def dynamics(model: CompiledModel) -> str:
-    """Which method "auto" means, and why."""
-    return reason(model)
 
 
 def loops(model: CompiledModel, q: Floats) -> list[tuple[str, str]]:

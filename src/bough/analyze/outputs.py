@@ -14,7 +14,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame
 from bough.describe.orientation import quaternions
-from bough.describe.part import coordinate_names, entry_named, speed_names
+from bough.describe.part import entry_named
 from bough.describe.parts.port import Output
 from bough.errors import StateError, nearest
 from bough.flex.deflections import displacements
@@ -158,11 +158,11 @@ class Measured:
 
 def q_entry(model: CompiledModel, name: str) -> int:
     """Where a coordinate is in q."""
-    [(body, entry)] = entry_named(model.system, name, coordinate_names)
+    [(body, entry)] = entry_named(model.system, name, "coordinate_names")
     return model.places[body.name][0] + entry
 
 
 def v_entry(model: CompiledModel, name: str) -> int:
     """Where a rate is in v."""
-    [(body, entry)] = entry_named(model.system, name, speed_names)
+    [(body, entry)] = entry_named(model.system, name, "speed_names")
     return model.places[body.name][1] + entry

@@ -2,7 +2,7 @@
 
 In the axes of the base, all relative to it:  R, Om  attitude and angular rate of a body,  y  its mass center;  J = R I R^T.
 """
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import described_inputs
+from bough.describe.part import depth_first
 from bough.errors import StateError, nearest
 
 
@@ -32,8 +33,7 @@ def center_accelerations(bodies: Bodies) -> Floats:
     return bodies.acceleration[..., 3:] + turning + np.cross(bodies.rate, np.cross(bodies.rate, arm))
 
 
-@dataclass(frozen=True)
-class Relative:
+class Relative(NamedTuple):
     """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates as seen from the base."""
     mass: Floats            # (bodies,)
     J: Floats               # about the mass center
@@ -65,8 +65,7 @@ def relative_motion(bodies: Bodies, base: int = 0) -> Relative:
     return Relative(bodies.mass, R @ inertia @ R.swapaxes(-1, -2), Om, Om_dot, y, y_dot, y_ddot)
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(NamedTuple):
     """H = P w + Q about the mass center of some bodies, in the base's axes, w the base's rate [MC 13]; and rates of P and Q."""
     P: Floats
     P_dot: Floats
@@ -106,7 +105,7 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
         raise StateError(f"joint '{joint}': " + (f"body '{flexible[0]}' is flexible" if flexible else "gravity is central")
                          + "; loads from momenta are those of rigid bodies in uniform gravity: ask for reactions")
     bodies = bodies_in(model, batch, a)
-    part = outboard(model, body)
+    part = np.array([model.body_index(name) for name in (body, *(each.name for each in depth_first(model.system, body)))])
     C, k = bodies.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (bodies.rate, bodies.acceleration[..., :3]))
     terms, mass = momentum_terms(relative_motion(bodies), part), bodies.mass[part]
@@ -128,14 +127,6 @@ def carried_by(model: CompiledModel, joint: str) -> str:
         raise StateError(f"there is no joint '{joint}'{nearest(joint, model.names.joints)}; the joints are "
                          f"{', '.join(model.names.joints)}")
     return model.names.bodies[model.names.joints.index(joint)]
-
-
-def outboard(model: CompiledModel, body: str) -> Floats:
-    """Which bodies a body carries, itself first."""
-    bodies, found = model.system.bodies, [body]
-    for name in found:
-        found += [other.name for other in bodies.values() if other.parent == name]
-    return np.array([model.body_index(name) for name in found])
 
 
 def applied(model: CompiledModel, bodies: Bodies) -> list[tuple[int, tuple[Floats, Floats]]]:

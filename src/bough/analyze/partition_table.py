@@ -1,6 +1,6 @@
 """The partition as a table to read: which primitive hinges and massless bodies the compiler made of the joints."""
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.partition import Hinge
@@ -22,8 +22,7 @@ def n_speeds(hinge: Hinge) -> int:
     return int(hinge.flexible.n_modes) if hinge.kind == MODAL else 0 if hinge.kind == NODE else N_SPEEDS[hinge.kind]
 
 
-@dataclass(frozen=True)
-class PartitionRow:
+class PartitionRow(NamedTuple):
     """A link: a primitive hinge and the body that it carries."""
     link: int
     name: str

@@ -4,7 +4,7 @@ What joints transmit and what drives them: reactions, and the forces that hold l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.fronts import REDUNDANT
 
 
-@dataclass(frozen=True)
-class RowSpace:
+class RowSpace(NamedTuple):
     """Matrices (batch, rows, nv) as left (values) right, and which combinations of rows, columns of left, say nothing."""
     left: Floats            # (batch, rows, rows)
     values: Floats          # (batch, rank at most)

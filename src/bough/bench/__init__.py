@@ -6,8 +6,8 @@ from bough.bench.flexible_bench import flexible
 from bough.bench.forward_bench import forward
 from bough.bench.gym_bench import gym
 from bough.bench.jsc_bench import jsc
-from bough.bench.loops_bench import closed_loops
+from bough.bench.loops_bench import loops
 from bough.bench.momentum_bench import momentum
 from bough.bench.operators_bench import operators
 
-__all__ = ["auto", "calls", "closed_loops", "cost", "flexible", "forward", "gym", "jsc", "momentum", "operators"]
+__all__ = ["auto", "calls", "cost", "flexible", "forward", "gym", "jsc", "loops", "momentum", "operators"]

@@ -1,7 +1,6 @@
 """`bough bench auto`: whether "auto" chooses the faster of O(N) and dense dynamics, on a zoo of systems; and where they cross."""
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from multiprocessing import get_context
@@ -11,23 +10,18 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from bough.analyze.equations_of_motion import KERNELS
-from bough.bench.setups import save_figure, versions
+from bough.bench.setups import forward_call, save_figure, versions
 from bough.bench.timing import interleaved
 from bough.bench.zoo import ZOO, arms, limbs
-from bough.compile.batch import call, linked
 from bough.describe import System
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
-from bough.sweeps import fields as f
 
 PROCESSES = 3                           # that time the zoo
-LANES = (ONE, FOUR)
 METHODS = ("order-n", "dense")
-ENGINES = tuple(product(METHODS, LANES))
-SLICE = 3e-4                            # s: so short that other processes leave some of them alone
-ROUNDS = 4
-Engine = tuple[str, Lanes]              # method, lanes
+Engine = tuple[str, int]                # method, width of the lanes
+ENGINES: dict[Engine, Lanes] = {(method, lanes.width): lanes for method, lanes in product(METHODS, (ONE, FOUR))}
+SLICE, ROUNDS = 3e-4, 4                 # s: so short that other processes leave some of them alone
 LANE_NAMES = {1: "one state", 4: "four lanes"}
 METHOD_NAMES = {"order-n": "O(N)", "dense": "dense"}
 FAMILIES: dict[str, tuple[Callable[[int], System], tuple[int, ...]]] = {
@@ -52,24 +46,19 @@ def zoo() -> dict[str, Model]:
     return {name: make().compile() for name, make in ZOO.items()}
 
 
+def zoo_times(passes: int) -> dict[str, dict[Engine, float]]:
+    return timed(zoo(), passes)
+
+
 def zoo_measured(passes: int, processes: int) -> dict[str, Any]:
     """The zoo, timed in several processes one after another, of which the least times count: where a process has its memory changes
     the time of an evaluation by a tenth and more, either method's."""
-    spawn = get_context("spawn")
     times: dict[str, dict[Engine, float]] = {name: {} for name in ZOO}
     for _ in range(processes):
-        with ProcessPoolExecutor(1, mp_context=spawn) as alone:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             for name, found in alone.submit(zoo_times, passes).result().items():
-                for (method, width), time in found.items():
-                    engine = method, {lanes.width: lanes for lanes in LANES}[width]
-                    times[name][engine] = min(time, times[name].get(engine, time))
+                keep_least(times[name], found)
     return {name: judged(model, times[name]) for name, model in zoo().items()}
-
-
-def zoo_times(passes: int) -> dict[str, dict[tuple[str, int], float]]:
-    """By system, method and width of the lanes."""
-    return {name: {(method, lanes.width): time for (method, lanes), time in found.items()}
-            for name, found in timed(zoo(), passes).items()}
 
 
 def timed(models: dict[str, Model], passes: int) -> dict[str, dict[Engine, float]]:
@@ -77,51 +66,32 @@ def timed(models: dict[str, Model], passes: int) -> dict[str, dict[Engine, float
     times: dict[str, dict[Engine, float]] = {name: {} for name in models}
     for _ in range(passes):
         for name, model in models.items():
-            take_times(model, times[name])
+            keep_least(times[name], evaluation_times(model))
     return times
+
+
+def keep_least(best: dict[Engine, float], found: dict[Engine, float]) -> None:
+    best |= {engine: min(time, best.get(engine, time)) for engine, time in found.items()}
 
 
 def judged(model: Model, times: dict[Engine, float]) -> dict[str, Any]:
     """Times of both methods, what "auto" chooses, and what that loses."""
     found: dict[str, Any] = {"dofs": model.nv, "choice": model.resolve_dynamics()}
-    for lanes in LANES:
-        taken = {method: times[method, lanes] for method in METHODS}
-        found[LANE_NAMES[lanes.width]] = {**taken, "loss": taken[found["choice"]]/min(taken.values()) - 1.0}
+    for width, name in LANE_NAMES.items():
+        taken = {method: times[method, width] for method in METHODS}
+        found[name] = {**taken, "loss": taken[found["choice"]]/min(taken.values()) - 1.0}
     return found
 
 
-# ---- timing ------------------------------------------------------------------------------------------------------------
-def take_times(model: Model, best: dict[Engine, float]) -> None:
-    """Time a model once more, and keep the least times."""
-    for engine, time in evaluation_times(model, ROUNDS).items():
-        best[engine] = min(time, best.get(engine, time))
-
-
-def evaluation_times(model: Model, rounds: int) -> dict[Engine, float]:
-    """Microseconds a state by method and lanes, at the initial position: minima of short slices, all in turn."""
-    states = standing_states(model)
-    functions = {f"{method} {lanes}": placed_call(model, states, method, lanes) for method, lanes in ENGINES}
-    timings = interleaved(functions, len(states[0]), rounds=rounds, slice_seconds=SLICE)
-    return {(method, lanes): timings[f"{method} {lanes}"]["min_us"] for method, lanes in ENGINES}
-
-
-def placed_call(model: Model, states: tuple[np.ndarray, np.ndarray, np.ndarray], method: str, lanes: Lanes) -> Callable[[], None]:
-    """A function that runs a method's kernel over all states, with arrays of its own: where they are in memory, relative to each
-    other, makes up to 30 %."""
-    (q, v, tau), tables = states, model.tables
-    out, ws = np.empty((len(v), model.nv + tables.fronts.size)), lanes.zeros(tables.size(f.WS_SIZE) + tables.more(method))
-    x = np.concatenate([q, v], axis=1)
-    args: Any = (replace(tables, plan=tables.plan.copy()), tables.pars.copy(), np.zeros((len(q), 2)), x, tau, out, ws)
-    call(KERNELS[method], *args)
-    args = linked(*args)
-    return lambda: KERNELS[method](*args)
-
-
-def standing_states(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The initial position with random speeds and torques, as often as there is something to time."""
-    count = 64 if model.nv < 30 else 16 if model.nv < 90 else 4
-    rng = np.random.default_rng(1)
-    return np.tile(model.q0, (count, 1)), rng.normal(size=(count, model.nv)), rng.normal(size=(count, model.nv))
+def evaluation_times(model: Model) -> dict[Engine, float]:
+    """Microseconds a state by method and lanes, at the initial position with random speeds and torques: minima of short slices, all
+    in turn. Each has arrays of its own: where they are in memory, relative to each other, makes up to 30 %."""
+    count, rng = 64 if model.nv < 30 else 16 if model.nv < 90 else 4, np.random.default_rng(1)
+    states = np.tile(model.q0, (count, 1)), rng.normal(size=(count, model.nv)), rng.normal(size=(count, model.nv))
+    functions = {str(engine): forward_call(model, states, engine[0], lanes, own_arrays=True)[0]
+                 for engine, lanes in ENGINES.items()}
+    timings = interleaved(functions, count, rounds=ROUNDS, slice_seconds=SLICE)
+    return {engine: timings[str(engine)]["min_us"] for engine in ENGINES}
 
 
 # ---- the crossover -----------------------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 """`bough bench flexible`: a chain of flexible links by O(N), dense and in lanes, and in Exudyn, in one process."""
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from bough.bench.mechanisms import flexible_arm
-from bough.bench.setups import ENGINES, bent_states, forward_call, versions
+from bough.bench.setups import ENGINES, bent_states, forward_calls, versions
 from bough.bench.timing import interleaved
 from bough.model import Model
 from bough.peers import installed
@@ -41,12 +42,10 @@ def of_modes(modes: int, rounds: int) -> dict[str, Any]:
     return found
 
 
-def compare(model: Model, engines: Any, rounds: int) -> dict[str, float]:
+def compare(model: Model, engines: Iterable[str], rounds: int) -> dict[str, float]:
     """Microseconds of each engine, how much faster O(N) is than dense, and lanes than one state; how far dense is from O(N)."""
     states = bent_states(model, 64)
-    functions, answers = {}, {}
-    for name in engines:
-        functions[name], answers[name] = forward_call(model, states, *ENGINES[name])
+    functions, answers = forward_calls(model, states, {name: ENGINES[name] for name in engines})
     found = {name: timing["min_us"] for name, timing in interleaved(functions, len(states[0]), rounds=rounds).items()}
     if len(found) > 1:
         scale = np.abs(answers["dense"]).max()

@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze import loop_constraints as loops
+from bough.analyze.loop_constraints import ACCELERATION, loop_terms
 from bough.bench.mechanisms import four_bar_chain, four_bar_states, limbed_platform, limbed_platform_states
 from bough.bench.setups import ENGINES, States, forward_call, versions
 from bough.bench.timing import interleaved
@@ -16,7 +16,7 @@ CHAINS = (4, 16, 64, 256)
 SMALL = 100                         # degrees of freedom up to which what grows with their cube is measured with all states
 
 
-def closed_loops(*, quick: bool = False) -> dict[str, Any]:
+def loops(*, quick: bool = False) -> dict[str, Any]:
     """Measure; {"chains": {n: {engine: {"us": ..., "error": ...}, "us per loop": ..., "times faster": ...}}, "platform": {...}}."""
     rounds = 5 if quick else 30
     chains = {str(n): of_system(four_bar_chain(n), four_bar_states(n, 16), rounds, loops_closed=n)
@@ -74,5 +74,5 @@ def peer_calls(system: System, model: Model, states: States, few: States) -> dic
 def error(model: Model, states: States, a: np.ndarray) -> float:
     """The largest residual of the loops' equations under these accelerations."""
     q, v, _ = states
-    bias, J = loops.loop_terms(model, model.batch(q[:len(a)], v[:len(a)]), loops.ACCELERATION)
+    bias, J = loop_terms(model, model.batch(q[:len(a)], v[:len(a)]), ACCELERATION)
     return float(np.abs(np.einsum("bij,bj->bi", J, a[:, :model.nv]) + bias).max())

@@ -81,13 +81,16 @@ MECHANISMS: dict[str, Callable[[], System]] = {
 }
 
 
+BEAM: dict[str, Any] = {"E": 1e8, "G": 4e7, "area": 5e-3, "Iy": 1.04e-6, "Iz": 4.17e-6, "J": 2.9e-6, "density": 1000.0}
+
+
 # ---- flexible ----------------------------------------------------------------------------------------------------------
 def flexible_arm(links: int, modes: int, kind: str = "full") -> System:
     """A chain of equal flexible links on revolute joints about y and z in turn; without modes, of rigid ones.
 
     "full" and "zeroth_order" are elastic boxes whose mass is lumped at nodes; "stiffening" are beams, which stiffen
     geometrically."""
-    link = _beam_link(max(modes, 1)) if kind == "stiffening" else _box_link(max(modes, 1), kind)
+    link = beam(1.0, elements=24, modes=max(modes, 1), **BEAM) if kind == "stiffening" else _box_link(max(modes, 1), kind)
     system = System(f"arm of {links} links with {modes} modes", gravity=(0.0, 0.0, -9.81))
     for k in range(links):
         body: dict[str, Any] = {"flexible": link, **({"node": "tip"} if k else {})}
@@ -103,10 +106,6 @@ def _box_link(modes: int, variant: str) -> FlexibleBody:
     lumped, attach = model.mass.sum(axis=1).ravel(), {each.name: list(each.nodes) for each in model.attachments}
     return from_matrices(np.diag(lumped), model.stiffness, model.position, attach=attach, inboard="root", modes=modes,
                          variant=variant)
-
-
-def _beam_link(modes: int) -> FlexibleBody:
-    return beam(1.0, E=1e8, G=4e7, area=5e-3, Iy=1.04e-6, Iz=4.17e-6, J=2.9e-6, density=1000.0, elements=24, modes=modes)
 
 
 # ---- closed loops -------------------------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 """`bough bench momentum`: floating trees whose relative motions are prescribed, by the momentum cloud and by the O(N) sweeps."""
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from bough.bench.mechanisms import Mechanism
-from bough.bench.setups import forward_call, random_states, versions
+from bough.bench.setups import forward_calls, random_states, versions
 from bough.bench.timing import interleaved
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
 from bough.kernels.lanes import FOUR, ONE
@@ -63,10 +64,8 @@ def turbine() -> System:
 def compare(model: Model, rounds: int) -> dict[str, Any]:
     """Both methods on the same states, one and four at a time."""
     states = random_states(model, 64 if model.nv <= 110 else 16)
-    functions, answers, n = {}, {}, len(model.names.bodies)
-    for name, lanes in LANES.items():
-        for method in ("cloud", "order-n"):
-            functions[method + name], answers[method + name] = forward_call(model, states, method, lanes)
+    n, engines = len(model.names.bodies), product(("cloud", "order-n"), LANES.items())
+    functions, answers = forward_calls(model, states, {method + name: (method, lanes) for method, (name, lanes) in engines})
     found: dict[str, Any] = {name: {"us": timing["min_us"], "us per body": timing["min_us"]/n}
                              for name, timing in interleaved(functions, len(states[0]), rounds=rounds).items()}
     found["times faster"] = {engine: found["order-n" + name]["us"]/found["cloud" + name]["us"]

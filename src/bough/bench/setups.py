@@ -1,5 +1,6 @@
 """What benchmarks have in common: states, calls of bare kernels, versions, files of figures."""
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from platform import machine, python_version
@@ -29,8 +30,7 @@ def random_states(model: Model, n: int) -> States:
     """Joint coordinates of about a radian or a meter, unit quaternions, random speeds and torques."""
     rng = np.random.default_rng(1)
     q = rng.uniform(-1.0, 1.0, (n, model.nq))
-    for at in model.quaternions:
-        q[:, at:at + 4] /= np.linalg.norm(q[:, at:at + 4], axis=1, keepdims=True)
+    model.normalize_quaternions(q)
     return q, rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
 
 
@@ -47,18 +47,28 @@ def bent_states(model: Model, n: int) -> States:
     return q, v, tau
 
 
-def forward_call(model: Model, states: States, method: str, lanes: Lanes) -> tuple[Callable[[], Any], np.ndarray]:
+def forward_call(model: Model, states: States, method: str, lanes: Lanes, *, own_arrays: bool = False
+                 ) -> tuple[Callable[[], Any], np.ndarray]:
     """A function that runs a method's kernel of forward dynamics over all states, and the array that it fills."""
     q, v, tau = states
-    return kernel_call(model, KERNELS[method], np.concatenate([q, v], axis=1), tau, lanes=lanes, extra=model.tables.more(method))
+    return kernel_call(model, KERNELS[method], np.concatenate([q, v], axis=1), tau, lanes=lanes, extra=model.tables.more(method),
+                       own_arrays=own_arrays)
+
+
+def forward_calls(model: Model, states: States, engines: Mapping[str, tuple[str, Lanes]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Such functions by engine, and their arrays."""
+    found = {name: forward_call(model, states, *engine) for name, engine in engines.items()}
+    return {name: call for name, (call, _) in found.items()}, {name: out for name, (_, out) in found.items()}
 
 
 def kernel_call(model: Model, kernel: Any, x: np.ndarray, *inputs: np.ndarray, lanes: Lanes = ONE, extra: int = 0,
-                pars: np.ndarray | None = None) -> tuple[Callable[[], Any], np.ndarray]:
+                pars: np.ndarray | None = None, own_arrays: bool = False) -> tuple[Callable[[], Any], np.ndarray]:
     """A function that runs a compiled kernel over all states x at t = 0, and the array that it fills."""
     tables, out = model.tables, np.empty((len(x), model.nv + model.tables.fronts.size))
-    args: Any = (tables, tables.pars if pars is None else pars, np.zeros((len(x), 2)), x, *inputs, out,
-                 workspace(tables, lanes, extra))
+    pars, ws = tables.pars if pars is None else pars, workspace(tables, lanes, extra)
+    if own_arrays:
+        tables, pars, ws = replace(tables, plan=tables.plan.copy()), pars.copy(), lanes.zeros(ws.shape[0])
+    args: Any = (tables, pars, np.zeros((len(x), 2)), x, *inputs, out, ws)
     call(kernel, *args)
     args = linked(*args)
     return (lambda: kernel(*args)), out

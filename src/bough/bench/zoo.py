@@ -4,12 +4,10 @@ from functools import cache, partial
 from typing import Any
 
 from bough.bench.jsc_system import jsc_case
-from bough.bench.mechanisms import Mechanism, arm7, chain, flexible_arm, four_bar_chain, limbed_platform, tree36
+from bough.bench.mechanisms import BEAM, Mechanism, arm7, chain, flexible_arm, four_bar_chain, limbed_platform, tree36
 from bough.describe import Frame, Free, Prismatic, Revolute, Spherical, System
 from bough.flex import FlexibleBody, beam
 
-BEAM: dict[str, Any] = {"E": 1e8, "G": 4e7, "area": 5e-3, "Iy": 1.04e-6, "Iz": 4.17e-6, "J": 2.9e-6, "density": 1000.0,
-                        "elements": 16}
 KINDS: dict[str, dict[str, Any]] = {
     "zeroth-order": {"variant": "zeroth_order", "geometric_stiffness": False}, "full": {"geometric_stiffness": False},
     "stiffening": {}, "free-free": {"boundary": "free-free", "geometric_stiffness": False}}
@@ -26,7 +24,7 @@ def limbs(base: str | None, number: int, length: int, kinds: tuple[str, ...] = (
 
 @cache
 def link(modes: int, kind: str) -> FlexibleBody:
-    return beam(1.0, modes=modes, **BEAM, **KINDS[kind])
+    return beam(1.0, elements=16, modes=modes, **BEAM, **KINDS[kind])
 
 
 def arms(number: int, length: int, modes: int, kind: str, *, base: str | None = None, limb: tuple[str, ...] = (),

@@ -1,7 +1,5 @@
 """The command line. A command imports what it needs when it is called, so that `bough --help` is instant."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Sequence
 

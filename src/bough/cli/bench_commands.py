@@ -1,7 +1,6 @@
 """`bough bench`: measure speed."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +12,10 @@ bench_app = typer.Typer(help="Measure speed, side by side with the other engines
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
+ALL = ("forward", "calls", "flexible", "loops", "momentum", "jsc", "operators", "cost", "auto", "gym")
 
 
-def measure(name: str, *, json: bool, **options: Any) -> None:
+def measure(name: str, *, json: bool = False, **options: Any) -> None:
     """Run the benchmark of this name and print what it measured."""
     from bough import bench
     from bough.bench.bench_tables import REPORTS
@@ -27,17 +27,8 @@ def measure(name: str, *, json: bool, **options: Any) -> None:
 def bench(context: typer.Context) -> None:
     """Without a subcommand, run every benchmark: `bough bench forward`, `calls`, `flexible`, `loops`, `momentum`, `jsc`,
     `operators`, `cost`, `auto`, `gym`."""
-    if context.invoked_subcommand is None:
-        bench_forward()
-        bench_calls()
-        bench_flexible()
-        bench_loops()
-        bench_momentum()
-        bench_jsc()
-        bench_operators()
-        bench_cost()
-        bench_auto()
-        bench_gym()
+    for name in ALL if context.invoked_subcommand is None else ():
+        measure(name)
 
 
 @bench_app.command("forward")
@@ -51,28 +42,24 @@ def bench_forward(
     measure("forward", json=json, quick=quick, mechanisms=mechanism)
 
 
-@bench_app.command("calls")
-def bench_calls(json: Json = False, quick: Quick = False) -> None:
-    """What one call from Python costs: dynamics, kinematics, Jacobians, in one process with the peers."""
-    measure("calls", json=json, quick=quick)
+def _plain(name: str) -> Callable[[bool, bool], None]:
+    """The command of a benchmark that has no options of its own."""
+
+    def command(json: Json = False, quick: Quick = False) -> None:
+        measure(name, json=json, quick=quick)
+
+    return command
 
 
-@bench_app.command("flexible")
-def bench_flexible(json: Json = False, quick: Quick = False) -> None:
-    """A chain of flexible links: O(N), dense, four lanes, and Exudyn's evaluation of the same arm."""
-    measure("flexible", json=json, quick=quick)
-
-
-@bench_app.command("loops")
-def bench_loops(json: Json = False, quick: Quick = False) -> None:
-    """Closed loops: chains of four-bars and a platform with welded limbs, by O(N), dense and in lanes, and by the peers."""
-    measure("closed_loops", json=json, quick=quick)
-
-
-@bench_app.command("momentum")
-def bench_momentum(json: Json = False, quick: Quick = False) -> None:
-    """Floating trees with all relative motions prescribed: by the momentum cloud and by the O(N) sweeps."""
-    measure("momentum", json=json, quick=quick)
+for _name, _help in {
+    "calls": "What one call from Python costs: dynamics, kinematics, Jacobians, in one process with the peers.",
+    "flexible": "A chain of flexible links: O(N), dense, four lanes, and Exudyn's evaluation of the same arm.",
+    "loops": "Closed loops: chains of four-bars and a platform with welded limbs, by O(N), dense and in lanes, and by the peers.",
+    "gym": "64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, beside a Python loop over MuJoCo's.",
+    "momentum": "Floating trees with all relative motions prescribed: by the momentum cloud and by the O(N) sweeps.",
+    "operators": "Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints.",
+}.items():
+    bench_app.command(_name, help=_help)(_plain(_name))
 
 
 @bench_app.command("jsc")
@@ -85,12 +72,6 @@ def bench_jsc(
 ) -> None:
     """The sixteen cases of the JSC paper, rigid and flexible, open and closed: O(N), dense, the paper's seconds, the peers."""
     measure("jsc", json=json, cases=cases, seconds=seconds, quick=quick, plot=plot)
-
-
-@bench_app.command("operators")
-def bench_operators(json: Json = False, quick: Quick = False) -> None:
-    """Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints."""
-    measure("operators", json=json, quick=quick)
 
 
 @bench_app.command("cost")
@@ -111,9 +92,3 @@ def bench_auto(
 ) -> None:
     """O(N) and dense dynamics of thirty systems, what "auto" chooses, and what that costs."""
     measure("auto", json=json, quick=quick, plot=plot)
-
-
-@bench_app.command("gym")
-def bench_gym(json: Json = False, quick: Quick = False) -> None:
-    """64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, beside a Python loop over MuJoCo's."""
-    measure("gym", json=json, quick=quick)

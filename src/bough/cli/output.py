@@ -1,7 +1,5 @@
 """What commands print: errors, and measurements as JSON or as tables."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -63,7 +63,7 @@ def run(
 
             names = [*select_records(None, system, controlled=control is not None), "reactions"]       # which have a figure
         try:
-            streamed = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
+            streamed: dict[str, Any] = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
             result = bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names,
                                     control=control, **streamed)
         except SimulationError as error:

@@ -1,7 +1,5 @@
 """Commands about a system and its files: `bough check`, `convert`, `examples`, `fmu`, `schema`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +17,7 @@ def check(file: File) -> None:
     """Compile FILE without running it: print the tree, total mass properties, wheels, loads, degrees of freedom left by loops,
     and the chosen dynamics method."""
     from bough.analyze import model_summary as summary
+    from bough.analyze.equations_of_motion import reason
     from bough.files import read_system
 
     model = read_system(file).compile()
@@ -30,11 +29,12 @@ def check(file: File) -> None:
     typer.echo(f"mass center   {_vector(total.center)} m")
     for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
         typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
-    for label, lines in (("wheels", summary.wheels(model)), ("loads", summary.loads(model)), ("held", summary.held(model)),
+    wheels = [wheel.label for wheel in model.system.wheels.values()]
+    for label, lines in (("wheels", wheels), ("loads", summary.loads(model)), ("held", summary.held(model)),
                          ("meshes", summary.lost_meshes(model))):
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
-    for label, line in [*summary.loops(model, q), ("dynamics", summary.dynamics(model))]:
+    for label, line in [*summary.loops(model, q), ("dynamics", reason(model))]:
         typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
     for i, line in enumerate(model.system.notes):

@@ -19,7 +19,7 @@ from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecew
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import frame_attachment, free_rows
 from bough.compile.output_tables import output_places, path_hinges
-from bough.compile.partition import Hinge, Partition, Pull, partition
+from bough.compile.partition import Partition, Pull, partition
 from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
@@ -75,7 +75,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.reserve("header", 1)
     plan.reserve("hinges", len(parts.hinges))
     pars.put("ground", [ground_parameters(system, parts)])
-    pars.put("hinges", [hinge_parameters(hinge) for hinge in parts.hinges[1:]])
+    pars.put("hinges", [r.HINGE_PARAMETERS.pack(place_c=hinge.turn, place_r=hinge.at, mass=hinge.mass, moment=hinge.moment,
+                                                inertia=upper_triangle(hinge.inertia)) for hinge in parts.hinges[1:]])
     pars.put("inputs", [constants])
     add("springs", *spring_rows(system, lay))
     add("wheels", *wheel_rows(system, parts, lay))
@@ -83,7 +84,9 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     add("ports", *port_rows(system, lay))
     plan.put("angle runs", angle_runs(parts))
     plan.put("quaternions", [r.QUATERNION.row(at=at) for at in parts.quaternions])
-    plan.put("time tables", time_table_rows(time_tables))
+    starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
+    plan.put("time tables", [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
+                             for start, (target, pieces) in zip(starts, time_tables, strict=False)])
     add("pulls", *pull_rows(parts.pulls*lay.in_orbit))
     plan.put("holds", holds.rows)
     pars.put("loops", [closure.parameters for closure in lay.fronts.closures])
@@ -131,11 +134,6 @@ def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
     return r.GROUND_PARAMETERS.pack(
         gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
         total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0)
-
-
-def hinge_parameters(hinge: Hinge) -> NDArray[np.float64]:
-    return r.HINGE_PARAMETERS.pack(place_c=hinge.turn, place_r=hinge.at, mass=hinge.mass, moment=hinge.moment,
-                                   inertia=upper_triangle(hinge.inertia))
 
 
 class FlexibleRows:
@@ -263,12 +261,6 @@ def output_rows(lay: Layout, elements: int) -> Rows:
     return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
                          element=elements + f.ELEMENT_ROW*output.element if output.element >= 0 else 0,
                          to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
-
-
-def time_table_rows(time_tables: TimeTables) -> Rows:
-    starts = np.cumsum([0, *(pieces.size for _, pieces in time_tables)])
-    return [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
-            for start, (target, pieces) in zip(starts, time_tables, strict=False)]
 
 
 def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], TimeTables]:

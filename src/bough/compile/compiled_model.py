@@ -1,10 +1,10 @@
 """The compiled model: a system, its tables, names and sizes, what is held now, and states as the kernels take them."""
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from threading import get_ident
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,6 @@ from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateL
 from bough.compile.port_tables import feeds
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
-from bough.describe.part import coordinate_names, speed_names
 from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
 
@@ -43,8 +42,7 @@ Kept = TypeVar("Kept")
 REST: Any = object()                # in the place of speeds: all are zero
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """What each entry of q, v, tau and of the wheel speeds is, and each number of the inputs and outputs."""
     q: tuple[str, ...]
     v: tuple[str, ...]
@@ -83,8 +81,8 @@ class CompiledModel:
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
         self.names = Names(
-            q=tuple(name for body in bodies for name in coordinate_names(body)),
-            v=tuple(name for body in bodies for name in speed_names(body)),
+            q=tuple(name for body in bodies for name in body.coordinate_names),
+            v=tuple(name for body in bodies for name in body.speed_names),
             bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels),
             inputs=tuple(name for port in system.inputs.values() for name in port.entries),
             outputs=tuple(name for port in system.outputs.values() for name in port.entries))
@@ -352,11 +350,7 @@ def initial_position(system: System) -> tuple[Floats, Floats]:
     q: list[float] = []
     v: list[float] = []
     for body in system.bodies.values():
-        joint = body.joint
-        neutral = [0.0]*joint.n_q
-        if joint.rotations == "spherical":
-            neutral[-1] = 1.0
-        still = [0.0]*body.n_modes
-        q += [*(neutral if joint.q0 is None else joint.q0), *(still if body.eta0 is None else body.eta0)]
+        joint, still = body.joint, [0.0]*body.n_modes
+        q += [*(joint.neutral if joint.q0 is None else joint.q0), *(still if body.eta0 is None else body.eta0)]
         v += [*([0.0]*joint.n_v if joint.v0 is None else joint.v0), *(still if body.etadot0 is None else body.etadot0)]
     return np.array(q), np.array(v)

@@ -7,14 +7,13 @@ the batch; NumPy's broadcasting does the rest.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.describe import Body, Lock, Prescribe, System
-from bough.describe.part import speed_names, targets
+from bough.describe.part import targets
 from bough.errors import DescriptionError, ModelError, nearest
 
 
@@ -39,8 +38,7 @@ def targets_of(system: System, name: str) -> list[str]:
     return [each for target in targets(system, name) for each in target.names]
 
 
-@dataclass(frozen=True)
-class Coordinate:
+class Coordinate(NamedTuple):
     """An entry of v that can be held."""
     name: str
     body: str                           # whose joint it is part of
@@ -60,7 +58,7 @@ def holdable(system: System) -> dict[str, Coordinate]:
     found, places = {}, coordinate_places(system)
     for body in system.bodies.values() if motions else ():
         (q, v), slides = places[body.name], len(body.joint.translations)
-        for i, name in enumerate(speed_names(body)[:body.joint.n_v]):
+        for i, name in enumerate(body.speed_names[:body.joint.n_v]):
             if name in motions:
                 own = None if body.joint.spherical and i >= slides else q + i
                 found[name] = Coordinate(name, body.name, own, v + i, tuple(motions[name]))
@@ -70,15 +68,14 @@ def holdable(system: System) -> dict[str, Coordinate]:
 def declared_motions(system: System) -> dict[str, Any]:
     """What joints say of their coordinates that are not free: "locked", or a motion."""
     return {name: motion for body in system.bodies.values() if body.joint.motion is not None
-            for name, motion in zip(speed_names(body), body.joint.motion, strict=False) if motion is not None}
+            for name, motion in zip(body.speed_names, body.joint.motion, strict=False) if motion is not None}
 
 
 # ---- parameters ------------------------------------------------------------------------------------------------------------
 SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
 
 
-@dataclass(frozen=True)
-class BodyParameters:
+class BodyParameters(NamedTuple):
     mass: NDArray[np.float64]        # (batch,)       kg
     com: NDArray[np.float64]         # (batch, 3)     m, body axes
     inertia: NDArray[np.float64]     # (batch, 3, 3)  kg m^2, about the mass center, body axes

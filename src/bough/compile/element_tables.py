@@ -1,7 +1,8 @@
 """Force elements as the numbers that `sweeps.elements` reads, and what they exert, by name."""
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.compile.loop_tables import common_hinge, frame_attachment
 from bough.compile.partition import Partition
 from bough.describe import Frame, System
-from bough.describe.elements.element import Anchor, Exerted, TableEntry
+from bough.describe.elements.element import Anchor, Exerted
 from bough.kernels.hinges import MODAL, NODE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
@@ -42,8 +43,7 @@ class CompiledPlaces:
         return x
 
 
-@dataclass(frozen=True)
-class CompiledElement:
+class CompiledElement(NamedTuple):
     """An element between hinges: a row of plan but for its places in pars and ws, and its numbers (batch, n)."""
     kind: int
     hinge: int
@@ -51,21 +51,19 @@ class CompiledElement:
     meet: int                   # where the paths of both to the root meet
     option: int
     parameters: NDArray[np.float64]
-    name: str = ""
+    name: str
 
 
 def compile_elements(system: System, partition: Partition) -> list[CompiledElement]:
     """All elements, in the order of `System.elements`."""
-    places = CompiledPlaces(system, partition)
-    return [replace(compile_element(partition, element.noun, element.table_entry(places)), name=name)
-            for name, element in system.elements.items()]
-
-
-def compile_element(partition: Partition, kind: str, entry: TableEntry) -> CompiledElement:
-    a, b = 0 if entry.a is None else entry.a.hinge, entry.b.hinge
-    meet = 0 if entry.a is None else common_hinge(partition, a, b)
-    parameters = columns(*(getattr(r, f"{record.upper()}_PARAMETERS").pack(**values) for record, values in entry.records))
-    return CompiledElement(getattr(f, kind.upper()), b, a, meet, entry.option, parameters)
+    found, places = list[CompiledElement](), CompiledPlaces(system, partition)
+    for name, element in system.elements.items():
+        entry = element.table_entry(places)
+        a, b = 0 if entry.a is None else entry.a.hinge, entry.b.hinge
+        meet = 0 if entry.a is None else common_hinge(partition, a, b)
+        parameters = columns(*(getattr(r, f"{record.upper()}_PARAMETERS").pack(**values) for record, values in entry.records))
+        found.append(CompiledElement(getattr(f, element.noun.upper()), b, a, meet, entry.option, parameters, name))
+    return found
 
 
 def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int, rests: Mapping[str, int]) -> Iterator[list[int]]:

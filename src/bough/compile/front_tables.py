@@ -4,6 +4,7 @@ A loop is eliminated where the paths from its two ends to the root meet; if that
 further in, when the modes are eliminated.  Columns of a front are in the order of elimination.
 """
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from bough.compile.loop_tables import Closure, path_to_root
 from bough.compile.partition import Partition
@@ -228,8 +229,7 @@ def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> li
     return [r.RUN.row(run_from=begin, run_to=to, run_length=length) for begin, to, length in runs]
 
 
-@dataclass(frozen=True)
-class FrontRows:
+class FrontRows(NamedTuple):
     """Rows of plan for loops, junctions and fronts; and where those of each hinge are."""
     loops: list[list[int]]
     junctions: list[list[int]]

@@ -15,7 +15,7 @@ which of them are is what `compile.switching` writes there, so that it can chang
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, pi
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -189,14 +189,7 @@ def declared_holds(system: System) -> dict[str, Hold]:
     return {name: Hold(None if motion == "locked" else 0) for name, motion in declared_motions(system).items()}
 
 
-def hinge_of(parts: Partition, v: int) -> int:
-    """The hinge that an entry of v belongs to."""
-    return next(k for k, hinge in enumerate(parts.hinges)
-                if k and hinge.kind < MODAL and hinge.v <= v < hinge.v + N_SPEEDS[hinge.kind])
-
-
-@dataclass(frozen=True)
-class HoldTable:
+class HoldTable(NamedTuple):
     """Rows of all coordinates that can be held, and the motions that they may follow."""
     coordinates: dict[str, Coordinate]
     rows: list[list[int]]
@@ -218,7 +211,9 @@ def hold_table(system: System, parts: Partition, lay: Layout, data_at: int) -> H
         rows.append(r.HOLD.row(
             mode=f.LOOSE, q=0 if coordinate.q is None else lay.x + coordinate.q, v=lay.x + lay.nq + coordinate.v,
             vdot=lay.xdot + lay.nq + coordinate.v, given=lay.given + coordinate.v, motion=0, terms=0))
-    hinges = [hinge_of(parts, coordinate.v) for coordinate in coordinates.values()]
+    joints = [(k, hinge) for k, hinge in enumerate(parts.hinges) if k and hinge.kind < MODAL]
+    hinge_of = {hinge.v + i: k for k, hinge in joints for i in range(N_SPEEDS[hinge.kind])}
+    hinges = [hinge_of[coordinate.v] for coordinate in coordinates.values()]
     return HoldTable(coordinates, rows, hinges, motions, np.concatenate(pieces))
 
 

@@ -14,6 +14,7 @@ Sizes of a model's vectors, and the places of everything in the workspace.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -225,8 +226,7 @@ class Inputs:
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class InputWrench:
+class InputWrench(NamedTuple):
     """A wrench that the caller gives with each evaluation: on a body, at its origin or a node, in its axes or the world's."""
     body: str
     node: str | None

@@ -3,14 +3,14 @@
 The motions that loops leave free, where something acts along them: a spring, a damper, a motor in the loop's joint [B 14].
 """
 
-from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.compile.partition import Attachment, Partition
+from bough.compile.partition import Partition
 from bough.describe import Distance, Frame, Joint, Loop, System, TimeTable
+from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError
 from bough.kernels.hinges import NODE
@@ -21,8 +21,7 @@ from bough.sweeps.schema import Floats
 AXES = np.eye(3)
 
 
-@dataclass(frozen=True)
-class Closure:
+class Closure(NamedTuple):
     """A loop between the bodies of two hinges."""
     name: str
     a: int                      # hinge of the end a; 0: the ground
@@ -63,11 +62,11 @@ def build_closure(loop: Loop, parts: Partition) -> Closure:
     return Closure(loop.name, a.hinge, b.hinge, meet, directions, held, labels, numbers)
 
 
-def frame_attachment(parts: Partition, frame: Frame) -> Attachment:
+def frame_attachment(parts: Partition, frame: Frame) -> Anchor:
     """Where a frame is fixed."""
     body = None if frame.body == "world" else frame.body
     own = parts.attachment(body, frame.node)
-    return Attachment(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
+    return Anchor(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
 def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
@@ -124,7 +123,7 @@ def common_hinge(parts: Partition, a: int, b: int) -> int:
     return next(k for k in path_to_root(parts, b) if k in path)
 
 
-def loop_size(parts: Partition, a: Attachment, b: Attachment, meet: int) -> float:
+def loop_size(parts: Partition, a: Anchor, b: Anchor, meet: int) -> float:
     """A length of the loop: the longest step along it."""
     steps = [float(np.linalg.norm(a.at[0])), float(np.linalg.norm(b.at[0]))]
     for end in (a, b):
@@ -136,8 +135,7 @@ def loop_size(parts: Partition, a: Attachment, b: Attachment, meet: int) -> floa
 
 
 # ---- loop freedoms ---------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class FreeMotion:
+class FreeMotion(NamedTuple):
     """One free motion of a loop's joint: vectors in the axes of the frames a and b."""
     loop: int
     kind: int

@@ -10,7 +10,7 @@ from bough.compile.coordinates import coordinate_places
 from bough.compile.loop_tables import frame_attachment, path_to_root
 from bough.compile.partition import Partition
 from bough.describe import Frame, System
-from bough.describe.part import coordinate_names, entry_named, speed_names
+from bough.describe.part import Names, entry_named
 from bough.describe.parts.port import KINDS, Output
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
@@ -97,6 +97,7 @@ def output_places(system: System, x: int, outputs_at: int, elements_at: int,
             found[name] = OutputPlace(tuple(range(at[name], at[name] + 4)[output.chosen]), True)
         else:
             rate = output.rate is not None
-            [(body, entry)] = entry_named(system, output.rate or str(output.coordinate), speed_names if rate else coordinate_names)
+            names: Names = "speed_names" if rate else "coordinate_names"
+            [(body, entry)] = entry_named(system, output.rate or str(output.coordinate), names)
             found[name] = OutputPlace((x + nq*rate + places[body.name][rate] + entry,), False)
     return found

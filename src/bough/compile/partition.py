@@ -12,7 +12,7 @@ Bodies are numbered depth first: most bodies then hang on the one before, and th
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from bough.compile.coordinates import BodyParameters, coordinate_places, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
+from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
+from bough.describe.part import depth_first
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 
 
@@ -54,16 +56,7 @@ class Hinge:
         self.inertia = self.inertia - inertia*np.outer(axis, axis)
 
 
-@dataclass(frozen=True)
-class Attachment:
-    """A pose that is fixed in the body of a hinge: of a described body, of a frame, of what is attached to them."""
-    hinge: int
-    turn: NDArray[np.float64]                       # (3, 3) the described axes to those of the hinge's body
-    at: NDArray[np.float64]                         # (batch, 3) m
-
-
-@dataclass(frozen=True)
-class Pull:
+class Pull(NamedTuple):
     """A described body as gravity sees it, wheels at rest in it: in the axes of its hinge."""
     hinge: int
     mass: NDArray[np.float64]                       # (batch,)
@@ -76,7 +69,7 @@ class Partition:
     """The hinges of a system, and where its bodies are attached to theirs."""
     hinges: list[Hinge]                                                     # hinges[0] is the ground
     pulls: list[Pull] = field(default_factory=list)                         # bodies with mass; welded ones, too
-    attachments: dict[str, Attachment] = field(default_factory=dict)        # a flexible body's: its joint's frame
+    attachments: dict[str, Anchor] = field(default_factory=dict)            # a flexible body's: its joint's frame
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
 
@@ -85,22 +78,22 @@ class Partition:
         """Where quaternions start in q, and the joints whose they are."""
         return {hinge.q + (3 if hinge.kind == FREE else 0): hinge.label for hinge in self.hinges if hinge.kind in (SPHERICAL, FREE)}
 
-    def attachment(self, body: str | None, node: str | None = None) -> Attachment:
+    def attachment(self, body: str | None, node: str | None = None) -> Anchor:
         """Where something on a body is attached; a NODE is made when it is first asked for."""
         if body is None:
-            return Attachment(0, np.eye(3), np.zeros((1, 3)))
+            return Anchor(0, np.eye(3), np.zeros((1, 3)))
         if body not in self.modal:
             return self.attachments[body]
         flexible = self.hinges[self.modal[body]].flexible
         if node is None or node == flexible.inboard:
             held = self.attachments[body]
-            return Attachment(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
+            return Anchor(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
         if (body, node) not in self.nodes:
             inner = self.modal[body]
             self.nodes[body, node] = len(self.hinges)
             self.hinges.append(Hinge(body, self.hinges[inner].label, inner, NODE, np.eye(3), np.zeros((1, 3)), 0, 0,
                                      flexible=flexible, node=node))
-        return Attachment(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
+        return Anchor(self.nodes[body, node], np.eye(3), np.zeros((1, 3)))
 
 
 @cache
@@ -111,19 +104,6 @@ def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
     y = np.cross(z, x)
     y /= np.linalg.norm(y)
     return np.eye(3) if z[2] == 1.0 else np.column_stack([np.cross(y, z), y, z])
-
-
-def depth_first(system: System) -> list[Body]:
-    """Bodies, inner before outer, each followed by one that hangs on it where there is one."""
-    children: dict[str | None, list[Body]] = {}
-    for body in system.bodies.values():
-        children.setdefault(body.parent, []).append(body)
-    order, stack = [], list(reversed(children.get(None, [])))
-    while stack:
-        body = stack.pop()
-        order.append(body)
-        stack.extend(reversed(children.get(body.name, [])))
-    return order
 
 
 def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]]]:
@@ -165,8 +145,8 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
     return parts
 
 
-def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyParameters, place: tuple[int, int],
-              kinds: list[tuple[int, NDArray[np.float64]]]) -> Attachment:
+def add_joint(parts: Partition, body: Body, attachment: Anchor, given: BodyParameters, place: tuple[int, int],
+              kinds: list[tuple[int, NDArray[np.float64]]]) -> Anchor:
     """The hinges of a body's joint, one on the other; gives where the body is attached."""
     turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
     inner, (q, v) = attachment.hinge, place
@@ -174,7 +154,7 @@ def add_joint(parts: Partition, body: Body, attachment: Attachment, given: BodyP
         parts.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
         inner, turn, at = len(parts.hinges) - 1, axes.T, np.zeros((1, 3))
         q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
-    return Attachment(inner, turn, at)
+    return Anchor(inner, turn, at)
 
 
 def add_modes(parts: Partition, body: Body, place: tuple[int, int]) -> None:

@@ -3,7 +3,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from bough.describe import Frame, System
-from bough.describe.part import entry_named, speed_names
+from bough.describe.part import entry_named
 from bough.describe.parts.port import Input, ports_of
 
 
@@ -38,7 +38,7 @@ def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wre
         elif port.rest is not None and port.rest in rests:
             yield Feed(source, rests[port.rest], 1.0)
         else:
-            [(body, entry)] = entry_named(system, port.coordinate or str(port.rest), speed_names)
+            [(body, entry)] = entry_named(system, port.coordinate or str(port.rest), "speed_names")
             factor = 1.0 if port.coordinate else (body.joint.stiffness or ())[entry]
             yield Feed(source, places[body.name][1] + entry, factor)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import wrap
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,8 +114,7 @@ class LayoutError(Exception):
     """Tables in which records overlap, or refer to what is not there."""
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """All records of one kind in plan."""
     record: Record
     starts: NDArray[np.int64]       # (n,)
@@ -236,8 +236,7 @@ TITLES = {"plan": "structure, int64", "pars": "parameters, float64", "tables": "
           "ws": "workspace, for one state or four at a time"}
 
 
-@dataclass(frozen=True)
-class Arrays:
+class Arrays(NamedTuple):
     """The arrays of a model, their sections, and its hinges, by which they are named."""
     plan: NDArray[np.int64]
     pars: NDArray[np.float64]       # (batch, n); the first set is shown

@@ -63,10 +63,10 @@ class Tables:
         >>> model.tables.explain("spring", 0)
         springs 0
           plan, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
-            plan[97]   SPRING_Q             4 -> ws.x                           coordinate
-            plan[98]   SPRING_V             5 -> ws.x                           speed
-            plan[99]   SPRING_TAU           16 -> ws.u                          torque
-            plan[100]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
+            plan[101]  SPRING_Q             4 -> ws.x                           coordinate
+            plan[102]  SPRING_V             5 -> ws.x                           speed
+            plan[103]  SPRING_TAU           16 -> ws.u                          torque
+            plan[104]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
           pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
             pars[46]   REST                 0                    rad or m       coordinate without force

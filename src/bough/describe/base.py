@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from bough.describe.numeric import shown
+from bough.describe.numeric import shown, word
 from bough.errors import DescriptionError, Problem, nearest
 
 Entry = TypeVar("Entry")
@@ -30,7 +31,11 @@ class Description(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    noun: ClassVar[str]
+    noun: ClassVar[str]         # what messages call it: the name of its class, if it does not say otherwise
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.noun = vars(cls).get("noun", cls.__name__.lower())
 
     def __init__(self, **fields: Any) -> None:
         try:
@@ -72,7 +77,8 @@ class Description(BaseModel):
     def __repr__(self) -> str:
         defaults = {name: field.default for name, field in type(self).model_fields.items()}
         hidden = ("name", *self.derived())
-        changed = (f"{name}={_brief(value)}" for name, value in self if name not in hidden and value != defaults[name])
+        texts = {name: repr(value) if isinstance(value, BaseModel) else shown(value) for name, value in self}
+        changed = (f"{name}={texts[name]}" for name, value in self if name not in hidden and value != defaults[name])
         first = [repr(getattr(self, "name"))] if "name" in defaults else []  # noqa: B009
         return f"{type(self).__name__}({', '.join([*first, *changed])})"
 
@@ -93,7 +99,7 @@ def _problems(kind: type[Description], detail: ErrorDetails, fields: Mapping[str
         return [_nested(problem, path, subject) for problem in cause.problems]
     if isinstance(cause, Fault):
         return [Problem(str(cause), subject, (cause.field,))]
-    where = _spelled(path)
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     if detail["type"] == "extra_forbidden":
         return [Problem(unknown_key(path[0], kind.model_fields), subject, path)]
     if detail["type"] == "missing":
@@ -111,14 +117,34 @@ def _nested(problem: Problem, path: tuple[str | int, ...], owner: str) -> Proble
     return problem._replace(subject=f"{owner}: {subject}" if subject else owner, path=path + problem.path)
 
 
+def among(literal: Any) -> BeforeValidator:
+    """The check of a field that holds one of the words of a Literal."""
+    return BeforeValidator(lambda value: word(value, get_args(literal)))
+
+
+def mapping_schema(needed: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """The JSON Schema of a mapping with these keys, and perhaps others."""
+    return {"type": "object", "properties": needed | others, "required": list(needed), "additionalProperties": False}
+
+
+@contextmanager
+def under(*path: str | int) -> Iterator[None]:
+    """What is wrong with what is read inside is reported with this path before its own."""
+    try:
+        yield
+    except DescriptionError as error:
+        raise DescriptionError([problem._replace(path=(*path, *problem.path)) for problem in error.problems]) from None
+
+
 def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, ...]:
     """The entries of a list as `read` makes them; what is wrong with one is reported with its place in the list."""
     made = []
     for index, entry in enumerate(entries):
         try:
-            made.append(read(entry))
-        except DescriptionError as error:
-            raise DescriptionError([problem._replace(path=(index, *problem.path)) for problem in error.problems]) from None
+            with under(index):
+                made.append(read(entry))
+        except DescriptionError:  # in its own words
+            raise
         except ValueError as error:
             raise ValueError(f"is {shown(entries)}, where an entry {error}") from None
     return tuple(made)
@@ -130,9 +156,7 @@ def unknown_key(key: Any, known: Any) -> str:
     return f"unknown key {shown(str(key))}; {remedy}"
 
 
-def _spelled(path: tuple[str | int, ...]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
-
-
-def _brief(value: Any) -> str:
-    return repr(value) if isinstance(value, BaseModel) else shown(value)
+def refuse_unknown(given: Mapping[Any, Any], known: Collection[str], subject: str) -> None:
+    """Raise if a mapping has keys that nobody knows."""
+    if unknown := [Problem(unknown_key(key, known), subject, (str(key),)) for key in given if key not in known]:
+        raise DescriptionError(unknown)

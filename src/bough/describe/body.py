@@ -3,32 +3,17 @@
 The body, rigid or flexible, and the joint that carries it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_validator, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationInfo
 
-from bough.describe.base import Description, Fault
+from bough.describe.base import Description, Fault, under
 from bough.describe.flexible_recipes import FlexibleField
 from bough.describe.joint import JointField, Weld
 from bough.describe.mass_properties import MASS_KEYS, ZERO, Inertia, defect, mass_of_shapes, mass_problems, mass_properties
-from bough.describe.numeric import (
-    AT_LEAST_ZERO,
-    NUMBERS,
-    Floats,
-    Text,
-    Vector,
-    VectorLike,
-    at_least_zero,
-    items,
-    numbers,
-    shown,
-    text,
-    truth,
-)
+from bough.describe.numeric import NUMBERS, Floats, Text, Truth, Vector, VectorLike, at_least_zero, items, numbers, shown, text
 from bough.describe.orientation import IDENTITY, Orientation
 from bough.describe.shapes import ShapesField
 from bough.errors import DescriptionError
@@ -46,7 +31,6 @@ class Frame(Description):
     bough.errors.DescriptionError: frame: node is 'tip', but the world has no nodes; leave it out
     """
 
-    noun: ClassVar[str] = "frame"
     body: Text
     at: Vector = (0.0, 0.0, 0.0)
     orient: Orientation = IDENTITY
@@ -60,7 +44,6 @@ class Frame(Description):
         if self.body == WORLD and self.node is not None:
             raise Fault("node", f"node is {self.node!r}, but the world has no nodes; leave it out")
         return self
-
 
     @property
     def label(self) -> str:
@@ -94,6 +77,8 @@ FrameField = Annotated[Frame, BeforeValidator(read_frame), PlainSerializer(write
 
 # ---- body ------------------------------------------------------------------------------------------------------------------
 WORLD = "world"
+MODAL = "m kg^0.5"  # unit of modal coordinates: modes are mass-normalized
+FORCE_UNITS = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}  # along coordinates
 PerMode = Annotated[Floats | None, WithJsonSchema({"anyOf": [{"type": "number"}, NUMBERS, {"type": "null"}]})]
 
 
@@ -101,10 +86,6 @@ def _own_name(value: Any) -> str:
     if (name := text(value)) == WORLD:
         raise ValueError("is 'world', which is the inertial frame; give another name")
     return name
-
-
-def _parent(value: Any) -> str | None:
-    return None if value is None or value == WORLD else text(value)
 
 
 class Body(Description):
@@ -134,18 +115,18 @@ class Body(Description):
     (6.0, 2)
     """  # noqa: E501
 
-    noun: ClassVar[str] = "body"
+    key: ClassVar[str] = "bodies"
     name: Annotated[str, BeforeValidator(_own_name), WithJsonSchema({"type": "string", "minLength": 1})]
-    parent: Annotated[str | None, BeforeValidator(_parent)] = None
+    parent: Annotated[str | None, BeforeValidator(lambda value: None if value is None or value == WORLD else text(value))] = None
     node: Text | None = None
     joint: JointField = Weld()
     at: Vector = (0.0, 0.0, 0.0)
     orient: Orientation = IDENTITY
     flexible: FlexibleField = None
-    mass: Annotated[float, at_least_zero("kg"), AT_LEAST_ZERO] = 0.0
+    mass: Annotated[float, at_least_zero("kg")] = 0.0
     com: Vector = (0.0, 0.0, 0.0)
     inertia: Inertia = ZERO
-    idealized: Annotated[bool, BeforeValidator(truth)] = False
+    idealized: Truth = False
     eta0: PerMode = None
     etadot0: PerMode = None
     rest: PerMode = None
@@ -213,20 +194,16 @@ class Body(Description):
             what = " and ".join(given)
             twice = f"{what} given, but {first} has a density and gives the body its mass"
             raise Fault(given[0], f"{twice}; leave out {what}, or the density")
-        try:
+        with under("shapes"):
             found = mass_of_shapes(self.shapes)
-        except DescriptionError as error:
-            raise DescriptionError([problem._replace(path=("shapes", *problem.path)) for problem in error.problems]) from None
-        for key, value in found.items():
-            object.__setattr__(self, key, value)  # the description is being made, and does not change after
+        vars(self).update(found)            # the description is being made, and does not change after
 
     def _take_mass(self, flexible: FlexibleBody) -> None:
         """Mass, com and inertia are those of the finite elements; what was given must be that."""
         given = {key: getattr(self, key) for key in MASS_KEYS if key in self.model_fields_set}
         if problems := mass_problems(given, flexible):
             raise DescriptionError(problems)
-        for key, value in mass_properties(flexible).items():
-            object.__setattr__(self, key, value)  # the description is being made, and does not change after
+        vars(self).update(mass_properties(flexible))
 
     @model_serializer(mode="wrap")
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -256,6 +233,49 @@ class Body(Description):
     def n_v(self) -> int:
         """How many speeds it has."""
         return self.joint.n_v + self.n_modes
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The names of its entries of q: those of its joint, then of its modes.
+
+        >>> Body("boom", joint={"type": "universal", "name": "root"}).coordinate_names
+        ('root.rx', 'root.ry')
+        """
+        return self._named(self.joint.q_labels)
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """The names of its entries of v.
+
+        >>> Body("ball", joint="spherical").speed_names
+        ('ball.wx', 'ball.wy', 'ball.wz')
+        """
+        return self._named(self.joint.dofs)
+
+    @property
+    def spherical_names(self) -> tuple[str, ...]:
+        """The names of the three speeds of its spherical rotation, if it has one."""
+        return self.speed_names[self.joint.n_v - 3 : self.joint.n_v] if self.joint.spherical else ()
+
+    @property
+    def coordinate_units(self) -> list[str]:
+        """The units of its entries of q; those of a quaternion have none."""
+        moves, joint = len(self.joint.translations), self.joint
+        return ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves)) + [MODAL] * self.n_modes
+
+    @property
+    def speed_units(self) -> list[str]:
+        """The units of its entries of v, times s.
+
+        >>> Body("arm", joint="cylindrical").speed_units
+        ['m', 'rad']
+        """
+        moves = len(self.joint.translations)
+        return ["m"] * moves + ["rad"] * (self.joint.n_v - moves) + [MODAL] * self.n_modes
+
+    def _named(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        joint = self.joint.name or self.name
+        return *(f"{joint}.{label}" for label in labels), *(f"{self.name}.mode{i + 1}" for i in range(self.n_modes))
 
     @property
     def elastic(self) -> FlexibleBody:

@@ -3,8 +3,6 @@
 What nodes of flexible bodies can carry, and what the dynamics of flexible bodies does not support.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -13,10 +11,9 @@ import numpy as np
 
 from bough.describe.base import subject_of
 from bough.describe.body import WORLD, Body
-from bough.describe.part import Attachment, Part, SystemView
+from bough.describe.part import SystemView
 from bough.describe.parts import PARTS
 from bough.errors import SHOWN, Path, Problem, nearest
-from bough.flex import FlexibleBody
 
 
 def reference_problems(system: SystemView) -> list[Problem]:
@@ -34,53 +31,41 @@ def reference_problems(system: SystemView) -> list[Problem]:
 
 
 def _found(system: SystemView) -> Iterator[Problem]:
-    bodies = list(enumerate(system.bodies.values()))
-    parts = [(kind.key, index, part) for kind in PARTS for index, part in enumerate(system.of(kind).values())]
-    for index, body in bodies:
-        yield from _of_parent(system, index, body)
-    for key, index, part in parts:
-        for each in part.attachments():
-            yield from _unknown_body(system, (key, index), part, each)
-        yield from (Problem(text, _subject(part), (key, index, *path)) for text, path in part.check(system))
+    places = [Mounting(f"body {body.name!r}", ("bodies", i), body.parent, body.node, "a joint", "parent")
+              for i, body in enumerate(system.bodies.values()) if body.parent is not None]  # fmt: skip
+    parts = [(subject_of(type(part), part.name), (kind.key, i), part)
+             for kind in PARTS for i, part in enumerate(system.of(kind).values())]  # fmt: skip
+    for subject, path, part in parts:
+        for body, node, turning, side in part.attachments():
+            owner, where = (f"{subject}: {side}", (*path, side)) if side else (subject, path)
+            places.append(Mounting(owner, where, body, node, turning, "body", world=bool(side)))
+    unknown = (place for place in places if place.body not in system.bodies and not (place.world and place.body == WORLD))
+    yield from (_unknown(system, place) for place in unknown)
+    yield from (Problem(text, subject, (*path, *at)) for subject, path, part in parts for text, at in part.check(system))
     yield from _rings(system.bodies)
-    for index, body in bodies:
-        yield from unsupported(system, index, body)
-    mountings = [_body_mounting(system, index, body) for index, body in bodies if body.parent in system.bodies]
-    mountings += [_mounting(system, (key, index), part, each) for key, index, part in parts for each in part.attachments()
-              if each.body in system.bodies]  # fmt: skip
-    yield from (Problem(text, each.subject, each.path) for each in mountings if (text := mounting_defect(each)))
+    yield from (problem for i, body in enumerate(system.bodies.values()) for problem in unsupported(i, body))
+    yield from (Problem(text, place.subject, (*place.path, place.key if place.node is None else "node")) for place in places
+                if place.body in system.bodies and (text := mounting_defect(system.bodies[place.body], place)))  # fmt: skip
 
 
-def _subject(part: Part, attachment: Attachment | None = None) -> str:
-    own = subject_of(type(part), part.name)
-    return f"{own}: {attachment.side}" if attachment is not None and attachment.side else own
+class Mounting(NamedTuple):
+    """A body or a part on a node of a body (None: its inboard one). `turning` is what of it must turn with the node, and `key` the
+    field that names the body; a frame may be on the world.
+    """
+
+    subject: str
+    path: Path
+    body: str
+    node: str | None
+    turning: str
+    key: str
+    world: bool = False
 
 
-def _of_parent(system: SystemView, index: int, body: Body) -> Iterator[Problem]:
-    if body.parent is not None and body.parent not in system.bodies:
-        yield _unknown(f"body {body.name!r}", "parent", body.parent, system, ("bodies", index, "parent"))
-
-
-def _unknown_body(system: SystemView, path: Path, part: Part, place: Attachment) -> Iterator[Problem]:
-    """The place of a part if it is on no body; a frame may be on the world."""
-    if place.body not in system.bodies and not (place.side and place.body == WORLD):
-        where = (*path, place.side, "body") if place.side else (*path, "body")
-        yield _unknown(_subject(part, place), "body", place.body, system, where, (WORLD,) if place.side else ())
-
-
-def _unknown(subject: str, key: str, value: str, system: SystemView, path: Path, others: tuple[str, ...] = ()) -> Problem:
-    remedy = nearest(value, [*system.bodies, *others]) or "; the bodies are " + (", ".join(list(system.bodies)[:9]) or "none yet")
-    return Problem(f"{key} {value!r} is not a body of the system{remedy}", subject, path)
-
-
-def _body_mounting(system: SystemView, index: int, body: Body) -> Mounting:
-    path = ("bodies", index, "parent" if body.node is None else "node")
-    return Mounting(f"body {body.name!r}", path, system.bodies[str(body.parent)], body.node, "a joint")
-
-
-def _mounting(system: SystemView, path: Path, part: Part, place: Attachment) -> Mounting:
-    where = (*path, *((place.side,) if place.side else ()), "body" if place.node is None else "node")
-    return Mounting(_subject(part, place), where, system.bodies[place.body], place.node, place.turning)
+def _unknown(system: SystemView, place: Mounting) -> Problem:
+    close = nearest(place.body, [*system.bodies, *([WORLD] if place.world else [])])
+    remedy = close or "; the bodies are " + (", ".join(list(system.bodies)[:9]) or "none yet")
+    return Problem(f"{place.key} {place.body!r} is not a body of the system{remedy}", place.subject, (*place.path, place.key))
 
 
 def _rings(bodies: Mapping[str, Body]) -> list[Problem]:
@@ -108,48 +93,32 @@ _NO_ROTATION = (
 )
 
 
-class Mounting(NamedTuple):
-    """A part on a node of a body (None: its inboard one). `turning` is what of it must turn with the node."""
-
-    subject: str
-    path: Path
-    carrier: Body
-    node: str | None
-    turning: str
-
-
-def unsupported(system: SystemView, index: int, body: Body) -> Iterator[Problem]:
+def unsupported(index: int, body: Body) -> Iterator[Problem]:
     """What a flexible body is or does that the sweeps do not know."""
     if body.flexible is None:
         return
     subject, path = f"body {body.name!r}", ("bodies", index, "flexible")
-    inboard = body.flexible.inboard
-    if inboard is not None and _moves(body.flexible, inboard) and not _rotates(body.flexible, inboard):
+    inboard, nodes = body.flexible.inboard, body.flexible.nodes
+    if inboard is None:
+        return
+    sizes, k = np.abs(nodes.phi), nodes.index(inboard)
+    moves = sizes[k].max(initial=0.0) > _FIXED * sizes.max(initial=0.0)         # if not, it turns as little
+    if moves and not nodes.rotates[k]:
         yield Problem(f"its inboard node {inboard!r} cannot carry its joint: {_NO_ROTATION}", subject, path)
 
 
-def mounting_defect(mounting: Mounting) -> str:
+def mounting_defect(carrier: Body, place: Mounting) -> str:
     """Why nothing can sit there, and the remedy; or nothing."""
-    flexible, owner = mounting.carrier.flexible, f"body {mounting.carrier.name!r}"
+    flexible, owner = carrier.flexible, f"body {carrier.name!r}"
     if flexible is None:
-        remedy = f"leave node out and say the place by at, or make {mounting.carrier.name!r} flexible"
-        return f"node is {mounting.node!r}, but {owner} is rigid and has no nodes; {remedy}" if mounting.node is not None else ""
-    node, listed = mounting.node or flexible.inboard, ", ".join(map(repr, flexible.nodes.names)) or "none"
+        remedy = f"leave node out and say the place by at, or make {carrier.name!r} flexible"
+        return f"node is {place.node!r}, but {owner} is rigid and has no nodes; {remedy}" if place.node is not None else ""
+    node, listed = place.node or flexible.inboard, ", ".join(map(repr, flexible.nodes.names)) or "none"
     if node is None:
         return f"node is missing, and {owner} has no inboard node to stand for it; give one of its nodes: {listed}"
     if node not in flexible.nodes.names:
         meant = nearest(node, flexible.nodes.names)
         return f"node {node!r} is not a node of {owner}{f'{meant} Its' if meant else '; its'} nodes are {listed}"
-    if mounting.turning and not _rotates(flexible, node):
-        return f"node {node!r} of {owner} cannot carry {mounting.turning}: {_NO_ROTATION}"
+    if place.turning and not flexible.nodes.rotates[flexible.nodes.index(node)]:
+        return f"node {node!r} of {owner} cannot carry {place.turning}: {_NO_ROTATION}"
     return ""
-
-
-def _moves(flexible: FlexibleBody, node: str) -> bool:
-    """Whether a node moves in the body frame: one that the modes hold fixed turns as little as it moves."""
-    sizes = np.abs(flexible.nodes.phi)
-    return bool(sizes[flexible.nodes.index(node)].max(initial=0.0) > _FIXED * sizes.max(initial=0.0))
-
-
-def _rotates(flexible: FlexibleBody, node: str) -> bool:
-    return flexible.nodes.rotates[flexible.nodes.index(node)]

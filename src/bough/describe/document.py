@@ -249,10 +249,6 @@ def _texts(value: Any) -> Any:
     return () if value is None else [value] if isinstance(value, str) else value
 
 
-def _settings(value: Any) -> Simulation | None:
-    return None if value is None else Simulation.from_mapping(value)
-
-
 class DocumentHead(Description):
     """What a YAML file holds besides the lists of parts."""
 
@@ -261,7 +257,7 @@ class DocumentHead(Description):
     name: Text = "system"
     gravity: Gravity = (0.0, 0.0, 0.0)
     bodies: Annotated[tuple[Annotated[Body, BeforeValidator(Body.from_mapping)], ...], BeforeValidator(_entries)] = ()
-    simulation: Annotated[Simulation | None, BeforeValidator(_settings)] = None
+    simulation: Annotated[Simulation, BeforeValidator(Simulation.from_mapping)] | None = None
     notes: Annotated[tuple[Text, ...], BeforeValidator(_texts)] = ()
 
     def __init__(self, **fields: Any) -> None:
@@ -271,10 +267,6 @@ class DocumentHead(Description):
         """Plain numbers, texts, lists and dicts, with the format and the name always there."""
         written = {"bough": FORMAT, "name": self.name} | super().to_dict()
         return written | {key: written.pop(key) for key in ("simulation", "notes") if key in written}       # last
-
-    def parts(self, key: str) -> tuple[Part, ...]:
-        """The list of parts of this key."""
-        return tuple(getattr(self, key))
 
 
 def _list_of(kind: type[Part]) -> Any:
@@ -287,6 +279,7 @@ def _list_of(kind: type[Part]) -> Any:
 _LISTS: dict[str, Any] = {kind.key: (_list_of(kind), ()) for kind in PARTS}
 Document: type[DocumentHead] = create_model("Document", __base__=DocumentHead, **_LISTS)
 Document.__doc__ = "A system as its YAML file holds it; names are not compared with each other here."
+Document.noun = DocumentHead.noun
 
 
 def in_folder(data: Any, folder: Path) -> Any:

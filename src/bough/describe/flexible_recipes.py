@@ -3,8 +3,6 @@
 Flexible bodies as mappings: how they are read from a YAML file and written to it.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re
@@ -16,11 +14,11 @@ from pydantic import BeforeValidator, GetPydanticSchema, PlainSerializer, WithJs
 from pydantic_core import core_schema
 
 from bough import flex
-from bough.describe.base import Description, unknown_key
-from bough.describe.numeric import NUMBERS, VECTOR, Number, Vector, items, number, numbers, shown, truth, vector
+from bough.describe.base import Description, mapping_schema, under, unknown_key
+from bough.describe.numeric import NUMBERS, VECTOR, Number, Truth, Vector, items, number, numbers, shown, vector
 from bough.errors import DescriptionError, Problem
 from bough.flex import REDUCTIONS, VARIANTS, FlexibleBody
-from bough.flex.flexible_body import AXES, Recipe, read_npz, recipe_of, to_npz
+from bough.flex.flexible_body import AXES, read_npz, recipe_of, to_npz
 
 Reader = Callable[[Any], Any]
 
@@ -38,10 +36,9 @@ def _whole(value: Any) -> int:
 
 
 def _words(value: Any) -> tuple[str, ...]:
-    given = items(value)
-    if given is None:
+    if (given := items(value)) is None:
         raise ValueError(f"is {shown(value)}; give a list of texts")
-    return tuple(_word(entry) for entry in given)
+    return tuple(map(_word, given))
 
 
 def _table(value: Any) -> float | list[float]:
@@ -64,7 +61,7 @@ def _array(value: Any) -> Any:
     return number(value) if given is None else [_array(entry) for entry in given]
 
 
-def _shapes(value: Any) -> Any:
+def _count_or_array(value: Any) -> Any:
     return _whole(value) if items(value) is None else _array(value)
 
 
@@ -77,7 +74,7 @@ def _matrices(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_word(key): _matrices(entry) for key, entry in value.items()}
     given = items(value)
-    return _file_or_array(value) if given is None else [_matrices(entry) for entry in given]
+    return _file_or_array(value) if given is None else list(map(_matrices, given))
 
 
 def _mesh(value: Any) -> Any:
@@ -124,9 +121,9 @@ def _by_name(read: Reader) -> Reader:
 _NUMBER, _TEXT, _COUNT = {"type": "number"}, {"type": "string"}, {"type": "integer"}
 _LEVELS = {"anyOf": [_NUMBER, NUMBERS, {"type": "array", "items": NUMBERS}]}
 _TABLE = {"anyOf": [_NUMBER, NUMBERS]}
-_PAIR = {"type": "object", "properties": {"y": _TABLE, "z": _TABLE}, "required": ["y", "z"], "additionalProperties": False}
+_PAIR = mapping_schema({"y": _TABLE, "z": _TABLE})
 _COUNTS = {"type": "array", "items": _COUNT}
-_BOX = {"type": "object", "properties": {"size": VECTOR, "divisions": _COUNTS}, "required": ["size", "divisions"]}
+_BOX = mapping_schema({"size": VECTOR, "divisions": _COUNTS})
 _PLANE = {"type": "array", "prefixItems": [{"enum": ["x", "y", "z"]}, _NUMBER], "minItems": 2, "maxItems": 2}
 
 
@@ -140,12 +137,11 @@ def _named(schema: dict[str, Any]) -> WithJsonSchema:
 
 Word = Annotated[str, BeforeValidator(_word)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
-Truth = Annotated[bool, BeforeValidator(truth)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Along = Annotated[Any, BeforeValidator(_table), WithJsonSchema(_TABLE)]
 Bending = Annotated[Any, BeforeValidator(_bending), WithJsonSchema({"anyOf": [*_TABLE["anyOf"], _PAIR]})]
 Levels = Annotated[Any, BeforeValidator(_array), WithJsonSchema(_LEVELS)]
-Modes = Annotated[Any, BeforeValidator(_shapes), WithJsonSchema({"anyOf": [_COUNT, {"type": "array", "items": NUMBERS}]})]
+Modes = Annotated[Any, BeforeValidator(_count_or_array), WithJsonSchema({"anyOf": [_COUNT, {"type": "array", "items": NUMBERS}]})]
 Stations = Annotated[dict[str, float], BeforeValidator(_by_name(number)), _named(_NUMBER)]
 Places = Annotated[Any, BeforeValidator(_by_name(_place)), _named({"anyOf": [_TEXT, _COUNT, _PLANE, NUMBERS]})]
 Numbered = Annotated[Any, BeforeValidator(_by_name(_node_numbers)), _named({"anyOf": [_COUNT, _COUNTS]})]
@@ -211,7 +207,6 @@ class BeamRecipe(FlexibleRecipe):
     geometric_stiffness: Truth = True
 
     def make(self) -> FlexibleBody:
-        """The beam."""
         given = self.given()
         if isinstance(given.get("EI"), dict):
             given["EI"] = given["EI"]["y"], given["EI"]["z"]
@@ -244,7 +239,6 @@ class SolidRecipe(FlexibleRecipe):
     geometric_stiffness: Truth = True
 
     def make(self) -> FlexibleBody:
-        """The solid."""
         mesh = flex.box(**self.mesh["box"]) if isinstance(self.mesh, dict) else self.mesh
         return flex.solid(**self.given() | {"mesh": mesh})
 
@@ -276,7 +270,6 @@ class MatricesRecipe(FlexibleRecipe):
     variant: Variant = "full"
 
     def make(self) -> FlexibleBody:
-        """The body that the matrices describe."""
         return flex.from_matrices(**self.given())
 
 
@@ -301,10 +294,8 @@ def read_flexible(value: Any) -> FlexibleBody | None:
     [(kind, given)] = value.items()
     if kind not in KINDS:
         raise DescriptionError([Problem(unknown_key(kind, KINDS), "flexible", (kind,))])
-    try:
+    with under(kind):
         return _made(kind, given) if kind in RECIPES else _stored(kind, given)
-    except DescriptionError as error:
-        raise DescriptionError([problem._replace(path=(kind, *problem.path)) for problem in error.problems]) from None
 
 
 def write_flexible(body: FlexibleBody | None) -> dict[str, Any] | None:
@@ -317,8 +308,12 @@ def write_flexible(body: FlexibleBody | None) -> dict[str, Any] | None:
     if body is None:
         return None
     recipe = recipe_of(body)
-    words = None if recipe is None else _written(recipe)
-    return words or {"npz": base64.b64encode(to_npz(body)).decode("ascii")}
+    try:
+        if recipe is not None:
+            return {recipe.kind: RECIPES[recipe.kind].from_mapping(recipe.keywords).given()}
+    except DescriptionError:                                    # the words of the file format have no room for it
+        pass
+    return {"npz": base64.b64encode(to_npz(body)).decode("ascii")}
 
 
 def in_folder(value: Any, folder: Path) -> Any:
@@ -350,22 +345,18 @@ def _resolved(folder: Path, value: Any) -> Any:
 
 def _made(kind: str, given: Any) -> FlexibleBody:
     """What a maker makes; whatever it complains about is a problem of this body."""
-    recipe = _recipe(kind, given)
+    try:
+        recipe = RECIPES[kind].from_mapping(given)
+    except DescriptionError:
+        raise
+    except ValueError as error:
+        raise DescriptionError(f"{kind} {error}") from None
     try:
         return recipe.make()
     except DescriptionError as error:
         raise DescriptionError([_blamed(problem, given) for problem in error.problems]) from None
     except Exception as error:  # of SciPy, scikit-fem or meshio, about numbers that do not fit or files
         raise DescriptionError(f"{kind}: it cannot be made ({error}); check its numbers and its files") from error
-
-
-def _recipe(kind: str, given: Any) -> FlexibleRecipe:
-    try:
-        return RECIPES[kind].from_mapping(given)
-    except DescriptionError:
-        raise
-    except ValueError as error:
-        raise DescriptionError(f"{kind} {error}") from None
 
 
 def _blamed(problem: Problem, given: Mapping[str, Any]) -> Problem:
@@ -386,23 +377,11 @@ def _stored(kind: str, given: Any) -> FlexibleBody:
         raise DescriptionError(f"npz is not base64 ({error}); give what to_yaml wrote, or {{file: NAME.npz}}") from None
 
 
-def _written(recipe: Recipe) -> dict[str, Any] | None:
-    """The recipe in the words of the file format, or nothing if these have no room for it."""
-    try:
-        return {recipe.kind: RECIPES[recipe.kind].from_mapping(recipe.keywords).given()}
-    except DescriptionError:
-        return None
-
-
-def _schema(kind: str) -> dict[str, Any]:
-    content = RECIPES[kind].model_json_schema() if kind in RECIPES else {"type": "string"}
-    return {"type": "object", "properties": {kind: content}, "required": [kind], "additionalProperties": False}
-
-
+_SCHEMAS = {kind: recipe.model_json_schema() for kind, recipe in RECIPES.items()} | {"file": _TEXT, "npz": _TEXT}
 FlexibleField = Annotated[
     FlexibleBody | None,
     GetPydanticSchema(lambda kind, handler: core_schema.any_schema()),
     BeforeValidator(read_flexible),
     PlainSerializer(write_flexible),
-    WithJsonSchema({"anyOf": [*map(_schema, KINDS), {"type": "null"}]}),
+    WithJsonSchema({"anyOf": [*(mapping_schema({kind: form}) for kind, form in _SCHEMAS.items()), {"type": "null"}]}),
 ]

@@ -3,50 +3,30 @@
 The named joints, each short for a Joint, and how joints are read from a YAML file and written to it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_validator, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
-from bough.describe import numeric as axis_algebra
-from bough.describe.base import Description, Fault, read_each, unknown_key
+from bough.describe import numeric
+from bough.describe.base import Description, Fault, mapping_schema, read_each, refuse_unknown
 from bough.describe.motions import ENTRY, LOCKED, SIGNAL, MotionEntry, TimeTable, read_entry, signal
-from bough.describe.numeric import (
-    AXES,
-    AXIS,
-    NUMBERS,
-    PRINCIPAL,
-    AxisLike,
-    Floats,
-    Text,
-    UnitVector,
-    items,
-    letter,
-    normal,
-    number,
-    numbers,
-    parallel,
-    shown,
-    spanning,
-    written,
-)
+from bough.describe.numeric import AxisLike, Floats, Text, UnitVector, items, letter, normal, numbers, shown, spanning, written
 from bough.describe.orientation import IDENTITY, quaternion
 from bough.errors import DescriptionError, Problem, nearest
 
 Axes = tuple[UnitVector, ...]
 Rotations = Axes | Literal["spherical"]
-_XYZ = (PRINCIPAL["x"], PRINCIPAL["y"], PRINCIPAL["z"])
+_XYZ = (numeric.PRINCIPAL["x"], numeric.PRINCIPAL["y"], numeric.PRINCIPAL["z"])
 
 
 def _translations(value: Any) -> Axes:
-    given = axis_algebra.axes(value)
-    if len(given) > 3 or not axis_algebra.independent(given):
+    given = numeric.axes(value)
+    if len(given) > 3 or not numeric.independent(given):
         raise ValueError(f"is {shown(value)}; give at most 3 axes, none a combination of the others")
     return given
 
@@ -54,11 +34,11 @@ def _translations(value: Any) -> Axes:
 def _rotations(value: Any) -> Rotations:
     if isinstance(value, str) and value == "spherical":
         return "spherical"
-    given = axis_algebra.axes(value)
+    given = numeric.axes(value)
     if len(given) > 3:
         raise ValueError(f"is {shown(value)}; give at most 3 axes, or 'spherical'")
-    if any(parallel(a, b) for a, b in pairwise(given)):
-        given_axes = shown([axis_algebra.written(direction) for direction in given])
+    if any(numeric.parallel(a, b) for a, b in pairwise(given)):
+        given_axes = shown([written(direction) for direction in given])
         raise ValueError(f"is {given_axes}, where neighbors are parallel; give neighbors different directions")
     return given
 
@@ -85,7 +65,6 @@ class Joint(Description):
     (False, True)
     """
 
-    noun: ClassVar[str] = "joint"
     translations: Annotated[Axes, BeforeValidator(_translations)] = ()
     rotations: Annotated[Rotations, BeforeValidator(_rotations)] = ()
     name: Text | None = None
@@ -155,7 +134,7 @@ class Joint(Description):
         spherical = info.data["rotations"] == "spherical"
         size = _size(info.data) + (spherical and info.field_name == "q0")
         if size == 1 and items(value) is None:
-            return (number(value),)
+            return (numeric.number(value),)
         entries = numbers(value, size)
         return entries[:-4] + quaternion(entries[-4:]) if spherical and info.field_name == "q0" else entries
 
@@ -183,7 +162,6 @@ class Joint(Description):
                 raise Fault(field, f"v0 has {entry} for {dof}, which is locked; give 0 there, or let it be free")
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Its dampers and motors."""
         found = {"dampers": any(self.damping or ()), "joint torques": any(value != 0.0 for value in self.torque or ())}
         return tuple(effect for effect, present in found.items() if present)
 
@@ -280,12 +258,7 @@ def _spread(value: Any, size: int) -> tuple[Any, ...]:
         return (signal(value),) * size
     if len(given) != size:
         raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
-    try:
-        return tuple(signal(entry) for entry in given)
-    except DescriptionError:  # a table's own words
-        raise
-    except ValueError as error:
-        raise ValueError(f"is {shown(value)}, where an entry {error}") from None
+    return read_each(signal, given)
 
 
 @cache
@@ -325,7 +298,7 @@ def Revolute(axis: AxisLike = "z", **options: Any) -> Joint:
     >>> Revolute("y", damping=0.1).dofs
     ('ry',)
     """
-    return Joint(rotations=[_given("revolute", "axis", axis_algebra.axis, axis)], **options)
+    return Joint(rotations=[_given("revolute", "axis", numeric.axis, axis)], **options)
 
 
 def Prismatic(axis: AxisLike = "z", **options: Any) -> Joint:
@@ -334,7 +307,7 @@ def Prismatic(axis: AxisLike = "z", **options: Any) -> Joint:
     >>> Prismatic((1, 1, 0)).dofs
     ('t1',)
     """
-    return Joint(translations=[_given("prismatic", "axis", axis_algebra.axis, axis)], **options)
+    return Joint(translations=[_given("prismatic", "axis", numeric.axis, axis)], **options)
 
 
 def Cylindrical(axis: AxisLike = "z", **options: Any) -> Joint:
@@ -343,7 +316,7 @@ def Cylindrical(axis: AxisLike = "z", **options: Any) -> Joint:
     >>> Cylindrical("x").dofs
     ('x', 'rx')
     """
-    direction = _given("cylindrical", "axis", axis_algebra.axis, axis)
+    direction = _given("cylindrical", "axis", numeric.axis, axis)
     return Joint(translations=[direction], rotations=[direction], **options)
 
 
@@ -363,9 +336,9 @@ def Planar(axes: Any = "xy", **options: Any) -> Joint:
     ('z', 'x', 'ry')
     """
     first, second = _several("planar", axes, 2)
-    if axis_algebra.parallel(first, second):
+    if numeric.parallel(first, second):
         raise _error("planar", "axes", f"is {shown(axes)}, two parallel axes; give two that span a plane")
-    return Joint(translations=[first, second], rotations=[axis_algebra.normal(first, second)], **options)
+    return Joint(translations=[first, second], rotations=[normal(first, second)], **options)
 
 
 def Gimbal(axes: Any = "xyz", **options: Any) -> Joint:
@@ -392,7 +365,7 @@ def PointOnLine(axis: AxisLike = "z", **options: Any) -> Joint:
     >>> PointOnLine("x").dofs
     ('x', 'wx', 'wy', 'wz')
     """
-    return Joint(translations=[_given("point_on_line", "axis", axis_algebra.axis, axis)], rotations="spherical", **options)
+    return Joint(translations=[_given("point_on_line", "axis", numeric.axis, axis)], rotations="spherical", **options)
 
 
 def PointOnPlane(normal: AxisLike = "z", **options: Any) -> Joint:
@@ -401,8 +374,8 @@ def PointOnPlane(normal: AxisLike = "z", **options: Any) -> Joint:
     >>> PointOnPlane("z").dofs
     ('x', 'y', 'wx', 'wy', 'wz')
     """
-    across = _given("point_on_plane", "normal", axis_algebra.axis, normal)
-    return Joint(translations=axis_algebra.spanning(across), rotations="spherical", **options)
+    across = _given("point_on_plane", "normal", numeric.axis, normal)
+    return Joint(translations=spanning(across), rotations="spherical", **options)
 
 
 def Free(**options: Any) -> Joint:
@@ -414,8 +387,8 @@ def Free(**options: Any) -> Joint:
     return Joint(translations="xyz", rotations="spherical", **options)
 
 
-def _several(kind: str, value: Any, count: int) -> tuple[axis_algebra.UnitVector, ...]:
-    given = _given(kind, "axes", axis_algebra.axes, value)
+def _several(kind: str, value: Any, count: int) -> tuple[UnitVector, ...]:
+    given = _given(kind, "axes", numeric.axes, value)
     if len(given) != count:
         raise _error(kind, "axes", f"is {shown(value)}, which has {len(given)} entries; give {count} axes")
     return given
@@ -471,11 +444,7 @@ def read_joint(value: Any, others: tuple[str, ...] = ()) -> Joint:
         remedy = nearest(type_name, known_types).removeprefix(", ") or "give one of " + ", ".join(known_types)
         raise DescriptionError([Problem(f"type is {shown(type_name)}; {remedy}", "joint", ("type",))])
     make, axis_keys = TYPES[type_name]
-    known = (*axis_keys, *OPTIONS, "type")
-    subject = "joint" if type_name == "joint" else f"{type_name} joint"
-    unknown = [Problem(unknown_key(key, known), subject, (str(key),)) for key in value if key not in known]
-    if unknown:
-        raise DescriptionError(unknown)
+    refuse_unknown(value, (*axis_keys, *OPTIONS, "type"), "joint" if type_name == "joint" else f"{type_name} joint")
     return make(**{key: given for key, given in value.items() if key != "type"})
 
 
@@ -486,16 +455,11 @@ def write_joint(joint: Joint) -> str | dict[str, Any]:
     ('free', {'type': 'universal', 'axes': ['x', 'z'], 'damping': [1.0, 2.0]})
     """
     type_name, given = joint.shorthand()
-    axes = {key: _write_axes(value) for key, value in given.items() if value}
+    axes = {key: value if isinstance(value, str) else written(value) if isinstance(value[0], float) else list(map(written, value))
+            for key, value in given.items() if value}  # fmt: skip
     dumped = joint.model_dump(mode="json", include=set(OPTIONS), exclude_defaults=True)
     options = {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in dumped.items()}
     return {"type": type_name, **axes, **options} if axes or options else type_name
-
-
-def _write_axes(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    return written(value) if isinstance(value[0], float) else [written(direction) for direction in value]
 
 
 def _tree_joint(value: Any) -> Joint:
@@ -515,19 +479,17 @@ def joint_schema(without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
 
 def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, ...]) -> dict[str, Any]:
     forms = {
-        "axis": AXIS, "normal": AXIS, "axes": AXES, "translations": AXES, "rotations": {"anyOf": [{"const": "spherical"}, AXES]},
+        "axis": numeric.AXIS, "normal": numeric.AXIS, "axes": numeric.AXES, "translations": numeric.AXES,
+        "rotations": {"anyOf": [{"const": "spherical"}, numeric.AXES]},
     }  # fmt: skip
-    per_speed = {"anyOf": [{"type": "number"}, NUMBERS]}
+    per_speed = {"anyOf": [{"type": "number"}, numeric.NUMBERS]}
     signals = {"anyOf": [SIGNAL, {"type": "array", "items": SIGNAL}]}
     motions = {"anyOf": [ENTRY, {"type": "array", "items": ENTRY}]}
     special = {"name": {"type": "string"}, "torque": signals, "motion": motions}
     options = {key: special.get(key, per_speed) for key in option_keys}
-    return {
-        "type": "object",
-        "properties": {"type": {"const": type_name}, **{key: forms[key] for key in axis_keys}, **options},
-        "required": [] if type_name == "joint" else ["type"],
-        "additionalProperties": False,
-    }
+    kind = {"type": {"const": type_name}}
+    others = {key: forms[key] for key in axis_keys} | options
+    return mapping_schema({}, **kind, **others) if type_name == "joint" else mapping_schema(kind, **others)
 
 
 JointField = Annotated[

@@ -3,8 +3,6 @@
 Mass, mass center and inertia of bodies: those that shapes with densities, or finite elements, give them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -180,12 +178,8 @@ def mass_problems(given: Mapping[str, Any], flexible: FlexibleBody) -> list[Prob
     size = float(np.linalg.norm(known["com"])) + np.sqrt(moment / flexible.mass)
     scales = {"mass": flexible.mass, "com": size, "inertia": moment}
     wrong = [key for key in given if np.abs(np.subtract(given[key], known[key])).max() > _SAME * scales[key]]
-    return [Problem(_mismatch(key, given[key], known[key]), path=(key,)) for key in wrong]
-
-
-def _mismatch(key: str, given: Any, known: Any) -> str:
-    values = f"{key} is {_rounded(given)} {_UNITS[key]}, but the finite elements have {_rounded(known)} {_UNITS[key]}"
-    return f"{values}; leave {key} out, or correct the flexible body"
+    return [Problem(f"{key} is {_rounded(given[key])} {_UNITS[key]}, but the finite elements have {_rounded(known[key])} "
+                    f"{_UNITS[key]}; leave {key} out, or correct the flexible body", path=(key,)) for key in wrong]  # fmt: skip
 
 
 def _rounded(value: Any) -> str:

@@ -3,8 +3,6 @@
 Prescribed motions of joint coordinates: position over time, with a rate that is continuous.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
@@ -13,9 +11,9 @@ import numpy as np
 from numpy.polynomial import polynomial
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
-from bough.describe.base import Description, Fault, unknown_key
-from bough.describe.numeric import ABOVE_ZERO, NUMBERS, VECTOR, Floats, Number, above_zero, items, number, numbers, shown, vector
-from bough.errors import DescriptionError, Problem, nearest
+from bough.describe.base import Description, Fault, among, mapping_schema, refuse_unknown
+from bough.describe.numeric import NUMBERS, VECTOR, Floats, Number, above_zero, items, number, numbers, shown, vector
+from bough.errors import DescriptionError
 
 Kind = Literal["linear", "hold", "cubic"]
 Rows = Floats | tuple[Floats, ...]
@@ -47,12 +45,6 @@ def _rows(value: Any) -> Rows:
     return tuple(row[0] for row in rows) if lengths == {1} else rows
 
 
-def _kind(value: Any) -> str:
-    if value not in get_args(Kind):
-        raise ValueError(f"is {shown(value)}; give linear, hold or cubic" + nearest(value, get_args(Kind)))
-    return str(value)
-
-
 class TimeTable(Description):
     """Values over time: numbers, or rows of numbers. Between the times they are joined by lines ("linear"), kept until
     the next time ("hold") or joined by a cubic spline ("cubic", from 4 rows on); before the first and after the last
@@ -70,7 +62,7 @@ class TimeTable(Description):
     values: Annotated[
         Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})
     ]
-    kind: Annotated[Kind, BeforeValidator(_kind)] = "linear"
+    kind: Annotated[Kind, among(Kind)] = "linear"
 
     def __init__(self, times: Any, values: Any, kind: str = "linear") -> None:
         super().__init__(times=times, values=values, kind=kind)
@@ -112,16 +104,9 @@ def vector_signal(value: Any) -> tuple[float, float, float] | TimeTable:
     return table(value, 3) if isinstance(value, TimeTable | Mapping) else vector(value)
 
 
-TABLE = {
-    "type": "object",
-    "properties": {
-        "times": NUMBERS | {"minItems": 1},
-        "values": {"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]},
-        "kind": {"enum": list(get_args(Kind))},
-    },
-    "required": ["times", "values"],
-    "additionalProperties": False,
-}
+_TIMES = NUMBERS | {"minItems": 1}
+_VALUES = {"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]}
+TABLE = mapping_schema({"times": _TIMES, "values": _VALUES}, kind={"enum": list(get_args(Kind))})
 SIGNAL = {"anyOf": [{"type": "number"}, TABLE]}
 
 Signal = Annotated[float | TimeTable, BeforeValidator(signal), WithJsonSchema(SIGNAL)]
@@ -133,8 +118,8 @@ VectorSignal = Annotated[
 # ---- motions ---------------------------------------------------------------------------------------------------------------
 COEFFICIENTS = 8  # of a polynomial, at most
 _WRITTEN = 1e-9  # of the largest term of a motion: what coefficients rounded to ten digits may leave open
+_PAIR = WithJsonSchema(NUMBERS | {"minItems": 2, "maxItems": 2})
 _POLYNOMIAL = NUMBERS | {"minItems": 1, "maxItems": COEFFICIENTS}
-_TIMES = NUMBERS | {"minItems": 1}
 
 
 def _polynomial(value: Any) -> Floats:
@@ -152,11 +137,6 @@ def _polynomials(value: Any) -> tuple[Floats, ...]:
         return tuple(_polynomial(row) for row in given)
     except ValueError as error:
         raise ValueError(f"has a piece that {error}") from None
-
-
-def _end_rates(value: Any) -> tuple[float, float]:
-    first, last = numbers(value, 2)
-    return first, last
 
 
 def _terms(value: Any) -> tuple[tuple[float, float, float], ...]:
@@ -184,7 +164,11 @@ class Motion(Description):
         super().__init__(**fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists under the keys of the YAML file."""
+        """Plain numbers and lists under the keys of the YAML file.
+
+        >>> Move(1.5, duration=10).to_dict()
+        {'move': 1.5, 'duration': 10.0}
+        """
         return {self.keys.get(field, field): value for field, value in super().to_dict().items()}
 
 
@@ -195,7 +179,6 @@ class Constant(Motion):
     Constant(value=0.3)
     """
 
-    noun: ClassVar[str] = "constant"
     keys: ClassVar[dict[str, str]] = {"value": "constant"}
     value: Number
 
@@ -210,7 +193,6 @@ class Rate(Motion):
     Rate(rate=0.02, start=0.1)
     """
 
-    noun: ClassVar[str] = "rate"
     rate: Number
     start: Number = 0.0
 
@@ -225,7 +207,6 @@ class Polynomial(Motion):
     Polynomial(coefficients=(0.0, 0.0, 0.5))
     """
 
-    noun: ClassVar[str] = "polynomial"
     keys: ClassVar[dict[str, str]] = {"coefficients": "polynomial"}
     coefficients: Annotated[Floats, BeforeValidator(_polynomial), WithJsonSchema(_POLYNOMIAL)]
 
@@ -244,12 +225,9 @@ class Spline(Motion):
     bough.errors.DescriptionError: spline: 2 times but 1 values; give one for each time
     """
 
-    noun: ClassVar[str] = "spline"
     times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(NUMBERS | {"minItems": 2})]
     values: Annotated[Floats, BeforeValidator(numbers), WithJsonSchema(NUMBERS | {"minItems": 2})]
-    rates: Annotated[
-        tuple[float, float], BeforeValidator(_end_rates), WithJsonSchema(NUMBERS | {"minItems": 2, "maxItems": 2})
-    ] = (0.0, 0.0)
+    rates: Annotated[tuple[float, float], BeforeValidator(lambda value: numbers(value, 2)), _PAIR] = (0.0, 0.0)
 
     def __init__(self, times: Any, values: Any, rates: Any = (0.0, 0.0)) -> None:
         super().__init__(times=times, values=values, rates=rates)
@@ -271,7 +249,6 @@ class Harmonics(Motion):
     Harmonics(terms=((0.1, 2.0, 0.0),), mean=0.5)
     """
 
-    noun: ClassVar[str] = "harmonics"
     keys: ClassVar[dict[str, str]] = {"terms": "harmonics"}
     terms: Annotated[
         tuple[tuple[float, float, float], ...],
@@ -292,12 +269,11 @@ class Move(Motion):
     Move(to=1.57, begin=2.0, duration=10.0)
     """
 
-    noun: ClassVar[str] = "move"
     keys: ClassVar[dict[str, str]] = {"to": "move"}
     to: Number
     start: Number = 0.0
     begin: Number = 0.0
-    duration: Annotated[float, above_zero("s"), ABOVE_ZERO]
+    duration: Annotated[float, above_zero("s")]
 
     def __init__(self, to: float, start: float = 0.0, begin: float = 0.0, *, duration: float) -> None:
         super().__init__(to=to, start=start, begin=begin, duration=duration)
@@ -315,7 +291,6 @@ class Pieces(Motion):
     bough.errors.DescriptionError: pieces: the position jumps by 0.3 at 1.0 s; start piece 2 where the one before ends, c0 = 0.5
     """
 
-    noun: ClassVar[str] = "pieces"
     times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(_TIMES)]
     coefficients: Annotated[
         tuple[Floats, ...],
@@ -380,7 +355,10 @@ def read_motion(value: Any) -> Motion | TimeTable:
     if isinstance(value, Motion):
         return value
     if isinstance(value, TimeTable) or (isinstance(value, Mapping) and "kind" in value):
-        return _smooth(table(value, 1))
+        if (given := table(value, 1)).kind != "cubic":
+            what = f"is a table of kind {given.kind}, whose {'rate' if given.kind == 'linear' else 'position'} jumps"
+            raise ValueError(f"{what}; give it the kind cubic, or give a Spline or Pieces")
+        return given
     if not isinstance(value, Mapping):
         raise ValueError(f"is {shown(value)}; {_GIVE}")
     found = [form for form in FORMS if form in value]
@@ -388,26 +366,8 @@ def read_motion(value: Any) -> Motion | TimeTable:
         raise ValueError(f"is {shown(dict(value))}; give a mapping with one of the keys {', '.join(FORMS)}")
     kind = FORMS[found[0]]
     fields = {kind.keys.get(field, field): field for field in kind.model_fields}
-    unknown = [Problem(unknown_key(key, fields), kind.noun, (str(key),)) for key in value if key not in fields]
-    if unknown:
-        raise DescriptionError(unknown)
+    refuse_unknown(value, fields, kind.noun)
     return kind.from_mapping({fields[key]: given for key, given in value.items()})
-
-
-def write_motion(motion: Motion | TimeTable) -> dict[str, Any]:
-    """The motion as a mapping.
-
-    >>> write_motion(Move(1.5, duration=10))
-    {'move': 1.5, 'duration': 10.0}
-    """
-    return motion.to_dict()
-
-
-def _smooth(given: TimeTable) -> TimeTable:
-    if given.kind != "cubic":
-        what = "rate" if given.kind == "linear" else "position"
-        raise ValueError(f"is a table of kind {given.kind}, whose {what} jumps; give it the kind cubic, or give a Spline or Pieces")
-    return given
 
 
 def read_entry(value: Any) -> Motion | TimeTable | str | None:
@@ -427,23 +387,17 @@ def read_entry(value: Any) -> Motion | TimeTable | str | None:
         raise ValueError(f"{error}{hint}") from None
 
 
-def _write_entry(entry: Motion | TimeTable | str | None) -> Any:
-    return entry if entry is None or isinstance(entry, str) else write_motion(entry)
-
-
 def _schema(kind: type[Motion]) -> dict[str, Any]:
-    own = kind.model_json_schema()
-    return {
-        "type": "object",
-        "properties": {kind.keys.get(field, field): form for field, form in own["properties"].items()},
-        "required": [kind.keys.get(field, field) for field in own["required"]],
-        "additionalProperties": False,
-    }
+    own, keys = kind.model_json_schema(), {field: kind.keys.get(field, field) for field in kind.model_fields}
+    forms = {needed: {keys[field]: form for field, form in own["properties"].items() if (field in own["required"]) == needed}
+             for needed in (True, False)}  # fmt: skip
+    return mapping_schema(forms[True], **forms[False])
 
 
 _TABLE = TABLE | {"required": ["times", "values", "kind"]}
 MOTION = {"anyOf": [*(_schema(kind) for kind in FORMS.values()), _TABLE]}
 ENTRY = {"anyOf": [{"type": "null"}, {"const": LOCKED}, *MOTION["anyOf"]]}
 
-MotionField = Annotated[Motion | TimeTable, BeforeValidator(read_motion), PlainSerializer(write_motion), WithJsonSchema(MOTION)]
-MotionEntry = Annotated[Motion | TimeTable | str | None, PlainSerializer(_write_entry), WithJsonSchema(ENTRY)]
+_WRITTEN_OUT = PlainSerializer(lambda entry: entry.to_dict() if isinstance(entry, Description) else entry)
+MotionField = Annotated[Motion | TimeTable, BeforeValidator(read_motion), _WRITTEN_OUT, WithJsonSchema(MOTION)]
+MotionEntry = Annotated[Motion | TimeTable | str | None, _WRITTEN_OUT, WithJsonSchema(ENTRY)]

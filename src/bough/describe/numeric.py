@@ -3,8 +3,6 @@
 Axes: a letter or a vector as people write them, a unit vector as bough keeps them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -13,7 +11,8 @@ from typing import Annotated, Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, GetPydanticSchema, PlainSerializer, WithJsonSchema
+from pydantic_core import core_schema
 
 from bough.errors import nearest
 
@@ -60,26 +59,23 @@ def truth(value: Any) -> bool:
     return value
 
 
-def at_least_zero(unit: str) -> BeforeValidator:
-    """The check of a field that holds a number >= 0; its message names the unit."""
+def above_zero(unit: str, *, or_zero: bool = False) -> GetPydanticSchema:
+    """The check, and the JSON Schema, of a field that holds a number > 0, or >= 0; its message names the unit."""
 
     def check(value: Any) -> float:
-        if (result := number(value)) < 0:
-            raise ValueError(f"is {result} {unit}; give a number >= 0")
+        if (result := number(value)) < 0 or not (result or or_zero):
+            raise ValueError(f"is {result} {unit}; give a number {'>=' if or_zero else '>'} 0")
         return result
 
-    return BeforeValidator(check)
+    schema: dict[str, Any] = {"type": "number", "minimum" if or_zero else "exclusiveMinimum": 0}
+    return GetPydanticSchema(
+        lambda kind, handler: core_schema.no_info_before_validator_function(check, handler(kind)), lambda kind, handler: schema
+    )
 
 
-def above_zero(unit: str) -> BeforeValidator:
-    """The check of a field that holds a number > 0; its message names the unit."""
-
-    def check(value: Any) -> float:
-        if (result := number(value)) <= 0:
-            raise ValueError(f"is {result} {unit}; give a number > 0")
-        return result
-
-    return BeforeValidator(check)
+def at_least_zero(unit: str) -> GetPydanticSchema:
+    """The same of a field that holds a number >= 0."""
+    return above_zero(unit, or_zero=True)
 
 
 def items(value: Any) -> list[Any] | None:
@@ -163,9 +159,8 @@ NUMBERS = {"type": "array", "items": {"type": "number"}}
 VECTOR = NUMBERS | {"minItems": 3, "maxItems": 3}
 _ROW6 = NUMBERS | {"minItems": 6, "maxItems": 6}
 MATRIX6 = {"anyOf": [_ROW6, {"type": "array", "items": _ROW6, "minItems": 6, "maxItems": 6}]}
-AT_LEAST_ZERO = WithJsonSchema({"type": "number", "minimum": 0})
-ABOVE_ZERO = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
 
+Truth = Annotated[bool, BeforeValidator(truth)]
 Number = Annotated[float, BeforeValidator(number), WithJsonSchema({"type": "number"})]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(vector), WithJsonSchema(VECTOR)]
 Text = Annotated[str, BeforeValidator(text), WithJsonSchema({"type": "string", "minLength": 1})]

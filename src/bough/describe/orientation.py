@@ -1,7 +1,5 @@
 """Orientations: given as rotations, matrices, quaternions or angles, kept as unit quaternions [x, y, z, w]."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -10,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from bough.describe.base import unknown_key
+from bough.describe.base import mapping_schema, unknown_key
 from bough.describe.numeric import AXIS, NUMBERS, PRINCIPAL, VECTOR, axis, items, number, numbers, shown, unit_length, vector
 
 Quaternion = tuple[float, float, float, float]
@@ -131,18 +129,19 @@ def from_euler(sequence: Any, angles: tuple[float, ...]) -> Quaternion:
 
 
 def _from_mapping(given: Mapping[Any, Any]) -> Quaternion:
+    forms, units = given.keys() & {"euler", "rotvec", "axis"}, given.keys() & {"degrees", "radians"}
     for key in given:
-        if key not in ("euler", "rotvec", "axis", "degrees", "radians"):
+        if key not in forms | units:
             raise ValueError(f"has the {unknown_key(key, ('euler', 'rotvec', 'axis', 'degrees', 'radians'))}")
-    forms = {key for key in given if key in ("euler", "rotvec", "axis")}
-    units = {key for key in given if key in ("degrees", "radians")}
-    if len(forms) != 1 or len(units) != (0 if "rotvec" in forms else 1):
+    if len(forms) != 1 or len(units) != ("rotvec" not in forms):
         raise ValueError(f"is {shown(dict(given))}; {_REMEDY}")
     if "rotvec" in given:
         direction = vector(given["rotvec"])
         length = math.hypot(*direction)
         return turn(axis(direction), length) if length else IDENTITY
-    angles = _angles(given)
+    [unit] = units
+    angles = (number(given[unit]),) if items(given[unit]) is None else numbers(given[unit])
+    angles = tuple(map(math.radians, angles)) if unit == "degrees" else angles
     if "euler" in given:
         return from_euler(given["euler"], angles)
     if len(angles) != 1:
@@ -150,29 +149,16 @@ def _from_mapping(given: Mapping[Any, Any]) -> Quaternion:
     return quaternion(turn(axis(given["axis"]), angles[0]))
 
 
-def _angles(given: Mapping[Any, Any]) -> tuple[float, ...]:
-    unit = "degrees" if "degrees" in given else "radians"
-    value = given[unit]
-    angles = numbers(value) if items(value) is not None else (number(value),)
-    return tuple(map(math.radians, angles)) if unit == "degrees" else angles
-
-
 _ANGLES = {"anyOf": [{"type": "number"}, NUMBERS]}
-
-
-def _form(**keys: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": keys, "required": list(keys), "additionalProperties": False}
-
-
 ORIENTATION = {
     "anyOf": [
         {"type": "null"},
         NUMBERS | {"minItems": 4, "maxItems": 4},
         {"type": "array", "items": VECTOR, "minItems": 3, "maxItems": 3},
-        _form(rotvec=VECTOR),
-        *(_form(**{"euler": {"type": "string", "pattern": "^([xyz]{1,3}|[XYZ]{1,3})$"}, unit: _ANGLES})
+        mapping_schema({"rotvec": VECTOR}),
+        *(mapping_schema({"euler": {"type": "string", "pattern": "^([xyz]{1,3}|[XYZ]{1,3})$"}, unit: _ANGLES})
           for unit in ("degrees", "radians")),
-        *(_form(**{"axis": AXIS, unit: _ANGLES}) for unit in ("degrees", "radians")),
+        *(mapping_schema({"axis": AXIS, unit: _ANGLES}) for unit in ("degrees", "radians")),
     ]
 }  # fmt: skip
 

@@ -8,10 +8,8 @@ name no kind.
 The names of coordinates and speeds, and what a name that an event or a stop gives stands for.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 from bough.describe.base import Description
 from bough.describe.body import Body
@@ -27,26 +25,13 @@ FORCE_BESIDE = "a force beside it (at is not zero)"
 class SystemView(Protocol):
     """What a part may look at to check itself: the rest of its system."""
 
-    @property
-    def bodies(self) -> Mapping[str, Body]: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def gravity(self) -> Any: ...
-
-    @property
-    def loops(self) -> Mapping[str, Any]: ...
-
-    @property
-    def wheels(self) -> Mapping[str, Any]: ...
-
-    @property
-    def events(self) -> Mapping[str, Any]: ...
-
-    @property
-    def lines(self) -> Mapping[str, Any]: ...
+    name: str
+    gravity: Any
+    bodies: dict[str, Body]
+    loops: dict[str, Any]
+    wheels: dict[str, Any]
+    events: dict[str, Any]
+    lines: dict[str, Any]
 
     def of(self, kind: type[Kind]) -> Mapping[str, Kind]:
         """The parts of a kind by name."""
@@ -126,61 +111,44 @@ class Part(Description):
         return []
 
 
+# ---- the tree --------------------------------------------------------------------------------------------------------------
+def depth_first(system: SystemView, root: str | None = None) -> list[Body]:
+    """The bodies that the root (None: the world) carries, inner before outer, each followed by one that hangs on it where there is
+    one.
+
+    >>> from bough.describe.system import System
+    >>> arm = System("arm")
+    >>> _ = arm.body("hand", parent="boom"), arm.body("boom", parent="bus"), arm.body("bus")
+    >>> [body.name for body in depth_first(arm)]
+    ['bus', 'boom', 'hand']
+    """
+    children: dict[str | None, list[Body]] = {}
+    for body in system.bodies.values():
+        children.setdefault(body.parent, []).append(body)
+    order, stack = list[Body](), children.get(root, [])[::-1]
+    while stack:
+        order.append(stack.pop())
+        stack += children.get(order[-1].name, [])[::-1]
+    return order
+
+
 # ---- coordinate names ------------------------------------------------------------------------------------------------------
 NO_ANGLES = "give its body Gimbal (rotations 'xyz')"
+Names = Literal["coordinate_names", "speed_names"]  # of entries of q, of v
 
 
-def coordinate_names(body: Body) -> tuple[str, ...]:
-    """The names of a body's entries of q: those of its joint, then of its modes.
-
-    >>> coordinate_names(Body("boom", joint={"type": "universal", "name": "root"}))
-    ('root.rx', 'root.ry')
-    """
-    return (*_labeled(body, body.joint.q_labels), *_modes(body))
-
-
-def speed_names(body: Body) -> tuple[str, ...]:
-    """The names of a body's entries of v.
-
-    >>> speed_names(Body("ball", joint="spherical"))
-    ('ball.wx', 'ball.wy', 'ball.wz')
-    """
-    return (*_labeled(body, body.joint.dofs), *_modes(body))
-
-
-MODAL = "m kg^0.5"  # modes are mass-normalized
-FORCE_UNITS = {"m": "N", "rad": "N m", MODAL: "N kg^-0.5"}  # along coordinates
-
-
-def speed_units(body: Body) -> list[str]:
-    """The units of a body's entries of v, times s.
-
-    >>> speed_units(Body("arm", joint="cylindrical"))
-    ['m', 'rad']
-    """
-    moves = len(body.joint.translations)
-    return ["m"] * moves + ["rad"] * (body.joint.n_v - moves) + [MODAL] * body.n_modes
-
-
-def coordinate_units(body: Body) -> list[str]:
-    """The units of a body's entries of q; those of a quaternion have none."""
-    moves, joint = len(body.joint.translations), body.joint
-    return ["m"] * moves + ([""] * 4 if joint.spherical else ["rad"] * (joint.n_q - moves)) + [MODAL] * body.n_modes
-
-
-def entry_named(system: SystemView, name: str, names: Callable[[Body], tuple[str, ...]]) -> list[tuple[Body, int]]:
-    """The entries of bodies that a name stands for, one if all is well: an entry of `names` (`coordinate_names` or `speed_names`),
-    or the only one of a joint.
+def entry_named(system: SystemView, name: str, names: Names) -> list[tuple[Body, int]]:
+    """The entries of bodies that a name stands for, one if all is well: an entry of its `names`, or the only one of a joint.
 
     >>> from bough.describe.system import System
     >>> arm = System("arm")
     >>> _ = arm.body("boom", joint={"type": "revolute", "axis": "y"})
-    >>> entry_named(arm, "boom", speed_names) == entry_named(arm, "boom.ry", speed_names) == [(arm.bodies["boom"], 0)]
-    True
+    >>> [entry for name in ("boom", "boom.ry") for body, entry in entry_named(arm, name, "speed_names")]
+    [0, 0]
     """
     found = []
     for body in system.bodies.values():
-        own = names(body)
+        own: tuple[str, ...] = getattr(body, names)
         if name in own:
             found.append((body, own.index(name)))
         elif name in (body.name, body.joint.name) and body.joint.n_v == 1:
@@ -197,12 +165,12 @@ class Target(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """What the entries are called."""
-        return tuple(speed_names(self.body)[i] for i in self.entries)
+        return tuple(self.body.speed_names[i] for i in self.entries)
 
     @property
     def turns(self) -> tuple[str, ...]:
         """Those of its names that belong to a spherical rotation."""
-        return tuple(set(self.names) & set(spherical_names(self.body)))
+        return tuple(set(self.names) & set(self.body.spherical_names))
 
 
 def targets(system: SystemView, name: str) -> list[Target]:
@@ -216,7 +184,7 @@ def targets(system: SystemView, name: str) -> list[Target]:
     """
     found = []
     for body in system.bodies.values():
-        own = _labeled(body, body.joint.dofs)
+        own = body.speed_names[: body.joint.n_v]
         if name in (body.name, body.joint.name):
             found.append(Target(body, tuple(range(len(own)))))
         elif name in own:
@@ -224,22 +192,9 @@ def targets(system: SystemView, name: str) -> list[Target]:
     return found
 
 
-def spherical_names(body: Body) -> tuple[str, ...]:
-    """The names of the three speeds of a body's spherical rotation, if it has one."""
-    return _labeled(body, body.joint.dofs[-3:]) if body.joint.spherical else ()
-
-
-def _labeled(body: Body, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{body.joint.name or body.name}.{label}" for label in labels)
-
-
-def _modes(body: Body) -> tuple[str, ...]:
-    return tuple(f"{body.name}.mode{r + 1}" for r in range(body.n_modes))
-
-
 def all_speeds(system: SystemView) -> list[str]:
     """The names of all entries of v."""
-    return [name for body in system.bodies.values() for name in speed_names(body)]
+    return [name for body in system.bodies.values() for name in body.speed_names]
 
 
 def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
@@ -248,10 +203,10 @@ def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
         owners = " and of ".join(repr(target.body.name) for target in found)
         return f"may be of body {owners}; give their joints other names"
     for body in system.bodies.values():
-        if name in coordinate_names(body)[body.joint.n_q :]:
+        if name in body.coordinate_names[body.joint.n_q :]:
             return "names a modal coordinate, which is always free; name a coordinate of a joint, or give the body fewer modes"
-        if name in coordinate_names(body):
-            return f"names an entry of a quaternion; name the three speeds {', '.join(spherical_names(body))}, or {NO_ANGLES}"
+        if name in body.coordinate_names:
+            return f"names an entry of a quaternion; name the three speeds {', '.join(body.spherical_names)}, or {NO_ANGLES}"
     known = [*all_speeds(system), *system.bodies, *(body.joint.name for body in system.bodies.values() if body.joint.name)]
     return f"names no coordinate, joint or body of the system{nearest(name, known) or listed(all_speeds(system))}"
 

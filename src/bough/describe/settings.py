@@ -3,15 +3,13 @@
 How a described system is to be simulated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
-from bough.describe.base import Description, Fault
-from bough.describe.numeric import ABOVE_ZERO, VECTOR, Vector, VectorLike, above_zero, items, shown, vector, word
+from bough.describe.base import Description, Fault, among
+from bough.describe.numeric import VECTOR, Vector, VectorLike, above_zero, items, shown, vector, word
 
 
 def _apart(value: Any) -> tuple[float, float, float]:
@@ -30,7 +28,7 @@ class CentralGravity(Description):
     """
 
     noun: ClassVar[str] = "central gravity"
-    mu: Annotated[float, above_zero("m^3/s^2"), ABOVE_ZERO]
+    mu: Annotated[float, above_zero("m^3/s^2")]
     position: Annotated[tuple[float, float, float], BeforeValidator(_apart), WithJsonSchema(VECTOR)]
     velocity: Vector
 
@@ -56,6 +54,7 @@ Quantity = Literal[
     "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
     "orbit", "loops", "drives", "elements", "inputs", "outputs",
 ]  # fmt: skip
+Stabilize = Literal["projection", "baumgarte"] | Annotated[float, above_zero("rad/s")]
 FIXED_STEP = ("euler-cromer", "rk4")
 FIXED_STEP_OPTIONS = ("dt",)
 ADAPTIVE_OPTIONS = ("rtol", "atol", "first_step", "max_step")
@@ -69,13 +68,7 @@ def wrong_option(name: str, value: Any, method: str) -> str:
     return f"{name} is {shown(value)}, but {method} chooses its own steps; give first_step or max_step instead, or use rk4"
 
 
-def _method(value: Any) -> str:
-    return word(value, get_args(Method))
-
-
-def _record(value: Any) -> tuple[str, ...] | None:
-    if value is None:
-        return None
+def _record(value: Any) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else items(value)
     if given is None:
         raise ValueError(f"is {shown(value)}; give a list out of " + ", ".join(get_args(Quantity)))
@@ -83,16 +76,14 @@ def _record(value: Any) -> tuple[str, ...] | None:
 
 
 def _stabilize(value: Any) -> Any:
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")):
-        return value if value is None else float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf"):
+        return float(value)
     if isinstance(value, str):
         return word(value, ("projection", "baumgarte"))
     raise ValueError(f"is {shown(value)}; give projection, baumgarte, or a frequency > 0 [rad/s]")
 
 
-def _hold(value: Any) -> tuple[str, ...] | None:
-    if value is None:
-        return None
+def _hold(value: Any) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else items(value)
     if given is None or not all(isinstance(entry, str) for entry in given):
         raise ValueError(f"is {shown(value)}; give a list of names of coordinates or joints")
@@ -113,28 +104,17 @@ class Simulation(Description):
     bough.errors.DescriptionError: simulation: method is 'rk5'; did you mean 'rk4'?
     """
 
-    noun: ClassVar[str] = "simulation"
-    until: Annotated[float, above_zero("s"), ABOVE_ZERO]
-    dt: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
-    method: Annotated[Method, BeforeValidator(_method)] = "rk4"
-    sample_rate: Annotated[float, above_zero("samples/s"), ABOVE_ZERO] | None = None
-    record: Annotated[
-        tuple[Quantity, ...] | None,
-        BeforeValidator(_record),
-        WithJsonSchema({"type": "array", "items": {"enum": list(get_args(Quantity))}}),
-    ] = None
-    rtol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
-    atol: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
-    first_step: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
-    max_step: Annotated[float, above_zero("s"), ABOVE_ZERO] | None = None
-    stabilize: Annotated[
-        Literal["projection", "baumgarte"] | float | None,
-        BeforeValidator(_stabilize),
-        WithJsonSchema({"anyOf": [{"enum": ["projection", "baumgarte"]}, {"type": "number", "exclusiveMinimum": 0}]}),
-    ] = None
-    hold: Annotated[
-        tuple[str, ...] | None, BeforeValidator(_hold), WithJsonSchema({"type": "array", "items": {"type": "string"}})
-    ] = None
+    until: Annotated[float, above_zero("s")]
+    dt: Annotated[float, above_zero("s")] | None = None
+    method: Annotated[Method, among(Method)] = "rk4"
+    sample_rate: Annotated[float, above_zero("samples/s")] | None = None
+    record: Annotated[tuple[Quantity, ...], BeforeValidator(_record)] | None = None
+    rtol: Annotated[float, above_zero("")] | None = None
+    atol: Annotated[float, above_zero("")] | None = None
+    first_step: Annotated[float, above_zero("s")] | None = None
+    max_step: Annotated[float, above_zero("s")] | None = None
+    stabilize: Annotated[Stabilize, BeforeValidator(_stabilize)] | None = None
+    hold: Annotated[tuple[str, ...], BeforeValidator(_hold)] | None = None
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zipfile import BadZipFile
@@ -29,8 +29,8 @@ from zipfile import BadZipFile
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.base import Description, unknown_key
-from bough.describe.numeric import ABOVE_ZERO, NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
+from bough.describe.base import Description, mapping_schema, refuse_unknown
+from bough.describe.numeric import NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.errors import DescriptionError, Problem
 
@@ -54,7 +54,11 @@ def _read(path: str, _changed: int) -> Triangles:
     import trimesh  # 0.8 s: who needs no mesh does not wait
 
     try:
-        found = _load(path)
+        if path.lower().endswith(".dae"):
+            found = read_collada(path)
+        else:
+            loaded = trimesh.load_mesh(path, process=False, skip_materials=True)
+            found = loaded.vertices, loaded.faces
     except ImportError as error:
         raise wrong_mesh(f"{path} cannot be read ({error}); install what is missing, or convert it to STL") from None
     except Exception as error:                                  # of one of trimesh's many readers
@@ -63,15 +67,6 @@ def _read(path: str, _changed: int) -> Triangles:
         raise wrong_mesh(f"{path} holds no triangles; give a file of a surface")
     whole = trimesh.Trimesh(*found, process=True)
     return np.array(whole.vertices, dtype=float), np.array(whole.faces, dtype=np.int64)
-
-
-def _load(path: str) -> Triangles:
-    if path.lower().endswith(".dae"):
-        return read_collada(path)
-    import trimesh
-
-    found = trimesh.load_mesh(path, process=False, skip_materials=True)
-    return found.vertices, found.faces
 
 
 def wrong_mesh(text: str) -> DescriptionError:
@@ -148,15 +143,15 @@ def _transform(step: Element) -> np.ndarray:
     T = np.eye(4)
     match step.tag:
         case "matrix":
-            T = _floats(step).reshape(4, 4)
+            T = _numbers(step).reshape(4, 4)
         case "translate":
-            T[:3, 3] = _floats(step)
+            T[:3, 3] = _numbers(step)
         case "scale":
-            T[:3, :3] = np.diag(_floats(step))
+            T[:3, :3] = np.diag(_numbers(step))
         case "rotate":
             from scipy.spatial.transform import Rotation
 
-            *axis, degrees = _floats(step)
+            *axis, degrees = _numbers(step)
             T[:3, :3] = Rotation.from_rotvec(math.radians(degrees) * np.array(axis) / np.linalg.norm(axis)).as_matrix()
         case "lookat" | "skew":
             raise ValueError(f"a node is placed by <{step.tag}>")
@@ -179,13 +174,13 @@ def _points(source: Element) -> np.ndarray:
     if accessor is None or values is None:
         raise ValueError("a source has no numbers")
     stride = int(accessor.get("stride", 3))
-    return _floats(values).reshape(-1, stride)[:, :3]
+    return _numbers(values).reshape(-1, stride)[:, :3]
 
 
 def _faces(group: Element, offset: int) -> np.ndarray:
     """Indices of vertices, out of lists that also hold those of normals and textures."""
     stride = 1 + max(int(entry.get("offset", 0)) for entry in group.findall("input"))
-    lists = [_whole(p).reshape(-1, stride)[:, offset] for p in group.findall("p")]
+    lists = [_numbers(p, np.int64).reshape(-1, stride)[:, offset] for p in group.findall("p")]
     if group.tag == "polygons":
         counts = [len(each) for each in lists]
     corners = np.concatenate(lists) if lists else np.zeros(0, dtype=np.int64)
@@ -193,7 +188,7 @@ def _faces(group: Element, offset: int) -> np.ndarray:
         return corners.reshape(-1, 3)
     if group.tag == "polylist":
         vertex_counts = group.find("vcount")
-        counts = [] if vertex_counts is None else _whole(vertex_counts).tolist()
+        counts = [] if vertex_counts is None else _numbers(vertex_counts, np.int64).tolist()
     starts = np.cumsum([0, *counts[:-1]])
     fans = [(s, s + i, s + i + 1) for s, n in zip(starts, counts, strict=True) for i in range(1, n - 1)]
     return corners[np.array(fans, dtype=np.int64).reshape(-1, 3)]
@@ -206,12 +201,8 @@ def _target(element: Element, named: dict[str, Element], key: str = "url") -> El
     return named[name]
 
 
-def _floats(element: Element) -> np.ndarray:
-    return np.array((element.text or "").split(), dtype=float)
-
-
-def _whole(element: Element) -> np.ndarray:
-    return np.array((element.text or "").split(), dtype=np.int64)
+def _numbers(element: Element, dtype: type = float) -> np.ndarray:
+    return np.array((element.text or "").split(), dtype=dtype)
 
 
 # ---- tessellation ----------------------------------------------------------------------------------------------------------
@@ -260,14 +251,12 @@ def _rim(radius: float, height: float) -> np.ndarray:
 # ---- shapes ----------------------------------------------------------------------------------------------------------------
 ORIGIN = (0.0, 0.0, 0.0)
 Color = str | tuple[float, ...]
-_COLOR = {"anyOf": [{"type": "null"}, {"type": "string"}, NUMBERS | {"minItems": 3, "maxItems": 4}]}
+_COLOR = {"anyOf": [{"type": "string"}, NUMBERS | {"minItems": 3, "maxItems": 4}]}
 _SCALE = {"anyOf": [{"type": "number"}, VECTOR]}
 
 
-def _color(value: Any) -> Color | None:
+def _color(value: Any) -> Color:
     """A name that matplotlib knows, or 3 or 4 numbers from 0 to 1: red, green, blue, opacity."""
-    if value is None:
-        return None
     remedy = "give the name of a color, such as 'steelblue' or '#4682b4', or 3 numbers from 0 to 1: red, green, blue"
     if isinstance(value, str):
         from matplotlib.colors import is_color_like
@@ -300,9 +289,7 @@ def _file(value: Any) -> str:
     return os.path.abspath(text(os.fspath(value) if isinstance(value, os.PathLike) else value))
 
 
-def _packed(value: Any) -> str | None:
-    if value is None:
-        return None
+def _packed(value: Any) -> str:
     unpack(packed := text(value))
     return packed
 
@@ -317,8 +304,8 @@ class Shape(Description):
 
     at: Vector = ORIGIN
     orient: Orientation = IDENTITY
-    color: Annotated[Color | None, BeforeValidator(_color), WithJsonSchema(_COLOR)] = None
-    density: Annotated[float, above_zero("kg/m^3"), ABOVE_ZERO] | None = None
+    color: Annotated[Color, BeforeValidator(_color), WithJsonSchema(_COLOR)] | None = None
+    density: Annotated[float, above_zero("kg/m^3")] | None = None
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
@@ -348,7 +335,6 @@ class Box(Shape):
     bough.errors.DescriptionError: box: size is (1, 0, 2); give 3 numbers > 0, in m
     """
 
-    noun: ClassVar[str] = "box"
     size: Annotated[tuple[float, float, float], BeforeValidator(_size), WithJsonSchema(VECTOR)]
 
     def __init__(
@@ -357,7 +343,6 @@ class Box(Shape):
         super().__init__(size=size, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
-        """Twelve."""
         return box(self.size)
 
 
@@ -368,9 +353,8 @@ class Cylinder(Shape):
     array([1. , 0.1, 0.1])
     """
 
-    noun: ClassVar[str] = "cylinder"
-    radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
-    length: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    radius: Annotated[float, above_zero("m")]
+    length: Annotated[float, above_zero("m")]
 
     def __init__(
         self,
@@ -384,7 +368,6 @@ class Cylinder(Shape):
         super().__init__(radius=radius, length=length, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
-        """A prism of many sides, with its lids."""
         return cylinder(self.radius, self.length)
 
 
@@ -395,8 +378,7 @@ class Sphere(Shape):
     Sphere(at=(0.0, 0.0, 1.0), color='tomato', radius=0.1)
     """
 
-    noun: ClassVar[str] = "sphere"
-    radius: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    radius: Annotated[float, above_zero("m")]
 
     def __init__(
         self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
@@ -404,7 +386,6 @@ class Sphere(Shape):
         super().__init__(radius=radius, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
-        """Rings of latitude."""
         return sphere(self.radius)
 
 
@@ -416,10 +397,9 @@ class Mesh(Shape):
     Mesh(path='/models/panel.stl', scale=(0.001, 0.001, 0.001))
     """
 
-    noun: ClassVar[str] = "mesh"
     path: Annotated[str, BeforeValidator(_file), WithJsonSchema({"type": "string", "minLength": 1})]
     scale: Annotated[tuple[float, float, float], BeforeValidator(_scale), WithJsonSchema(_SCALE)] = (1.0, 1.0, 1.0)
-    npz: Annotated[str | None, BeforeValidator(_packed)] = None
+    npz: Annotated[str, BeforeValidator(_packed)] | None = None
 
     def __init__(
         self,
@@ -467,9 +447,7 @@ def read_shape(value: Any) -> Shape:
         raise DescriptionError(f"is {shown(dict(value))}; give a mapping with one of the keys {', '.join(FORMS)}")
     [form], (kind, held) = found, FORMS[found[0]]
     others = [field for field in kind.model_fields if field not in held]
-    wrong = [Problem(unknown_key(key, [form, *others]), form, (str(key),)) for key in value if key not in (form, *others)]
-    if wrong:
-        raise DescriptionError(wrong)
+    refuse_unknown(value, (form, *others), form)
     fields = {key: given for key, given in value.items() if key != form}
     return kind.from_mapping(fields | _held(form, held, value[form]))
 
@@ -534,20 +512,17 @@ def in_folder(value: Any, folder: Path) -> Any:
 
 def beside(value: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """Written shapes, the names of mesh files within a folder relative to it: the opposite of `in_folder`."""
-    return [shape | {"mesh": _short(Path(shape["mesh"]), folder)} if "mesh" in shape else shape for shape in value]
+    def short(path: Path) -> str:
+        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
-
-def _short(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    return [shape | {"mesh": short(Path(shape["mesh"]))} if "mesh" in shape else shape for shape in value]
 
 
 def _schema(form: str) -> dict[str, Any]:
     kind, held = FORMS[form]
     own = kind.model_json_schema()["properties"]
-    inner = {"type": "object", "properties": {field: own[field] for field in held}, "required": list(held)}
-    content = own[held[0]] if len(held) == 1 else inner | {"additionalProperties": False}
-    others = {field: schema for field, schema in own.items() if field not in held}
-    return {"type": "object", "properties": {form: content, **others}, "required": [form], "additionalProperties": False}
+    content = own[held[0]] if len(held) == 1 else mapping_schema({field: own[field] for field in held})
+    return mapping_schema({form: content}, **{field: schema for field, schema in own.items() if field not in held})
 
 
 _SHAPE = {"anyOf": [_schema(form) for form in FORMS]}

@@ -5,21 +5,22 @@ The system: where a user collects bodies, loops, wheels, loads, force elements, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from inspect import Parameter, signature
 from itertools import compress, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import bough
 from bough.describe import document
-from bough.describe.base import subject_of
+from bough.describe.base import subject_of, under
 from bough.describe.body import Body
 from bough.describe.checks import reference_problems
 from bough.describe.document import Document, DocumentHead, beside, in_folder
 from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
-from bough.describe.numeric import AxisLike, VectorLike, text
+from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
 from bough.describe.parts import PARTS, Event, Input, Loop, Output, Stop, Wheel, Wrench
 from bough.describe.parts.event import Latch
@@ -38,9 +39,10 @@ def outline(system: SystemView) -> str:
     children: Children = {}
     for body in system.bodies.values():
         children.setdefault(body.parent, []).append(body)
-    carried = _carried(children)
+    branches = list(_branches(children))
+    carried = {body.name for _, body in branches}
     lines = [_summary(system), *(["world"] if system.bodies else [])]
-    lines += [f"{branch} {_line(system, body)}" for branch, body in islice(_branches(children), _LONGEST)]
+    lines += [f"{branch} {_line(system, body)}" for branch, body in branches[:_LONGEST]]
     lines += [f"... and {len(carried) - _LONGEST} more"] if len(carried) > _LONGEST else []
     loose = (body for body in system.bodies.values() if body.name not in carried)
     lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
@@ -64,16 +66,6 @@ def _summary(system: SystemView) -> str:
     elif any(system.gravity):
         parts.append(f"gravity {system.gravity} m/s^2")
     return f"System {system.name!r}: {', '.join(parts)}"
-
-
-def _carried(children: Children) -> set[str]:
-    """The names of the bodies that hang on the world."""
-    waiting, found = list(children.get(None, [])), set[str]()
-    while waiting:
-        body = waiting.pop()
-        found.add(body.name)
-        waiting += children.get(body.name, [])
-    return found
 
 
 def _branches(children: Children) -> Iterator[tuple[str, Body]]:
@@ -111,7 +103,21 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 # ---- system ----------------------------------------------------------------------------------------------------------------
-ORIGIN = (0.0, 0.0, 0.0)
+Given = ParamSpec("Given")
+Added = TypeVar("Added", bound=Body | Part | Simulation)
+
+
+def adds(make: Callable[Given, Added], text: str) -> Callable[Concatenate[System, Given], Added]:
+    """A method of System that adds what `make` makes of the same arguments."""
+
+    def add(self: System, /, *args: Given.args, **keywords: Given.kwargs) -> Added:
+        return self._add(make(*args, **keywords))
+
+    own = signature(make)                                       # for help(), and for editors that look at what runs
+    parameters, returned = [Parameter("self", Parameter.POSITIONAL_ONLY), *own.parameters.values()], own.return_annotation or make
+    vars(add)["__signature__"] = own.replace(parameters=parameters, return_annotation=returned)
+    add.__doc__ = text
+    return add
 
 
 class System:
@@ -131,7 +137,7 @@ class System:
 
     __hash__ = None  # type: ignore[assignment]  # it can change
 
-    def __init__(self, name: str = "system", *, gravity: Any = ORIGIN) -> None:
+    def __init__(self, name: str = "system", *, gravity: Any = (0.0, 0.0, 0.0)) -> None:
         self.name = name
         self.gravity = gravity
         self.bodies: dict[str, Body] = {}
@@ -177,172 +183,20 @@ class System:
             text = f"gravity {error}, or a CentralGravity"
             raise DescriptionError([Problem(text, f"system {self.name!r}", ("gravity",))]) from None
 
-    def body(
-        self,
-        name: str,
-        *,
-        parent: str | None = None,
-        joint: Any = None,
-        at: VectorLike = ORIGIN,
-        orient: Any = None,
-        mass: float | None = None,
-        com: VectorLike | None = None,
-        inertia: Any = None,
-        idealized: bool = False,
-        flexible: Any = None,
-        node: str | None = None,
-        eta0: Any = None,
-        etadot0: Any = None,
-        rest: Any = None,
-        shapes: Any = (),
-    ) -> Body:
-        """Add a body; see Body for what the arguments mean. Without a joint it is welded to its parent."""
-        rest_of = {"eta0": eta0, "etadot0": etadot0, "rest": rest, "shapes": shapes}
-        body = Body(name, parent, joint, at, orient, mass, com, inertia, idealized, flexible, node, **rest_of)
-        return self._add_body(body)
-
-    def loop(self, name: str, *, joint: Any, a: Any, b: Any) -> Loop:
-        """Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop."""
-        return self._add(Loop(name, joint, a, b))
-
-    def wheel(
-        self,
-        name: str,
-        *,
-        body: str,
-        axis: AxisLike,
-        inertia: float,
-        speed: float = 0.0,
-        torque: Any = None,
-        node: str | None = None,
-    ) -> Wheel:
-        """Add a momentum wheel to a body; see Wheel."""
-        return self._add(Wheel(name, body, axis, inertia, speed, torque, node))
-
-    def wrench(
-        self,
-        name: str,
-        *,
-        body: str,
-        force: Any = ORIGIN,
-        moment: Any = ORIGIN,
-        at: VectorLike = ORIGIN,
-        frame: str = "body",
-        node: str | None = None,
-    ) -> Wrench:
-        """Add a force and a moment from outside to a body; see Wrench."""
-        return self._add(Wrench(name, body, force, moment, at, frame, node))
-
-    def event(
-        self,
-        name: str,
-        *,
-        at: float | None = None,
-        when: str | None = None,
-        crosses: float | None = None,
-        direction: str = "both",
-        quantity: str = "position",
-        do: Any,
-        repeat: bool = False,
-    ) -> Event:
-        """Say what happens at a time, or when a quantity crosses a value; see Event."""
-        return self._add(Event(name, at, when, crosses, direction, quantity, do, repeat))
-
-    def latch(self, name: str, *, coordinate: str, at: float, direction: str = "both") -> Event:
-        """Lock a coordinate when it passes the value `at`; see Latch."""
-        return self._add(Latch(name, coordinate, at, direction))
-
-    def stop(
-        self,
-        name: str,
-        *,
-        coordinate: str,
-        above: float | None = None,
-        below: float | None = None,
-        stiffness: float,
-        damping: float = 0.0,
-    ) -> Stop:
-        """Add a spring and a damper that act on a coordinate beyond a value; see Stop."""
-        return self._add(Stop(name, coordinate, above, below, stiffness=stiffness, damping=damping))
-
-    def line(
-        self, name: str, *, a: Any, b: Any, stiffness: float, length: float, damping: float = 0.0, slack: bool = False
-    ) -> Line:
-        """Stretch a straight spring and damper from the frame `a` to the frame `b`; see Line."""
-        return self._add(Line(name, a, b, stiffness, length, damping, slack))
-
-    def restoring(
-        self,
-        name: str,
-        *,
-        body: str,
-        stiffness: Any,
-        at: VectorLike = ORIGIN,
-        force: VectorLike = ORIGIN,
-        moment: VectorLike = ORIGIN,
-        rest: VectorLike | None = None,
-        node: str | None = None,
-    ) -> Restoring:
-        """Add a force and a moment that are linear in how a point and its body are displaced in the world; see Restoring."""
-        return self._add(Restoring(name, body, stiffness, at, force, moment, rest, node))
-
-    def buoyancy(self, name: str, *, body: str, sections: Any, density: float = 1025.0, level: float = 0.0) -> Buoyancy:
-        """Float a body of circular sections; see Buoyancy."""
-        return self._add(Buoyancy(name, body, sections, density, level))
-
-    def bushing(self, name: str, *, a: Any, b: Any, stiffness: Any, damping: Any = (0.0, 0.0), rest: Any = None) -> Bushing:
-        """Add a spring and a damper along all six motions of the frame `b` against the frame `a`; see Bushing."""
-        return self._add(Bushing(name, a, b, stiffness, damping, rest))
-
-    def input(
-        self,
-        name: str,
-        *,
-        coordinate: str | None = None,
-        wheel: str | None = None,
-        force: Any = None,
-        moment: Any = None,
-        rest: str | None = None,
-        axis: AxisLike | None = None,
-        axes: str = "body",
-        label: str | None = None,
-    ) -> Input:
-        """Declare an input: a force or the like that comes from outside; see Input."""
-        return self._add(Input(name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, axis=axis,
-                               axes=axes, label=label))  # fmt: skip
-
-    def output(
-        self,
-        name: str,
-        *,
-        coordinate: str | None = None,
-        rate: str | None = None,
-        position: Any = None,
-        attitude: Any = None,
-        velocity: Any = None,
-        angular_velocity: Any = None,
-        acceleration: Any = None,
-        felt_acceleration: Any = None,
-        load: Any = None,
-        deflection: Any = None,
-        strain: str | None = None,
-        wheel: str | None = None,
-        tension: str | None = None,
-        energy: str | None = None,
-        momentum: str | None = None,
-        axes: Any = None,
-        component: str | int | None = None,
-        noise: float = 0.0,
-        quantum: float | None = None,
-        label: str | None = None,
-    ) -> Output:
-        """Declare an output: something that is measured; see Output."""
-        return self._add(Output(
-            name, coordinate=coordinate, rate=rate, position=position, attitude=attitude, velocity=velocity,
-            angular_velocity=angular_velocity, acceleration=acceleration, felt_acceleration=felt_acceleration, load=load,
-            deflection=deflection, strain=strain, wheel=wheel, tension=tension, energy=energy, momentum=momentum, axes=axes,
-            component=component, noise=noise, quantum=quantum, label=label,
-        ))  # fmt: skip
+    body = adds(Body, "Add a body; see Body for what the keywords mean. Without a joint it is welded to its parent.")
+    loop = adds(Loop, "Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop.")
+    wheel = adds(Wheel, "Add a momentum wheel to a body; see Wheel.")
+    wrench = adds(Wrench, "Add a force and a moment from outside to a body; see Wrench.")
+    event = adds(Event, "Say what happens at a time, or when a quantity crosses a value; see Event.")
+    latch = adds(Latch, "Lock a coordinate when it passes the value `at`; see Latch.")
+    stop = adds(Stop, "Add a spring and a damper that act on a coordinate beyond a value; see Stop.")
+    line = adds(Line, "Stretch a straight spring and damper from the frame `a` to the frame `b`; see Line.")
+    restoring = adds(Restoring, "Add a force and a moment that are linear in how a body is displaced in the world; see Restoring.")
+    buoyancy = adds(Buoyancy, "Float a body of circular sections; see Buoyancy.")
+    bushing = adds(Bushing, "Add a spring and a damper along all six motions of the frame `b` against the frame `a`; see Bushing.")
+    simulation = adds(Simulation, "Say how the system is to be simulated; see Simulation. The last word counts.")
+    input = adds(Input, "Declare an input: a force or the like that comes from outside; see Input.")
+    output = adds(Output, "Declare an output: something that is measured; see Output.")
 
     @property
     def elements(self) -> dict[str, Element]:
@@ -353,28 +207,6 @@ class System:
         """The parts of a kind by name: `system.of(Wheel)` is `system.wheels`."""
         parts: dict[str, Kind] = getattr(self, kind.key)
         return parts
-
-    def simulation(
-        self,
-        until: float,
-        dt: float | None = None,
-        method: str = "rk4",
-        *,
-        sample_rate: float | None = None,
-        record: Any = None,
-        rtol: float | None = None,
-        atol: float | None = None,
-        first_step: float | None = None,
-        max_step: float | None = None,
-        stabilize: Any = None,
-        hold: Any = None,
-    ) -> Simulation:
-        """Say how the system is to be simulated; see Simulation. The last word counts."""
-        self.settings = Simulation(
-            until, dt, method, sample_rate=sample_rate, record=record, rtol=rtol, atol=atol, first_step=first_step,
-            max_step=max_step, stabilize=stabilize, hold=hold,
-        )  # fmt: skip
-        return self.settings
 
     def compile(self) -> bough.Model:
         """The model: flat arrays that answer questions and can be simulated."""
@@ -475,40 +307,39 @@ class System:
     @classmethod
     def _of(cls, document: DocumentHead) -> Self:
         system, problems = cls(document.name, gravity=document.gravity), list[Problem]()
-        added: list[tuple[str, int, Body | Part]] = [("bodies", index, body) for index, body in enumerate(document.bodies)]
-        added += [(kind.key, index, part) for kind in PARTS for index, part in enumerate(document.parts(kind.key))]
-        for key, index, part in added:
-            try:
-                system._add_body(part) if isinstance(part, Body) else system._add(part)
-            except DescriptionError as error:
-                problems += [problem._replace(path=(key, index, *problem.path)) for problem in error.problems]
+        for key in (Body.key, *(kind.key for kind in PARTS)):
+            for index, part in enumerate(getattr(document, key)):
+                try:
+                    with under(key, index):
+                        system._add(part)
+                except DescriptionError as error:
+                    problems += error.problems
         if problems:
             raise DescriptionError(problems)
         system.settings, system.notes = document.simulation, document.notes
         return system
 
-    def _add(self, part: Kind) -> Kind:
-        own = self.of(type(part))
-        others: Mapping[str, Part] = self.elements if isinstance(part, Element) else own       # elements share one set of names
-        if part.name in others:
-            noun = others[part.name].noun
-            _raise_duplicate(part, noun, noun if part.name in own else "force element")
-        own[part.name] = part
+    def _add(self, part: Added) -> Added:
+        if isinstance(part, Simulation):
+            self.settings = part
+            return part
+        name, own = part.name, getattr(self, part.key)
+        others: Mapping[str, Any] = self.elements if isinstance(part, Element) else own      # elements share one set of names
+        if name in others:
+            noun = others[name].noun
+            text = (f"there is a{'n' * (noun[0] in 'aeiou')} {noun} of this name already; give each "
+                    f"{noun if name in own else 'force element'} its own name")  # fmt: skip
+            raise DescriptionError([Problem(text, subject_of(type(part), name), ("name",))])
+        if isinstance(part, Body) and part.joint.name is not None:
+            self._claim_joint_name(part, part.joint.name)
+        own[name] = part
         return part
-
-    def _add_body(self, body: Body) -> Body:
-        if body.name in self.bodies:
-            _raise_duplicate(body, body.noun, body.noun)
-        if body.joint.name is not None:
-            self._claim_joint_name(body, body.joint.name)
-        self.bodies[body.name] = body
-        return body
 
     def _claim_joint_name(self, body: Body, joint_name: str) -> None:
         other = self.bodies.get(self._joint_owners.get(joint_name, ""))
         if other and other.joint.name == joint_name:
             text = f"joint has the name {joint_name!r}, as that of body {other.name!r} has; give each its own"
-            raise DescriptionError([Problem(text, _subject(body), ("joint", "name"))])
+            raise DescriptionError([Problem(text, f"body {body.name!r}", ("joint", "name"))])
         self._joint_owners[joint_name] = body.name
 
     def __eq__(self, other: object) -> bool:
@@ -525,15 +356,6 @@ def _packed(shape: Shape) -> Shape:
         return shape.packed() if isinstance(shape, Mesh) else shape
     except DescriptionError:                                    # it is not to be had here either
         return shape
-
-
-def _subject(part: Body | Part) -> str:
-    return subject_of(type(part), part.name)
-
-
-def _raise_duplicate(part: Body | Part, noun: str, each: str) -> None:
-    text = f"there is a{'n' * (noun[0] in 'aeiou')} {noun} of this name already; give each {each} its own name"
-    raise DescriptionError([Problem(text, _subject(part), ("name",))])
 
 
 def load(path: str | PathLike[str]) -> System:

@@ -3,8 +3,6 @@
 beam_model, solid_model, matrices_model -> FiniteElements -> reduce -> FlexibleBody
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from bough.flex.modal_convergence import ConvergenceReport
 
 
-@dataclass(frozen=True)
-class Attachment:
+class Attachment(NamedTuple):
     """A place made of one node, or of several that move together on average.
 
     `gather` (6, dofs) turns the dofs of the model into [translation, rotation] of the place; its transpose spreads
@@ -47,6 +46,15 @@ def attachment(name: str, nodes: Any, position: Array, dofs_per_node: int) -> At
 def attachments(chosen: Mapping[str, Any], position: Array, dofs_per_node: int) -> tuple[Attachment, ...]:
     """All attachments out of a mapping from names to a node or to several."""
     return tuple(attachment(name, nodes, position, dofs_per_node) for name, nodes in chosen.items())
+
+
+def body_origin(origin: Any, inboard: str | None, chosen: Mapping[str, Any], position: Array, dofs_per_node: int) -> Array:
+    """The origin of the body frame (3,): the one given, or else the inboard place, or that of the coordinates."""
+    if inboard is not None and inboard not in chosen:
+        raise DescriptionError(unknown_node(inboard, tuple(chosen)))
+    if origin is not None:
+        return np.asarray(origin, dtype=float)
+    return np.zeros(3) if inboard is None else attachment(inboard, chosen[inboard], position, dofs_per_node).position
 
 
 def _single(name: str, node: int, position: Array, dofs_per_node: int) -> Attachment:
@@ -98,8 +106,7 @@ def _check_nodes(name: str, nodes: tuple[int, ...], count: int) -> None:
 
 
 # ---- finite elements -------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class PointRule:
+class PointRule(NamedTuple):
     """Mass points of a model, and their translations and rotations as combinations of its dofs."""
 
     position: Array  # (N, 3)

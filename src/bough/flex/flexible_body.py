@@ -21,7 +21,7 @@ from hashlib import sha256
 from inspect import signature
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 from zipfile import BadZipFile
 
 import numpy as np
@@ -135,13 +135,40 @@ class FlexibleBody:
         return np.asarray(np.linalg.solve(self.K, load))
 
     def to_arrays(self) -> dict[str, Array]:
-        """The whole body as plain arrays by name, as an NPZ file holds them."""
-        return to_arrays(self)
+        """The whole body as plain arrays by name, `part.field`, as an NPZ file holds them.
+
+        >>> from bough.flex import beam
+        >>> arrays = beam(1.0, EI=1.0, mass_per_length=1.0, modes=3).to_arrays()
+        >>> arrays["integrals.Mff"].shape, str(arrays["inboard"])
+        ((3, 3), 'root')
+        """
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in _MATRICES}
+        arrays |= {name: np.array(getattr(self, name) or "") for name in _TEXTS}
+        for name, kind in _PARTS.items():
+            if (part := getattr(self, name)) is not None:
+                arrays |= {f"{name}.{field}": np.asarray(getattr(part, field)) for field in field_names(kind)}
+        return arrays
 
     @staticmethod
-    def from_arrays(arrays: Any) -> FlexibleBody:
+    def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
         """The body that `to_arrays` wrote."""
-        return from_arrays(arrays)
+        there = [name for name, kind in _PARTS.items() if name in _NEEDED or f"{name}.{field_names(kind)[0]}" in arrays]
+        wanted = [*_MATRICES, *_TEXTS, *(f"{name}.{field}" for name in there for field in field_names(_PARTS[name]))]
+        if missing := [name for name in wanted if name not in arrays and name not in _LATER]:
+            what = f"the arrays lack {missing[0]!r}"
+            raise DescriptionError(f"flexible body: {what}; give what FlexibleBody.to_arrays() or save() wrote")
+        parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
+        parts |= {name: str(arrays[name]) or None for name in _TEXTS}
+        for name in there:
+            known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
+            values: dict[str, Any] = dict(no_spins(len(arrays["K"]))) if name == "integrals" else {}
+            values |= {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
+            if name == "nodes":
+                values |= {"names": tuple(map(str, values["names"])), "rotates": tuple(map(bool, values["rotates"]))}
+            parts[name] = _PARTS[name](**values)
+        if "integrals.spin" not in arrays and "points" in there:
+            parts["integrals"] = ModalIntegrals.from_points(parts["points"])
+        return FlexibleBody(**parts)
 
     def save(self, path: str | Path) -> None:
         """Write the body to an NPZ file."""
@@ -222,50 +249,10 @@ _NEEDED = ("integrals", "nodes")
 _LATER = ("outline.faces", "integrals.spin", "integrals.spin_pairs")  # what the first files did not hold, and may be absent
 
 
-def to_arrays(body: FlexibleBody) -> dict[str, Array]:
-    """Every array of a body, named `part.field`.
-
-    >>> from bough.flex import beam
-    >>> arrays = to_arrays(beam(1.0, EI=1.0, mass_per_length=1.0, modes=3))
-    >>> arrays["integrals.Mff"].shape, str(arrays["inboard"])
-    ((3, 3), 'root')
-    """
-    arrays: dict[str, Any] = {name: getattr(body, name) for name in _MATRICES}
-    arrays |= {name: np.array(getattr(body, name) or "") for name in _TEXTS}
-    for name, kind in _PARTS.items():
-        part = getattr(body, name)
-        if part is not None:
-            arrays |= {f"{name}.{field}": np.asarray(getattr(part, field)) for field in field_names(kind)}
-    return arrays
-
-
-def from_arrays(arrays: Mapping[str, Any]) -> FlexibleBody:
-    """The body that `to_arrays` wrote."""
-    there = [name for name, kind in _PARTS.items() if name in _NEEDED or f"{name}.{field_names(kind)[0]}" in arrays]
-    wanted = [*_MATRICES, *_TEXTS, *(f"{name}.{field}" for name in there for field in field_names(_PARTS[name]))]
-    missing = [name for name in wanted if name not in arrays and name not in _LATER]
-    if missing:
-        raise DescriptionError(f"flexible body: the arrays lack {missing[0]!r}; give what FlexibleBody.to_arrays() or save() wrote")
-    parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
-    parts |= {name: str(arrays[name]) for name in _TEXTS}
-    parts["inboard"] = parts["inboard"] or None
-    for name in there:
-        known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
-        values = no_spins(len(arrays["K"])) if name == "integrals" else {}
-        values |= {field: np.asarray(arrays[f"{name}.{field}"]) for field in known}
-        if name == "nodes":
-            values["names"] = tuple(str(each) for each in values["names"])  # type: ignore[assignment]
-            values["rotates"] = tuple(bool(each) for each in values["rotates"])  # type: ignore[assignment]
-        parts[name] = _PARTS[name](**values)
-    if "integrals.spin" not in arrays and "points" in there:
-        parts["integrals"] = ModalIntegrals.from_points(parts["points"])
-    return FlexibleBody(**parts)
-
-
 def to_npz(body: FlexibleBody) -> bytes:
     """What an NPZ file of the body holds."""
     stream = BytesIO()
-    np.savez_compressed(stream, **to_arrays(body))  # type: ignore[arg-type]
+    np.savez_compressed(stream, **body.to_arrays())  # type: ignore[arg-type]
     return stream.getvalue()
 
 
@@ -273,7 +260,7 @@ def read_npz(source: Path | bytes, name: str) -> FlexibleBody:
     """The body in an NPZ file, or in what such a file holds; `name` is what messages call it."""
     try:
         with np.load(BytesIO(source) if isinstance(source, bytes) else source, allow_pickle=False) as arrays:
-            return from_arrays(dict(arrays))
+            return FlexibleBody.from_arrays(dict(arrays))
     except DescriptionError:
         raise
     except FileNotFoundError:
@@ -293,8 +280,7 @@ class NotPlain(Exception):
     """A keyword is a function, a file, a large matrix: nothing that a recipe could repeat by itself."""
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(NamedTuple):
     """A maker ("beam", "solid", "matrices"), the keywords it was given, and the digest of the body that it made."""
 
     kind: str
@@ -344,7 +330,7 @@ def recipe_of(body: FlexibleBody) -> Recipe | None:
 def digest(body: FlexibleBody) -> str:
     """A text that no other body has: a hash of every array, bit for bit."""
     found = sha256()
-    for name, values in sorted(to_arrays(body).items()):
+    for name, values in sorted(body.to_arrays().items()):
         found.update(f"{name} {values.dtype} {values.shape}".encode())
         found.update(np.ascontiguousarray(values).tobytes())
     return found.hexdigest()

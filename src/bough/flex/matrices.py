@@ -3,16 +3,15 @@
 Bodies out of the mass and stiffness matrices of any finite-element tool.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import FiniteElements, GeometricOf, PointRule, attachments, rigid_motion
+from bough.flex.finite_elements import FiniteElements, GeometricOf, PointRule, attachments, body_origin, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, remembers, without_files
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import Array, axial, inertia_of, tilde
@@ -148,7 +147,7 @@ def matrices_model(
     per_node = _dofs_per_node(mass_matrix, stiffness, len(position))
     check_symmetric(stiffness, "stiffness")
     check_symmetric(mass_matrix, "mass")
-    position = position - _origin(origin, attach, inboard, position, per_node)
+    position = position - body_origin(origin, inboard, attach, position, per_node)
     _check_mass(mass_matrix, position, per_node, mass)
     rule = point_rule(mass_matrix, position, per_node)
     return FiniteElements(
@@ -157,7 +156,7 @@ def matrices_model(
         position=position,
         dofs_per_node=per_node,
         attachments=attachments(attach, position, per_node),
-        inboard=_known_inboard(inboard, attach),
+        inboard=inboard,
         rule=rule,
         pair_mass=None if rule is not None else pair_mass(mass_matrix, per_node),
         geometric_of=None if geometric is None else given_geometric(geometric),
@@ -171,17 +170,17 @@ def read_matrix(source: Any, name: str) -> Any:
 
     if not isinstance(source, str | Path):
         return csr_array(source, dtype=float)
-    path = Path(source)
-    if not path.exists():
-        raise DescriptionError(
-            f"from_matrices: the file {str(path)!r} for {name} does not exist; give the path of a .mtx, .npz or .npy file"
-        )
     readers = {".mtx": mmread, ".npz": load_npz, ".npy": np.load}
+    wanted = "a .mtx (Matrix Market), .npz (SciPy sparse) or .npy file"
+    return csr_array(_read_file(Path(source), name, readers, wanted), dtype=float)
+
+
+def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any]], wanted: str) -> Any:
+    if not path.exists():
+        raise DescriptionError(f"from_matrices: the file {str(path)!r} for {name} does not exist; give the path of {wanted}")
     if path.suffix not in readers:
-        raise DescriptionError(
-            f"from_matrices: {name} is in {path.name!r}; give a .mtx (Matrix Market), .npz (SciPy sparse) or .npy file"
-        )
-    return csr_array(readers[path.suffix](path), dtype=float)
+        raise DescriptionError(f"from_matrices: the file for {name} is {path.name!r}; give {wanted}")
+    return readers[path.suffix](path)
 
 
 def given_geometric(matrices: Mapping[str, Any]) -> GeometricOf:
@@ -221,21 +220,14 @@ def given_geometric(matrices: Mapping[str, Any]) -> GeometricOf:
 
 
 def _positions(nodes: Any) -> Array:
-    position = _read_positions(Path(nodes)) if isinstance(nodes, str | Path) else np.asarray(nodes, dtype=float)
+    if isinstance(nodes, str | Path):
+        text = partial(np.loadtxt, ndmin=2)
+        readers: dict[str, Any] = {".npy": np.load, ".csv": partial(text, delimiter=","), ".txt": text}
+        nodes = _read_file(Path(nodes), "nodes", readers, "a .npy, .csv or .txt file with 3 numbers a row")
+    position = np.asarray(nodes, dtype=float)
     if position.ndim != 2 or position.shape[1] != 3:
         raise DescriptionError(f"from_matrices: nodes have shape {position.shape}; give the coordinates (N, 3) of all nodes")
     return position
-
-
-def _read_positions(path: Path) -> Array:
-    if not path.exists():
-        raise DescriptionError(
-            f"from_matrices: the file {str(path)!r} for nodes does not exist; give the path of a .npy, .csv or .txt file"
-        )
-    if path.suffix not in (".npy", ".csv", ".txt"):
-        raise DescriptionError(f"from_matrices: nodes are in {path.name!r}; give a .npy, .csv or .txt file with 3 numbers a row")
-    read = np.load(path) if path.suffix == ".npy" else np.loadtxt(path, delimiter="," if path.suffix == ".csv" else None, ndmin=2)
-    return np.asarray(read, dtype=float)
 
 
 def _dofs_per_node(mass: Any, stiffness: Any, count: int) -> int:
@@ -248,23 +240,6 @@ def _dofs_per_node(mass: Any, stiffness: Any, count: int) -> int:
         f"from_matrices: the matrices have {mass.shape[0]} dofs for {count} nodes; give 3 or 6 dofs for every node, node by node, "
         "fixed ones included"
     )
-
-
-def _origin(origin: Any, attach: Mapping[str, Any], inboard: str | None, position: Array, per_node: int) -> Array:
-    if origin is not None:
-        return np.asarray(origin, dtype=float)
-    if inboard is None:
-        return np.zeros(3)
-    found = attachments({inboard: attach[_known_inboard(inboard, attach)]}, position, per_node)
-    return found[0].position
-
-
-def _known_inboard(inboard: str | None, attach: Mapping[str, Any]) -> Any:
-    from bough.flex.integrals import unknown_node
-
-    if inboard is not None and inboard not in attach:
-        raise DescriptionError(unknown_node(inboard, tuple(attach)))
-    return inboard
 
 
 def _check_mass(matrix: Any, position: Array, per_node: int, mass: float | None) -> None:

@@ -1,7 +1,5 @@
 """How many modes are enough: frequencies, effective masses and static errors of a growing set of modes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import FiniteElements, attachments
+from bough.flex.finite_elements import FiniteElements, attachments, body_origin
 from bough.flex.flexible_body import FlexibleBody, NotPlain, remembers
 from bough.flex.geometric import GeometricStiffness, from_prestress
 from bough.flex.integrals import Array
@@ -81,11 +79,8 @@ class SolidGrid:
     def stiffness(self) -> Any:
         from skfem.models.elasticity import linear_elasticity
 
-        return self._node_major(linear_elasticity(*self._lame()).assemble(self.vector))
-
-    @cached_property
-    def lines(self) -> Array:
-        return np.asarray(self.mesh.edges.T)
+        order = self._order[1]
+        return linear_elasticity(*self._lame()).assemble(self.vector).tocsr()[order][:, order]
 
     @cached_property
     def faces(self) -> Array:
@@ -145,10 +140,6 @@ class SolidGrid:
 
     def _lame(self) -> tuple[float, float]:
         return self.E * self.nu / ((1 + self.nu) * (1 - 2 * self.nu)), self.E / (2 * (1 + self.nu))
-
-    def _node_major(self, matrix: Any) -> Any:
-        order = self._order[1]
-        return matrix.tocsr()[order][:, order]
 
 
 def scikit_fem() -> Any:
@@ -231,11 +222,11 @@ def solid_model(
     coordinates (N, 3) to a mask. A face moves with its mean and turns; a point only translates. The body frame's origin is the
     inboard place unless `origin` is given.
     """
-    _check_material(E, nu, density)
+    if not E > 0 or not density > 0 or not -1 < nu < 0.5:
+        raise DescriptionError(f"solid: E is {E} Pa, nu {nu}, density {density} kg/m^3; give E > 0, -1 < nu < 0.5, density > 0")
     grid = SolidGrid(_read_mesh(mesh), order, E, nu)
     chosen = {name: grid.select(name, where) for name, where in attach.items()}
-    shift = _origin(grid, chosen, inboard, origin)
-    position = grid.position - shift
+    position = grid.position - body_origin(origin, inboard, chosen, grid.position, 3)
     from scipy.sparse import eye_array, kron
 
     scalar = density * grid.unit_mass
@@ -252,19 +243,9 @@ def solid_model(
         inboard=inboard,
         pair_mass=scalar,
         geometric_of=geometric,
-        lines=grid.lines,
+        lines=np.asarray(grid.mesh.edges.T),
         faces=grid.faces,
     )
-
-
-def _origin(grid: SolidGrid, chosen: dict[str, Array], inboard: str | None, origin: Any) -> Array:
-    from bough.flex.integrals import unknown_node
-
-    if inboard is not None and inboard not in chosen:
-        raise DescriptionError(unknown_node(inboard, tuple(chosen)))
-    if origin is not None:
-        return np.asarray(origin, dtype=float)
-    return np.zeros(3) if inboard is None else attachments({inboard: chosen[inboard]}, grid.position, 3)[0].position
 
 
 def _read_mesh(mesh: Any) -> Any:
@@ -278,8 +259,3 @@ def _read_mesh(mesh: Any) -> Any:
         return scikit_fem().Mesh.load(str(mesh))
     except (Exception, SystemExit):  # meshio exits when no reader fits
         raise DescriptionError(f"solid: the mesh file {str(mesh)!r} is none that meshio reads; check it and its suffix") from None
-
-
-def _check_material(E: float, nu: float, density: float) -> None:
-    if not E > 0 or not density > 0 or not -1 < nu < 0.5:
-        raise DescriptionError(f"solid: E is {E} Pa, nu {nu}, density {density} kg/m^3; give E > 0, -1 < nu < 0.5, density > 0")

@@ -226,7 +226,7 @@ def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
     reached = np.isfinite(trajectory.x).all(axis=2)
     if trajectory.failure is None and not (reached.all() and trajectory.t[-1] == until):
         row, sample = (np.argwhere(~reached)[0].tolist() if not reached.all() else (0, -1))
-        member = f"run {row} of the batch " if len(reached) > 1 else ""
+        member = f"run {row} of the batch " if len(trajectory.x) > 1 else ""
         failure = f"{member}ended near t = {trajectory.t[sample]:.6g} s without a reason; take another method"
         return replace(trajectory, failure=failure)
     return trajectory

@@ -4,8 +4,6 @@ A series changes little from frame to frame: the differences of its bit patterns
 them to a fraction. The page adds them up again. What only a plot or an arrow shows is kept to 16 bits of its range.
 """
 
-from __future__ import annotations
-
 import zlib
 from base64 import b64encode
 from typing import Any

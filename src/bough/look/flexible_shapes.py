@@ -1,7 +1,5 @@
 """What flexible bodies look like: the points of their finite elements, how the modes move them, and what joins them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,10 @@ _THIN_BEAM = 1 / 60  # of the length: the radius of a beam without inertia about
 
 def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
     """Plain data and arrays of a flexible body, in the frame that it deforms in."""
-    outline = _visible(body.outline) if body.outline is not None and len(body.outline.position) else _of_nodes(body)
-    n, nodes, points = body.n_modes, body.nodes, outline.position
+    n, nodes = body.n_modes, body.nodes
+    given = body.outline if body.outline is not None and len(body.outline.position) else None         # else, it is its nodes
+    outline = Outline(nodes.position, nodes.phi, np.zeros((0, 2), dtype=int)) if given is None else _visible(given)
+    points = outline.position
     path = chain(outline)
     found: dict[str, Any] = {
         "modes": n,
@@ -41,11 +41,6 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
         found["shortens"] = body.geometric is not None and body.variant == "full"
         found["nodePoint"] = [_nearest(points[path], place) for place in nodes.position]
     return found
-
-
-def _of_nodes(body: FlexibleBody) -> Outline:
-    """A body without an outline is drawn by its nodes."""
-    return Outline(body.nodes.position, body.nodes.phi, np.zeros((0, 2), dtype=int))
 
 
 def _visible(outline: Outline) -> Outline:

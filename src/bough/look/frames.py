@@ -1,7 +1,5 @@
 """Where everything is: the bodies frame by frame, and places on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.describe import Body, Frame, System
+from bough.describe import Frame, System
 from bough.describe.orientation import quaternions
 from bough.errors import StateError
 from bough.model import Model
@@ -70,16 +68,12 @@ def frames_of(report: Report, run: int, most: int | None, columns: int, progress
     q = states[run] if report.facts.batched else states
     model = _model(report, run)
     reached = np.flatnonzero((np.abs(q) < _DIVERGED).all(axis=1))       # without the end of a run that diverged
-    samples = reached[frame_samples(len(reached), most, _bytes(model, columns))]
+    bodies = len(model.names.bodies)
+    size = 4 * (7 * bodies + model.nq) + 2 * (columns + 6 * bodies)     # poses and modes in floats, curves and loads in 16 bits
+    samples = reached[frame_samples(len(reached), most, size)]
     origin, position, attitude = _poses(model, q[samples], progress)
     return Frames(model, run, samples, len(reached), report.time[samples], q[samples], origin, position,
                   continuous(attitude, axis=0))  # fmt: skip
-
-
-def _bytes(model: Model, columns: int) -> int:
-    """What a frame takes: poses and modes in floats, curves and joint loads in 16 bits."""
-    bodies = len(model.names.bodies)
-    return 4 * (7 * bodies + model.nq) + 2 * (columns + 6 * bodies)
 
 
 def frame_samples(samples: int, frames: int | None, size: int) -> Array:
@@ -131,8 +125,3 @@ def place(system: System, body: str | None, node: str | None = None, at: Any = (
 def frame_place(system: System, frame: Frame) -> Place:
     """Where a frame of a loop or a line is."""
     return place(system, frame.body, frame.node, frame.at, frame.orient)
-
-
-def joint_place(system: System, body: Body) -> Place:
-    """Where a body's joint sits on its parent."""
-    return place(system, body.parent, body.node, body.at, body.orient)

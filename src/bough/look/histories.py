@@ -1,7 +1,5 @@
 """What the page shows over time: curves of what was recorded, and loads as arrows where they act."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 trimesh ships three.js, in one piece with its license, inside the page of its own viewer.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -35,7 +33,7 @@ def page(scene: dict[str, Any], buffers: Buffers) -> str:
         "style": _read("page.css"),
         "library": three_js(),
         "buffers": "\n".join(f'<script type="text/plain" id="buffer{k}">{text}</script>' for k, text in enumerate(buffers.texts)),
-        "scene": _json(scene),
+        "scene": json.dumps(scene, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),     # "<" would end the element
         "program": '"use strict";\n(() => {\n' + "\n".join(_read(f"{name}.js") for name in SCRIPTS) + "\n})();",
     }
     parts = _read("page.html").split("$$")                          # text, name, text, name, ...
@@ -44,11 +42,6 @@ def page(scene: dict[str, Any], buffers: Buffers) -> str:
 
 def _read(name: str) -> str:
     return (files("bough.look") / "page" / name).read_text(encoding="utf-8")
-
-
-def _json(scene: dict[str, Any]) -> str:
-    """JSON that may stand inside a script element: "<" would end it or begin a comment."""
-    return json.dumps(scene, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 @cache

@@ -1,7 +1,5 @@
 """The replay of a result: written to a file, opened in a browser, shown in a notebook."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -27,27 +25,9 @@ def view(
     run: int = 0,
     frames: int | None = None,
 ) -> Replay:
-    """Write a 3-D animation of a result as one self-contained HTML file; the same as `Result.view`.
-
-    Parameters
-    ----------
-    report
-        A result, fresh or read from a file.
-    path
-        The file; by default a temporary one, which is opened in the browser (a notebook shows it in place).
-    open
-        Whether to open it in the browser.
-    run
-        Which member of a batch.
-    frames
-        Keep at most this many samples; by default as many as make a page of some 30 MB.
-
-    Returns
-    -------
-    Replay
-        The file, with `open()`.
-    """
-    target = _temporary(report) if path is None else Path(path)
+    """Write a 3-D animation of a result, fresh or read from a file, as one self-contained HTML file; see `Result.view`."""
+    stem = "".join(letter if letter.isalnum() else "_" for letter in report.facts.system_name)
+    target = Path(tempfile.mkdtemp(prefix="bough-")) / f"{stem}.html" if path is None else Path(path)
     if target.suffix not in (".html", ".htm"):
         raise StateError(f"{target}: a replay is an HTML file; give a path that ends in .html")
     with working(f"replay of {report.facts.system_name}") as bar:
@@ -55,7 +35,8 @@ def view(
         buffers = Buffers()
         _write(target, page(scene(report, shown, buffers), buffers))
     made = Replay(target, len(shown.time), shown.of_samples)
-    if open if open is not None else path is None and not _in_notebook():
+    notebook = "ipykernel" in sys.modules                           # a Jupyter kernel shows the replay itself
+    if open if open is not None else path is None and not notebook:
         made.open()
     return made
 
@@ -72,13 +53,3 @@ def _write(target: Path, text: str) -> None:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise StateError(f"{target}: cannot be written ({error.strerror}); give another path") from None
-
-
-def _temporary(report: Report) -> Path:
-    name = "".join(letter if letter.isalnum() else "_" for letter in report.facts.system_name)
-    return Path(tempfile.mkdtemp(prefix="bough-")) / f"{name}.html"
-
-
-def _in_notebook() -> bool:
-    """Whether this runs inside a Jupyter kernel, which shows the replay itself."""
-    return "ipykernel" in sys.modules

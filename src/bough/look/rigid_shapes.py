@@ -3,8 +3,6 @@
 A part is plain data that the page can draw: a box, a frustum about z, a ball or triangles, with its place in the body frame.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,8 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
         return []
     sections = [each["section"] for each in drawings(system, "frustum") if each["body"] == body.name]
     if sections:
-        solids = [_section(*section) for section in sections]
+        solids = [_frustum((0.0, 0.0, (bottom + top) / 2), UPRIGHT, top - bottom, below / 2, above / 2)
+                  for bottom, top, below, above in sections]  # fmt: skip
         return solids + _rods([0.0, 0.0, sections[-1][1]], _joints(system, body), least)
     solids = [inertia_part(body.mass, body.com, body.inertia, reach, least)] if body.mass else []
     return solids + _rods(body.com if body.mass else (0.0, 0.0, 0.0), [np.zeros(3), *_joints(system, body)], least)
@@ -117,10 +116,6 @@ def _turn(axes: np.ndarray) -> list[float]:
 def _frustum(at: Any, turn: list[float], height: float, below: float, above: float) -> Part:
     return {"kind": "frustum", "height": float(height), "below": float(below), "above": float(above),
             "at": [float(entry) for entry in at], "turn": turn}  # fmt: skip
-
-
-def _section(bottom: float, top: float, below: float, above: float) -> Part:
-    return _frustum((0.0, 0.0, (bottom + top) / 2), UPRIGHT, top - bottom, below / 2, above / 2)
 
 
 def _joints(system: System, body: Body) -> list[np.ndarray]:

@@ -1,16 +1,15 @@
 """A result as the data of a page: bodies and joints with what they look like, how all moves, loads, curves, events."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from bough.describe import Body, Distance, Joint, System
+from bough.describe.part import depth_first
 from bough.look.buffers import Buffers
 from bough.look.flexible_shapes import drawn
-from bough.look.frames import Frames, frame_place, joint_place
+from bough.look.frames import Frames, frame_place, place
 from bough.look.histories import curves, loads
 from bough.look.rigid_shapes import drawings, parts_of, reach_of
 from bough.results.report import Report
@@ -21,7 +20,10 @@ _FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by
 def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
     """Plain data; arrays are in the buffers."""
     system, facts = frames.model.system, report.facts
-    events = report.events_by_run[frames.run]
+
+    def ends(drawing: dict[str, Any]) -> dict[str, Any]:
+        return {"name": drawing["name"], "a": frame_place(system, drawing["a"]), "b": frame_place(system, drawing["b"])}
+
     return {
         "name": system.name,
         "version": facts.bough_version,
@@ -34,15 +36,14 @@ def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
         "origin": buffers.add(frames.origin, "double"),
         "poses": buffers.add(frames.poses),
         "bodies": _bodies(system, frames, buffers),
-        "loops": [_loop(system, each) for each in drawings(system, "loop")],
+        "loops": [ends(each) | _axes(each["joint"]) for each in drawings(system, "loop")],
         "wheels": _wheels(report, frames, buffers),
-        "lines": [{"name": each["name"], "a": frame_place(system, each["a"]), "b": frame_place(system, each["b"])}
-                  for each in drawings(system, "line")],
+        "lines": [ends(each) for each in drawings(system, "line")],
         "springs": [{"name": each["name"], "place": frame_place(system, each["at"])} for each in drawings(system, "spring")],
         "water": sorted({each["level"] for each in drawings(system, "water")}),
         "loads": loads(report, frames, buffers),
         "curves": curves(report, frames, buffers),
-        "events": [{"time": event.time, "text": str(event)} for event in events],
+        "events": [{"time": event.time, "text": str(event)} for event in report.events_by_run[frames.run]],
     }  # fmt: skip
 
 
@@ -55,7 +56,8 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
             "name": name,
             "parent": -1 if body.parent is None else numbers[body.parent],
             "limb": limbs[name],
-            "joint": _joint(system, body),
+            "joint": {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs),
+                      "place": place(system, body.parent, body.node, body.at, body.orient), **_axes(body.joint)},
             "mass": body.mass,
             "com": list(body.com),
             "reach": reaches[name],
@@ -68,11 +70,6 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
     return found
 
 
-def _joint(system: System, body: Body) -> dict[str, Any]:
-    entry = {"name": body.joint.name or body.name, "dofs": list(body.joint.dofs), "place": joint_place(system, body)}
-    return entry | _axes(body.joint)
-
-
 def _axes(joint: Joint | Distance) -> dict[str, Any]:
     """The kind of a joint, and its axes on the side of the parent."""
     if isinstance(joint, Distance):
@@ -80,11 +77,6 @@ def _axes(joint: Joint | Distance) -> dict[str, Any]:
     turns = joint.rotations if isinstance(joint.rotations, tuple) else ()
     return {"kind": joint.kind, "translations": [list(axis) for axis in joint.translations],
             "rotations": [list(axis) for axis in turns], "ball": joint.spherical or len(turns) == 3}  # fmt: skip
-
-
-def _loop(system: System, loop: dict[str, Any]) -> dict[str, Any]:
-    ends = {"a": frame_place(system, loop["a"]), "b": frame_place(system, loop["b"])}
-    return {"name": loop["name"]} | ends | _axes(loop["joint"])
 
 
 def _reaches(system: System, frames: Frames) -> dict[str, float]:
@@ -114,32 +106,19 @@ def limb_numbers(system: System) -> dict[str, int]:
     children = Counter(body.parent for body in system.bodies.values())
     found: dict[str, int] = {}
     count = 1
-    for name in outward(system):
-        parent = system.bodies[name].parent
-        if _base(system.bodies[name]):
-            found[name] = 0
+    for body in depth_first(system):
+        parent = body.parent
+        if _base(body):
+            found[body.name] = 0
         elif parent is not None and children[parent] == 1 and not _base(system.bodies[parent]):
-            found[name] = found[parent]
+            found[body.name] = found[parent]
         else:
-            found[name], count = count, count + 1
+            found[body.name], count = count, count + 1
     return {name: found[name] for name in system.bodies}
 
 
 def _base(body: Body) -> bool:
     return body.parent is None and body.joint.n_v == 6
-
-
-def outward(system: System) -> list[str]:
-    """All bodies, parents before their children."""
-    found: dict[str, None] = {}
-    for name in system.bodies:
-        path = []
-        at: str | None = name
-        while at is not None and at not in found:
-            path.append(at)
-            at = system.bodies[at].parent
-        found.update(dict.fromkeys(reversed(path)))
-    return list(found)
 
 
 def _wheels(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, Any]]:

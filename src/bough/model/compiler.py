@@ -18,7 +18,10 @@ from bough.progress import working
 @working("making a model of the system")
 def compile_system(system: System) -> Model:
     """Check a system and make a model of it."""
-    check_references(system)
+    if not system.bodies:
+        raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
+    if problems := reference_problems(system):
+        raise ModelError(listing(problems))
     check_orbit(system)
     check_parts(system)
     check_cuts(system)
@@ -26,15 +29,10 @@ def compile_system(system: System) -> Model:
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
     check_inertias(model.tables, model.nq)
-    check_loops(model)
-    return model
-
-
-def check_loops(model: Model) -> None:
-    """Loops must hold motion that the rest of the system leaves free."""
-    for idle in idle_loops(model) if model.system.loops else []:
+    for idle in idle_loops(model) if system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
+    return model
 
 
 def check_parts(system: System) -> None:
@@ -72,14 +70,6 @@ def path_to_root(system: System, body: str) -> list[str]:
     while (parent := system.bodies[path[-1]].parent) is not None:
         path.append(parent)
     return path
-
-
-def check_references(system: System) -> None:
-    """Every body that is named exists, and every body's path inward ends at the world."""
-    if not system.bodies:
-        raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
-    if problems := reference_problems(system):
-        raise ModelError(listing(problems))
 
 
 def check_orbit(system: System) -> None:

@@ -522,7 +522,7 @@ class Model(CompiledModel):
         >>> seen["angle"], seen["accelerometer"].round(2).tolist()
         (0.0, [-2.0, 0.0, 18.81])
         """
-        batch = self.batch(q, v, tau, **inputs)
+        batch = self.batch(q, REST if v is None else v, tau, **inputs)
         from bough.analyze.outputs import outputs
         found = {}
         for name, rows_of in outputs(self, batch, names).items():

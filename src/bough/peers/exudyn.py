@@ -111,7 +111,7 @@ class Exudyn:
 
     def add_joint(self, body):
         """Exudyn's revolute joint turns about z: its frames are turned so that z is the axis."""
-        upright = to_z(body.joint.rotations[0])
+        upright = Rotation.align_vectors([body.joint.rotations[0]], [[0.0, 0.0, 1.0]])[0].as_matrix()
         turn = Rotation.from_quat(body.orient).as_matrix() @ upright
         if body.parent is None:
             inner = self.mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=self.ground, localHT=homogeneous(turn, body.at)))
@@ -178,7 +178,8 @@ class Exudyn:
         for name, body in self.system.bodies.items():
             outer = self.turning_of_node(name, moving_inboard(body.flexible), a, rate)
             inner = np.zeros(3) if body.parent is None else self.turning_of_node(body.parent, body.node, a, rate)
-            axis = self.attitude(name) @ self.node_turn(name, moving_inboard(body.flexible), x) @ body.joint.rotations[0]
+            theta = self.node_rotation(name, moving_inboard(body.flexible)) @ x[self.rows(self.bodies[name].modes)]
+            axis = self.attitude(name) @ Rotation.from_rotvec(theta).apply(body.joint.rotations[0])
             result += [axis @ (outer - inner), *(self.bodies[name].turn.T @ a[self.rows(self.bodies[name].modes)])]
         return np.array(result)
 
@@ -194,9 +195,6 @@ class Exudyn:
         flexible = self.system.bodies[name].flexible
         psi = np.zeros((3, flexible.n_modes)) if node is None else flexible.nodes.psi[flexible.nodes.index(node)]
         return psi @ self.bodies[name].turn.T
-
-    def node_turn(self, name, node, x):
-        return Rotation.from_rotvec(self.node_rotation(name, node) @ x[self.rows(self.bodies[name].modes)]).as_matrix()
 
     def attitude(self, name):
         return np.array(self.mbs.GetNodeOutput(self.bodies[name].frame, OUT.RotationMatrix, NOW)).reshape(3, 3)
@@ -295,11 +293,6 @@ def moving_inboard(flexible):
     j = flexible.nodes.index(flexible.inboard)
     moves = flexible.nodes.phi[j].any() or flexible.nodes.psi[j].any() or flexible.nodes.position[j].any()
     return flexible.inboard if moves else None
-
-
-def to_z(axis):
-    """A rotation that brings z to an axis."""
-    return Rotation.align_vectors([axis], [[0.0, 0.0, 1.0]])[0].as_matrix()
 
 
 def homogeneous(turn, at=(0.0, 0.0, 0.0)):

@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from bough.describe.part import depth_first
+
 FREE, BALL, SLIDE, HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "BALL", "SLIDE", "HINGE"))
-
-
 EQUALITIES = {"spherical": mujoco.mjtEq.mjEQ_CONNECT, "weld": mujoco.mjtEq.mjEQ_WELD}
 HARDEST = 0.9999                                                         # mjMAXIMP: R = (1 - HARDEST)/HARDEST
 
@@ -43,24 +43,15 @@ class Mujoco:
         spec.option.disableflags = (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
                                     | (0 if system.loops else mujoco.mjtDisableBit.mjDSBL_CONSTRAINT))
         spec.option.enableflags = mujoco.mjtEnableBit.mjENBL_ENERGY
-        made, waiting = {None: spec.worldbody}, list(system.bodies.values())
-        while waiting:
-            body = waiting.pop(0)
-            if body.parent in made:
-                made[body.name] = self.add_body(made[body.parent], body)
-            else:
-                waiting.append(body)
+        made = {None: spec.worldbody}
+        for body in depth_first(system):
+            made[body.name] = self.add_body(made[body.parent], body)
         for name, loop in system.loops.items():
             self.add_loop(spec, name, loop)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
-        names = [f"{body.name}/{i}" for body in system.bodies.values() for i in range(self.n_joints(body))]
+        names = [f"{body.name}/{i}" for body in system.bodies.values() for i in range(len(self.joints_of(body)))]
         self.joints = [self.model.joint(name) for name in names]
-
-    @staticmethod
-    def n_joints(body):
-        spherical = body.joint.rotations == "spherical"
-        return len(body.joint.translations) + (1 if spherical else len(body.joint.rotations))
 
     @staticmethod
     def joints_of(body):
@@ -179,16 +170,9 @@ class MujocoLoop(Mujoco):
         self.start = self.data.qpos.copy(), self.data.qvel.copy()
 
     @staticmethod
-    def is_free(body):
-        return body.parent is None and body.joint.kind == "free"
-
-    @staticmethod
-    def n_joints(body):
-        return 1 if MujocoLoop.is_free(body) else Mujoco.n_joints(body)
-
-    @staticmethod
     def joints_of(body):
-        return [(FREE, (0, 0, 1))] if MujocoLoop.is_free(body) else Mujoco.joints_of(body)
+        free = body.parent is None and body.joint.kind == "free"
+        return [(FREE, (0, 0, 1))] if free else Mujoco.joints_of(body)
 
     def run(self):
         self.data.qpos[:], self.data.qvel[:] = self.start

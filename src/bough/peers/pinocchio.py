@@ -5,6 +5,8 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
+from bough.describe.part import depth_first
+
 WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
@@ -21,7 +23,7 @@ class Pinocchio:
         self.system, self.model = system, pin.Model()
         self.model.gravity = pin.Motion(np.array(system.gravity, float), np.zeros(3))
         self.carriers, self.frames, joints = {}, {}, {}
-        for body in self.depth_first():
+        for body in depth_first(system):                # Pinocchio's mass matrix is silently wrong on any other numbering
             parent, place = self.carriers[body.parent] if body.parent else (0, pin.SE3.Identity())
             place = place*pin.SE3(Rotation.from_quat(body.orient).as_matrix(), np.array(body.at))
             joints[body.name] = []
@@ -38,17 +40,6 @@ class Pinocchio:
         order = [self.model.joints[j] for body in system.bodies.values() for j in joints[body.name]]
         self.iq = [i for joint in order for i in range(joint.idx_q, joint.idx_q + joint.nq)]      # ours <- Pinocchio's
         self.iv = [i for joint in order for i in range(joint.idx_v, joint.idx_v + joint.nv)]
-
-    def depth_first(self):
-        """Pinocchio's mass matrix is silently wrong on any other numbering."""
-        children = {}
-        for body in self.system.bodies.values():
-            children.setdefault(body.parent, []).append(body)
-        stack = children[None][::-1]
-        while stack:
-            body = stack.pop()
-            yield body
-            stack += children.get(body.name, [])[::-1]
 
     @staticmethod
     def simple_joints(body):
@@ -119,7 +110,7 @@ class Pinocchio:
         for name in bodies:
             p, C = motion[name].position, motion[name].attitude
             moment, force = np.zeros(3), np.zeros(3)
-            for outer in self._outboard(name):
+            for outer in (name, *(body.name for body in depth_first(self.system, name))):
                 n, f = needs[outer]
                 moment, force = moment + n + np.cross(motion[outer].position - p, f), force + f
             loads.append(np.concatenate([moment @ C, force @ C]))
@@ -132,12 +123,6 @@ class Pinocchio:
         given = np.zeros(6) if wrench is None else np.asarray(wrench)
         inertial = body.mass*(a + np.cross(al, c) + np.cross(w, np.cross(w, c)) - np.array(self.system.gravity))
         return J @ al + np.cross(w, J @ w) + np.cross(c, inertial) - C @ given[:3], inertial - C @ given[3:]
-
-    def _outboard(self, name):
-        found = [name]
-        for inner in found:
-            found += [body.name for body in self.system.bodies.values() if body.parent == inner]
-        return found
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def energies(self, q, v):
@@ -321,8 +306,8 @@ class ClosedPinocchio(Closed, Pinocchio):
 
 class ClosedPinocchioLoop(Closed, PinocchioLoop):
     """Forward dynamics with loops of many states, for timing: Pinocchio has no loop of its own over states for these, so every
-    state is a call from Python. `overhead` is what such a call costs for a model of one joint. (Pinocchio's own joints about x, y
-    and z in place of those about any axis would gain one to three percent.)"""
+    state is a call from Python. (Pinocchio's own joints about x, y and z in place of those about any axis would gain one to three
+    percent.)"""
 
     def __init__(self, system, q, v, tau, *, lcaba=Closed.FAST, dense=Closed.FAST_DENSE):
         super().__init__(system, q, v, tau)
@@ -346,18 +331,3 @@ class ClosedPinocchioLoop(Closed, PinocchioLoop):
             self.fresh()
             self.result[:, i] = self.solve(method, *state)
         return self.answer("forward")
-
-    @staticmethod
-    def overhead(calls=1000):
-        """A function that makes so many calls of lcaba for one joint and no loop."""
-        model = pin.Model()
-        model.appendBodyToJoint(model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint"), pin.Inertia.Identity(),
-                                pin.SE3.Identity())
-        data, zero, settings = model.createData(), np.zeros(1), pin.ProximalSettings(*Closed.FAST)
-        constraints, found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-        pin.computeJointMinimalOrdering(model, data, constraints)
-
-        def run():
-            for _ in range(calls):
-                pin.lcaba(model, data, zero, zero, zero, constraints, found, settings)
-        return run

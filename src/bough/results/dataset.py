@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import holdable
 from bough.describe import System
-from bough.describe.part import FORCE_UNITS, coordinate_units, speed_units
+from bough.describe.body import FORCE_UNITS
 from bough.describe.parts.port import ports_of
 from bough.integrate.trajectory import Trajectory
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
@@ -194,8 +194,8 @@ def _points(system: System) -> dict[str, Variable]:
 
 def entry_units(system: System) -> dict[str, list[str]]:
     """The unit of each entry of q, v, their accelerations, torques, and of what holds coordinates."""
-    q = [unit for body in system.bodies.values() for unit in coordinate_units(body)]
-    v = [unit for body in system.bodies.values() for unit in speed_units(body)]
+    q = [unit for body in system.bodies.values() for unit in body.coordinate_units]
+    v = [unit for body in system.bodies.values() for unit in body.speed_units]
     forces = [FORCE_UNITS[unit] for unit in v]
     return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces,
             "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()],

@@ -1,17 +1,14 @@
 """Joints that belong together in a plot: those of one limb, a chain of single joints without a branch. Modes are by themselves."""
 
-from __future__ import annotations
-
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bough.describe import Body, Joint, System
 
 MOST_CURVES = 8
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Entries of q and of v that share a panel: one unit, one limb, one joint or one body's modes."""
 
     title: str
@@ -63,10 +60,7 @@ def _of_modes(body: Body, q: int, v: int) -> list[Group]:
     found = []
     for first in range(0, body.n_modes, MOST_CURVES):
         some = range(first, min(first + MOST_CURVES, body.n_modes))
-        labels = [f"mode {r + 1}, {_hertz(body.elastic.frequencies[r])}" for r in some]
+        hertz = {r: body.elastic.frequencies[r] for r in some}
+        labels = [f"mode {r + 1}, {f'{hertz[r]:.3g}' if hertz[r] < 999.5 else f'{hertz[r]:.0f}'} Hz" for r in some]
         found.append(Group(body.name, [q + r for r in some], [v + r for r in some], labels, "modes"))
     return found
-
-
-def _hertz(frequency: float) -> str:
-    return f"{frequency:.3g} Hz" if frequency < 999.5 else f"{frequency:.0f} Hz"

@@ -3,11 +3,8 @@
 Sizes are in inches, so that a panel looks the same in a figure of one row and in one of twelve.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,8 +22,7 @@ MOST_SAMPLES = 4000  # of a curve that is drawn as it is: several for each dot o
 COLORS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """Curves of one unit over time: values ([run,] time, curve)."""
 
     title: str
@@ -36,8 +32,7 @@ class Panel:
     log: bool = False  # a logarithmic axis, for what is never negative
 
 
-@dataclass(frozen=True)
-class PanelRow:
+class PanelRow(NamedTuple):
     """Panels side by side (None: an empty place) whose curves share their colors and one legend."""
 
     panels: Sequence[Panel | None]

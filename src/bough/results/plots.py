@@ -1,7 +1,5 @@
 """Figures of a result: one for each name that `record` takes, and one for any single variable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container
 from os import PathLike
 from pathlib import Path

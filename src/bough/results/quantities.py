@@ -3,8 +3,6 @@
 `result.plot` takes the same names, or those of single variables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -28,10 +26,6 @@ class Axis(NamedTuple):
     optional: bool = False  # variables along it are left out where it has no names
 
 
-def _element_names(model: Model, axis: str) -> Iterable[str]:
-    return along(model.system, axis)
-
-
 AXES = {
     "q_name": Axis(lambda model: model.names.q, "joint or modal coordinate"),
     "v_name": Axis(lambda model: model.names.v, "joint or modal speed"),
@@ -39,8 +33,10 @@ AXES = {
     "wheel": Axis(lambda model: model.names.wheels, "wheel", optional=True),
     "loop": Axis(lambda model: model.system.loops, "loop"),
     "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
-    **{axis: Axis(partial(_element_names, axis=axis), nouns(axis), optional=True) for axis in ELEMENT_AXES},
-    "node": Axis(lambda model: node_names(model.system), "node of a flexible body"),
+    **{axis: Axis(lambda model, axis=axis: along(model.system, axis), nouns(axis), optional=True)  # type: ignore[misc]
+       for axis in ELEMENT_AXES},
+    "node": Axis(lambda model: [f"{body}.{node}" for body, flexible in flexible_bodies(model.system).items()
+                                for node in flexible.nodes.names], "node of a flexible body"),
     "input": Axis(lambda model: model.names.inputs, "input"),
     "output": Axis(lambda model: model.names.outputs, "output"),
     "axis": Axis(lambda model: "xyz"),
@@ -206,11 +202,6 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
         if needs := missing(system, name):
             raise StateError(f"record: {name!r}, but system {system.name!r} has no {needs}; leave it out")
     return tuple(dict.fromkeys([*names, *([] if missing(system, "orbit") else ["orbit"])]))
-
-
-def node_names(system: System) -> list[str]:
-    """The nodes of flexible bodies, as in boom.tip."""
-    return [f"{body}.{node}" for body, flexible in flexible_bodies(system).items() for node in flexible.nodes.names]
 
 
 def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:

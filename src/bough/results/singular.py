@@ -6,8 +6,6 @@ line. From there the motion can branch, and the forces of the loops are not dete
 Between two samples the coordinates are interpolated: quality falls to zero as |t - t*| does, and few samples meet t*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -107,8 +105,7 @@ def interpolation(model: Model, t: Array, q: Array) -> Callable[[Array], Array]:
 
     def path(times: Array) -> Array:
         states: Array = spline(times)
-        for at in model.quaternions:
-            states[:, at : at + 4] /= np.linalg.norm(states[:, at : at + 4], axis=1, keepdims=True)
+        model.normalize_quaternions(states)
         return states
 
     return path

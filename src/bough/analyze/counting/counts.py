@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +29,7 @@ class Operations:
         return Operations(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
-@dataclass(frozen=True)
-class OperationCounts:
+class OperationCounts(NamedTuple):
     """Operations of one evaluation of the accelerations, by the parts of the algorithm as they ran.  Prints as a table."""
     method: str
     parts: Mapping[str, Operations]

@@ -13,6 +13,7 @@ Articulated inertias of all links, by the compiled recursion.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,8 +128,7 @@ def rows_of(ws: Floats, at: int, rows: int, own: int, carried: int) -> Floats:
     return ws[4*at:4*at + rows*wide].reshape(rows, wide)
 
 
-@dataclass(frozen=True)
-class Packed:
+class Packed(NamedTuple):
     """The table and the array that the recursion works on; where its vectors are, and room for a row."""
     table: NDArray[np.int64]
     ws: Floats

@@ -132,22 +132,27 @@ def like(X: Floats, rows: int) -> Floats:
     return np.zeros((rows, X.shape[1]), np.result_type(X, float))
 
 
-def block_diagonal(name: str, rows: Space, columns: Space, blocks: Sequence[Floats], to: Sequence[Place],
-                   of: Sequence[Place], how: str) -> Operator:
-    """One block a link: rows `to` of the result from rows `of` of the argument."""
+def of_blocks(name: str, rows: Space, columns: Space, steps: Sequence[tuple[Place, Place, Floats]], how: str) -> Operator:
+    """Sums of blocks: each takes some rows of the argument to some rows of the result."""
     def apply(X: Floats) -> Floats:
         Y = like(X, rows.size)
-        for block, t, o in zip(blocks, to, of, strict=True):
-            Y[t] = block @ X[o]
+        for to, of, block in steps:
+            Y[to] += block @ X[of]
         return Y
 
     def transposed(X: Floats) -> Floats:
         Y = like(X, columns.size)
-        for block, t, o in zip(blocks, to, of, strict=True):
-            Y[o] = block.T @ X[t]
+        for to, of, block in steps:
+            Y[of] += block.T @ X[to]
         return Y
 
     return Operator(name, rows, columns, apply, transposed, how)
+
+
+def block_diagonal(name: str, rows: Space, columns: Space, blocks: Sequence[Floats], to: Sequence[Place],
+                   of: Sequence[Place], how: str) -> Operator:
+    """One block a link: rows `to` of the result from rows `of` of the argument."""
+    return of_blocks(name, rows, columns, list(zip(to, of, blocks, strict=True)), how)
 
 
 class Chains:
@@ -156,29 +161,17 @@ class Chains:
     def __init__(self, space: Space, inner: Sequence[int], places: Sequence[slice]):
         self.space, self.inner, self.places = space, inner, places
 
+    def steps(self, blocks: Sequence[Floats]) -> list[tuple[Place, Place, Floats]]:
+        """The places of each inner link and of the link on it, and what leads from one to the other."""
+        return [(self.places[i], self.places[k], blocks[k]) for k, i in enumerate(self.inner) if i >= 0]
+
     def one_step(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
         """E: block (i, k) of each link k and its inner link i [JR 20]."""
-        at = self.places
-        steps = [(at[i], at[k], blocks[k]) for k, i in enumerate(self.inner) if i >= 0]
-
-        def apply(X: Floats) -> Floats:
-            Y = like(X, self.space.size)
-            for inner, outer, block in steps:
-                Y[inner] += block @ X[outer]
-            return Y
-
-        def transposed(X: Floats) -> Floats:
-            Y = like(X, self.space.size)
-            for inner, outer, block in steps:
-                Y[outer] = block.T @ X[inner]
-            return Y
-
-        return Operator(name, self.space, self.space, apply, transposed, how)
+        return of_blocks(name, self.space, self.space, self.steps(blocks), how)
 
     def all_steps(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
         """(I - E)^-1: its product by a recursion tips to root, that of its transpose root to tips [JR 21]."""
-        at = self.places
-        steps = [(at[i], at[k], blocks[k]) for k, i in enumerate(self.inner) if i >= 0]
+        steps = self.steps(blocks)
 
         def apply(X: Floats) -> Floats:
             Y = like(X, self.space.size) + X

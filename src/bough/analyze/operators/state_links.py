@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.equations_of_motion import cross_matrix
-from bough.analyze.operators.operator import Operator, Space, like
+from bough.analyze.operators.operator import Operator, Place, Space, of_blocks
 from bough.analyze.partition_table import link_name
 from bough.compile.batch import Batch, array, check_node
 from bough.compile.compiled_model import CompiledModel
@@ -328,7 +328,7 @@ def node_wrenches(model: CompiledModel, points: Sequence[Point]) -> dict[tuple[s
 def point_forces(model: CompiledModel, links: Links, space: Space, points: Sequence[Point]) -> Operator:
     """S: wrenches at points, [moment, force] in world axes, as forces on links; its transpose takes velocities of links to
     those of points.  What is fixed to the ground feels nothing."""
-    steps, names, slices = [], [], links.slices
+    steps, names, slices = list[tuple[Place, Place, Floats]](), [], links.slices
     for i, point in enumerate(points):
         body, node, place = checked(model, point)
         seat = links.parts.attachments[body] if node is None else links.parts.attachment(body, node)
@@ -338,17 +338,5 @@ def point_forces(model: CompiledModel, links: Links, space: Space, points: Seque
             arm = link.attitude @ (seat.at[0] + seat.turn @ place)
             steps.append((slices[seat.hinge - 1], slice(6*i, 6*i + 6), shift(arm)))
 
-    def apply(X: Floats) -> Floats:
-        Y = like(X, space.size)
-        for to, of, block in steps:
-            Y[to] += block @ X[of]
-        return Y
-
-    def transposed(X: Floats) -> Floats:
-        Y = like(X, 6*len(points))
-        for to, of, block in steps:
-            Y[of] = block.T @ X[to]
-        return Y
-
     at = Space("point", tuple(names), tuple(range(0, 6*len(points) + 1, 6)))
-    return Operator("S", space, at, apply, transposed, "wrenches at points, as forces on links")
+    return of_blocks("S", space, at, steps, "wrenches at points, as forces on links")

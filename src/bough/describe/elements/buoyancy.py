@@ -1,16 +1,13 @@
 """Buoyancy: still water and bodies of circular sections."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from bough.describe.body import Frame
-from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
-from bough.describe.numeric import ABOVE_ZERO, NUMBERS, Number, Text, above_zero, items, numbers, shown
-from bough.describe.part import Attachment, Drawing, Recorded, SystemView
+from bough.describe.elements.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
+from bough.describe.numeric import NUMBERS, Number, above_zero, items, numbers, shown
+from bough.describe.part import Drawing, SystemView
 
 TAPERED, ENDS, FLAT = 1, 2, 3
 _LYING = np.sin(np.deg2rad(0.1))
@@ -45,7 +42,7 @@ Sections = Annotated[
 ]
 
 
-class Buoyancy(Element):
+class Buoyancy(OnBody):
     """What still water exerts on a body of circular `sections` about its z axis, from the lowest to the highest:
     [z_bottom, z_top, diameter_bottom, diameter_top] in the body frame [m]. The water, of the `density` [kg/m^3], reaches up to
     z = `level` in the world; gravity is along -z. Cylinders are exact however they are tilted or cut; a section whose diameters
@@ -56,35 +53,18 @@ class Buoyancy(Element):
     (-12.0, -4.0, 9.4, 6.5)
     """
 
-    noun: ClassVar[str] = "buoyancy"
     key: ClassVar[str] = "buoyancies"
-    recorded: ClassVar[dict[str, Recorded]] = BODY_LOAD
     limits: ClassVar[dict[int, str]] = {
         TAPERED: "the water plane cuts a tapered section, which counts as a cylinder of its volume",
         ENDS: "the water plane is beyond an end of the sections; what is not in them has no volume",
         FLAT: "it floats within 0.1 deg of lying flat, where its buoyancy is not accurate",
     }
-    body: Text
     sections: Sections
-    density: Annotated[float, above_zero("kg/m^3"), ABOVE_ZERO] = 1025.0
+    density: Annotated[float, above_zero("kg/m^3")] = 1025.0
     level: Number = 0.0
 
     def __init__(self, name: str, body: str, sections: Any, density: float = 1025.0, level: float = 0.0) -> None:
         super().__init__(name=name, body=body, sections=sections, density=density, level=level)
-
-    @property
-    def ends(self) -> tuple[Frame, ...]:
-        """The origin of its body."""
-        return (Frame(self.body),)
-
-    def attachments(self) -> tuple[Attachment, ...]:
-        """Its body."""
-        return (Attachment(self.body, None),)
-
-    @property
-    def needs_world(self) -> bool:
-        """Always."""
-        return True
 
     def refused(self, system: SystemView) -> str:
         """Water needs a level plane, and sections that do not bend."""
@@ -100,8 +80,7 @@ class Buoyancy(Element):
         return ""
 
     def load_line(self) -> str:
-        """Where it acts."""
-        return f"buoyancy {self.name} on {self.body}, water up to z = {self.level:g} m"
+        return f"{super().load_line()}, water up to z = {self.level:g} m"
 
     def table_entry(self, places: Places) -> TableEntry:
         """The axis of the sections, the water, and the cylinders that stand for the sections; and how many these are."""
@@ -136,11 +115,9 @@ class Buoyancy(Element):
         return np.where(np.abs(axis[:, 2]) < _LYING, FLAT, found).astype(float)
 
     def external_effects(self) -> tuple[str, ...]:
-        """The water carries the body."""
         return ("water",)
 
     def drawing(self) -> list[Drawing]:
-        """The sections, and the water plane."""
         solids = [{"kind": "frustum", "body": self.body, "section": section} for section in self.sections]
         return [{"kind": "water", "level": self.level}, *solids]
 

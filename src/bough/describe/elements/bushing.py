@@ -1,38 +1,17 @@
 """Bushings: springs and dampers along all six relative motions of two frames."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault
-from bough.describe.body import WORLD, Frame, FrameField
-from bough.describe.elements.element import (
-    Element,
-    Exerted,
-    Floats,
-    Motion,
-    Places,
-    TableEntry,
-    unchanging,
-)
-from bough.describe.numeric import (
-    MATRIX6,
-    Matrix6,
-    Vector,
-    VectorLike,
-    items,
-    matrix6,
-    number,
-    numbers,
-    shown,
-    write_matrix6,
-)
+from bough.describe.body import WORLD, Frame
+from bough.describe.elements.element import Between, Exerted, Floats, Motion, Places, TableEntry
+from bough.describe.numeric import MATRIX6, Matrix6, Vector, VectorLike, items, matrix6, number, numbers, shown, write_matrix6
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
-from bough.describe.part import Drawing, Finding, Recorded, SystemView
+from bough.describe.part import Drawing, Recorded
 
 HALF_TURN = 1
 _NEAR = np.deg2rad(5.0)
@@ -107,7 +86,7 @@ def _rest(value: Any) -> Pose:
     return Pose(given) if len(given) == 3 else Pose(*given)
 
 
-class Bushing(Element):
+class Bushing(Between):
     """A spring and a damper along all six motions of the frame `b` against the frame `a`, as of a rubber mount.
 
     With d = [rotation vector, displacement] of b from its rest pose, along the axes of that pose in a, and w = [relative angular
@@ -124,7 +103,6 @@ class Bushing(Element):
     [80.0, 80.0, 40.0, 200000.0, 200000.0, 200000.0]
     """
 
-    noun: ClassVar[str] = "bushing"
     key: ClassVar[str] = "bushings"
     recorded: ClassVar[dict[str, Recorded]] = {
         "bushing_force": Recorded(
@@ -134,8 +112,7 @@ class Bushing(Element):
         "bushing_limit": Recorded(("bushing",), "", "0, or 1 where a bushing turns by nearly half a turn", limit=True),
     }  # fmt: skip
     limits: ClassVar[dict[int, str]] = {HALF_TURN: "it turns by more than 175 deg, and at half a turn its moment jumps"}
-    a: FrameField
-    b: FrameField
+    unchanging: ClassVar[tuple[str, str]] = "frames", "moves"
     stiffness: Matrix = _NONE
     damping: Matrix = _NONE
     rest: Annotated[Pose, BeforeValidator(_rest)] = Pose()
@@ -149,24 +126,10 @@ class Bushing(Element):
             raise Fault("stiffness", "stiffness and damping are 0, so that it bears nothing; give one of them")
         return self
 
-    @property
-    def ends(self) -> tuple[Frame, ...]:
-        """Its two frames."""
-        return self.a, self.b
-
     def turned(self, end: Frame) -> str:
-        """All of it."""
         return "a bushing"
 
-    def check(self, system: SystemView) -> Iterator[Finding]:
-        """Its frames must be able to move against each other."""
-        if unchanging(self.a, self.b, system):
-            body = self.a.body
-            text = "a bushing between the world and itself" if body == WORLD else f"a bushing between two frames of body {body!r}"
-            yield Finding(f"{text} never moves: give a or b another body", ("b", "body"))
-
     def load_line(self) -> str:
-        """Between what it acts."""
         return f"bushing {self.name}: {self.a.label} - {self.b.label}"
 
     def table_entry(self, places: Places) -> TableEntry:
@@ -187,16 +150,13 @@ class Bushing(Element):
         return {"bushing_force": np.einsum("nij,nci->ncj", turn_b, parts).reshape(-1, 6), "bushing_limit": near.astype(float)}
 
     def result_line(self, values: Mapping[str, Floats]) -> str:
-        """How large its load was."""
         moment, force = (np.nanmax(np.linalg.norm(part, axis=-1)) for part in np.split(values["bushing_force"], 2, axis=-1))
         return f"up to {moment:.4g} N m, {force:.4g} N"
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Its damper."""
         return ("dampers",) if np.any(self.damping) else ()
 
     def drawing(self) -> list[Drawing]:
-        """A spring at b, and a line to a."""
         return [{"kind": "line", "a": self.a, "b": self.b}, {"kind": "spring", "at": self.b}]
 
 

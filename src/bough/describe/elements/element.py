@@ -6,34 +6,27 @@ compiled tables, what is recorded of it, its lines in summaries, its drawing. To
 `sweeps.elements`.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.describe.body import WORLD, Frame
-from bough.describe.part import BESIDE, Attachment, Drawing, Part, Recorded, SystemView
+from bough.describe.body import WORLD, Frame, FrameField
+from bough.describe.numeric import Text
+from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.describe.settings import CentralGravity
 
 Floats = NDArray[np.float64]
 
 
-class Anchor(Protocol):
-    """A frame as the compiler has it: fixed in the body of a hinge, its axes turned and its origin moved."""
+class Anchor(NamedTuple):
+    """A frame as the compiler has it, fixed in the body of a hinge."""
 
-    @property
-    def hinge(self) -> int: ...
-
-    @property
-    def turn(self) -> Floats: ...
-
-    @property
-    def at(self) -> Floats: ...
+    hinge: int
+    turn: Floats            # (3, 3) its axes to those of the hinge's body
+    at: Floats              # (batch, 3) m, its origin there
 
 
 class Places(Protocol):
@@ -49,8 +42,7 @@ class Places(Protocol):
         """(batch, 3): where its origin is in the world where all coordinates are neutral."""
 
 
-@dataclass(frozen=True)
-class TableEntry:
+class TableEntry(NamedTuple):
     """What the kernel of an element reads: the places `b` and, if it has two ends, `a`; an integer of its choice; and its
     parameters, as records that `sweeps.records` declares, each by its name with the values of its fields.
     """
@@ -160,7 +152,48 @@ class Element(Part):
         """
 
 
-def unchanging(a: Frame, b: Frame, system: SystemView) -> bool:
-    """Whether two frames can never move against each other: they are on one rigid body, or on one node, or both on the world."""
-    bends = a.body in system.bodies and system.bodies[a.body].flexible is not None
-    return a.body == b.body and (not bends or a.node == b.node)
+class Between(Element):
+    """A force element between two frames, the second of which is that of its load."""
+
+    unchanging: ClassVar[tuple[str, str]]       # what its frames are, and what never happens if they cannot move
+    a: FrameField
+    b: FrameField
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
+    @property
+    def ends(self) -> tuple[Frame, ...]:
+        return self.a, self.b
+
+    def check(self, system: SystemView) -> Iterator[Finding]:
+        """Its frames must be able to move: they are not on one rigid body, nor on one node, nor both on the world."""
+        body, (places, never) = self.a.body, self.unchanging
+        bends = body in system.bodies and system.bodies[body].flexible is not None
+        if body == self.b.body and (not bends or self.a.node == self.b.node):
+            where = "the world and itself" if body == WORLD else f"two {places} of body {body!r}"
+            yield Finding(f"a {self.noun} between {where} never {never}: give a or b another body", ("b", "body"))
+
+
+class OnBody(Element):
+    """A force element between a body and the world; its load is that on the body."""
+
+    recorded: ClassVar[Mapping[str, Recorded]] = BODY_LOAD
+    body: Text
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
+    @property
+    def ends(self) -> tuple[Frame, ...]:
+        return (Frame(self.body),)
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        return (Attachment(self.body, None),)
+
+    @property
+    def needs_world(self) -> bool:
+        return True
+
+    def load_line(self) -> str:
+        return f"{self.noun} {self.name} on {self.body}"

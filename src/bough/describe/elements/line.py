@@ -1,46 +1,34 @@
 """Lines: straight springs and dampers between two points."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BeforeValidator, model_validator
+from pydantic import model_validator
 
 from bough.describe.base import Fault
-from bough.describe.body import WORLD, Frame, FrameField
-from bough.describe.elements.element import (
-    Element,
-    Exerted,
-    Floats,
-    Motion,
-    Places,
-    TableEntry,
-    unchanging,
-)
-from bough.describe.numeric import AT_LEAST_ZERO, at_least_zero, truth
+from bough.describe.elements.element import Between, Exerted, Floats, Motion, Places, TableEntry
+from bough.describe.numeric import Truth, at_least_zero
 from bough.describe.orientation import IDENTITY
-from bough.describe.part import Drawing, Finding, Recorded, SystemView
+from bough.describe.part import Drawing, Recorded
 
 
-class Line(Element):
+class Line(Between):
     """A straight spring and damper from the place `a` to the place `b`: its tension is stiffness (distance - length) + damping
     times the rate of the distance [N/m, m, N s/m]. With `slack` it never pushes: it bears nothing while shorter than `length`.
 
+    >>> from bough.describe.body import Frame
     >>> Line("mooring", "world", Frame("spar", at=(5, 0, -70)), stiffness=4e4, length=850, slack=True)
     Line('mooring', a=Frame(body='world'), b=Frame(body='spar', at=(5.0, 0.0, -70.0)), stiffness=40000.0, length=850.0, slack=True)
     """
 
-    noun: ClassVar[str] = "line"
     key: ClassVar[str] = "lines"
     recorded: ClassVar[dict[str, Recorded]] = {"line_tension": Recorded(("line",), "N", "tension of lines")}
-    a: FrameField
-    b: FrameField
-    stiffness: Annotated[float, at_least_zero("N/m"), AT_LEAST_ZERO]
-    length: Annotated[float, at_least_zero("m"), AT_LEAST_ZERO]
-    damping: Annotated[float, at_least_zero("N s/m"), AT_LEAST_ZERO] = 0.0
-    slack: Annotated[bool, BeforeValidator(truth)] = False
+    unchanging: ClassVar[tuple[str, str]] = "points", "changes its length"
+    stiffness: Annotated[float, at_least_zero("N/m")]
+    length: Annotated[float, at_least_zero("m")]
+    damping: Annotated[float, at_least_zero("N s/m")] = 0.0
+    slack: Truth = False
 
     def __init__(
         self, name: str, a: Any, b: Any, stiffness: float, length: float, damping: float = 0.0, slack: bool = False
@@ -56,18 +44,6 @@ class Line(Element):
             raise Fault("stiffness", "stiffness and damping are 0, so that it never pulls; give one of them")
         return self
 
-    @property
-    def ends(self) -> tuple[Frame, ...]:
-        """Its two ends."""
-        return self.a, self.b
-
-    def check(self, system: SystemView) -> Iterator[Finding]:
-        """Its length must be able to change."""
-        if unchanging(self.a, self.b, system):
-            body = self.a.body
-            text = "a line between the world and itself" if body == WORLD else f"a line between two points of body {body!r}"
-            yield Finding(f"{text} never changes its length: give a or b another body", ("b", "body"))
-
     def load_line(self) -> str:
         """Between what it is stretched, and how stiff it is."""
         return f"line {self.name}: {self.a.label} - {self.b.label}, {self.stiffness:g} N/m from {self.length:g} m on"
@@ -79,18 +55,14 @@ class Line(Element):
         return TableEntry(b, a, int(self.slack), [("line", numbers)])
 
     def values(self, exerted: Exerted, motion: Motion) -> dict[str, Floats]:
-        """Its tension, N."""
         return {"line_tension": exerted.tension}
 
     def result_line(self, values: Mapping[str, Floats]) -> str:
-        """Between what its tension was."""
         tension = values["line_tension"]
         return f"{np.nanmin(tension):.4g} .. {np.nanmax(tension):.4g} N"
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Its damper."""
         return ("dampers",) if self.damping else ()
 
     def drawing(self) -> list[Drawing]:
-        """A line."""
         return [{"kind": "line", "a": self.a, "b": self.b}]

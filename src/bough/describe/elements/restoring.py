@@ -1,27 +1,23 @@
 """Restoring forces: linear springs between a body and the world."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.body import Frame
-from bough.describe.elements.element import BODY_LOAD, Element, Exerted, Floats, Motion, Places, TableEntry
+from bough.describe.elements.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
 from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
-from bough.describe.part import FORCE_BESIDE, Attachment, Drawing, Recorded
+from bough.describe.part import FORCE_BESIDE, Attachment, Drawing
 
 ORIGIN = (0.0, 0.0, 0.0)
 PITCHED, YAWED = 4, 5
 _NEAR = np.deg2rad(5.0)
+_REMEDY = "give a 6x6 matrix, or its diagonal: 3 numbers [N/m] and 3 [N m/rad]"
+_READ = BeforeValidator(lambda value: matrix6(value, _REMEDY))
 
 
-def _stiffness(value: Any) -> Matrix6:
-    return matrix6(value, "give a 6x6 matrix, or its diagonal: 3 numbers [N/m] and 3 [N m/rad]")
-
-
-class Restoring(Element):
+class Restoring(OnBody):
     """A linear spring between a body and the world: with d = [displacement of the point `at` of the body frame from `rest` [m];
     roll, pitch, yaw of the body [rad]] it exerts [force; moment] - stiffness d at that point, in world axes. `rest` is a place in
     the world; without it, the place of the point where all coordinates are neutral. The body's attitude is Rz(yaw) Ry(pitch)
@@ -35,15 +31,12 @@ class Restoring(Element):
     True
     """
 
-    noun: ClassVar[str] = "restoring"
     key: ClassVar[str] = "restorings"
-    recorded: ClassVar[dict[str, Recorded]] = BODY_LOAD
     limits: ClassVar[dict[int, str]] = {
         PITCHED: "its pitch is within 5 deg of a quarter turn, where roll and yaw are not defined",
         YAWED: "its yaw is within 5 deg of half a turn, where its moment jumps",
     }
-    body: Text
-    stiffness: Annotated[Matrix6, BeforeValidator(_stiffness), PlainSerializer(write_matrix6), WithJsonSchema(MATRIX6)]
+    stiffness: Annotated[Matrix6, _READ, PlainSerializer(write_matrix6), WithJsonSchema(MATRIX6)]
     at: Vector = ORIGIN
     force: Vector = ORIGIN
     moment: Vector = ORIGIN
@@ -83,22 +76,11 @@ class Restoring(Element):
 
     @property
     def ends(self) -> tuple[Frame, ...]:
-        """Its point on the body."""
         return (Frame(self.body, at=self.at, node=self.node),)
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Its body, or the node that it acts on."""
         turning = "a restoring moment" if self.turns or self.depends_on_angles else FORCE_BESIDE if any(self.at) else ""
         return (Attachment(self.body, self.node, turning),)
-
-    @property
-    def needs_world(self) -> bool:
-        """Always."""
-        return True
-
-    def load_line(self) -> str:
-        """Where it acts."""
-        return f"restoring {self.name} on {self.body}"
 
     def table_entry(self, places: Places) -> TableEntry:
         """Its point and axes, where the point rests, constant loads and the stiffness by blocks; and whether angles matter."""
@@ -119,13 +101,10 @@ class Restoring(Element):
         return {"element_force": exerted.wrench, "element_limit": near.astype(float) * self.depends_on_angles}
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Its moments."""
         return () if self.conservative else ("restoring moments",)
 
     def external_effects(self) -> tuple[str, ...]:
-        """The world holds the body."""
         return ("restoring forces",)
 
     def drawing(self) -> list[Drawing]:
-        """A spring at its point."""
         return [{"kind": "spring", "at": self.ends[0]}]

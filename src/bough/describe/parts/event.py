@@ -3,31 +3,16 @@
 Events: what happens at a time, or when a quantity crosses a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from bough.describe.base import Description, Fault, read_each, subject_of, unknown_key
+from bough.describe.base import Description, Fault, among, mapping_schema, read_each, refuse_unknown, subject_of, under, unknown_key
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
-from bough.describe.numeric import AT_LEAST_ZERO, Number, Text, at_least_zero, items, shown, truth, word
-from bough.describe.part import (
-    NO_ANGLES,
-    Finding,
-    Part,
-    SystemView,
-    Target,
-    all_speeds,
-    coordinate_names,
-    listed,
-    misnamed,
-    speed_names,
-    spherical_names,
-    targets,
-)
+from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown
+from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
 from bough.errors import DescriptionError, Problem, nearest
 
 
@@ -38,7 +23,6 @@ class Lock(Description):
     Lock(target='boom.ry')
     """
 
-    noun: ClassVar[str] = "lock"
     target: Text
 
     def __init__(self, target: str) -> None:
@@ -52,7 +36,6 @@ class Release(Description):
     Release(target='boom')
     """
 
-    noun: ClassVar[str] = "release"
     target: Text
 
     def __init__(self, target: str) -> None:
@@ -68,7 +51,6 @@ class Prescribe(Description):
     Prescribe(target='boom.ry', motion=Move(to=1.57, duration=20.0))
     """
 
-    noun: ClassVar[str] = "prescribe"
     target: Text
     motion: MotionField
 
@@ -77,7 +59,7 @@ class Prescribe(Description):
 
 
 Action = Lock | Release | Prescribe
-ACTIONS: dict[str, type[Action]] = {"lock": Lock, "release": Release, "prescribe": Prescribe}
+ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe)}
 
 
 def read_action(value: Any) -> Action:
@@ -96,11 +78,8 @@ def read_action(value: Any) -> Action:
     ((verb, given),) = value.items()
     if verb not in ACTIONS:
         raise DescriptionError([Problem(unknown_key(verb, ACTIONS), "do", (str(verb),))])
-    kind = ACTIONS[verb]
-    try:
-        return kind.from_mapping(given if kind is Prescribe else {"target": given})
-    except DescriptionError as error:
-        raise DescriptionError([problem._replace(path=(verb, *problem.path)) for problem in error.problems]) from None
+    with under(verb):
+        return ACTIONS[verb].from_mapping(given if verb == "prescribe" else {"target": given})
 
 
 def write_action(action: Action) -> dict[str, Any]:
@@ -120,20 +99,8 @@ def _actions(value: Any) -> tuple[Action, ...]:
 
 
 TEXT = {"type": "string", "minLength": 1}
-
-
-def keys(needed: dict[str, Any], **others: Any) -> dict[str, Any]:
-    """The JSON Schema of a mapping with these keys."""
-    return {"type": "object", "properties": needed | others, "required": list(needed), "additionalProperties": False}
-
-
-ACTION = {
-    "anyOf": [
-        keys({"lock": TEXT}),
-        keys({"release": TEXT}),
-        keys({"prescribe": keys({"target": TEXT, "motion": MOTION})}),
-    ]
-}
+_MOVED = mapping_schema({"target": TEXT, "motion": MOTION})
+ACTION = {"anyOf": [mapping_schema({verb: _MOVED if verb == "prescribe" else TEXT}) for verb in ACTIONS]}
 Actions = Annotated[
     tuple[Annotated[Action, PlainSerializer(write_action)], ...],
     BeforeValidator(_actions),
@@ -144,14 +111,6 @@ Actions = Annotated[
 # ---- event -----------------------------------------------------------------------------------------------------------------
 Direction = Literal["rising", "falling", "both"]
 Quantity = Literal["position", "rate"]
-
-
-def _direction(value: Any) -> str:
-    return word(value, get_args(Direction))
-
-
-def _quantity(value: Any) -> str:
-    return word(value, get_args(Quantity))
 
 
 class Event(Part):
@@ -171,14 +130,13 @@ class Event(Part):
     bough.errors.DescriptionError: event 'lost': crosses is missing; give the value that 'boom.ry' has to pass
     """
 
-    noun: ClassVar[str] = "event"
     key: ClassVar[str] = "events"
-    at: Annotated[float, at_least_zero("s"), AT_LEAST_ZERO] | None = None
+    at: Annotated[float, at_least_zero("s")] | None = None
     when: Text | None = None
     crosses: Number | None = None
-    direction: Annotated[Direction, BeforeValidator(_direction)] = "both"
-    quantity: Annotated[Quantity, BeforeValidator(_quantity)] = "position"
-    repeat: Annotated[bool, BeforeValidator(truth)] = False
+    direction: Annotated[Direction, among(Direction)] = "both"
+    quantity: Annotated[Quantity, among(Quantity)] = "position"
+    repeat: Truth = False
     do: Actions
 
     def __init__(
@@ -216,8 +174,7 @@ class Event(Part):
         if not isinstance(mapping, Mapping) or "latch" not in mapping:
             return super().from_mapping(mapping)
         subject = subject_of(cls, mapping.get("name"))
-        if unknown := [Problem(unknown_key(key, _LATCHED), subject, (str(key),)) for key in mapping if key not in _LATCHED]:
-            raise DescriptionError(unknown)
+        refuse_unknown(mapping, ("name", "latch"), subject)
         given = mapping["latch"]
         if not isinstance(given, Mapping) or not {"coordinate", "at"} <= given.keys() <= {"coordinate", "at", "direction"}:
             text = f"latch is {shown(given)}; give a mapping with coordinate, at and perhaps direction"
@@ -226,8 +183,7 @@ class Event(Part):
 
     @classmethod
     def yaml_schema(cls) -> dict[str, Any] | None:
-        """An event, or the short form of a latch."""
-        return {"anyOf": [cls.model_json_schema(), keys({"name": TEXT, "latch": _LATCH})]}
+        return {"anyOf": [cls.model_json_schema(), mapping_schema({"name": TEXT, "latch": _LATCH})]}
 
     def check(self, system: SystemView) -> Iterator[Finding]:
         """It must name what is there and can be held, and be able to happen."""
@@ -237,12 +193,10 @@ class Event(Part):
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """What it locks stops at once."""
         return ("locking events",) if any(isinstance(action, Lock) for action in self.do) else ()
 
     @property
     def label(self) -> str:
-        """When it happens, and what."""
         moment = f"at {self.at:g} s" if self.at is not None else f"when {self.when} passes {self.crosses:g}"
         return f"event {self.name} {moment}: " + ", ".join(f"{action.noun} {action.target}" for action in self.do)
 
@@ -260,9 +214,6 @@ class Event(Part):
         return {"name": self.name, "latch": {"coordinate": self.when, "at": self.crosses, **side}}
 
 
-_LATCHED = ("name", "latch")
-
-
 def _latched(coordinate: Any, at: Any, direction: Any = "both") -> dict[str, Any]:
     return {"when": coordinate, "crosses": at, "direction": direction, "do": [{"lock": coordinate}]}
 
@@ -276,7 +227,7 @@ def Latch(name: str, coordinate: str, at: float, direction: str = "both") -> Eve
     return Event(name, **_latched(coordinate, at, direction))
 
 
-_LATCH = keys({"coordinate": TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})
+_LATCH = mapping_schema({"coordinate": TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})
 
 
 def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[str]:
@@ -293,9 +244,9 @@ def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[
             yield f"{what} names a spherical rotation, which has no angles to prescribe; {NO_ANGLES}"
         elif len(target.entries) > 1:
             yield f"{what} names {len(target.entries)} coordinates; prescribe each: {', '.join(target.names)}"
-    elif target.turns and not set(spherical_names(target.body)) <= _named(system, event, type(action)):
+    elif target.turns and not set(target.body.spherical_names) <= _named(system, event, type(action)):
         yield (f"{what} names one of the three speeds of a spherical rotation, which only change together; {action.noun} "
-               f"{', '.join(spherical_names(target.body))}, or {NO_ANGLES}")  # fmt: skip
+               f"{', '.join(target.body.spherical_names)}, or {NO_ANGLES}")  # fmt: skip
 
 
 def _named(system: SystemView, event: Event, kind: type[Action]) -> set[str]:
@@ -321,7 +272,7 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     name, rate = event.when, event.quantity == "rate"
     if name is None:
         return
-    positions = [known for body in system.bodies.values() for known in coordinate_names(body)]
+    positions = [known for body in system.bodies.values() for known in body.coordinate_names]
     speeds = [*all_speeds(system), *system.wheels]
     known, others = (speeds, positions) if rate else (positions, speeds)
     what = "speed" if rate else "coordinate"
@@ -331,7 +282,7 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
         yield from _never_texts(system, event, name)
     elif name in others:
         yield f"when {name!r} is {'no speed' if rate else 'a speed'}; give quantity='{'position' if rate else 'rate'}'"
-    elif own := [each for target in targets(system, name) for each in coordinate_names(target.body)]:
+    elif own := [each for target in targets(system, name) for each in target.body.coordinate_names]:
         yield f"when {name!r} is not one {what}; name one of {', '.join(own)}"
     else:
         yield f"when {name!r} is not a {what} of the system{nearest(name, known) or listed(known)}"
@@ -344,7 +295,7 @@ def _never_texts(system: SystemView, event: Event, name: str) -> Iterator[str]:
             yield f"it can never happen: wheel {name!r} has no torque, so that its speed is held; give it a torque, be it 0"
         return
     for body in system.bodies.values():
-        names = speed_names(body) if event.quantity == "rate" else coordinate_names(body)
+        names = body.speed_names if event.quantity == "rate" else body.coordinate_names
         if name in names[: body.joint.n_v + (event.quantity == "position" and body.joint.spherical)]:
             entry = min(names.index(name), body.joint.n_v - 1)
             if _still(system, Target(body, (entry,))):

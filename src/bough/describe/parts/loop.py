@@ -1,16 +1,14 @@
 """Loops: a joint, or a distance, between two frames that the tree already carries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.base import Description
+from bough.describe.base import Description, mapping_schema
 from bough.describe.body import WORLD, Frame, FrameField
 from bough.describe.joint import Joint, joint_schema, read_joint, write_joint
-from bough.describe.numeric import ABOVE_ZERO, above_zero, shown
+from bough.describe.numeric import above_zero, shown
 from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.describe.settings import CentralGravity
 from bough.errors import DescriptionError, Problem
@@ -34,16 +32,12 @@ class Distance(Description):
     'distance'
     """
 
-    noun: ClassVar[str] = "distance"
-    length: Annotated[float, above_zero("m"), ABOVE_ZERO]
+    length: Annotated[float, above_zero("m")]
 
     def __init__(self, length: float) -> None:
         super().__init__(length=length)
 
-    @property
-    def kind(self) -> str:
-        """The name of its kind, as a joint has one."""
-        return "distance"
+    kind: ClassVar[str] = "distance"        # as a joint has one
 
 
 def read_closure(value: Any) -> Joint | Distance:
@@ -87,12 +81,7 @@ def write_closure(joint: Joint | Distance) -> str | dict[str, Any]:
     return {"type": "distance", "length": joint.length} if isinstance(joint, Distance) else write_joint(joint)
 
 
-_DISTANCE = {
-    "type": "object",
-    "properties": {"type": {"const": "distance"}, "length": {"type": "number", "exclusiveMinimum": 0}},
-    "required": ["type", "length"],
-    "additionalProperties": False,
-}
+_DISTANCE = mapping_schema({"type": {"const": "distance"}, "length": {"type": "number", "exclusiveMinimum": 0}})
 CLOSURE = {"anyOf": [*joint_schema(without=("free", *_REFUSED)), _DISTANCE]}
 Closure = Annotated[Joint | Distance, BeforeValidator(read_closure), PlainSerializer(write_closure), WithJsonSchema(CLOSURE)]
 
@@ -109,7 +98,6 @@ class Loop(Part):
     bough.errors.DescriptionError: loop 'strut': free joint: it leaves all 6 motions free and closes nothing; give a joint that holds some, such as Spherical(), or no loop
     """  # noqa: E501
 
-    noun: ClassVar[str] = "loop"
     key: ClassVar[str] = "loops"
     recorded: ClassVar[dict[str, Recorded]] = {
         "constraint_force": Recorded(
@@ -127,7 +115,6 @@ class Loop(Part):
         super().__init__(name=name, joint=joint, a=a, b=b)
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Its two frames."""
         sides = (("a", self.a), ("b", self.b))
         return tuple(Attachment(frame.body, frame.node, self._turned(frame), side) for side, frame in sides)
 
@@ -156,7 +143,6 @@ class Loop(Part):
         yield Finding(text, ("b", "body"))
 
     def refused(self, system: SystemView) -> str:
-        """In orbit it must float with its tree."""
         if isinstance(system.gravity, CentralGravity) and WORLD in (self.a.body, self.b.body):
             return (f"loop '{self.name}' holds a body to the world; with central gravity the tree moves about its mass center: "
                     "hold it to another body")  # fmt: skip
@@ -167,15 +153,12 @@ class Loop(Part):
         return () if isinstance(self.joint, Distance) else self.joint.nonconservative_effects()
 
     def external_effects(self) -> tuple[str, ...]:
-        """The world, if it holds a body to it."""
         return ("a loop to the world",) if WORLD in (self.a.body, self.b.body) else ()
 
     @property
     def label(self) -> str:
-        """In words."""
         kind = f"distance {self.joint.length:g} m" if isinstance(self.joint, Distance) else self.joint.kind
         return f"loop {self.name}   {kind}: {self.a.label} - {self.b.label}"
 
     def drawing(self) -> list[Drawing]:
-        """The joint between its two frames."""
         return [{"kind": "loop", "a": self.a, "b": self.b, "joint": self.joint}]

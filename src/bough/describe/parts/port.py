@@ -8,37 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
-from bough.describe.base import Fault
-from bough.describe.body import FRAME, WORLD, Frame, FrameField, read_frame, write_frame
-from bough.describe.numeric import (
-    ABOVE_ZERO,
-    AT_LEAST_ZERO,
-    Axis,
-    AxisLike,
-    Text,
-    above_zero,
-    at_least_zero,
-    items,
-    letter,
-    shown,
-    text,
-    word,
-)
-from bough.describe.part import (
-    BESIDE,
-    FORCE_BESIDE,
-    FORCE_UNITS,
-    Attachment,
-    Finding,
-    Part,
-    SystemView,
-    coordinate_names,
-    coordinate_units,
-    entry_named,
-    listed,
-    speed_names,
-    speed_units,
-)
+from bough.describe.base import Fault, among
+from bough.describe.body import FORCE_UNITS, FRAME, WORLD, Frame, FrameField, read_frame, write_frame
+from bough.describe.numeric import Axis, AxisLike, Text, above_zero, at_least_zero, items, letter, shown, text
+from bough.describe.part import BESIDE, FORCE_BESIDE, Attachment, Finding, Names, Part, SystemView, entry_named, listed
+from bough.describe.parts.wrench import Axes
 from bough.errors import nearest
 
 XYZ = ("x", "y", "z")
@@ -107,13 +81,13 @@ def ports_of(ports: Sequence[Port]) -> dict[str, slice]:
     return found
 
 
-def _entry_problem(system: SystemView, field: str, name: str, names: Any) -> Iterator[Finding]:
+def _entry_problem(system: SystemView, field: str, name: str, names: Names) -> Iterator[Finding]:
     """What is wrong with the name of one entry of q or v."""
     found = entry_named(system, name, names)
     if len(found) == 1:
         return
-    known = [entry for body in system.bodies.values() for entry in names(body)]
-    whole = [names(body)[: body.n_q - body.n_modes] for body in system.bodies.values() if name in (body.name, body.joint.name)]
+    known = [entry for body in system.bodies.values() for entry in getattr(body, names)]
+    whole = [getattr(body, names)[: body.joint.n_q] for body in system.bodies.values() if name in (body.name, body.joint.name)]
     if found:
         wrong = f"may be of body {' and of '.join(repr(body.name) for body, _ in found)}; give their joints other names"
     elif whole and whole[0]:
@@ -152,7 +126,6 @@ class Input(Port):
     bough.errors.DescriptionError: input 'winch': it has no target; give one of coordinate, wheel, force, moment, rest
     """
 
-    noun: ClassVar[str] = "input"
     key: ClassVar[str] = "inputs"
     targets: ClassVar[tuple[str, ...]] = ("coordinate", "wheel", "force", "moment", "rest")
     coordinate: Text | None = None
@@ -161,7 +134,7 @@ class Input(Port):
     moment: FrameField | None = None
     rest: Text | None = None
     axis: Axis | None = None
-    axes: Annotated[Literal["body", "world"], BeforeValidator(lambda value: word(value, ("body", "world")))] = "body"
+    axes: Annotated[Axes, among(Axes)] = "body"
 
     def __init__(
         self,
@@ -200,8 +173,8 @@ class Input(Port):
     def units(self, system: SystemView) -> tuple[str, ...]:
         """Of its target."""
         if self.coordinate or (self.rest and self.rest not in system.lines):
-            [(body, entry)] = entry_named(system, self.coordinate or str(self.rest), speed_names)
-            unit = speed_units(body)[entry]
+            [(body, entry)] = entry_named(system, self.coordinate or str(self.rest), "speed_names")
+            unit = body.speed_units[entry]
             return (FORCE_UNITS[unit] if self.coordinate else unit,)
         return ("m" if self.rest else "N" if self.force else "N m",) * self.size
 
@@ -216,7 +189,7 @@ class Input(Port):
         """Its target must be there, and be able to take it."""
         yield from _place_problem(self.kind, self.place, "which nothing moves")
         if self.coordinate:
-            yield from _entry_problem(system, "coordinate", self.coordinate, speed_names)
+            yield from _entry_problem(system, "coordinate", self.coordinate, "speed_names")
         if self.wheel:
             yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
             if self.wheel in system.wheels and not system.wheels[self.wheel].driven:
@@ -226,11 +199,11 @@ class Input(Port):
             yield from self._spring_problem(system, self.rest)
 
     def _spring_problem(self, system: SystemView, name: str) -> Iterator[Finding]:
-        found = entry_named(system, name, speed_names)
+        found = entry_named(system, name, "speed_names")
         if len(found) != 1:
             springs = [(body, body.joint.stiffness or ()) for body in system.bodies.values()]
             known = [*system.lines, *(entry for body, all_k in springs
-                                      for entry, k in zip(speed_names(body), all_k, strict=False) if k)]  # fmt: skip
+                                      for entry, k in zip(body.speed_names, all_k, strict=False) if k)]  # fmt: skip
             text = f"is no line and no coordinate with a spring{nearest(name, known) or listed(known)}"
             yield Finding(f"rest {name!r} {text}", ("rest",))
             return
@@ -247,7 +220,8 @@ class Input(Port):
 
 # ---- outputs ---------------------------------------------------------------------------------------------------------------
 LOAD = ("mx", "my", "mz", "fx", "fy", "fz")
-ENERGIES, MOMENTA = ("kinetic", "potential", "total"), ("angular", "linear")
+Energy = Literal["kinetic", "potential", "total"]
+Momentum = Literal["angular", "linear"]
 
 
 class Kind(NamedTuple):
@@ -310,10 +284,6 @@ ComponentField = Annotated[str | int | None, BeforeValidator(_component),
                            WithJsonSchema({"anyOf": [_NAME, {"type": "integer", "minimum": 0}]})]  # fmt: skip
 
 
-def _word_of(known: tuple[str, ...]) -> Any:
-    return Annotated[str, BeforeValidator(lambda value: word(value, known)), WithJsonSchema({"enum": list(known)})] | None
-
-
 class Output(Port):
     """Something that is measured: by laws, a user's loop, another program, and in results. Exactly one target:
 
@@ -337,7 +307,6 @@ class Output(Port):
     ('x', 'y', 'z')
     """
 
-    noun: ClassVar[str] = "output"
     key: ClassVar[str] = "outputs"
     targets: ClassVar[tuple[str, ...]] = tuple(KINDS)
     coordinate: Text | None = None
@@ -353,15 +322,44 @@ class Output(Port):
     strain: Text | None = None
     wheel: Text | None = None
     tension: Text | None = None
-    energy: _word_of(ENERGIES) = None  # type: ignore[valid-type]
-    momentum: _word_of(MOMENTA) = None  # type: ignore[valid-type]
+    energy: Annotated[Energy, among(Energy)] | None = None
+    momentum: Annotated[Momentum, among(Momentum)] | None = None
     axes: AxesField = None
     component: ComponentField = None
-    noise: Annotated[float, at_least_zero(""), AT_LEAST_ZERO] = 0.0
-    quantum: Annotated[float, above_zero(""), ABOVE_ZERO] | None = None
+    noise: Annotated[float, at_least_zero("")] = 0.0
+    quantum: Annotated[float, above_zero("")] | None = None
 
-    def __init__(self, name: str, **fields: Any) -> None:
-        super().__init__(name=name, **fields)
+    def __init__(
+        self,
+        name: str,
+        *,
+        coordinate: str | None = None,
+        rate: str | None = None,
+        position: Any = None,
+        attitude: Any = None,
+        velocity: Any = None,
+        angular_velocity: Any = None,
+        acceleration: Any = None,
+        felt_acceleration: Any = None,
+        load: Any = None,
+        deflection: Any = None,
+        strain: str | None = None,
+        wheel: str | None = None,
+        tension: str | None = None,
+        energy: str | None = None,
+        momentum: str | None = None,
+        axes: Any = None,
+        component: str | int | None = None,
+        noise: float = 0.0,
+        quantum: float | None = None,
+        label: str | None = None,
+    ) -> None:
+        super().__init__(
+            name=name, coordinate=coordinate, rate=rate, position=position, attitude=attitude, velocity=velocity,
+            angular_velocity=angular_velocity, acceleration=acceleration, felt_acceleration=felt_acceleration, load=load,
+            deflection=deflection, strain=strain, wheel=wheel, tension=tension, energy=energy, momentum=momentum, axes=axes,
+            component=component, noise=noise, quantum=quantum, label=label,
+        )  # fmt: skip
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -412,9 +410,9 @@ class Output(Port):
     def units(self, system: SystemView) -> tuple[str, ...]:
         """Of each component."""
         if self.coordinate or self.rate:
-            names = coordinate_names if self.coordinate else speed_names
+            names: Names = "coordinate_names" if self.coordinate else "speed_names"
             [(body, entry)] = entry_named(system, self.coordinate or str(self.rate), names)
-            return (coordinate_units(body)[entry] if self.coordinate else f"{speed_units(body)[entry]}/s",)
+            return (body.coordinate_units[entry] if self.coordinate else f"{body.speed_units[entry]}/s",)
         if self.load:
             return tuple("N m" if each.rpartition(".")[2][0] == "m" else "N" for each in self._whole[self.chosen])
         return (KINDS[self.kind].unit or {"angular": "N m s", "linear": "N s"}[str(self.momentum)],) * self.size
@@ -438,9 +436,9 @@ class Output(Port):
         """What it measures must be there."""
         yield from _place_problem(self.kind, self.place, "which does not move")
         if self.coordinate:
-            yield from _entry_problem(system, "coordinate", self.coordinate, coordinate_names)
+            yield from _entry_problem(system, "coordinate", self.coordinate, "coordinate_names")
         if self.rate:
-            yield from _entry_problem(system, "rate", self.rate, speed_names)
+            yield from _entry_problem(system, "rate", self.rate, "speed_names")
         if self.wheel:
             yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
         if self.tension:

@@ -1,14 +1,12 @@
 """Stops at the ends of the ranges of coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Self
 
 from pydantic import model_validator
 
 from bough.describe.base import Fault
-from bough.describe.numeric import ABOVE_ZERO, AT_LEAST_ZERO, Number, Text, above_zero, at_least_zero
+from bough.describe.numeric import Number, Text, above_zero, at_least_zero
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, misnamed, targets
 
 
@@ -23,13 +21,12 @@ class Stop(Part):
     bough.errors.DescriptionError: stop 'bumper': neither above nor below is given; give one of them, the value beyond which it acts
     """
 
-    noun: ClassVar[str] = "stop"
     key: ClassVar[str] = "stops"
     coordinate: Text
     above: Number | None = None
     below: Number | None = None
-    stiffness: Annotated[float, above_zero("N/m or N m/rad"), ABOVE_ZERO]
-    damping: Annotated[float, at_least_zero("N s/m or N m s/rad"), AT_LEAST_ZERO] = 0.0
+    stiffness: Annotated[float, above_zero("N/m or N m/rad")]
+    damping: Annotated[float, at_least_zero("N s/m or N m s/rad")] = 0.0
 
     def __init__(
         self,
@@ -75,9 +72,7 @@ class Stop(Part):
             yield Finding(f"coordinate {name!r} names a whole joint; name one of its coordinates: {own}", path)
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Its damper."""
         return ("stops with dampers",) if self.damping else ()
 
     def load_line(self) -> str:
-        """Where it begins to act."""
         return f"stop {self.name}: {self.coordinate} {'above' if self.side > 0 else 'below'} {self.limit:g}"

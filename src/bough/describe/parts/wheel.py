@@ -1,7 +1,5 @@
 """Momentum wheels inside bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -10,7 +8,7 @@ from numpy.typing import NDArray
 
 from bough.describe.body import Frame
 from bough.describe.motions import Signal
-from bough.describe.numeric import ABOVE_ZERO, Axis, AxisLike, Number, Text, above_zero
+from bough.describe.numeric import Axis, AxisLike, Number, Text, above_zero
 from bough.describe.part import Attachment, Drawing, Part, Recorded, SystemView
 from bough.flex import FlexibleBody
 
@@ -27,7 +25,6 @@ class Wheel(Part):
     True
     """
 
-    noun: ClassVar[str] = "wheel"
     key: ClassVar[str] = "wheels"
     recorded: ClassVar[dict[str, Recorded]] = {
         "wheel_speed": Recorded(("wheel",), "rad/s", "wheel speed relative to its body"),
@@ -35,7 +32,7 @@ class Wheel(Part):
     }
     body: Text
     axis: Axis
-    inertia: Annotated[float, above_zero("kg m^2"), ABOVE_ZERO]
+    inertia: Annotated[float, above_zero("kg m^2")]
     speed: Number = 0.0
     torque: Signal | None = None
     node: Text | None = None
@@ -58,7 +55,6 @@ class Wheel(Part):
         return self.torque is not None
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Its body, or the node that it sits on."""
         return (Attachment(self.body, self.node, "a wheel"),)
 
     def refused(self, system: SystemView) -> str:
@@ -82,7 +78,6 @@ class Wheel(Part):
 
     @property
     def label(self) -> str:
-        """In words."""
         state = "driven" if self.driven else "speed held"
         return f"{self.name} in {self.body}: {self.inertia:g} kg m^2, {self.speed:g} rad/s, {state}"
 
@@ -91,7 +86,6 @@ class Wheel(Part):
         return ("wheel motors",) if not self.driven or self.torque != 0.0 else ()
 
     def drawing(self) -> list[Drawing]:
-        """A wheel about its axis."""
         return [{"kind": "wheel", "at": Frame(self.body, node=self.node), "axis": self.axis}]
 
 

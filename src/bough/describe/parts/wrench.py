@@ -1,21 +1,14 @@
 """External forces and moments on bodies."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator
-
+from bough.describe.base import among
 from bough.describe.body import Frame
 from bough.describe.motions import TimeTable, VectorSignal
-from bough.describe.numeric import Text, Vector, VectorLike, shown
+from bough.describe.numeric import Text, Vector, VectorLike
 from bough.describe.part import FORCE_BESIDE, Attachment, Part
 
-
-def _frame(value: Any) -> str:
-    if not isinstance(value, str) or value not in ("body", "world"):
-        raise ValueError(f"is {shown(value)}; give body or world")
-    return value
+Axes = Literal["body", "world"]
 
 
 class Wrench(Part):
@@ -27,13 +20,12 @@ class Wrench(Part):
     Wrench('thruster', body='bus', force=(0.0, 0.0, 10.0), at=(0.5, 0.0, 0.0))
     """
 
-    noun: ClassVar[str] = "wrench"
     key: ClassVar[str] = "wrenches"
     body: Text
     force: VectorSignal = (0.0, 0.0, 0.0)
     moment: VectorSignal = (0.0, 0.0, 0.0)
     at: Vector = (0.0, 0.0, 0.0)
-    frame: Annotated[Literal["body", "world"], BeforeValidator(_frame)] = "body"
+    frame: Annotated[Axes, among(Axes)] = "body"
     node: Text | None = None
 
     def __init__(
@@ -49,16 +41,13 @@ class Wrench(Part):
         super().__init__(name=name, body=body, force=force, moment=moment, at=at, frame=frame, node=node)
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Its body, or the node that it acts on."""
         beside = FORCE_BESIDE if _acts(self.force) and any(self.at) else ""
         return (Attachment(self.body, self.node, "a moment" if _acts(self.moment) else beside),)
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """Always."""
         return ("external wrenches",)
 
     def external_effects(self) -> tuple[str, ...]:
-        """Always."""
         return ("external wrenches",)
 
     @property
@@ -67,7 +56,6 @@ class Wrench(Part):
         return Frame(self.body, at=self.at, node=self.node)
 
     def load_line(self) -> str:
-        """Where it acts."""
         return f"wrench {self.name} on {self.body}"
 
 

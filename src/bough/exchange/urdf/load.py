@@ -1,12 +1,9 @@
 """From a URDF file to a System."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bough.describe import System
 from bough.describe.numeric import word
@@ -28,8 +25,7 @@ _NOTES = {  # where "<...> is not used" would not be accurate
 }
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """Arguments of load_urdf that apply to every link and joint."""
 
     file: Path

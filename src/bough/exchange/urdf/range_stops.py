@@ -1,13 +1,11 @@
 """Stops at the ends of joints' ranges."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from bough.describe import System
-from bough.describe.part import speed_names
+from bough.describe.part import all_speeds
 from bough.errors import DescriptionError
 from bough.exchange.urdf.robot import Robot
 
@@ -27,7 +25,7 @@ def add_stops(system: System, robot: Robot) -> None:
         if limit.lower >= limit.upper:
             robot.leave("position limit of an empty range", f"{body.joint.name} [{limit.lower:g}, {limit.upper:g}]")
             continue
-        [coordinate] = speed_names(body)
+        [coordinate] = body.speed_names
         spring = {"stiffness": effective[coordinate] * rate**2, "damping": 2 * RATIO * effective[coordinate] * rate}
         system.stop(f"{body.joint.name} lower", coordinate=coordinate, below=limit.lower, **spring)
         system.stop(f"{body.joint.name} upper", coordinate=coordinate, above=limit.upper, **spring)
@@ -41,8 +39,7 @@ def _effective_inertias(system: System) -> dict[str, float]:
         inertias = 1.0 / np.diag(np.linalg.inv(M))
     except np.linalg.LinAlgError:
         inertias = np.zeros(len(M))
-    names = [name for body in system.bodies.values() for name in speed_names(body)]
-    found = dict(zip(names, inertias.tolist(), strict=True))
+    found = dict(zip(all_speeds(system), inertias.tolist(), strict=True))
     for name, value in found.items():
         if not value > 0.0:
             text = f"coordinate {name!r} feels the inertia {value:g}, which no stop can be fitted to"

@@ -1,7 +1,5 @@
 """URDF files read with the standard library: every element is known, refused, or remembered as not used."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +49,7 @@ def _root(path: Path) -> Element:
 
 
 def _read_link(robot: Robot, element: Element) -> None:
-    name = _name(element)
+    name = _text(element, "name")
     if name in robot.links:
         raise ValueError("there is a link of this name already; give each link its own name")
     _leave_others(robot, element, name, ("inertial", "visual", "collision"))
@@ -91,8 +89,9 @@ def _visual(robot: Robot, element: Element, link: str) -> Visual | None:
 
 
 def _read_material(robot: Robot, element: Element) -> None:
-    if (color := _color(robot, element, element.get("name", ""))) is not None:
-        robot.colors[element.get("name", "")] = color
+    name = element.get("name", "")
+    if (color := _color(robot, element, name)) is not None:
+        robot.colors[name] = color
 
 
 def _color(robot: Robot, element: Element, owner: str) -> Vector | None:
@@ -103,7 +102,7 @@ def _color(robot: Robot, element: Element, owner: str) -> Vector | None:
 
 
 def _read_joint(robot: Robot, element: Element) -> None:
-    name, kind = _name(element), _text(element, "type")
+    name, kind = _text(element, "name"), _text(element, "type")
     if name in robot.joints:
         raise ValueError("there is a joint of this name already; give each joint its own name")
     if kind not in KINDS:
@@ -116,7 +115,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
         None if limit is None else _limit(limit, kind),
         0.0 if dynamics is None else _number(dynamics, "damping", 0.0),
         0.0 if dynamics is None else _number(dynamics, "friction", 0.0),
-        None if mimic is None else _mimic(mimic),
+        None if mimic is None else Mimic(_text(mimic, "joint"), _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)),
     )  # fmt: skip
 
 
@@ -127,10 +126,6 @@ def _limit(element: Element, kind: str) -> Limit:
     lower, upper = (_number(element, key, 0.0) if ranged else None for key in ("lower", "upper"))
     effort, velocity = (_number(element, key) if key in given else None for key in ("effort", "velocity"))
     return Limit(lower, upper, effort, velocity)
-
-
-def _mimic(element: Element) -> Mimic:
-    return Mimic(_text(element, "joint"), _number(element, "multiplier", 1.0), _number(element, "offset", 0.0))
 
 
 def _end(element: Element, tag: str) -> str:
@@ -146,22 +141,15 @@ def _origin(element: Element) -> Origin:
     return Origin() if origin is None else Origin(_numbers(origin, "xyz", 3, zero), _numbers(origin, "rpy", 3, zero))
 
 
-def _leave(robot: Robot, element: Element) -> None:
-    robot.leave(_tag(element), element.get("name") or element.get("reference") or "")
+def _leave(robot: Robot, element: Element, owner: str = "") -> None:
+    owner = owner or element.get("name") or element.get("reference") or ""
+    robot.leave(element.tag.rpartition("}")[2], owner)          # without the namespace
 
 
 def _leave_others(robot: Robot, element: Element, owner: str, known: tuple[str, ...]) -> None:
     for part in element:
         if part.tag not in known:
-            robot.leave(_tag(part), owner)
-
-
-def _tag(element: Element) -> str:
-    return element.tag.rpartition("}")[2]                       # without the namespace
-
-
-def _name(element: Element) -> str:
-    return _text(element, "name")
+            _leave(robot, part, owner)
 
 
 def _text(element: Element, key: str) -> str:

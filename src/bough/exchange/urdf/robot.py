@@ -1,7 +1,5 @@
 """What a URDF file says, element by element, before it is a System; and the tree that its links and joints make."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,8 +9,7 @@ from bough.errors import SHOWN, DescriptionError, Problem, nearest
 Vector = tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """A frame in another one: position, and turns about its fixed x, y and z axes."""
 
     xyz: Vector = (0.0, 0.0, 0.0)
@@ -24,8 +21,7 @@ class Origin:
         return {"at": self.xyz, "orient": {"euler": "xyz", "radians": self.rpy} if any(self.rpy) else None}
 
 
-@dataclass(frozen=True)
-class Inertial:
+class Inertial(NamedTuple):
     """Mass, and the inertia about the mass center in the axes of its origin."""
 
     origin: Origin
@@ -33,8 +29,7 @@ class Inertial:
     inertia: tuple[Vector, ...]
 
 
-@dataclass(frozen=True)
-class Visual:
+class Visual(NamedTuple):
     """A geometry to draw: box, cylinder, sphere or mesh, its sizes (the keywords of bough's shapes), and its material."""
 
     origin: Origin
@@ -45,8 +40,7 @@ class Visual:
     material: str = ""
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A body."""
 
     name: str
@@ -54,8 +48,7 @@ class Link:
     visuals: tuple[Visual, ...]
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """The range of a joint's coordinate, and what its drive can do; None is what the file does not say."""
 
     lower: float | None
@@ -64,8 +57,7 @@ class Limit:
     velocity: float | None
 
 
-@dataclass(frozen=True)
-class Mimic:
+class Mimic(NamedTuple):
     """A coordinate that follows another one: q = multiplier q_other + offset."""
 
     joint: str
@@ -73,8 +65,7 @@ class Mimic:
     offset: float
 
 
-@dataclass(frozen=True)
-class RobotJoint:
+class RobotJoint(NamedTuple):
     """A joint between two links."""
 
     name: str

@@ -1,7 +1,5 @@
 """URDF's links and joints as bough's: mass, shapes with their mesh files, joints."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
