@@ -45,11 +45,11 @@ class Integration:
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
+        extended = model.with_law_states(len(continuous_states(laws)))
+        pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
                         "control_period": control_period, "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
-        extended = model.with_law_states(len(continuous_states(laws)))
-        pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled = batched, None
         if x is None:
@@ -169,8 +169,8 @@ class Integration:
 def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats, bool, Any]:
     """By the options of an integration: (rows, nx) of states at the start, with closed loops; whether it is a batch; what closing
     changed."""
-    given, parameters = [options.get(name) for name in ("q0", "v0", "wheels0", "orbit0")], options.get("parameters")
-    x, batched = initial_states(model, t0, *given, parameters)
+    q0, v0, wheels0, orbit0, parameters = (options.get(name) for name in ("q0", "v0", "wheels0", "orbit0", "parameters"))
+    x, batched = initial_states(model, t0, q0, v0, wheels0, orbit0, parameters)
     x[:, model.layout.laws] = continuous_states(options.get("laws", ()))
     return x, batched, close_start(model, x, options.get("hold", ()), parameters)
 

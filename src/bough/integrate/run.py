@@ -271,8 +271,8 @@ class Run:
         if broken.any():
             self.failure = explain_failure(self, int(np.argmin(np.where(broken, self.failed[:, 0], np.inf))))
         if broken.all():
-            recorded = np.isfinite(self.out.reshape(len(self.x), -1, self.x.shape[1])).all(axis=2).any(axis=0)[:len(self.samples)]
-            self.done = int(np.flatnonzero(recorded)[-1]) + 1 if recorded.any() else 0
+            sound = np.isfinite(self.out.reshape(len(self.x), -1, self.x.shape[1])[:, :len(self.samples)]).all(axis=2)
+            self.done = int(np.flatnonzero(sound.any(axis=0)).max(initial=-1)) + 1
         return bool(broken.all())
 
 
