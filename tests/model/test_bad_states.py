@@ -93,8 +93,8 @@ HUGE = np.full(7, 1e308)
     (lambda m: m.inverse_dynamics(Q, HUGE, V), "joint torques"), (lambda m: m.reactions(Q, HUGE, V), "reactions"),
     (lambda m: m.kinetic_energy(Q, 1e200*np.eye(7)[0]), "kinetic energy"),
     (lambda m: m.momentum(Q, HUGE), "motion of the bodies|momentum"),
-    (lambda m: m.mass_matrix(Q*1e308), "mass matrix"), (lambda m: m.pose(Q*1e308, "boom"), "motion of the bodies"),
-    (lambda m: m.velocity(Q, HUGE, "boom"), "motion of the bodies"), (lambda m: m.bias(Q, HUGE), "joint torques"),
+    (lambda m: m.mass_matrix(Q*1e308), "mass matrix"), (lambda m: m.pose(Q*1e308, "boom"), "positions"),
+    (lambda m: m.velocity(Q, HUGE, "boom"), "positions or motions"), (lambda m: m.bias(Q, HUGE), "joint torques"),
     (lambda m: m.forward_dynamics(np.tile(Q, (5, 1)), np.array([V, V, V, HUGE, V])), "accelerations.*in state 3 of the batch"),
 ])
 def test_answers_that_are_not_finite_raise(model, ask, what, recwarn):

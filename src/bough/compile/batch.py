@@ -217,14 +217,14 @@ class Prepared:
         if q.__class__ is not ndarray or q.shape != self.shape_q or q.dtype is not FLOAT:
             return False
         self.q[...] = q
-        if v is not None:
+        if self.v is not None:
             if v.__class__ is not ndarray or v.shape != self.shape_v or v.dtype is not FLOAT:
                 return False
-            self.v[...] = v                                         # type: ignore[index]
-        if more is not None:
+            self.v[...] = v
+        if self.more is not None:
             if more.__class__ is not ndarray or more.shape != self.shape_v or more.dtype is not FLOAT:
                 return False
-            self.more[...] = more                                   # type: ignore[index]
+            self.more[...] = more
         if point is not None:
             self.aim(point)                                         # type: ignore[misc]
         doubtful = self.call()

@@ -466,7 +466,7 @@ class Model(CompiledModel):
     def velocity(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None) -> Floats:
         """(6,): [angular, linear] velocity of a place, or of a point of it, as in `pose`; world axes."""
         ready = self.ready(prepare_motion, "velocity", place, point is not None)
-        if ready.solves(q, v, None, point):
+        if ready.solves(q, v, self.still, point):
             return ready.give(None)
         batch = self.batch(q, v, keep_welds=True)
         return batch.unbatched(place_motion(self, batch, np.zeros((1, self.nv)), place, point).velocity[:, 0])
