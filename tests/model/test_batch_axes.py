@@ -58,8 +58,8 @@ OF_TREES = {"momentum_loads": lambda m, q, v, a, tau: m.momentum_loads(q, v, a, 
 # what is not asked of states, or of one state only
 OTHERS = {"actuation", "batch", "bodies", "body_index", "bound", "call", "changed", "entry_name", "follow_motions", "freedom",
           "modes", "motion", "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "outputs",
-          "parameter_tables", "partition", "ready", "resolve_dynamics", "state", "switched", "tables_for", "with_law_states", "with_parameters",
-          "without_loops"}
+          "parameter_tables", "partition", "ready", "resolve_dynamics", "state", "switched", "tables_for", "with_law_states",
+          "with_parameters", "without_loops"}
 
 
 def state(model, rows=None):
