@@ -19,8 +19,8 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import FIXED
 from bough.integrate.integration import Integration
-from bough.integrate.laws import input_entries, measure
-from bough.integrate.run import STIFF
+from bough.integrate.laws import input_entries
+from bough.integrate.run import STIFF, LawFailure
 from bough.integrate.trajectory import Sampling, positive
 from bough.model import Model
 from bough.progress import quiet, working
@@ -46,7 +46,8 @@ class InputValues(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         """What acts now."""
-        return self._sim._shaped(np.concatenate([run.u for run in self._sim._runs])[:, self._entry(name)])
+        acting = np.concatenate([run.in_force(self._sim.t, run.shown_x) for run in self._sim._runs])
+        return self._sim._shaped(acting[:, self._entry(name)])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         sim, entries = self._sim, self._entry(name)
@@ -240,6 +241,7 @@ class Simulator:
                     self._integration.advance(np.inf)
                 run.budget = None
                 run.extend(np.array([run.t]))
+                run.in_force(run.t, run.x)
                 run.record(run.done, slice(None), run.x)
         self._check()
 
@@ -266,7 +268,11 @@ class Simulator:
         inside = run.t != start + at*dt or run.shown_x is not run.x
         if not run.begun or run.handler is not None or inside or self._project_samples():
             return
-        run.prepare()
+        try:
+            run.prepare()
+        except LawFailure as failure:
+            run.failure = str(failure)
+            self._check()
         stop, ahead = run.next_stop(), max(n, AHEAD, min(run.done, MOST_AHEAD))
         last = at + ahead if stop == np.inf else min(at + ahead, int(np.floor((stop - start)/dt*(1.0 - SAME))))
         if last < at + n:
@@ -339,8 +345,8 @@ class Simulator:
         return self._measured[1][name]
 
     def _measure(self, names: Sequence[str]) -> dict[str, Any]:
-        return {name: self._shaped(values) for run in self._runs
-                for name, values in measure(run.model, names, self.t, run.shown_x, run.u).items()}
+        found = [run.measure(names, self.t, run.shown_x) for run in self._runs]
+        return {name: self._shaped(np.concatenate([each[name] for each in found])) for name in names}
 
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:

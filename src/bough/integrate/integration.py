@@ -1,5 +1,5 @@
 """Integrate a model from an initial state."""
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -45,12 +45,12 @@ class Integration:
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
+        states = continuous_states([*laws, control] if isinstance(laws, Iterable) else [])
+        extended = model.with_law_states(len(states))
+        pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
                         "control_period": control_period, "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
-        states = continuous_states(laws)
-        extended = model.with_law_states(len(states))
-        pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled = batched, None
         if x is None:
@@ -69,12 +69,13 @@ class Integration:
                              "compiled controller (bough.controller)")
 
         def run(rows: slice, turn: tuple[int, int], handler: EventHandler | None) -> Run:
-            n = len(x[rows])
-            given = Laws(extended, laws, control, n, self.batched and not self.events, self.start, self.plan.dt, control_period,
-                         seed)
+            n, members = len(x[rows]), range(len(x))[rows]
+            given = Laws(extended, laws, control, members, self.batched and not self.events, self.start, self.plan.dt,
+                         control_period, seed)
             own = pars[rows] if len(pars) > 1 else pars
+            changed = None if parameters is None else [member_of(parameters, i) or {} for i in members]
             return Run(extended, self.plan, own, x[rows], np.zeros((n, extended.input_layout.nu)), given, self.start, np.zeros(0),
-                       handler, turn=turn)
+                       handler, turn=turn, changed=changed)
 
         self.runs = [run(slice(i, i + 1), (i, len(x)), EventHandler(extended, member_of(parameters, i)))
                      for i in range(len(x))] if self.events else [run(slice(None), (0, 1), None)]
@@ -216,7 +217,7 @@ def cut_at(trajectory: Trajectory, samples: int, failure: str) -> Trajectory:
 
 def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
     """No run ends early without saying so."""
-    reached = np.isfinite(trajectory.x).all(axis=2)
+    reached = np.asarray(np.isfinite(trajectory.x).all(axis=2))
     if trajectory.failure is None and not (reached.all() and trajectory.t[-1] == until):
         row, sample = (np.argwhere(~reached)[0].tolist() if not reached.all() else (0, -1))
         member = f"run {row} of the batch " if len(reached) > 1 else ""

@@ -85,7 +85,7 @@ class Sampling:
         """
         first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
         last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
-        return self.start + np.arange(first, last + 1)*self.period
+        return np.asarray(self.start + np.arange(first, last + 1)*self.period, float)
 
     def on(self, t: float) -> bool:
         """Whether a sample is due at t, not only because a run ends there."""
