@@ -47,6 +47,26 @@ def calls_table(result: dict[str, Any]) -> Table:
     return table
 
 
+def steps_table(result: dict[str, Any]) -> Table:
+    """Mechanism by mechanism: a step from Python, by the compiled loop, by MuJoCo; in microseconds."""
+    table = empty_table("microseconds per step of RK4", ("mechanism", "dofs"),
+                        ("sim.step()", "kernel", "mj_step", "more than kernel", "x MuJoCo"))
+    for mechanism, measured in result["steps"].items():
+        engines = ("sim.step()", "kernel", "mj_step")
+        times = [f"{measured[engine]['min_us']:.2f}" if engine in measured else "" for engine in engines]
+        ratio = measured.get("mj_step/sim.step()")
+        more = f"{measured['sim.step() - kernel']:.2f}"
+        table.add_row(mechanism, str(measured["dofs"]), *times, more, f"{ratio:.1f}" if ratio else "")
+    return table
+
+
+def laws_text(result: dict[str, Any]) -> Iterator[str]:
+    for mechanism, measured in result["laws"].items():
+        added = ", ".join(f"{us:.3f} us {name}" for name, us in measured["added"].items())
+        took = f"{measured['none']['min_us']:.2f} us"
+        yield f"{mechanism}: a stage takes {took}; a compiled law of two outputs and an input adds {added}"
+
+
 def flexible_table(result: dict[str, Any]) -> Table:
     """Modes by kind of body: microseconds by O(N), in lanes, dense, in Exudyn; and the ratios."""
     title = f"microseconds per evaluation, {result['chain'].partition(';')[0]}"
@@ -206,6 +226,8 @@ def _loops(result: dict[str, Any]) -> Iterator[Table | str]:
 
 def _calls(result: dict[str, Any]) -> Iterator[Table | str]:
     yield calls_table(result)
+    yield steps_table(result)
+    yield from laws_text(result)
 
 
 def _momentum(result: dict[str, Any]) -> Iterator[Table | str]:
