@@ -129,8 +129,8 @@ def lengths(points):
 @pytest.mark.parametrize("stiffer", [1.0, 4.0])
 def test_a_flexible_bar_librates_as_points_in_the_exact_field(stiffer):
     """Over more than half a libration. The bar stretches by a share e = 5e-4/stiffer of its length. bough's displacements are
-    linear in the modes, so that stretches, and angles, whose torque they change, agree to a few e^2; and its potential leaves out the third
-    moments of mass, 10 m/R = 1e-5 of the torque where the bar is not symmetric (a tenth): 0.3 rad times 1e-6."""
+    linear in the modes, so that stretches, and angles, whose torque they change, agree to a few e^2; and its potential leaves out
+    the third moments of mass, 10 m/R = 1e-5 of the torque where the bar is not symmetric (a tenth): 0.3 rad times 1e-6."""
     times = np.linspace(0.0, 240.0, 121)
     ours, theirs = bent_points(stiffer, times), exact_points(stiffer, times)
     stretch = lengths(theirs)/10.0 - 1.0

@@ -100,7 +100,12 @@ class Integration:
 
     def _drop_end(self, run: Run) -> None:
         """A sample that was only the end of what was done before is none of what goes on."""
-        if self.sampling is not None and run.done > 1 and not self.sampling.on(run.last_sample):
+        if self.sampling is None or run.done < 2:
+            return
+        due = self.sampling.due(run.last_sample)
+        if due is not None:
+            run.samples[run.done - 1] = due
+        else:
             if run.shown_x is not run.x:
                 run.shown_x = run.shown_x.copy()
             run.done -= 1

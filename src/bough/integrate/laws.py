@@ -357,7 +357,7 @@ class Laws:
             given.append(control)
         continuous = [law for law in given if isinstance(law, Controller) and law.period is None]
         self.table, self.scratch = law_table(model, continuous)
-        self.names = [law.name for law in given]
+        self.names = [law.name for law in given] + ["control"]*(control is not None and not isinstance(control, Controller))
         late = frozenset(entry for law in continuous for entry in controlled(model, law))
         self.late, self.sampled = late, list[SampledLaw]()
         none = np.zeros((len(members), model.input_layout.controls.stop))

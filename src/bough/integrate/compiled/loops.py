@@ -35,8 +35,8 @@ ORIGIN, LENGTH, BEGIN, STOP = range(4)
 PASSED_AT, PASSED_STEP = range(2)
 NEXT_SAMPLE, SHOW, REACHED = range(3)
 SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
-# what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next sample,
-# steps taken, steps refused, 1 if x' at this time is known already; and from CARRY on that x': however a run is parted
+# what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next
+# sample, steps taken, steps refused, 1 if x' at this time is known already; and from CARRY on that x': however a run is parted
 # into calls, its steps are the same
 TIME, STEP, GROWTH, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(8)
 # a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
