@@ -59,6 +59,12 @@ def test_a_streamed_run_is_the_same(whole, tmp_path):
     assert os.listdir(tmp_path) == ["run.nc"]
 
 
+def test_a_streamed_run_that_ended_goes_on(whole, tmp_path):
+    model, options, expected = whole
+    bough.simulate(model, until=0.7, save_to=tmp_path / "run.nc", checkpoint=1e-4, progress=False, **options)
+    same(bough.resume(tmp_path / "run.nc", laws=LAWS).finish(UNTIL, progress=False), expected)
+
+
 @pytest.mark.parametrize("method", ["rk4", "euler-cromer"])
 def test_steps_are_those_of_a_run(method):
     s = latched_pendulum()
@@ -131,12 +137,13 @@ def test_reset_starts_anew():
     assert np.array_equal(sim.state.q, [0.0, 0.0])
 
 
-def test_a_killed_run_goes_on(tmp_path):
+@pytest.mark.parametrize("steps", [{"dt": 1e-4}, {"method": "dopri5", "max_step": 1e-4}], ids=str)
+def test_a_killed_run_goes_on(tmp_path, steps):
     """SIGKILL at some moment of a streamed run; what is resumed equals one that was never disturbed."""
     script = textwrap.dedent(f"""
         import bough
         from tests.support.stepped import LAWS, latched_pendulum
-        bough.simulate(latched_pendulum(), until=60.0, dt=1e-4, sample_rate=50, laws=LAWS, seed=3,
+        bough.simulate(latched_pendulum(), until=60.0, **{steps!r}, sample_rate=50, laws=LAWS, seed=3,
                        save_to={str(tmp_path / "run.nc")!r}, checkpoint=0.05, progress=False)
     """)
     process = subprocess.Popen([sys.executable, "-c", script], cwd=os.getcwd())
@@ -150,7 +157,8 @@ def test_a_killed_run_goes_on(tmp_path):
     reached = sim.t
     assert 0.0 < reached < 60.0
     resumed = sim.finish(reached + 1.0, progress=False)
-    expected = bough.simulate(latched_pendulum(), until=reached + 1.0, dt=1e-4, sample_rate=50, laws=LAWS, seed=3, progress=False)
+    expected = bough.simulate(latched_pendulum(), until=reached + 1.0, sample_rate=50, laws=LAWS, seed=3, progress=False,
+                              **steps)
     same(resumed, expected)
 
 

@@ -17,9 +17,9 @@ def read_system(path: Path) -> System:
     return read(path)[0]
 
 
-def read(path: Path) -> tuple[System, Any]:
-    """The system of a YAML file, a URDF file or a Python script, and the script's controller: its variable `control`, or its only
-    compiled one, or None.
+def read(path: Path) -> tuple[System, dict[str, Any]]:
+    """The system of a YAML file, a URDF file or a Python script, and the laws of the script as options of `simulate`: its variables
+    `laws` and `control`; or, without these, the only law that it makes.
 
     >>> read(Path("no-such-file.py"))
     Traceback (most recent call last):
@@ -32,23 +32,24 @@ def read(path: Path) -> tuple[System, Any]:
         raise DescriptionError(f"{path}: {what}{remedy}")
     if path.suffix == ".py":
         return _from_script(path)
-    return load_urdf(path) if path.suffix == ".urdf" else load(path), None
+    return load_urdf(path) if path.suffix == ".urdf" else load(path), {}
 
 
-def _from_script(path: Path) -> tuple[System, Any]:
-    """The System named `system`, or the only one, and `control`; what stands under `if __name__ == "__main__"` is not run."""
+def _from_script(path: Path) -> tuple[System, dict[str, Any]]:
+    """The System named `system`, or the only one, and its laws; what stands under `if __name__ == "__main__"` is not run."""
     sys.path.insert(0, str(path.resolve().parent))
     try:
         variables = runpy.run_path(str(path))
     finally:
         sys.path.pop(0)
     systems = {name: value for name, value in variables.items() if isinstance(value, System)}
-    laws = [value for value in variables.values() if type(value).__name__ == "Controller"]
-    control = variables.get("control", laws[0] if len(laws) == 1 else None)
+    made = [value for value in variables.values() if type(value).__name__ in ("Controller", "Law")]
+    named: dict[str, Any] = {name: variables[name] for name in ("laws", "control") if name in variables}
+    laws = named or {"laws": made if len(made) == 1 else []}
     if "system" in systems:
-        return systems["system"], control
+        return systems["system"], laws
     if len({id(value) for value in systems.values()}) == 1:
-        return next(iter(systems.values())), control
+        return next(iter(systems.values())), laws
     found = f"builds several Systems ({', '.join(systems)})" if systems else "builds no System"
     raise DescriptionError(f"{path}: {found}; assign the one to use to a variable 'system' of the module")
 

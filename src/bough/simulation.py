@@ -69,11 +69,12 @@ def simulate(
     until : float
         End of the run [s].
     dt : float
-        Step of the fixed-step methods [s]; jumps of the loads, updates of a controller, events and the end part one.
+        Step of the fixed-step methods [s]; jumps of the loads, calls of sampled laws and events part one.
     method : {"rk4", "euler-cromer", "dopri5", "radau", "bdf", "lsoda"}
         The integrator: the first two take fixed steps, the others choose them; the last three are for stiff systems.
     sample_rate : float, optional
-        Samples per second, inside steps by the method's interpolant; without it, every so many steps, about a hundred in all.
+        Samples per second, inside steps (as the end may be) by the method's interpolant; without it, every so many steps, about a
+        hundred in all.
     record : str or iterable of str, optional
         Out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, torque, orbit,
         loops, drives, elements.

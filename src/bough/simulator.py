@@ -20,8 +20,8 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import FIXED
 from bough.integrate.integration import Integration, started
-from bough.integrate.laws import continuous_states, input_entries, measure
-from bough.integrate.run import STIFF
+from bough.integrate.laws import continuous_states, input_entries
+from bough.integrate.run import STIFF, LawFailure
 from bough.integrate.start import member_of
 from bough.integrate.trajectory import Sampling, positive
 from bough.model import Model
@@ -48,7 +48,8 @@ class InputValues(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         """What acts now."""
-        return self._sim._shaped(np.concatenate([run.u for run in self._sim._runs])[:, self._entry(name)])
+        acting = np.concatenate([run.in_force(self._sim.t, run.shown_x) for run in self._sim._runs])
+        return self._sim._shaped(acting[:, self._entry(name)])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         sim, entries = self._sim, self._entry(name)
@@ -244,6 +245,7 @@ class Simulator:
                     self._integration.advance(np.inf)
                 run.budget = None
                 run.extend(np.array([run.t]))
+                run.in_force(run.t, run.x)
                 run.record(run.done, slice(None), run.x)
         self._check()
 
@@ -270,7 +272,11 @@ class Simulator:
         inside = run.t != start + at*dt or run.shown_x is not run.x
         if not run.begun or run.handler is not None or inside or self._project_samples():
             return
-        run.prepare()
+        try:
+            run.prepare()
+        except LawFailure as failure:
+            run.failure = str(failure)
+            self._check()
         stop, ahead = run.next_stop(), max(n, AHEAD, min(run.done, MOST_AHEAD))
         last = at + ahead if stop == np.inf else min(at + ahead, int(np.floor((stop - start)/dt*(1.0 - SAME))))
         if last < at + n:
@@ -343,8 +349,8 @@ class Simulator:
         return self._measured[1][name]
 
     def _measure(self, names: Sequence[str]) -> dict[str, Any]:
-        found = [measure(run.model, names, self.t, run.shown_x, run.u) for run in self._runs]
-        return {name: self._shaped(np.concatenate([values[name] for values in found])) for name in names}
+        found = [run.measure(names, self.t, run.shown_x) for run in self._runs]
+        return {name: self._shaped(np.concatenate([each[name] for each in found])) for name in names}
 
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:
@@ -438,7 +444,7 @@ class Simulator:
             same = {name: self._options.get(name, ()) for name in ("hold", "laws")}
             x = started(run.model, self.t, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
         run.x[rows, :np.shape(x)[1]] = x
-        run.x[rows, self.model.layout.nx:] = continuous_states(self._options.get("laws", ()))
+        run.x[rows, self.model.layout.nx:] = continuous_states([*self._options.get("laws", ()), self._options.get("control")])
         run.failed[rows], run.laws.base[rows] = np.nan, 0.0
         run.failure = None if np.isnan(run.failed).all() else run.failure
         run.laws.put(run.u)

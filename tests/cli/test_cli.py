@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray
 
@@ -324,3 +325,38 @@ def test_what_cannot_be_converted(call, arguments, message):
     code, _, err = call(*arguments)
     assert code == 2
     assert err == f"error: {message}\n"
+
+
+SCRIPT = """
+import bough
+
+system = bough.System("rotor")
+system.body("rotor", joint=bough.Revolute("z", q0=1.0), inertia=(1, 1, 1), mass=1.0)
+system.input("motor", coordinate="rotor")
+system.output("angle", coordinate="rotor")
+
+
+@bough.law(period=0.1, states=[0.0])
+def pull(t, y, z):
+    return {"motor": -y["angle"] - z[0]}, z + 0.1*y["angle"]
+"""
+
+
+@pytest.mark.parametrize("how", ["saved", "streamed", "interrupted"])
+def test_a_run_of_a_script_with_laws_goes_on(call, monkeypatch, how):
+    """The law of a script acts, and --resume goes on with it: after the end, and after Ctrl-C."""
+    Path("rotor.py").write_text(SCRIPT)
+    options = ["--dt", "0.01", "--sample-rate", "10", "--no-plots", "-q"]
+    assert call("run", "rotor.py", "--until", "2", "-o", "whole.nc", *options)[0] == 0
+    if how == "interrupted":
+        stopping = "    if t > 0.65:\n        raise KeyboardInterrupt\n    return {"
+        Path("rotor.py").write_text(SCRIPT.replace("    return {", stopping))
+    streamed = [] if how == "saved" else ["--checkpoint", "1e-4"]
+    assert call("run", "rotor.py", "--until", "1", "-o", "half.nc", *streamed, *options)[0] == (130 if how == "interrupted" else 0)
+    Path("rotor.py").write_text(SCRIPT)
+    assert "give the same ones" in call("run", "--resume", "half.nc", "--until", "2", "--no-plots")[2]
+    assert call("run", "rotor.py", "--resume", "half.nc", "--until", "2", "--record", "state", "--no-plots", "-q")[0] == 0
+    whole, half = (bough.open_result(name).data for name in ("whole.nc", "half.nc"))
+    assert np.array_equal(whole.q.values, half.q.values)
+    assert whole.q.values[-1] < 0.9
+    assert "position" not in half

@@ -57,6 +57,21 @@ def calls(result: dict[str, Any]) -> Report:
                  for row in section(((call, *cells(of_call)) for call, of_call in measured["calls"].items()), measured["dofs"])))
 
 
+    def steps(measured: dict[str, Any]) -> Iterator[str]:
+        for engine in ("sim.step()", "kernel", "mj_step"):
+            yield f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
+        ratio = measured.get("mj_step/sim.step()")
+        yield from (f"{measured['sim.step() - kernel']:.2f}", f"{ratio:.1f}" if ratio else "")
+
+    yield table("microseconds per step of RK4", ("mechanism", "dofs"),
+                ("sim.step()", "kernel", "mj_step", "more than kernel", "x MuJoCo"),
+                ((name, str(measured["dofs"]), *steps(measured)) for name, measured in result["steps"].items()))
+    for mechanism, measured in result["laws"].items():
+        added = ", ".join(f"{us:.3f} us {name}" for name, us in measured["added"].items())
+        yield (f"{mechanism}: a stage takes {measured['none']['min_us']:.2f} us; a compiled law of two outputs and an input adds "
+               f"{added}")
+
+
 def flexible(result: dict[str, Any]) -> Report:
     """Modes by kind of body: microseconds by O(N), in lanes, dense, in Exudyn, and ratios; how the time grows with the links."""
     def rows() -> Iterator[Row]:

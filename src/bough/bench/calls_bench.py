@@ -1,9 +1,10 @@
-"""`bough bench calls`: what one call from Python costs, in one process with Pinocchio and MuJoCo."""
+"""`bough bench calls`: what one call or step from Python costs, in one process with Pinocchio and MuJoCo."""
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from bough.bench import steps_bench
 from bough.bench.mechanisms import MECHANISMS
 from bough.bench.setups import States, forward_call, random_states, versions
 from bough.bench.timing import interleaved
@@ -17,11 +18,12 @@ CALLED = ("arm7", "tree36")
 
 
 def calls(*, quick: bool = False) -> dict[str, Any]:
-    """Measure; {"mechanisms": {name: {"calls": {call: {engine: {"min_us", "median_us"}}}, ...}}}."""
+    """Measure; {"mechanisms": {name: {"calls": {call: {engine: {"min_us", "median_us"}}}, ...}}, "steps": ..., "laws": ...}."""
     return {"unit": "microseconds per call from Python; bough's kernel alone is that of forward dynamics, many states in a call",
             "versions": versions(),
             "mechanisms": {name: measure(MECHANISMS[name]().compile(), 40 if quick else 400)
-                           for name in counted("mechanisms", CALLED)}}
+                           for name in counted("mechanisms", CALLED)},
+            **steps_bench.measure(10 if quick else 40)}
 
 
 def measure(model: Model, rounds: int) -> dict[str, Any]:

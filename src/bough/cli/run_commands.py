@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
     if resume is not None:
-        go_on(resume, file, until=until, output=output, plots=plots, replay=replay, quiet=quiet,
+        go_on(resume, file, until=until, record=record, output=output, plots=plots, replay=replay, quiet=quiet,
               other={"--dt": dt, "--method": method, "--sample-rate": sample_rate, "--checkpoint": checkpoint})
         return
     if file is None:
@@ -51,21 +51,21 @@ def run(
 
     with ExitStack() as stack:
         stack.enter_context(progress.quiet(quiet))
-        system, control = read(file)
+        system, laws = read(file)
         if system.notes and not quiet:
             typer.echo(f"{file}: {len(system.notes)} notes on what is not used; bough check {file} lists them", err=True)
         target = output or Path("out") / f"{file.stem}.nc"
         target.parent.mkdir(parents=True, exist_ok=True)            # fails early if it cannot be written
         drawing = stack.enter_context(Drawing()) if plots else None  # the second process starts while this one loads kernels
-        names = None if record is None else [name.strip() for name in record.split(",") if name.strip()]
+        names = words(record)
         if names is None and (system.settings is None or system.settings.record is None):
             from bough.results.quantities import select_records
 
-            names = [*select_records(None, system, controlled=control is not None), "reactions"]       # which have a figure
+            names = [*select_records(None, system, controlled=any(laws.values())), "reactions"]       # which have a figure
         try:
             streamed: dict[str, Any] = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
-            result = bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names,
-                                    control=control, **streamed)
+            result = bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names, **laws,
+                                    **streamed)
         except SimulationError as error:
             if error.result is not None:
                 finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
@@ -75,8 +75,13 @@ def run(
         raise typer.Exit(130)
 
 
-def go_on(result: Path, file: Path | None, *, until: float | None, output: Path | None, plots: bool, replay: bool, quiet: bool,
-          other: dict[str, object]) -> None:
+def words(record: str | None) -> list[str] | None:
+    """What a comma-separated list names."""
+    return None if record is None else [name.strip() for name in record.split(",") if name.strip()]
+
+
+def go_on(path: Path, file: Path | None, *, until: float | None, record: str | None, output: Path | None, plots: bool, replay: bool,
+          quiet: bool, other: dict[str, object]) -> None:
     """Go on with a run, with the laws of FILE, if there are any."""
     given = [name for name, value in other.items() if value is not None]
     if given:
@@ -85,10 +90,18 @@ def go_on(result: Path, file: Path | None, *, until: float | None, output: Path 
 
     with ExitStack() as stack:
         stack.enter_context(progress.quiet(quiet))
-        system, control = read(file) if file is not None else (None, None)
+        system, laws = read(file) if file is not None else (None, {})
         drawing = stack.enter_context(Drawing()) if plots else None
-        sim = bough.resume(result, model=system, control=control)
-        finish(sim.finish(until, progress=not quiet), output or result, drawing=drawing, replay=replay, quiet=quiet)
+        sim, target = bough.resume(path, model=system, record=words(record), **laws), output or path
+        try:
+            result = sim.finish(until, progress=not quiet)
+        except SimulationError as error:
+            if error.result is not None:
+                finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
+            raise
+        finish(result, target, drawing=drawing, replay=replay, quiet=quiet)
+    if result.failure:
+        raise typer.Exit(130)
 
 
 def finish(result: Result | SavedResult, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bough.compile.hold_tables import Hold
 from bough.errors import StateError
+from bough.integrate.compiled import loops
 from bough.integrate.event_handler import EventHandler
 from bough.integrate.run import Run
 from bough.integrate.trajectory import Occurrence
@@ -31,6 +32,15 @@ def recall(runs: Sequence[Run], memory: Mapping[str, Any]) -> None:
                          "the same ones, in the same order: a file cannot hold them")
     for run, kept in zip(runs, memory["runs"], strict=True):
         _recall_run(run, kept)
+
+
+def with_samples_before(memory: dict[str, Any], n: int) -> dict[str, Any]:
+    """What is remembered of runs that had dropped n samples, as if they had kept them."""
+    for run in memory["runs"]:
+        run["done"] += n
+        for row in run["carry"]:
+            row[loops.NEXT] += n
+    return memory
 
 
 def _run_memory(run: Run) -> dict[str, Any]:

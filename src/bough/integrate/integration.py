@@ -1,5 +1,5 @@
 """Integrate a model from an initial state."""
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -45,7 +45,8 @@ class Integration:
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
-        extended = model.with_law_states(len(continuous_states(laws)))
+        every = [*laws, control] if isinstance(laws, Iterable) else []
+        extended = model.with_law_states(len(continuous_states(every)))
         pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
                         "control_period": control_period, "parameters": None if parameters is None else
@@ -54,7 +55,7 @@ class Integration:
         self.batched, self.assembled = batched, None
         if x is None:
             x, self.batched, self.assembled = started(extended, t0, {
-                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": laws, "parameters": parameters})
+                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": every, "parameters": parameters})
         pars = stabilized(pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -67,12 +68,13 @@ class Integration:
                              "compiled controller (bough.controller)")
 
         def run(rows: slice, turn: tuple[int, int], handler: EventHandler | None) -> Run:
-            n = len(x[rows])
-            given = Laws(extended, laws, control, n, self.batched and not self.events, self.start, self.plan.dt, control_period,
-                         seed)
+            n, members = len(x[rows]), range(len(x))[rows]
+            given = Laws(extended, laws, control, members, self.batched and not self.events, self.start, self.plan.dt,
+                         control_period, seed)
             own = pars[rows] if len(pars) > 1 else pars
+            changed = None if parameters is None else [member_of(parameters, i) or {} for i in members]
             return Run(extended, self.plan, own, x[rows], np.zeros((n, extended.input_layout.nu)), given, self.start, np.zeros(0),
-                       handler, turn=turn)
+                       handler, turn=turn, changed=changed)
 
         self.runs = [run(slice(i, i + 1), (i, len(x)), EventHandler(extended, member_of(parameters, i)))
                      for i in range(len(x))] if self.events else [run(slice(None), (0, 1), None)]
@@ -97,7 +99,12 @@ class Integration:
 
     def _drop_end(self, run: Run) -> None:
         """A sample that was only the end of what was done before is none of what goes on."""
-        if self.sampling is not None and run.done > 1 and not self.sampling.on(run.last_sample):
+        if self.sampling is None or run.done < 2:
+            return
+        due = self.sampling.due(run.last_sample)
+        if due is not None:
+            run.samples[run.done - 1] = due
+        else:
             if run.shown_x is not run.x:
                 run.shown_x = run.shown_x.copy()
             run.done -= 1
@@ -171,7 +178,7 @@ def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats
     changed."""
     q0, v0, wheels0, orbit0, parameters = (options.get(name) for name in ("q0", "v0", "wheels0", "orbit0", "parameters"))
     x, batched = initial_states(model, t0, q0, v0, wheels0, orbit0, parameters)
-    x[:, model.layout.laws] = continuous_states(options.get("laws", ()))
+    x[:, model.layout.laws] = continuous_states([*options.get("laws", ()), options.get("control")])
     return x, batched, close_start(model, x, options.get("hold", ()), parameters)
 
 
@@ -223,7 +230,7 @@ def cut_at(trajectory: Trajectory, samples: int, failure: str) -> Trajectory:
 
 def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
     """No run ends early without saying so."""
-    reached = np.isfinite(trajectory.x).all(axis=2)
+    reached = np.asarray(np.isfinite(trajectory.x).all(axis=2))
     if trajectory.failure is None and not (reached.all() and trajectory.t[-1] == until):
         row, sample = (np.argwhere(~reached)[0].tolist() if not reached.all() else (0, -1))
         member = f"run {row} of the batch " if len(trajectory.x) > 1 else ""

@@ -19,7 +19,7 @@ from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import callback
-from bough.integrate.compiled.callback import Controller
+from bough.integrate.compiled.callback import Controller, law_options
 from bough.integrate.compiled.loops import SAME
 from bough.model import Model
 from bough.sweeps import fields as f
@@ -52,9 +52,8 @@ class Law:
     def __init__(self, function: Callable[..., Any], *, outputs: Sequence[str] | None = None, inputs: Sequence[str] | None = None,
                  period: float | None = None, delay: float = 0.0, states: Sequence[float] = ()) -> None:
         self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
-        self.outputs = None if outputs is None else tuple(outputs)
-        self.inputs = None if inputs is None else tuple(inputs)
-        self.period, self.delay, self.states = period, delay, tuple(map(float, states))
+        self.outputs, self.inputs, self.states = law_options(f"law '{self.name}'", outputs, inputs, states)
+        self.period, self.delay = period, delay
         form = ("t", "y", "z")[:3 if self.states else 2]
         try:
             inspect.signature(function).bind(*form)
@@ -131,39 +130,50 @@ class Asked:
             if array.dtype.kind not in "biuf":
                 raise ValueError
         except ValueError:
-            raise StateError(f"{self.name} returned {given!r} {where}".rstrip() + f"; return {wanted}, real numbers") from None
+            raise StateError(f"it returned {given!r} {where}".rstrip() + f"; return {wanted}, real numbers") from None
         if array.shape not in [(*lead, *shape) for lead in ((), (1,), (rows,)) for shape in shapes]:
-            raise StateError(f"{self.name} returned an array of shape {array.shape} {where}".rstrip() + f"; return {wanted}")
+            raise StateError(f"it returned an array of shape {array.shape} {where}".rstrip() + f"; return {wanted}")
         return array.astype(float)
 
     def fill(self, given: Mapping[str, Any], controls: Floats) -> None:
         """Put {name: value} into rows of controls."""
         for name, value in given.items():
             if name not in self.places:
-                raise StateError(f"{self.name} returned '{name}', which is no input, no joint of one degree of freedom, no single "
-                                 f"one and no driven wheel{nearest(str(name), self.places)}; known are {', '.join(self.places)}")
+                raise StateError(f"it returned '{name}', which is no input, no joint of one degree of freedom and no driven wheel "
+                                 f"that it may set{nearest(str(name), self.places)}; these are {', '.join(self.places)}")
             entries = self.places[name]
             n = len(entries)
             wanted = "a number, or one for each run" if n == 1 else f"{n} numbers, or rows of {n}"
             found = self.numbers(value, len(controls), [(), (1,)] if n == 1 else [(n,)], f"for '{name}'", wanted)
             controls[:, entries] = found.reshape(-1, 1) if n == 1 else found
 
-    def check(self, t: float, controls: Floats) -> Floats:
+    def check(self, controls: Floats) -> Floats:
         """No torque for a wheel whose speed is held, and finite numbers only."""
         model = self.model
         for j, wheel in enumerate(model.system.wheels.values()):
             if not wheel.driven and controls[:, model.nv + j].any():
-                raise StateError(f"{self.name} returned a torque for wheel '{wheel.name}', whose speed is held; give the wheel a "
+                raise StateError(f"it returned a torque for wheel '{wheel.name}', whose speed is held; give the wheel a "
                                  "torque in the description (0 will do)")
         if not np.isfinite(controls).all():
             entry = int(np.argwhere(~np.isfinite(controls))[0, 1])
-            raise StateError(f"{self.name} returned {controls[:, entry].tolist()} for '{control_names(model)[entry]}' at "
-                             f"t = {t:.6g} s; return finite numbers")
+            given = controls[:, entry].tolist()
+            raise StateError(f"it returned {given} for '{control_names(model)[entry]}'; return finite numbers")
         twice = [entry for entry in self.late if controls[:, entry].any()]
         if twice:
-            raise StateError(f"{self.name} returned a value for '{control_names(model)[twice[0]]}', which a compiled law sets at "
-                             "every stage; give it an input of its own")
+            raise StateError(f"it returned a value for '{control_names(model)[twice[0]]}', which a compiled law sets at every "
+                             "stage; give it an input of its own")
         return controls
+
+
+See = Callable[[Iterable[str]], dict[str, Floats]]          # by output, (rows, size): what it is now
+
+
+class Seen(dict[str, Any]):
+    """Outputs by name, as a law sees them."""
+
+    def __missing__(self, name: str) -> Any:
+        known = ", ".join(self) or "none"
+        raise StateError(f"there is no output '{name}' that it reads{nearest(str(name), self)}; these are {known}")
 
 
 def measure(model: Model, names: Iterable[str], t: float, x: Floats, u: Floats) -> dict[str, Floats]:
@@ -192,7 +202,7 @@ class AskedTorques(Asked):
         super().__init__(model, "control", batched, input_entries(model), late)
         self.function = function
 
-    def __call__(self, t: float, x: Floats, u: Floats) -> Floats:
+    def __call__(self, t: float, x: Floats, see: See) -> Floats:
         model, state = self.model, self.model.state(x)
         given = self.function(t, *(part.copy() if self.batched else part[0].copy() for part in (state.q, state.v, state.wheels)))
         controls, nv, nc = np.zeros((len(x), model.input_layout.controls.stop)), model.nv, model.nv + model.nw
@@ -204,27 +214,31 @@ class AskedTorques(Asked):
             wanted = f"{nv} joint torques{' and modal forces'*modal}{motors}, or a dict of names"
             found = self.numbers(given, len(x), [(nv,), (nc,)], "", wanted)
             controls[:, :found.shape[-1]] = found
-        return self.check(t, controls)
+        return self.check(controls)
 
 
 class AskedByName(Asked):
     """A law in Python, or a compiled one with a period: it reads outputs, with their noise, and sets inputs."""
 
-    def __init__(self, model: Model, law: Law | Controller, batched: bool, rows: int, late: frozenset[int],
+    def __init__(self, model: Model, law: Law | Controller, batched: bool, members: range, late: frozenset[int],
                  seed: Sequence[int]) -> None:
         known, entries = model.system.outputs, input_entries(model)
         self.outputs = tuple(known) if law.outputs is None else law.outputs
         check_names(law, "output", self.outputs, known)
         check_names(law, "input", law.inputs or (), entries)
-        allowed = {name: entries[name] for name in law.inputs} if law.inputs else entries
+        allowed = entries if law.inputs is None else {name: entries[name] for name in law.inputs}
         super().__init__(model, f"law '{law.name}'", batched, allowed, late)
-        self.law, self.z = law, np.tile(np.array(law.states), (rows, 1))
+        twice = [name for name in law.inputs or () if late & set(entries[name])]
+        if twice:
+            raise StateError(f"law '{law.name}' sets input '{twice[0]}', which a compiled law sets at every stage; give it an "
+                             "input of its own")
+        self.law, self.z = law, np.tile(np.array(law.states), (len(members), 1))
         noisy = any(known[name].noise for name in self.outputs)
-        self.generators = [np.random.Generator(np.random.PCG64([*seed, row])) for row in range(rows)] if noisy else []
+        self.generators = [np.random.Generator(np.random.PCG64([*seed, member])) for member in members] if noisy else []
 
-    def measured(self, t: float, x: Floats, u: Floats) -> dict[str, Floats]:
+    def measured(self, see: See) -> dict[str, Floats]:
         """What the law sees, by output, (rows, size): with noise, in steps of the quantum."""
-        found = measure(self.model, self.outputs, t, x, u)
+        found = see(self.outputs)
         for name, values in found.items():
             output = self.model.system.outputs[name]
             if output.noise:
@@ -232,23 +246,24 @@ class AskedByName(Asked):
             found[name] = values if output.quantum is None else output.quantum*np.rint(values/output.quantum)
         return found
 
-    def __call__(self, t: float, x: Floats, u: Floats) -> Floats:
-        controls, seen = np.zeros((len(x), self.model.input_layout.controls.stop)), self.measured(t, x, u)
+    def __call__(self, t: float, x: Floats, see: See) -> Floats:
+        controls, seen = np.zeros((len(x), self.model.input_layout.controls.stop)), self.measured(see)
         if isinstance(self.law, Controller):
-            return self.check(t, self.ask_compiled(self.law, t, seen, controls))
-        y = {name: self.shaped(values) for name, values in seen.items()}
+            return self.check(self.ask_compiled(self.law, t, seen, controls))
+        y = Seen((name, self.shaped(values)) for name, values in seen.items())
         given = self.law.function(t, y, self.shaped(self.z, True)) if self.law.states else self.law.function(t, y)
         if self.law.states:
             try:
                 given, z = given
             except (TypeError, ValueError):
-                raise StateError(f"{self.name} returned {given!r}; return ({{input: value}}, its new states)") from None
+                raise StateError(f"it returned {given!r}; return ({{input: value}}, its new states)") from None
             self.z[:] = self.numbers(z, len(x), [(self.z.shape[1],)], "as its states", f"{self.z.shape[1]} numbers")
+        self.check_states()
         if given is not None:
             if not isinstance(given, Mapping):
-                raise StateError(f"{self.name} returned {given!r}; return {{input: value}}")
+                raise StateError(f"it returned {given!r}; return {{input: value}}")
             self.fill(given, controls)
-        return self.check(t, controls)
+        return self.check(controls)
 
     def shaped(self, values: Floats, vector: bool = False) -> Any:
         """Rows in a batch, else one; a single number is a float."""
@@ -256,18 +271,23 @@ class AskedByName(Asked):
         return found.copy() if self.batched else (found[0].copy() if found.ndim > 1 else float(found[0]))
 
     def ask_compiled(self, law: Controller, t: float, seen: Mapping[str, Floats], controls: Floats) -> Floats:
-        y = np.concatenate([seen[name] for name in self.outputs], axis=1)
+        y = np.concatenate([np.zeros((len(controls), 0)), *(seen[name] for name in self.outputs)], axis=1)
         entries = [entry for name in law.inputs or () for entry in self.places[name]]
         for row, z in enumerate(self.z):
             u = np.zeros(len(entries))
             law.inner(t, y[row], u, *((z,) if law.states else ()))
             controls[row, entries] += u
+        self.check_states()
         return controls
+
+    def check_states(self) -> None:
+        if not np.isfinite(self.z).all():
+            raise StateError(f"its states are {self.z.tolist()} now; let them stay finite")
 
 
 @dataclass
 class SampledLaw:
-    """When a law is asked, and what of it acts; `ask(t, x, u)` gives rows of controls."""
+    """When a law is asked, and what of it acts; `ask(t, x, see)` gives rows of controls."""
     ask: AskedTorques | AskedByName
     start: float
     period: float
@@ -284,15 +304,23 @@ class SampledLaw:
         """When something happens: it is asked, or what it gave begins to act."""
         return [self.next_call, *(time for time, _ in self.coming[:1])]
 
-    def update(self, t: float, x: Floats, u: Floats) -> bool:
+    def update(self, t: float, x: Floats, see: See) -> bool:
         """Ask it if it is time, and let act what was waiting; whether anything changed."""
         now, changed = t + SAME*abs(t), False
         if self.next_call <= now:
-            self.coming.append((self.next_call + self.delay, self.ask(t, x, u)))
+            self.coming.append((self.next_call + self.delay, self.asked(t, x, see)))
             self.calls += 1
         while self.coming and self.coming[0][0] <= now:
             self.held, changed = self.coming.pop(0)[1], True
         return changed
+
+    def asked(self, t: float, x: Floats, see: See) -> Floats:
+        """What it says; whatever goes wrong is told by its name."""
+        try:
+            return self.ask(t, x, see)
+        except Exception as error:
+            kind = "" if isinstance(error, StateError) else f"{type(error).__name__}: "
+            raise StateError(f"{self.ask.name} failed at t = {t:.6g} s: {kind}{error}") from error
 
     def memory(self) -> dict[str, Any]:
         """What has to be kept to go on: numbers and texts only."""
@@ -309,7 +337,7 @@ class SampledLaw:
 
 
 # ---- laws of a run ---------------------------------------------------------------------------------------------------------
-def continuous_states(laws: Sequence[Any]) -> list[float]:
+def continuous_states(laws: Iterable[Any]) -> list[float]:
     """Initial values of the states of laws that are integrated with the mechanics, which lie behind those of the model in x."""
     return [value for law in laws if isinstance(law, Controller) and law.period is None for value in law.states]
 
@@ -317,24 +345,29 @@ def continuous_states(laws: Sequence[Any]) -> list[float]:
 class Laws:
     """All laws of a run: the sampled ones, and the table of the continuous ones for the compiled loops."""
 
-    def __init__(self, model: Model, laws: Sequence[Any], control: Any, rows: int, batched: bool, start: float, dt: float | None,
-                 control_period: float | None, seed: int) -> None:
+    def __init__(self, model: Model, laws: Sequence[Any], control: Any, members: range, batched: bool, start: float,
+                 dt: float | None, control_period: float | None, seed: int) -> None:
+        """`members`: which of a batch they act on."""
+        if isinstance(laws, Law | Controller | str) or not isinstance(laws, Iterable):
+            raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
+        if not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise StateError(f"seed is {seed!r}; give a whole number, 0 or more")
         given = [law if isinstance(law, Law | Controller) else Law(law) for law in laws]
         if isinstance(control, Controller):
             given.append(control)
         continuous = [law for law in given if isinstance(law, Controller) and law.period is None]
         self.table, self.scratch = law_table(model, continuous)
-        self.names = [law.name for law in given]
+        self.names = [law.name for law in given] + ["control"]*(control is not None and not isinstance(control, Controller))
         late = frozenset(entry for law in continuous for entry in controlled(model, law))
         self.late, self.sampled = late, list[SampledLaw]()
-        none = np.zeros((rows, model.input_layout.controls.stop))
+        none = np.zeros((len(members), model.input_layout.controls.stop))
         self.base = none.copy()                                         # what a user has set
         for i, law in enumerate(given):
             if law not in continuous:
                 period = sampling_period(f"law '{law.name}'", "period", law.period, dt)
-                if not (np.isfinite(law.delay) and law.delay >= 0.0):
-                    raise StateError(f"law '{law.name}': delay is {law.delay}; give seconds, 0 or more")
-                ask = AskedByName(model, law, batched, rows, late, (seed, i))
+                if not (number(law.delay) and law.delay >= 0.0):
+                    raise StateError(f"law '{law.name}': delay is {law.delay!r}; give seconds, 0 or more")
+                ask = AskedByName(model, law, batched, members, late, (int(seed), i))
                 self.sampled.append(SampledLaw(ask, start, period, law.delay, none))
         if control is not None and not isinstance(control, Controller):
             period = sampling_period("control", "control_period", control_period, dt)
@@ -347,9 +380,9 @@ class Laws:
         later = after + SAME*abs(after)
         return min((t for law in self.sampled for t in law.next_times() if t > later), default=np.inf)
 
-    def update(self, t: float, x: Floats, u: Floats) -> bool:
+    def update(self, t: float, x: Floats, u: Floats, see: See) -> bool:
         """Ask those whose time it is, and put what acts now into the rows of u; whether anything changed."""
-        changed = [law.update(t, x, u) for law in self.sampled]
+        changed = [law.update(t, x, see) for law in self.sampled]
         if any(changed):
             self.put(u)
         return any(changed)
@@ -365,12 +398,17 @@ def sampling_period(who: str, option: str, period: float | None, dt: float | Non
             raise StateError(f"{who} is a Python function and the method chooses its own steps; give {option}, the seconds for "
                              "which what it gives is held")
         return dt
-    if not (np.isfinite(period) and period > 0.0):
-        raise StateError(f"{who}: {option} is {period}; give seconds, greater than 0")
+    if not (number(period) and period > 0.0):
+        raise StateError(f"{who}: {option} is {period!r}; give seconds, greater than 0")
     if dt is not None and period < dt*(1.0 - 1e-9):
         raise StateError(f"{who}: {option} is {period:g} s, shorter than the step of {dt:g} s; take a smaller dt, or ask less "
                          "often")
     return float(period)
+
+
+def number(value: Any) -> bool:
+    """Whether it is one, and finite."""
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
 def controlled(model: Model, law: Controller) -> list[int]:

@@ -1,6 +1,6 @@
 """A run: everything that a stepping loop works on, and how far it is."""
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import ADAPTIVE, CORRECTIONS, FIXED, SPEEDS, STAGES
 from bough.integrate.event_handler import EventHandler
-from bough.integrate.laws import Laws
+from bough.integrate.laws import Laws, measure
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
@@ -64,6 +64,7 @@ class Run:
     handler: EventHandler | None = None
     progress: Progress | None = None
     turn: tuple[int, int] = (0, 1)                      # of a member that runs alone, before others
+    changed: list[dict[str, Floats]] | None = None      # parameters of each row, where they differ
     watch: Floats = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
     passed: Floats = field(default_factory=lambda: np.zeros(2))
     clock: Floats = field(default_factory=lambda: np.zeros(3))
@@ -148,6 +149,24 @@ class Run:
         self.breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf))
         self.resolved = model.resolve_dynamics(self.plan.dynamics)
         self._arguments: dict[int, Any] = {}
+        self._members: list[Model] = []
+
+    def in_force(self, t: float, x: Floats) -> Floats:
+        """Rows of controls at t, with those that compiled laws give then."""
+        if self.laws.table[0]:
+            for row in range(len(x)):
+                self.u[row] = self.rates(row, t, t, x[row])[1]
+        return self.u
+
+    def measure(self, names: Iterable[str], t: float, x: Floats) -> dict[str, Floats]:
+        """By output, (rows, size), of states x at t, under the controls in force."""
+        names, u = list(names), self.in_force(t, x)
+        if self.changed is None:
+            return measure(self.model, names, t, x, u)
+        model = self.model
+        self._members = self._members or [model.with_parameters(one).switched(model.holds, model.contacts) for one in self.changed]
+        rows = [measure(member, names, t, x[i:i + 1, :member.layout.nx], u[i:i + 1]) for i, member in enumerate(self._members)]
+        return {name: np.concatenate([row[name] for row in rows]) for name in names}
 
     def next_stop(self) -> float:
         """When a step must end: where loads jump, a law is asked, or an event is due."""
@@ -161,13 +180,12 @@ class Run:
         if self.handler is not None and self.model is not self.handler.model:
             self.use(self.handler.model)
         try:
-            if self.laws.update(self.t, self.x, self.u):
+            if self.laws.update(self.t, self.x, self.u, lambda names: self.measure(names, self.t, self.x)):
                 self.forget()
-        except Exception as error:
-            failed = f"a law failed at t = {self.t:.6g} s: {type(error).__name__}: {error}"
+        except StateError as error:
             if not self.done:                                                   # nothing is recorded that could be lost
-                raise error if isinstance(error, StateError) else StateError(failed) from error
-            raise LawFailure(failed) from error
+                raise
+            raise LawFailure(str(error)) from error
 
     def forget(self) -> None:
         """The rate at the start of the next step is not the one at the end of the last."""
@@ -179,10 +197,7 @@ class Run:
             self.handler.start(self.start, self.x[0])
         self.begun = True
         self.prepare()
-        if self.laws.table[0]:
-            for row in range(len(self.x)):
-                self.u[row] = self.rates(row, self.t, self.t, self.x[row])[1]
-        held = self.driven_but_held(self.u[:, None])
+        held = self.driven_but_held(self.in_force(self.t, self.x)[:, None])
         if held is not None:
             raise StateError(held[1])
         if len(self.samples) and self.samples[0] == self.start:

@@ -85,12 +85,12 @@ class Sampling:
         """
         first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
         last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
-        return self.start + np.arange(first, last + 1, dtype=float)*self.period
+        return np.asarray(self.start + np.arange(first, last + 1)*self.period, float)
 
-    def on(self, t: float) -> bool:
-        """Whether a sample is due at t, not only because a run ends there."""
+    def due(self, t: float) -> float | None:
+        """The sample that t is but for rounding, if it is one, not only the end of a run."""
         n = (t - self.start)/self.period
-        return bool(abs(n - np.rint(n)) <= 1e-9)
+        return self.start + float(np.rint(n))*self.period if abs(n - np.rint(n)) <= 1e-9 else None
 
     def times(self, until: float, after: float = -np.inf) -> Floats:
         """Those after a time up to the end, and the end itself.

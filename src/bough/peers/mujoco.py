@@ -178,6 +178,11 @@ class MujocoLoop(Mujoco):
         self.data.qpos[:], self.data.qvel[:] = self.start
         mujoco.mj_step(self.model, self.data, self.steps)
 
+    def single_step(self):
+        """A step from Python, as a user takes it."""
+        model, data, step = self.model, self.data, mujoco.mj_step
+        return lambda: step(model, data)
+
 
 class MujocoForward(MujocoLoop):
     """mj_forward of many states, for timing, each a call from Python; accelerations that satisfy the loops as hard as MuJoCo can.

@@ -126,8 +126,22 @@ class Appender:
         self.last[name] = values[-1]
         return np.moveaxis(values, 0, variable.dims.index("time"))
 
-    def finish(self, attrs: dict[str, Any]) -> None:
-        """The attributes of the whole."""
+    def keep(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Samples of a part as they are, from which the run can go on; they grow along the first axis, or behind that of runs."""
+        group = self.file.groups[RESUME] if RESUME in self.file.groups else self.file.create_group(RESUME)
+        for name, values in arrays.items():
+            axis, dims = min(values.ndim - 1, 1), tuple(f"{name}_{i}" for i in range(values.ndim))
+            if name not in group.variables:
+                sizes = [None if i == axis else n for i, n in enumerate(values.shape)]
+                group.dimensions.update(dict(zip(dims, sizes, strict=True)))
+                group.create_variable(name, dims, dtype=values.dtype, compression="gzip", compression_opts=2, shuffle=True)
+            begin = group.variables[name].shape[axis]
+            group.resize_dimension(dims[axis], begin + values.shape[axis])
+            group.variables[name][(slice(None),)*axis + (slice(begin, None),)] = values
+
+    def finish(self, attrs: dict[str, Any], memory: Mapping[str, Any]) -> None:
+        """The attributes of the whole, and what is needed to go on."""
+        self.file.groups[RESUME].attrs["memory"] = json.dumps(memory)
         self.file.attrs.update(attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(self.coords)})
 
     def __exit__(self, kind: Any, *_: object) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import StateError
+from bough.integrate.checkpoint import with_samples_before
 from bough.integrate.trajectory import Trajectory
 from bough.results.netcdf import Appender, folder_of, pack_meshes
 from bough.results.report import Facts
@@ -68,9 +69,7 @@ class Parts:
         found = list(self.read())
         if not found:
             raise StateError(f"{self.folder}: holds no complete part; start the run anew")
-        memory: dict[str, Any] = found[-1]["memory"]
-        for run in memory["runs"]:
-            run["done"] += sum(len(part["t"]) for part in found[:-1])
+        memory = with_samples_before(found[-1]["memory"], sum(len(part["t"]) for part in found[:-1]))
         return memory, {name: np.concatenate([part[name] for part in found], axis=0 if name == "t" else 1) for name in ARRAYS}
 
     @property
@@ -79,9 +78,12 @@ class Parts:
 
     def merge(self, whole: Trajectory, record: tuple[str, ...]) -> Path:
         """All parts as one file, which appears when it is complete; the folder goes.  `whole`: the last part, and facts of all."""
-        first = True
+        first, before = True, 0
         with Appender(self.path) as file:
             for part in self.read():
+                file.keep({name: part[name] for name in ARRAYS})
+                memory = with_samples_before(part["memory"], before)
+                before += len(part["t"])
                 if len(part["t"]):
                     chunk = replace(whole, **{name: part[name] for name in ARRAYS}, memory=None)
                     result = Result(chunk, record)
@@ -89,7 +91,7 @@ class Parts:
                     first = False
             attrs = Facts.of(whole, record).to_attrs() | {"system": self.system}
             packed = pack_meshes(whole.model.system)
-            file.finish(attrs | ({"meshes": packed} if packed else {}))
+            file.finish(attrs | ({"meshes": packed} if packed else {}), memory)
         shutil.rmtree(self.folder, ignore_errors=True)
         return self.path
 

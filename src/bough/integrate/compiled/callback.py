@@ -31,6 +31,19 @@ _DOUBLES, _INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)
 _SIGNATURE = types.void(types.float64, _INTEGERS, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
 
 
+def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
+                states: Sequence[float]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[float, ...]]:
+    """Names of ports, None where none are given, and initial states, as tuples."""
+    ports = [None if names is None else (names,) if isinstance(names, str) else tuple(names) for names in (outputs, inputs)]
+    try:
+        values = tuple(map(float, states))
+    except (TypeError, ValueError):
+        values = (np.nan,)
+    if not np.isfinite(values).all():
+        raise StateError(f"{who}: states is {states!r}; give a list of finite numbers")
+    return ports[0], ports[1], values
+
+
 class Controller:
     """A compiled law; made by the decorator `controller`."""
 
@@ -39,9 +52,8 @@ class Controller:
         self.function, self.name = function, getattr(function, "__name__", "controller")
         if (outputs is None) != (inputs is None):
             raise StateError(f"controller '{self.name}': give both outputs=[...] and inputs=[...], or neither")
-        self.outputs = None if outputs is None else tuple(outputs)
-        self.inputs = None if inputs is None else tuple(inputs)
-        self.states, self.period, self.delay = tuple(map(float, states)), period, delay
+        self.outputs, self.inputs, self.states = law_options(f"controller '{self.name}'", outputs, inputs, states)
+        self.period, self.delay = period, delay
         self.form = self._form()
         self.check_arguments()
         self.inner = njit(boundscheck=True)(function)
@@ -62,6 +74,9 @@ class Controller:
         if self.outputs is None and (self.states or self.period is not None or self.delay):
             raise StateError(f"controller '{self.name}': states, period and delay go with outputs=[...] and inputs=[...]; name "
                              "them")
+        if self.delay and self.period is None:
+            raise StateError(f"controller '{self.name}': delay is {self.delay!r}, but what is asked at every stage cannot wait; "
+                             "give it a period")
 
     def _compile(self) -> int:
         inner, whole, own = self.inner, self.outputs is None, bool(self.states)
@@ -168,7 +183,7 @@ def ask_law(lane, plan, laws, row, scratch, ws, controls, i):
     for j in range(n_u):
         scratch[u + j] = 0.0
     for j in range(n_z):
-        scratch[z + j] = get_lane(lane, ws, x + j, i)
+        scratch[z + j], scratch[zdot + j] = get_lane(lane, ws, x + j, i), 0.0
     call_address(laws[row + ADDRESS], get_lane(lane, ws, read(plan, f.WS_TIME), i), laws, row + SIZES, scratch, 0, u, z, zdot)
     for j in range(n_u):
         place = controls + laws[laws[row + INPUTS] + j]
