@@ -26,6 +26,7 @@ from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result, open_result
 from bough.results.netcdf import Resume, read_resume, read_system
+from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.results.stream import Parts
 
@@ -147,7 +148,8 @@ class Simulator:
         if dt is None and settings is not None and method in FIXED:
             dt = settings.dt
         self.model, self._record = compiled, record
-        self._options = {"method": method, "dt": dt, "t0": t0} | options
+        audit = "energy" in select_records(record, compiled.system)             # whoever has the loop may set any input
+        self._options = {"method": method, "dt": dt, "t0": t0, "audit": audit} | options
         period = 1.0/positive("sample_rate", sample_rate, "samples a second") if sample_rate is not None else dt
         self._period = period if sample_rate is not None or method in FIXED else None
         self._begin(self._anew())
