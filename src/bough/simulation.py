@@ -136,7 +136,8 @@ def simulate(
     given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
-    names = select_records(settings.pop("record"), compiled.system, controlled=control is not None or bool(laws))
+    controlled = control is not None or bool(laws)
+    names = select_records(settings.pop("record"), compiled.system, controlled=controlled)
     if state is not None:
         if any(part is not None for part in (q0, v0, wheels0, orbit0)):
             raise StateError("state is given, and one of q0, v0, wheels0, orbit0 too; give the one or the others")
@@ -145,7 +146,8 @@ def simulate(
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
         run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, laws=laws,
-                    control=control, control_period=control_period, seed=seed, parameters=parameters, **settings)
+                    control=control, control_period=control_period, seed=seed, parameters=parameters,
+                    audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
         if save_to is not None:
             return stream(run, Path(save_to), end, names, checkpoint, report)
         run.finish(end, report)

@@ -19,8 +19,8 @@ from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import FIXED
-from bough.integrate.integration import Integration, started
-from bough.integrate.laws import continuous_states, input_entries
+from bough.integrate.integration import Integration, law_starts, started
+from bough.integrate.laws import input_entries
 from bough.integrate.run import STIFF, LawFailure
 from bough.integrate.start import member_of
 from bough.integrate.trajectory import Sampling, positive
@@ -28,6 +28,7 @@ from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result, open_result
 from bough.results.netcdf import Resume, read_resume, read_system
+from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.results.stream import Parts
 
@@ -150,7 +151,9 @@ class Simulator:
         if dt is None and settings is not None and method in FIXED:
             dt = settings.dt
         self.model, self._record = compiled, record
-        self._options = {"method": method, "dt": dt, "t0": t0} | options
+        given = bool(compiled.system.inputs or options.get("laws") or options.get("control"))
+        audit = given and sample_rate != 0 and "energy" in select_records(record, compiled.system)
+        self._options = {"method": method, "dt": dt, "t0": t0, "audit": audit} | options
         if sample_rate is None:
             self._period = dt if method in FIXED else None
         else:
@@ -444,7 +447,7 @@ class Simulator:
             same = {name: self._options.get(name, ()) for name in ("hold", "laws")}
             x = started(run.model, self.t, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
         run.x[rows, :np.shape(x)[1]] = x
-        run.x[rows, self.model.layout.nx:] = continuous_states([*self._options.get("laws", ()), self._options.get("control")])
+        run.x[rows, self.model.layout.nx:] = law_starts(self._options)
         run.failed[rows], run.laws.base[rows] = np.nan, 0.0
         run.failure = None if np.isnan(run.failed).all() else run.failure
         run.laws.put(run.u)

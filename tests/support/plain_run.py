@@ -171,6 +171,10 @@ def ask_runs():
     for model in (*loaded_systems()[:3], next(held_systems())):
         for method in ("euler-cromer", "rk4", "dopri5"):
             bough.simulate(model, until=2e-4, method=method, **({} if method == "dopri5" else {"dt": 1e-4}))
+    for system, rest in ((element_system(), {"rest": "rope"}), (loaded_systems()[1].system.copy(), {"coordinate": "b0.x"})):
+        system.input("push", force="b2")
+        system.input("change", **rest)
+        bough.simulate(system, until=2e-4, dt=1e-4)
     fast = bough.System("fails")
     fast.body("bob", joint=bough.Prismatic("x", stiffness=1e9), mass=1.0)
     with contextlib.suppress(bough.SimulationError), np.errstate(all="ignore"):

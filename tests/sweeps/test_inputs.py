@@ -9,6 +9,7 @@ from hypothesis import given
 import bough
 from bough.analyze.equations_of_motion import forward
 from bough.describe.orientation import rotation_matrix
+from bough.sweeps import fields as f
 from tests.support.compare import assert_same, solving
 from tests.support.flexible_trees import moved, turning_nodes
 from tests.support.random_systems import random_rotation, random_state, random_system
@@ -150,7 +151,8 @@ def test_rests(n, slack):
         assert_same(model.forward_dynamics(q, v, inputs=values, dynamics=dynamics), a, 1e-11)
     assert_same(model.reactions(q, v, a, inputs=values), other.reactions(q, v, a), 1e-11)
     bodies = model.bodies(q, v, inputs=values)
-    assert_same(bodies.elements[..., -1], other.bodies(q, v).elements[..., -1], 1e-12)                    # tension
+    tension = f.ELEMENT_TENSION
+    assert_same(bodies.elements[..., tension], other.bodies(q, v).elements[..., tension], 1e-12)
     assert_same(bodies.potential_energy, model.bodies(q, v).potential_energy, 1e-15)
 
 

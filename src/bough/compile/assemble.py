@@ -236,15 +236,15 @@ def pull_rows(pulls: Sequence[Pull]) -> tuple[Rows, Numbers]:
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
     """Described wrenches, those of inputs, then the caller's; those on bodies that are fixed to the ground move nothing."""
     rows, pars = Rows(), Numbers()
-    placed = [(w.place, w.frame == "world") for w in system.wrenches.values()]
-    placed += [(place, system.inputs[name].axes == "world") for name, place in placed_inputs(system).items()]
+    placed = [(w.place, w.frame == "world", False) for w in system.wrenches.values()]
+    placed += [(place, system.inputs[name].axes == "world", True) for name, place in placed_inputs(system).items()]
     starts = [lay.inputs.wrench(j).start for j in range(len(placed))]
     starts += [lay.inputs.caller_wrench(j).start for j in range(len(inputs))]
-    placed += [(Frame(w.body, node=w.node), w.world) for w in inputs]
-    for (place, world), start in zip(placed, starts, strict=True):
+    placed += [(Frame(w.body, node=w.node), w.world, False) for w in inputs]
+    for (place, world, of_input), start in zip(placed, starts, strict=True):
         attachment = frame_attachment(parts, place)
         if attachment.hinge:
-            rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + start, world=world))
+            rows.append(r.WRENCH.row(hinge=attachment.hinge, u=lay.u + start, world=world, input=of_input))
             pars.append(r.WRENCH_PARAMETERS.pack(c=attachment.turn, r=attachment.at))
     return rows, pars
 

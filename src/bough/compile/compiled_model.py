@@ -104,10 +104,10 @@ class CompiledModel:
 
     def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
         """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
-        key = inputs, keep_welds and self._shortened
+        key = inputs, keep_welds and self._shortened, self.layout.law_states
         if key not in self._tables:
             if key not in self._built:
-                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=self.layout.law_states)
+                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=key[2])
             self._tables[key] = switched(self._built[key], self.holds, self.contacts)
         return self._tables[key]
 
@@ -154,7 +154,7 @@ class CompiledModel:
         if not n:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.layout, other._built = replace(self.layout, law_states=n), {}
+        other.layout = replace(self.layout, law_states=n)
         return other
 
     def without_loops(self) -> Self:

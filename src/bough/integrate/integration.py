@@ -38,24 +38,25 @@ class Integration:
                  max_step: float | None = None, dynamics: str = "auto", laws: Sequence[Any] = (), control: Any = None,
                  control_period: float | None = None, seed: int = 0, parameters: Mapping[str, ArrayLike] | None = None,
                  stabilize: str | float | None = None,
-                 hold: Sequence[str] = (), sampling: Sampling | None = None, x: Floats | None = None,
+                 hold: Sequence[str] = (), audit: bool = False, sampling: Sampling | None = None, x: Floats | None = None,
                  batched: bool = True) -> None:
-        """Without a sampling, only the ends of what it is asked to do are recorded.  `x`: rows of states that are known to be
-        right, from which a run goes on, a batch or one."""
+        """Without a sampling, only the ends of what it is asked to do are recorded.  `audit`: integrate the work of the inputs,
+        too.  `x`: rows of states that are known to be right, from which a run goes on, a batch or one."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
         every = [*laws, control] if isinstance(laws, Iterable) else []
-        extended = model.with_law_states(len(continuous_states(every)))
+        extended = model.with_law_states(len(continuous_states(every)) + audit)
         pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
-                        "control_period": control_period, "parameters": None if parameters is None else
+                        "audit": audit, "control_period": control_period, "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
         chosen = stabilization(model, method, stabilize, hold)
-        self.batched, self.assembled = batched, None
+        self.batched, self.assembled, self.audit = batched, None, audit
         if x is None:
             x, self.batched, self.assembled = started(extended, t0, {
-                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": every, "parameters": parameters})
+                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": every, "audit": audit,
+                "parameters": parameters})
         pars = stabilized(pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -70,7 +71,7 @@ class Integration:
         def run(rows: slice, turn: tuple[int, int], handler: EventHandler | None) -> Run:
             n, members = len(x[rows]), range(len(x))[rows]
             given = Laws(extended, laws, control, members, self.batched and not self.events, self.start, self.plan.dt,
-                         control_period, seed)
+                         control_period, seed, audit)
             own = pars[rows] if len(pars) > 1 else pars
             changed = None if parameters is None else [member_of(parameters, i) or {} for i in members]
             return Run(extended, self.plan, own, x[rows], np.zeros((n, extended.input_layout.nu)), given, self.start, np.zeros(0),
@@ -166,11 +167,17 @@ class Integration:
         found = Trajectory(
             self.model, longest.samples[:done], x[..., :layout.nx], u[..., self.model.input_layout.controls], self.batched, given,
             self.plan.method, self.plan.dt, sum(run.steps for run in self.runs), sum(run.rejected for run in self.runs),
-            sum(run.wall for run in self.runs), self.failure, self.assembled, law_states=x[..., laws], memory=self.memory())
+            sum(run.wall for run in self.runs), self.failure, self.assembled, law_states=x[..., laws], memory=self.memory(),
+            audited=self.audit)
         handlers = [run.handler for run in self.runs if run.handler is not None]
         found = replace(found, events=tuple(tuple(each.log) for each in handlers),
                         spans=tuple((*each.spans, (np.inf, each.model)) for each in handlers))
         return cut_contradictions(cut_held_wheels(found, self.runs[0]))
+
+
+def law_starts(options: Mapping[str, Any]) -> list[float]:
+    """Initial values of what is integrated with the mechanics: states of laws, then the work of the inputs."""
+    return continuous_states([*options.get("laws", ()), options.get("control")]) + [0.0]*bool(options.get("audit"))
 
 
 def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats, bool, Any]:
@@ -178,7 +185,7 @@ def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats
     changed."""
     q0, v0, wheels0, orbit0, parameters = (options.get(name) for name in ("q0", "v0", "wheels0", "orbit0", "parameters"))
     x, batched = initial_states(model, t0, q0, v0, wheels0, orbit0, parameters)
-    x[:, model.layout.laws] = continuous_states([*options.get("laws", ()), options.get("control")])
+    x[:, model.layout.laws] = law_starts(options)
     return x, batched, close_start(model, x, options.get("hold", ()), parameters)
 
 

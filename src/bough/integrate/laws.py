@@ -346,7 +346,7 @@ class Laws:
     """All laws of a run: the sampled ones, and the table of the continuous ones for the compiled loops."""
 
     def __init__(self, model: Model, laws: Sequence[Any], control: Any, members: range, batched: bool, start: float,
-                 dt: float | None, control_period: float | None, seed: int) -> None:
+                 dt: float | None, control_period: float | None, seed: int, audit: bool) -> None:
         """`members`: which of a batch they act on."""
         if isinstance(laws, Law | Controller | str) or not isinstance(laws, Iterable):
             raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
@@ -356,7 +356,7 @@ class Laws:
         if isinstance(control, Controller):
             given.append(control)
         continuous = [law for law in given if isinstance(law, Controller) and law.period is None]
-        self.table, self.scratch = law_table(model, continuous)
+        self.table, self.scratch = law_table(model, continuous, audit)
         self.names = [law.name for law in given] + ["control"]*(control is not None and not isinstance(control, Controller))
         late = frozenset(entry for law in continuous for entry in controlled(model, law))
         self.late, self.sampled = late, list[SampledLaw]()
@@ -420,9 +420,11 @@ def controlled(model: Model, law: Controller) -> list[int]:
     return [entry for name in law.inputs for entry in entries[name]]
 
 
-def law_table(model: Model, laws: Sequence[Controller]) -> tuple[NDArray[np.int64], int]:
-    """The table of continuous laws (see `compiled.callback`), and how many doubles asking one takes."""
-    header, rows, lists, room, state = [len(laws), 0], list[int](), list[int](), 0, model.layout.laws.start
+def law_table(model: Model, laws: Sequence[Controller], audit: bool) -> tuple[NDArray[np.int64], int]:
+    """The table of continuous laws (see `compiled.callback`), and how many doubles asking one takes; with an audit, the last entry
+    of x is the work of the inputs."""
+    header, rows, lists, room = [len(laws), 0, (model.layout.nx - 1)*audit], list[int](), list[int](), 0
+    state = model.layout.laws.start
     first_list = callback.LAWS + callback.LAW_ROW*len(laws)
     for law in laws:
         reads, sets = read_places(model, law), controlled(model, law)

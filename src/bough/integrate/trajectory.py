@@ -59,12 +59,17 @@ class Trajectory:
     spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
     law_states: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))     # (batch, samples, n) of laws, integrated
     memory: dict[str, Any] | None = None            # what is needed to go on: see `checkpoint`
+    audited: bool = False                           # the last of law_states is the work of the inputs
 
     @property
     def state(self) -> State:
         """The states with views of q, v, wheel speeds and orbit."""
         return self.model.state(self.x)
 
+    @property
+    def work(self) -> Floats:
+        """(batch, samples) of the inputs [J]; NaN where it was not asked for."""
+        return self.law_states[..., -1] if self.audited else np.full(self.x.shape[:2], np.nan)
 
     def first(self, n: int, **changes: Any) -> "Trajectory":
         """The first n samples."""

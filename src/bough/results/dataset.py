@@ -103,7 +103,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     names, model = list(records), trajectory.model
     empty = {dim for dim, axis in AXES.items() if axis.optional and not list(axis.names(model))}
     wanted = {name: quantity for record in names for name, quantity in RECORDS[record].quantities.items()
-              if empty.isdisjoint(quantity.dims)}  # fmt: skip
+              if empty.isdisjoint(quantity.dims) and (name != "input_work" or trajectory.audited)}  # fmt: skip
     values = _values(trajectory, {name: quantity.derive for name, quantity in wanted.items()})
     variables, leading = {}, _leading(trajectory)
     for name, quantity in wanted.items():

@@ -36,7 +36,10 @@ def plot(report: Report, what: str = "state", path: str | PathLike[str] | None =
         raise StateError(f"plot: {what!r}, but system {report.system.name!r} has no {needs}")
     if not RECORDS[record].plotted:
         raise StateError(f"plot: there is no figure of {what!r}; the replay shows it: result.view()")
-    sections = _sections(report, what, report.labeled(record))
+    labeled = report.labeled(record)
+    if what not in RECORDS and what not in labeled.variables:
+        raise StateError(f"plot: {what!r} was not recorded: nothing of the kind is in this run")
+    sections = _sections(report, what, labeled)
     with working(f"drawing {what}"):
         figure = draw(f"{report.system.name}: {what.replace('_', ' ')}", report.time, sections, batched=report.facts.batched)
         if path is not None:
@@ -110,10 +113,13 @@ def _limb_name(group: Group) -> str:
 
 def _energy(report: Report, get: Get) -> Sections:
     energies = np.stack([get(f"{kind}_energy") for kind in ("kinetic", "potential", "total")], axis=-1)
-    change = energies[..., 2:] - energies[..., :1, 2:]
+    change, labels = energies[..., 2:] - energies[..., :1, 2:], list[str]()
+    if "input_work" in report.labeled("energy").variables:
+        change = np.concatenate([change, change - get("input_work")[..., None]], axis=-1)
+        labels = ["total energy", "less input work"]
     return [[
         PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
-        PanelRow([Panel("total energy since the start", "J", change)], []),
+        PanelRow([Panel("total energy since the start", "J", change)], labels),
     ]]  # fmt: skip
 
 

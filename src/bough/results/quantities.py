@@ -101,6 +101,7 @@ RECORDS: dict[str, Record] = {
         "potential_energy": Quantity((), "J", "potential energy of gravity, springs and strain",
                                      lambda s: s.bodies.potential_energy),
         "total_energy": Quantity((), "J", "total energy", lambda s: s.bodies.kinetic_energy + s.bodies.potential_energy),
+        "input_work": Quantity((), "J", "work of inputs and controllers since the start", lambda s: s.rows.work),
     }, default=True),
     "momentum": Record({
         "angular_momentum": Quantity(AXIS, "N m s", "angular momentum about the mass center, world axes",

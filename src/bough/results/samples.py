@@ -98,11 +98,12 @@ _FLOATS_PER_BODY = 60
 
 
 class Rows(NamedTuple):
-    """Times, states and controls, one row per sample."""
+    """Times, states, controls and the work of the inputs, one row per sample."""
 
     t: Array
     x: Array
     u: Array
+    work: Array
 
 
 class Samples:
@@ -222,26 +223,30 @@ def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerate
 def read(trajectory: Trajectory, wanted: Mapping[str, Derive]) -> dict[str, Array]:
     """Quantities that are parts of the states and controls themselves, (run, time, ...); the model is not evaluated."""
     runs, samples, _ = trajectory.x.shape
-    x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
-    rows = Samples(trajectory.model, Rows(np.tile(trajectory.t, runs), x, u), accelerated=False)
+    rows = Samples(trajectory.model, _all_rows(trajectory), accelerated=False)
     return {name: (values := derive(rows)).reshape(runs, samples, *values.shape[1:]) for name, derive in wanted.items()}
+
+
+def _all_rows(trajectory: Trajectory) -> Rows:
+    """Of all runs, one after the other."""
+    runs, samples, _ = trajectory.x.shape
+    x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
+    return Rows(np.tile(trajectory.t, runs), x, u, trajectory.work.reshape(-1))
 
 
 def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
     """All rows with the one model; or the rows of each run with its own parameters, and with the constraints that were in force."""
-    runs, samples, _ = trajectory.x.shape
     if not trajectory.parameters and not trajectory.spans:
-        x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
-        yield trajectory.model, Rows(np.tile(trajectory.t, runs), x, u)
+        yield trajectory.model, _all_rows(trajectory)
         return
-    for run in range(runs):
+    for run in range(len(trajectory.x)):
         member = {key: values[run] for key, values in (trajectory.parameters or {}).items()}
         model = trajectory.model.with_parameters(member) if member else trajectory.model
         begin = -np.inf
         for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
             inside = (trajectory.t > begin * (1.0 + SAME)) & (trajectory.t <= end * (1.0 + SAME))
             if inside.any():
-                rows = Rows(trajectory.t[inside], trajectory.x[run, inside], trajectory.u[run, inside])
+                rows = Rows(trajectory.t[inside], *(each[run, inside] for each in (trajectory.x, trajectory.u, trajectory.work)))
                 yield model.switched(then.holds, then.contacts), rows
             begin = end
 
@@ -281,7 +286,7 @@ def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
         return chunk
     start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model)]
     x = np.where(finite[:, None], chunk.x, np.concatenate([np.asarray(part, float) for part in start]))
-    return Rows(chunk.t, x, np.where(finite[:, None], chunk.u, 0.0))
+    return chunk._replace(x=x, u=np.where(finite[:, None], chunk.u, 0.0))
 
 
 def _initial_orbit(model: Model) -> list[float]:

@@ -120,17 +120,21 @@ def _wall_time(report: Report) -> str:
 
 
 def _energy(report: Report) -> str:
-    total = report.array("total_energy")
-    effects = nonconservative_effects(report.system, controlled=report.facts.controlled)
+    """How far the energy, less the work of inputs where that is known, is from what it was; or what else changes it."""
+    total, kinetic = report.array("total_energy"), report.array("kinetic_energy")
+    audited = "input_work" in report.labeled("energy").variables
+    work = report.array("input_work") if audited else np.zeros_like(total)
+    effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
+               if not (audited and effect in ("inputs", "a controller"))]  # fmt: skip
+    by_inputs = f", work of inputs {_span(work[..., -1])} J" if audited and work.any() else ""
+    start, whole = f"{_span(total[..., 0])} J", f"{_span(total[..., 0])} -> {_span(total[..., -1])} J{by_inputs}"
     if effects:
-        first, last = total[..., 0], total[..., -1]
-        return f"{_span(first)} -> {_span(last)} J ({', '.join(effects)})"
-    kinetic = report.array("kinetic_energy")
+        return f"{whole} ({', '.join(effects)})"
     exchanged = np.nanmax(kinetic, axis=-1) - np.nanmin(kinetic, axis=-1)
-    drift = np.nanmax(np.abs(total - total[..., :1]), axis=-1)
-    if np.all(exchanged < 1e-6 * np.nanmax(np.abs(kinetic))):
-        return f"{_span(total[..., 0])} J, drift {drift.max():.1e} J{_relative(drift, np.abs(total[..., 0]), 'of it')}"
-    return f"{_span(total[..., 0])} J, drift {drift.max():.1e} J{_relative(drift, exchanged, 'of what is exchanged')}"
+    drift = np.nanmax(np.abs(total - total[..., :1] - work), axis=-1)
+    steady = np.all(exchanged < 1e-6 * np.nanmax(np.abs(kinetic)))
+    off = _relative(drift, np.abs(total[..., 0]), "of it") if steady else _relative(drift, exchanged, "of what is exchanged")
+    return f"{whole}, off by {drift.max():.1e} J{off}" if by_inputs else f"{start}, drift {drift.max():.1e} J{off}"
 
 
 def _momentum(report: Report) -> list[Row]:

@@ -290,12 +290,12 @@ def nothing_summed(lane):
 
 
 def keeps_motion(lane, plan, row):
-    """Whether the record must hold the body's motion: loads read it there, and so do later bodies in four lanes."""
-    return read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
+    """Whether the record must hold the body's motion: loads and the power of inputs read it there, in four lanes later bodies."""
+    return read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) + read(plan, f.N_PORTS) != 0
 
 
-keeps_motion = one_state_only(keeps_motion, lambda lane, plan, row: (read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) != 0
-                                                                     or read(plan, row + f.BRANCH) != 0))
+keeps_motion = one_state_only(keeps_motion, lambda lane, plan, row: (
+    read(plan, row + f.SLOT) != 0 or read(plan, row + f.BRANCH) != 0 or read(plan, f.N_ELEMENTS) + read(plan, f.N_PORTS) != 0))
 
 
 @leaf

@@ -66,6 +66,14 @@ def rest_change(lane, plan, ws, row):
 
 
 @leaf
+def line_tension(plan, pars, row, p, stretch, rate):
+    tension = read(pars, p + f.LINE_STIFFNESS)*stretch + read(pars, p + f.LINE_DAMPING)*rate
+    if read(plan, row + f.ELEMENT_MORE):
+        tension = where_positive(stretch, larger(tension, 0.0), 0.0)
+    return tension
+
+
+@leaf
 def apply_line(lane, plan, pars, ws, row):
     """Tension along the straight line between two points [B 20]; what can be slack never pushes."""
     p, meet = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET)
@@ -78,9 +86,12 @@ def apply_line(lane, plan, pars, ws, row):
     n = scale(inverse_above(distance, 0.0), d)                              # no direction, no force
     stretch, rate = distance - read(pars, p + f.LINE_LENGTH), dot(n, sub(v_b, v_a))
     pulled = stretch - rest_change(lane, plan, ws, row)                     # what an input takes in or gives out is its work
-    tension, energy = stiffness*pulled + read(pars, p + f.LINE_DAMPING)*rate, 0.5*stiffness*stretch*stretch
+    tension, energy = line_tension(plan, pars, row, p, pulled, rate), 0.5*stiffness*stretch*stretch
     if read(plan, row + f.ELEMENT_MORE):
-        tension, energy = where_positive(pulled, larger(tension, 0.0), 0.0), where_positive(stretch, energy, 0.0)
+        energy = where_positive(stretch, energy, 0.0)
+    if read(plan, row + f.ELEMENT_REST):
+        power = (line_tension(plan, pars, row, p, stretch, rate) - tension)*rate
+        store(lane, ws, read(plan, row + f.ELEMENT_WS) + f.ELEMENT_POWER, power)
     pull = scale(tension, n)
     add_body_wrench(lane, plan, ws, k_a, arm_a, (ZERO, pull))
     add_body_wrench(lane, plan, ws, k_b, arm_b, (ZERO, scale(-1.0, pull)))

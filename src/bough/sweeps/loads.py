@@ -55,9 +55,15 @@ def gather_inputs(lane, plan, pars, tables, ws):
 def gather_ports(lane, plan, pars, ws):
     """Add the inputs to what they act on: torques, motors, wrenches, rests of lines."""
     for j in range(read(plan, f.N_PORTS)):
-        row, p = read(plan, f.PORTS) + j*f.PORT_ROW, read(plan, f.PAR_PORTS) + j*f.PORT_PARS
-        share = read(pars, p + f.PORT_FACTOR)*load(lane, ws, read(plan, row + f.PORT_SOURCE))
-        accumulate(lane, ws, read(plan, row + f.PORT_TARGET), share)
+        row = read(plan, f.PORTS) + j*f.PORT_ROW
+        accumulate(lane, ws, read(plan, row + f.PORT_TARGET), port_share(lane, plan, pars, ws, j))
+
+
+@leaf
+def port_share(lane, plan, pars, ws, j):
+    """What an input adds to what it acts on."""
+    source = read(plan, read(plan, f.PORTS) + j*f.PORT_ROW + f.PORT_SOURCE)
+    return read(pars, read(plan, f.PAR_PORTS) + j*f.PORT_PARS + f.PORT_FACTOR)*load(lane, ws, source)
 
 
 @leaf
@@ -124,7 +130,15 @@ def apply_wheel(lane, plan, pars, ws, j):
 
 @leaf
 def apply_wrench(lane, plan, pars, ws, j):
-    """An external wrench, given at a point of the body, in the body's axes or the world's."""
+    """Add an external wrench to what acts on its body."""
+    k, arm, wrench = wrench_at(lane, plan, pars, ws, j)
+    accumulate(lane, ws, read(plan, hinge_row(plan, k) + f.SLOT), shift_wrench(arm, wrench))
+
+
+@leaf
+def wrench_at(lane, plan, pars, ws, j):
+    """An external wrench, given at a point of a body in its axes or the world's: the body, the point from its origin, the wrench
+    about it."""
     row, p = read(plan, f.WRENCHES) + j*f.WRENCH_ROW, read(plan, f.PAR_WRENCHES) + j*f.WRENCH_PARS
     k = read(plan, row + f.WRENCH_HINGE)
     C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
@@ -132,4 +146,4 @@ def apply_wrench(lane, plan, pars, ws, j):
     wrench = given
     if read(plan, row + f.WRENCH_WORLD) == 0:
         wrench = rotate_spatial(C, rotate_spatial(read9(pars, p + f.WRENCH_C), given))
-    accumulate(lane, ws, read(plan, hinge_row(plan, k) + f.SLOT), shift_wrench(rotate(C, read3(pars, p + f.WRENCH_R)), wrench))
+    return k, rotate(C, read3(pars, p + f.WRENCH_R)), wrench

@@ -183,13 +183,14 @@ WRENCH = Record(
     Field("WRENCH_HINGE", "its body", to="hinge"),
     Field("WRENCH_U", "moment and force", to="ws.u", length=6),
     Field("WRENCH_WORLD", "in world axes; no: in the body's", codes=FLAG),
-    size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads, cloud")
+    Field("WRENCH_INPUT", "it is that of an input", codes=FLAG),
+    size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads, power, cloud")
 
 PORT = Record(
     "port", "plan", "a number of an input is added to an entry of u",
     Field("PORT_SOURCE", "the number", to="ws.u"),
     Field("PORT_TARGET", "what it is added to", to="ws.u"),
-    size_name="PORT_ROW", prefix="PORT_", written="compile.assemble", read="sweeps.loads")
+    size_name="PORT_ROW", prefix="PORT_", written="compile.assemble", read="sweeps.loads, power")
 
 LOOP = Record(
     "loop", "plan", "a closed loop",
@@ -591,7 +592,8 @@ ELEMENT_RESULT = Record(
     Field("ELEMENT_WRENCH", "on its body about its point (of a line, on b), in inertial axes", (6,), "N m, N"),
     Field("ELEMENT_ENERGY", "potential energy", (), "J"),
     Field("ELEMENT_TENSION", "of a line", (), "N"),
-    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, analyze.body_motion")
+    Field("ELEMENT_POWER", "of the inputs that change the length of a line", (), "W"),
+    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, power, analyze.body_motion")
 
 OUTPUT_RESULT = Record(
     "output", "ws", "what an output shows",

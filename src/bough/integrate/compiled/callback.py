@@ -23,8 +23,9 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import get_lane, put_lane, read, store, width_of, zero
 from bough.sweeps import fields as f
 
-# the table of laws: how many, whether outputs must be computed for them; then a row for each
-N_LAWS, COMPUTED, LAWS = range(3)
+# the table of laws: how many, whether outputs must be computed for them, which entry of x is the work of the inputs (0: none); then
+# a row for each
+N_LAWS, COMPUTED, WORK, LAWS = range(4)
 ADDRESS, SIZES, N_OUTPUTS, N_INPUTS, N_STATES, OUTPUTS, INPUTS, STATE, LAW_ROW = 0, 1, 4, 5, 6, 7, 8, 9, 10
 
 _DOUBLES, _INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)

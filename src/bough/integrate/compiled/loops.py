@@ -21,11 +21,12 @@ from functools import partial
 import numpy as np
 
 from bough.integrate.compiled.stepping import (HEADER, INSIDE, begin_stage, combine, controls_at, copy, evaluate_law,
-                                               first_not_finite, normalize, saved_at, set_time, stages_of, take_step)
+                                               evaluate_rates, first_not_finite, normalize, saved_at, set_time, stages_of,
+                                               steered_by, take_step)
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, pointer_to, pointer_to_row, put_lane, read, store, width_of
 from bough.sweeps import fields as f
-from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, derivative
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
 
@@ -179,15 +180,15 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
 def error_norm(lane, plan, stepper, ws, h, limits):
     """Root mean square of the error estimate over atol + rtol |x| [B 8]; x holds the end of the step, work its start."""
     tableau, _, _, work = stepper
-    s, nx, x = stages_of(tableau), read(plan, f.N_X), read(plan, f.WS_X)
+    s, nx, x, n = stages_of(tableau), read(plan, f.N_X), read(plan, f.WS_X), steered_by(plan, stepper)
     weights, total = HEADER + 2*s + s*s, 0.0
-    for i in range(nx):
+    for i in range(n):
         error = 0.0
         for j in range(s):
             error += tableau[weights + j]*load(lane, ws, work + (j + 1)*nx + i)
         size = max(abs(load(lane, ws, work + i)), abs(load(lane, ws, x + i)))
         total += (h*error/(limits[ATOL] + limits[RTOL]*size))**2
-    return np.sqrt(total/nx)
+    return np.sqrt(total/n)
 
 
 @leaf
@@ -203,17 +204,17 @@ def resize(h, step, error, last, growth):
 @leaf
 def find_first_step(lane, model, stepper, ws, t, limits, method):
     """A first step that changes x by a hundredth of its size, as its rate says [B 8]; that rate is the first stage."""
-    plan, pars, tables = model
-    nx, x, first = read(plan, f.N_X), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
+    plan, _, _ = model
+    n, x, first = steered_by(plan, stepper), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
     begin_stage(lane, model, stepper, ws, t, 1e-6, 0)
-    derivative(lane, plan, pars, tables, ws, method, 0)
+    evaluate_rates(lane, model, stepper, ws, method, 0)
+    copy(lane, ws, first, read(plan, f.WS_XDOT), read(plan, f.N_X))
     size, rate = 0.0, 0.0
-    for i in range(nx):
+    for i in range(n):
         scale_i = limits[ATOL] + limits[RTOL]*abs(load(lane, ws, x + i))
-        store(lane, ws, first + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
         size += (load(lane, ws, x + i)/scale_i)**2
         rate += (load(lane, ws, first + i)/scale_i)**2
-    size, rate = np.sqrt(size/nx), np.sqrt(rate/nx)
+    size, rate = np.sqrt(size/n), np.sqrt(rate/n)
     return 1e-6 if size < 1e-5 or not 1e-5 < rate < np.inf else 0.01*size/rate*(limits[RTOL]/1e-2)**0.2
 
 
@@ -283,9 +284,10 @@ def rates(sweep_table, plan, pars, tables, stepper, t, x, u, out, u_out, ws):
     load_rows(lane, x, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
     load_rows(lane, u, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
     set_time(lane, plan, ws, t[0], t[1])
-    evaluate_law(lane, (plan, pointer_to_row(pars, 0), tables), stepper, ws)
+    one = plan, pointer_to_row(pars, 0), tables
+    evaluate_law(lane, one, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
-    derivative(lane, plan, pointer_to_row(pars, 0), tables, ws, ORDER_N, 0)
+    evaluate_rates(lane, one, stepper, ws, ORDER_N, 0)
     store_rows(lane, out, 0, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
     store_rows(lane, u_out, 0, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
 

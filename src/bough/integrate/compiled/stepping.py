@@ -20,7 +20,7 @@ work      x at the start of the step | k of each stage | controls | a saved stat
 """
 
 import numpy as np
-from bough.integrate.compiled.callback import COMPUTED, N_LAWS, evaluate_laws
+from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, get_lane, load, load4, loops_only, put_lane, read, scale, sqrt, store, width_of, zero
@@ -29,6 +29,7 @@ from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.motion import hinge_row, scatter_rates
 from bough.sweeps.outputs import evaluate_outputs
+from bough.sweeps.power import fill_input_power
 
 
 HEADER = 8
@@ -195,11 +196,27 @@ def begin_stage(lane, model, stepper, ws, t, h, stage):
 
 
 @leaf
+def evaluate_rates(lane, model, stepper, ws, method, shift):
+    """x' of a stage, and of the work of the inputs where it is asked for; with a `shift`, see derivative."""
+    plan, pars, tables = model
+    work = stepper[1][WORK]
+    derivative(lane, plan, pars, tables, ws, method, shift)
+    if work != 0 and shift == 0:
+        fill_input_power(lane, plan, pars, ws, controls_at(plan, stepper), read(plan, f.WS_XDOT) + work)
+
+
+@leaf
+def steered_by(plan, stepper):
+    """How many entries of x adaptive steps depend on: all but the work of the inputs, whether it is asked for or not."""
+    return read(plan, f.N_X) - (stepper[1][WORK] != 0)
+
+
+@leaf
 def take_step(lane, model, stepper, ws, t, h, first, method):
     """x at the end of the step, where loops are closed again; x0 is in work, k of the stages before `first` is there already.
 
     Stages and corrections take turns at one derivative: it is compiled once."""
-    plan, pars, tables = model
+    plan, _, tables = model
     tableau, _, _, work = stepper
     s, nx, saved, corrections = stages_of(tableau), read(plan, f.N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
     closed = False
@@ -211,7 +228,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
             continue
         else:
             shift = begin_correction(lane, plan, ws, saved, speeds)
-        derivative(lane, plan, pars, tables, ws, method, shift)
+        evaluate_rates(lane, model, stepper, ws, method, shift)
         if stage >= s:
             closed = end_correction(lane, plan, ws, saved, speeds)
             normalize(lane, plan, ws)

@@ -1,0 +1,74 @@
+"""The power of inputs: all that laws, a user's loop or another program give, each times the rate of what it acts along [B 24].
+
+It follows the derivative of a stage, whose records of the hinges it reads.
+"""
+from bough.kernels.algebra import dot, rotate
+from bough.kernels.hinges import FREE, load_axis
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import add, load, load3, noinline, read, scale, store, zero
+from bough.kernels.linker import sweep
+from bough.sweeps import fields as f
+from bough.sweeps.closures import motion_relative_to
+from bough.sweeps.loads import port_share, wrench_at
+from bough.sweeps.motion import hinge_attitude, hinge_row
+from bough.sweeps.orbit import is_root_slide
+
+
+@sweep
+def fill_input_power(lane, plan, pars, ws, controls, to):
+    """Into the place `to` in ws; `controls`: where they are, as they were given."""
+    noinline()
+    speeds, n, power = read(plan, f.WS_X) + read(plan, f.NQ), read(plan, f.NV) + read(plan, f.N_WHEELS), zero(lane)
+    for i in range(n):
+        power = power + load(lane, ws, controls + i)*load(lane, ws, speeds + i)
+    for j in range(read(plan, f.N_PORTS)):
+        i = port_target(plan, j)
+        if i < n:
+            power = power + port_share(lane, plan, pars, ws, j)*load(lane, ws, speeds + i)
+    force = (zero(lane), zero(lane), zero(lane))
+    for j in range(read(plan, f.N_WRENCHES)):
+        if read(plan, read(plan, f.WRENCHES) + j*f.WRENCH_ROW + f.WRENCH_INPUT):
+            k, arm, (n_j, f_j) = wrench_at(lane, plan, pars, ws, j)
+            _, omega, v = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
+            power, force = power + dot(n_j, omega) + dot(f_j, v), add(force, f_j)
+    for j in range(read(plan, f.N_ELEMENTS)):
+        row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
+        if read(plan, row + f.ELEMENT_REST):
+            power = power + load(lane, ws, read(plan, row + f.ELEMENT_WS) + f.ELEMENT_POWER)
+    if read(plan, f.IN_ORBIT):
+        V = read(plan, f.WS_X) + read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 3
+        power = power + dot(add(force, root_force(lane, plan, pars, ws, controls)), load3(lane, ws, V))
+    store(lane, ws, to, power)
+
+
+@leaf
+def port_target(plan, j):
+    """Which entry of u an input is added to."""
+    return read(plan, read(plan, f.PORTS) + j*f.PORT_ROW + f.PORT_TARGET) - read(plan, f.WS_U)
+
+
+@leaf
+def given_torque(lane, plan, pars, ws, controls, i):
+    """Along the speed i, from a law or through inputs."""
+    found = load(lane, ws, controls + i)
+    for j in range(read(plan, f.N_PORTS)):
+        if port_target(plan, j) == i:
+            found = found + port_share(lane, plan, pars, ws, j)
+    return found
+
+
+@leaf
+def root_force(lane, plan, pars, ws, controls):
+    """In orbit: what is given along the translations of roots, which the orbit feels."""
+    force, rooted = (zero(lane), zero(lane), zero(lane)), False
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        rooted, i = is_root_slide(plan, row, k, rooted), read(plan, row + f.TAU) - read(plan, f.WS_U)
+        if read(plan, row + f.KIND) == FREE:
+            given = (given_torque(lane, plan, pars, ws, controls, i), given_torque(lane, plan, pars, ws, controls, i + 1),
+                     given_torque(lane, plan, pars, ws, controls, i + 2))
+            force = add(force, rotate(hinge_attitude(pars, k), given))
+        elif rooted:
+            axis = load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
+            force = add(force, scale(given_torque(lane, plan, pars, ws, controls, i), axis))
+    return force
