@@ -46,7 +46,8 @@ def _from_script(path: Path) -> tuple[System, dict[str, Any]]:
         sys.path.pop(0)
     systems = {name: value for name, value in variables.items() if isinstance(value, System)}
     made = [value for value in variables.values() if type(value).__name__ in ("Controller", "Law")]
-    laws = {name: variables[name] for name in ("laws", "control") if name in variables} or {"laws": made if len(made) == 1 else []}
+    laws: dict[str, Any] = {name: variables[name] for name in ("laws", "control") if name in variables}
+    laws = laws or {"laws": made if len(made) == 1 else []}
     if "system" in systems:
         return systems["system"], laws
     if len({id(value) for value in systems.values()}) == 1:
