@@ -34,7 +34,7 @@ def examples_of_the_yaml_page(folder):
 
 
 def test_examples_of_the_yaml_page(tmp_path):
-    system, shaped, flexible, moved, looped, moored, mounted = examples_of_the_yaml_page(tmp_path)
+    system, shaped, flexible, moved, looped, moored, mounted, ported = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
@@ -52,3 +52,6 @@ def test_examples_of_the_yaml_page(tmp_path):
     assert System.from_yaml(moored.to_yaml()) == moored
     assert mounted.bushings["mount"].stiffness[2][2] == 200
     assert System.from_yaml(mounted.to_yaml()) == mounted
+    assert ported.inputs
+    assert ported.outputs
+    assert System.from_yaml(ported.to_yaml()) == ported

@@ -66,7 +66,7 @@ def parse(words):
 
 
 def test_the_parser_refuses_what_does_not_exist():
-    for words in (["rum", "x.yaml"], ["run", "x.yaml", "--untill", "3"], ["run"], ["bench", "everything"]):
+    for words in (["rum", "x.yaml"], ["run", "x.yaml", "--untill", "3"], ["check"], ["bench", "everything"]):
         with pytest.raises((AssertionError, UsageError)):
             parse(words)
 
