@@ -77,7 +77,7 @@ def simulate(
         hundred in all.
     record : str or iterable of str, optional
         Out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, torque, orbit,
-        loops, drives, elements.
+        loops, drives, elements, inputs, outputs.
     rtol, atol : float, optional
         Tolerances of the adaptive methods; 1e-9 and 1e-12 if not given.
     first_step, max_step : float, optional
