@@ -2,15 +2,15 @@
 
 It follows the derivative of a stage, whose records of the hinges it reads.
 """
-from bough.kernels.algebra import dot, rotate
-from bough.kernels.hinges import FREE, load_axis
+from bough.kernels.algebra import cross, dot, rotate
+from bough.kernels.hinges import FREE, MODAL, PRISMATIC, hinge_add, load_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, noinline, read, scale, store, zero
+from bough.kernels.lanes import add, load, load3, load9, noinline, read, scale, store, zero
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.closures import motion_relative_to
 from bough.sweeps.loads import port_share, wrench_at
-from bough.sweeps.motion import hinge_attitude, hinge_row
+from bough.sweeps.modes import modal_add, modal_speeds
+from bough.sweeps.motion import hinge_attitude, hinge_row, record_of
 from bough.sweeps.orbit import is_root_slide
 
 
@@ -29,7 +29,8 @@ def fill_input_power(lane, plan, pars, ws, controls, to):
     for j in range(read(plan, f.N_WRENCHES)):
         if read(plan, read(plan, f.WRENCHES) + j*f.WRENCH_ROW + f.WRENCH_INPUT):
             k, arm, (n_j, f_j) = wrench_at(lane, plan, pars, ws, j)
-            _, omega, v = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
+            omega = load3(lane, ws, record_of(plan, k) + f.RATE)
+            v = add(cross(omega, arm), origin_velocity(lane, plan, pars, ws, k))
             power, force = power + dot(n_j, omega) + dot(f_j, v), add(force, f_j)
     for j in range(read(plan, f.N_ELEMENTS)):
         row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
@@ -39,6 +40,25 @@ def fill_input_power(lane, plan, pars, ws, controls, to):
         V = read(plan, f.WS_X) + read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 3
         power = power + dot(add(force, root_force(lane, plan, pars, ws, controls)), load3(lane, ws, V))
     store(lane, ws, to, power)
+
+
+@leaf
+def origin_velocity(lane, plan, pars, ws, k):
+    """Of body k, inward: what the rate of each inner body makes of the offset, and what slides."""
+    o = (zero(lane), zero(lane), zero(lane))
+    v = o
+    while k:
+        row, i = hinge_row(plan, k), read(plan, hinge_row(plan, k) + f.INNER)
+        record, kind = read(plan, row + f.RECORD), read(plan, row + f.KIND)
+        if i:
+            v = add(v, cross(load3(lane, ws, record_of(plan, i) + f.RATE), load3(lane, ws, record + f.OFFSET)))
+        if kind == PRISMATIC or kind == FREE:
+            C = load9(lane, ws, record + f.ATTITUDE)
+            v = add(v, hinge_add(lane, kind, hinge_attitude(pars, k), C, (o, o), ws, read(plan, row + f.V))[1])
+        elif kind >= MODAL:
+            v = add(v, modal_add(lane, plan, ws, row, (o, o), modal_speeds(lane, plan, row))[1])
+        k = i
+    return v
 
 
 @leaf
