@@ -107,18 +107,17 @@ class Simulator:
     Parameters
     ----------
     model : Model or System
-    method, dt, rtol, atol, first_step, max_step, dynamics, parameters, stabilize, hold
-        As `simulate` takes them; method and dt are those of the system's settings, if not given.
-    q0, v0, wheels0, orbit0 : array_like, optional
-        The initial state; a leading axis makes a batch, whose states go in SIMD lanes.
+    method, dt
+        As `simulate` takes them; those of the system's settings, if not given.
     t0 : float
         The initial time [s].
-    laws, control, control_period, seed
-        Laws, as `simulate` takes them.
     sample_rate : float, optional
         Samples per second that `result()` has; every step, if not given. With 0 nothing is recorded but the start.
     record : str or iterable of str, optional
         What `result()` has of them; see `simulate`.
+    **options
+        As `simulate` takes them: the initial state q0, v0, wheels0, orbit0, of which a leading axis makes a batch whose states go
+        in SIMD lanes; laws, control, control_period, seed; rtol, atol, first_step, max_step, dynamics, parameters, stabilize, hold.
 
     Attributes
     ----------

@@ -182,8 +182,8 @@ def test_rows_of_modes(n, columns):
 
 def test_blocks_of_methods():
     """One behind the other; motions of bodies are taken four numbers at a time."""
-    assert r.DENSE_METHOD.places(5, 3) == {"mass matrix": (0, 25), "jacobian": (25, 15), "system": (40, 9), "pivots": (49, 3),
-                                           "order": (52, 3)}
+    assert r.DENSE_METHOD.places(5, 3) == {"mass matrix": (0, 25), "jacobian": (25, 15), "system": (40, 9), "order": (49, 3),
+                                           "limits": (52, 3), "balance": (55, 3)}
     places = r.CLOUD_METHOD.places(101, 2, 6)
     assert places["joint"] == (101, f.CLOUD_HEAD)
     assert places["clouds"][1] >= 3*f.CLOUD_STORE
