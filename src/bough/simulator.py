@@ -150,8 +150,7 @@ class Simulator:
         if dt is None and settings is not None and method in FIXED:
             dt = settings.dt
         self.model, self._record = compiled, record
-        given = bool(compiled.system.inputs or options.get("laws") or options.get("control"))
-        audit = given and sample_rate != 0 and "energy" in select_records(record, compiled.system)
+        audit = sample_rate != 0 and "energy" in select_records(record, compiled.system)     # any input may be set later
         self._options = {"method": method, "dt": dt, "t0": t0, "audit": audit} | options
         if sample_rate is None:
             self._period = dt if method in FIXED else None

@@ -95,7 +95,7 @@ def fails(t, q, v, wheels):
 
 
 @pytest.mark.parametrize(("law", "said"), [
-    (fails, "the controller failed at t = 0 s: KeyError: 'sensor'"),
+    (fails, "control failed at t = 0 s: KeyError: 'sensor'"),
     (lambda t, q: [0.0], r"called as control\(t, q, v, wheels\)"),
     (lambda t, q, v, w, x: [0.0], r"called as control\(t, q, v, wheels\)"),
     (lambda t, q, v, w: "1.0", "real numbers"), (lambda t, q, v, w: ["1.0"], "real numbers"),

@@ -168,7 +168,7 @@ class Batch:
 
     def give(self, result: Floats, out: Floats | None) -> Floats:
         """The same, in an array of the caller's if there is one."""
-        return self.unbatched(result) if out is None else fill(out, self.unbatched(result))
+        return np.array(self.unbatched(result)) if out is None else fill(out, self.unbatched(result))
 
 
 # ---- prepared calls ----------------------------------------------------------------------------------------------------

@@ -248,7 +248,8 @@ class CompiledModel:
         layout, found = self.input_layout, np.zeros((self.input_layout.n_ports, self.nv + self.nw))
         rests = {name for name, port in self.system.inputs.items() if port.rest}
         owners = [port.name for port in self.system.inputs.values() for _ in port.entries]
-        for source, target, factor in feeds(self.system, self.places, 0, layout.nu, {}):
+        lines = dict.fromkeys(self.system.lines, layout.nu)                     # beyond what is asked for
+        for source, target, factor in feeds(self.system, self.places, 0, layout.nu, lines):
             if target < layout.ports.start and owners[source] not in rests:
                 found[source, target] = factor
         return found

@@ -147,7 +147,7 @@ class Run:
         """What holds from now on, and when its loads and motions change their law."""
         self.model, fixed = model, self.plan.method in FIXED
         self.breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf))
-        self.resolved = model.resolve_dynamics(self.plan.dynamics)
+        self.resolved = "order-n" if self.plan.method in STIFF else model.resolve_dynamics(self.plan.dynamics)
         self._arguments: dict[int, Any] = {}
         self._members: list[Model] = []
 
