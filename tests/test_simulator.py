@@ -189,6 +189,11 @@ def test_nonsense_is_named(do, words):
         do(sim)
 
 
+def test_unknown_options_are_named():
+    with pytest.raises(StateError, match="no option 'rtool', did you mean 'rtol'"):
+        bough.Simulator(latched_pendulum(), method="dopri5", rtool=1e-6)
+
+
 def test_a_run_that_diverges_keeps_what_it_has():
     s = bough.System("spring")
     s.body("mass", joint=bough.Prismatic("x", stiffness=1e9, q0=1.0), mass=1.0)

@@ -32,6 +32,8 @@ from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.results.stream import Parts
 
+OPTIONS = ("q0", "v0", "wheels0", "orbit0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step", "max_step",
+           "dynamics", "parameters", "stabilize", "hold")
 AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
 
 
@@ -139,11 +141,14 @@ class Simulator:
     >>> sim.step(100)
     >>> sim.advance(until=0.5)
     >>> print(f"{sim.t:.3f} s: {sim.state.q[0]:.6f} rad")
-    0.500 s: 0.258...
+    0.500 s: 0.253779 rad
     """
 
     def __init__(self, model: Model | System, *, method: str | None = None, dt: float | None = None, t0: float = 0.0,
                  sample_rate: float | None = None, record: Any = None, **options: Any) -> None:
+        for name in options:
+            if name not in OPTIONS:
+                raise StateError(f"Simulator: there is no option '{name}'{nearest(name, OPTIONS)}; it takes {', '.join(OPTIONS)}")
         compiled = model.compile() if isinstance(model, System) else model
         settings = compiled.system.settings
         method = method or (settings.method if settings is not None else "rk4")

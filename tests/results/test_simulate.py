@@ -13,7 +13,7 @@ import bough.integrate.compiled_steps
 import bough.results.panels
 import bough.results.quantities
 import bough.simulation
-from bough.compile.batch import call
+from bough.compile.batch import linked
 from tests.support.mechanisms import four_bar
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
@@ -41,7 +41,7 @@ def test_settings_come_from_the_system_and_arguments_win():
 def test_few_samples_are_evaluated_one_by_one_and_many_in_lanes(monkeypatch):
     """Nothing of a short run is compiled for four lanes; the numbers are the same, bit for bit."""
     used: set[int] = set()
-    monkeypatch.setattr(bough.compile.compiled_model, "call", lambda *args: used.add(args[-1].ndim) or call(*args))
+    monkeypatch.setattr(bough.compile.compiled_model, "linked", lambda *args: used.add(args[-1].ndim) or linked(*args))
     options = {"until": 0.1, "dt": 1e-2, "record": ["acceleration", "reactions", "energy"]}
     few = bough.simulate(pendulum(), **options).data
     assert used == {1}
@@ -53,7 +53,7 @@ def test_few_samples_are_evaluated_one_by_one_and_many_in_lanes(monkeypatch):
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"until": 0.0, "dt": 1e-2}, "until is 0.0; give the end time in seconds, greater than 0"),
+    ({"until": 0.0, "dt": 1e-2}, "until is 0.0; give the end time in seconds, a number greater than 0"),
     ({"until": 1.0, "dt": 1e-2, "sample_rate": 0}, "sample_rate is 0; give samples a second, greater than 0"),
     ({"until": 1.0, "dt": 0.0}, "dt is 0.0; give seconds, greater than 0"),
     ({"until": 1.0, "method": "dopri5", "rtol": 0.0}, "rtol is 0.0; give a tolerance, greater than 0"),
