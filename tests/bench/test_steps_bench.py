@@ -1,7 +1,7 @@
 """The benchmark of steps measures what it says, and its tables hold the numbers."""
 from rich.console import Console
 
-from bough.bench.bench_tables import laws_text, steps_table
+from bough.bench import bench_tables
 from bough.bench.mechanisms import arm7
 from bough.bench.steps_bench import PORTS, laws, steps, with_ports
 
@@ -13,6 +13,6 @@ def test_what_is_measured_is_shown():
     assert set(PORTS) <= set(of_laws)
     console = Console(width=200)
     with console.capture() as told:
-        console.print(steps_table(found), *laws_text(found))
+        console.print(*bench_tables.steps(found))
     for number in (of_steps["kernel"]["min_us"], of_steps["sim.step()"]["min_us"], of_laws["none"]["min_us"]):
         assert f"{number:.2f}" in told.get()

@@ -55,9 +55,13 @@ def calls(result: dict[str, Any]) -> Report:
     yield table("microseconds per call from Python", ("dofs", "call"), (*engines, "x pin"),
                 (row for measured in result["mechanisms"].values()
                  for row in section(((call, *cells(of_call)) for call, of_call in measured["calls"].items()), measured["dofs"])))
+    if "steps" in result:
+        yield from steps(result)
 
 
-    def steps(measured: dict[str, Any]) -> Iterator[str]:
+def steps(result: dict[str, Any]) -> Report:
+    """Mechanism by mechanism: a step from Python, by the compiled loop, by MuJoCo; what a compiled law adds to a stage."""
+    def cells(measured: dict[str, Any]) -> Iterator[str]:
         for engine in ("sim.step()", "kernel", "mj_step"):
             yield f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
         ratio = measured.get("mj_step/sim.step()")
@@ -65,7 +69,7 @@ def calls(result: dict[str, Any]) -> Report:
 
     yield table("microseconds per step of RK4", ("mechanism", "dofs"),
                 ("sim.step()", "kernel", "mj_step", "more than kernel", "x MuJoCo"),
-                ((name, str(measured["dofs"]), *steps(measured)) for name, measured in result["steps"].items()))
+                ((name, str(measured["dofs"]), *cells(measured)) for name, measured in result["steps"].items()))
     for mechanism, measured in result["laws"].items():
         added = ", ".join(f"{us:.3f} us {name}" for name, us in measured["added"].items())
         yield (f"{mechanism}: a stage takes {measured['none']['min_us']:.2f} us; a compiled law of two outputs and an input adds "
