@@ -120,7 +120,8 @@ def test_a_key_as_long_as_a_book_is_cut():
 
 
 def test_ten_thousand_bodies_are_read_in_linear_time(tmp_path):
-    """Four times the bodies, four times the time; the bound of six leaves room for a busy machine."""
+    """Four times the bodies take four times the time if it grows linearly, sixteen times if with the square: told apart at eight,
+    by the quicker of two."""
     def seconds(n):
         bodies = "".join(f"- {{name: b{i}, parent: b{i - 1}, joint: {{type: revolute, axis: y}}, at: [0, 0, 0.3], mass: 1.0}}\n"
                          for i in range(1, n))
@@ -128,4 +129,4 @@ def test_ten_thousand_bodies_are_read_in_linear_time(tmp_path):
         start = time.process_time()
         assert len(bough.load(tmp_path / "chain.yaml").bodies) == n
         return time.process_time() - start
-    assert seconds(10_000) < 6 * seconds(2500)
+    assert min(seconds(10_000) for _ in range(2)) < 8 * min(seconds(2500) for _ in range(2))
