@@ -2,6 +2,9 @@
 # make test        install what the tests need, lint, test everything
 # make test-fast   what one runs while working: no other engines, no browser, no site, nothing slow
 # make test-long   explore: Hypothesis draws new structures, many of them
+# make mutants     errors planted in the sweeps, one at a time: `bough verify` must notice each
+# make faults      SIGKILL at 200 random moments, and disks that fill: nothing unreadable is left
+# make bounds      the quick tests with the oldest and the newest versions of what bough depends on
 # make coverage    which lines of the sweeps the tests reach, measured in plain Python
 # make docs        build the docs as a site: site/index.html
 
@@ -9,7 +12,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: run test test-fast test-long coverage lint bench docs clean
+.PHONY: run test test-fast test-long mutants faults bounds coverage lint bench docs clean
 
 run: $(VENV)/installed
 	$(VENV)/bin/bough run examples/spacecraft.yaml --replay
@@ -22,6 +25,15 @@ test-fast: $(VENV)/installed-for-tests
 
 test-long: $(VENV)/installed-for-tests
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests/physics tests/describe
+
+mutants: $(VENV)/installed-for-tests
+	$(PYTHON) -m tests.support.mutants --json out/trust/mutants.json
+
+faults: $(VENV)/installed-for-tests
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m tests.support.faults --json out/trust/faults.json
+
+bounds:
+	$(PYTHON) -m tests.support.bounds --json out/trust/bounds.json
 
 coverage: $(VENV)/installed-for-tests
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) tests/support/plain_coverage.py
@@ -50,6 +62,7 @@ $(VENV)/installed: pyproject.toml | $(PYTHON)
 
 $(VENV)/installed-for-tests: pyproject.toml | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	-$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps "pyNastran>=1.4" cpylog docopt-ng  # it asks for NumPy 1, and works with 2
 	touch $@ $(VENV)/installed $(VENV)/installed-for-docs
 
 $(VENV)/installed-for-docs: pyproject.toml | $(PYTHON)

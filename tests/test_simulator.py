@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 import bough
 from bough.errors import SimulationError, StateError
+from bough.results.stream import Parts
 from tests.support.stepped import LAWS, METHODS, SYSTEMS, latched_pendulum
 
 UNTIL, RATE = 1.3, 40.0
@@ -63,6 +63,12 @@ def test_a_streamed_run_that_ended_goes_on(whole, tmp_path):
     model, options, expected = whole
     bough.simulate(model, until=0.7, save_to=tmp_path / "run.nc", checkpoint=1e-4, progress=False, **options)
     same(bough.resume(tmp_path / "run.nc", laws=LAWS).finish(UNTIL, progress=False), expected)
+    on = bough.resume(tmp_path / "run.nc", laws=LAWS, save_to=tmp_path / "on.nc", checkpoint=1e-4)
+    same(on.finish(UNTIL, progress=False), expected)
+    same(bough.open_result(tmp_path / "on.nc"), expected)
+    assert sorted(os.listdir(tmp_path)) == ["on.nc", "run.nc"]
+    with pytest.raises(StateError, match=r"came to its end in .*on.nc; go on with bough.resume"):
+        on.finish(2.0*UNTIL, progress=False)
 
 
 @pytest.mark.parametrize("method", ["rk4", "euler-cromer"])
@@ -137,38 +143,70 @@ def test_reset_starts_anew():
     assert np.array_equal(sim.state.q, [0.0, 0.0])
 
 
-@pytest.mark.parametrize("steps", [{"dt": 1e-4}, {"method": "dopri5", "max_step": 1e-4}], ids=str)
-def test_a_killed_run_goes_on(tmp_path, steps):
-    """SIGKILL at some moment of a streamed run; what is resumed equals one that was never disturbed."""
-    script = textwrap.dedent(f"""
-        import bough
-        from tests.support.stepped import LAWS, latched_pendulum
-        bough.simulate(latched_pendulum(), until=60.0, **{steps!r}, sample_rate=50, laws=LAWS, seed=3,
-                       save_to={str(tmp_path / "run.nc")!r}, checkpoint=0.05, progress=False)
-    """)
-    process = subprocess.Popen([sys.executable, "-c", script], cwd=os.getcwd())
-    parts = tmp_path / "run.nc.parts"
-    while process.poll() is None and len(list(parts.glob("part-*.npz"))) < 3:
-        time.sleep(0.02)
-    assert process.poll() is None, "the run was over before it could be killed"
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    sim = bough.resume(tmp_path / "run.nc", laws=LAWS)
+KILLED = """
+import os, sys
+import bough
+from tests.support.stepped import LAWS, METHODS, SYSTEMS
+for system in SYSTEMS:
+    for method in METHODS:
+        if os.fork() == 0:
+            bough.simulate(SYSTEMS[system](), until=1e4, method=method, **METHODS[method], sample_rate=50, laws=LAWS, seed=3,
+                           save_to=f"{sys.argv[1]}/{system}-{method}.nc", checkpoint=0.02, progress=False)
+            os._exit(0)
+while True:
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """Streamed runs of all systems by all methods, each in a process of its own, that were killed at some moment."""
+    folder = tmp_path_factory.mktemp("killed")
+    group = subprocess.Popen([sys.executable, "-c", KILLED, str(folder)], cwd=os.getcwd(), start_new_session=True)
+    wanted = [folder / f"{system}-{method}.nc.parts" for system in SYSTEMS for method in METHODS]
+    try:
+        while group.poll() is None and not all(len(list(parts.glob("part-*.npz"))) > 2 for parts in wanted):
+            time.sleep(0.02)
+        assert group.poll() is None, "the runs were over before they could be killed"
+    finally:
+        os.killpg(group.pid, signal.SIGKILL)
+        group.wait()
+    return folder
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_killed_run_goes_on(killed, system, method):
+    """SIGKILL at some moment of a streamed run, with events, loops, flexible bodies, laws with states and noise: what is resumed,
+    in memory or streamed on, equals one that was never disturbed."""
+    file = killed / f"{system}-{method}.nc"
+    sim = bough.resume(file, laws=LAWS)
     reached = sim.t
-    assert 0.0 < reached < 60.0
-    resumed = sim.finish(reached + 1.0, progress=False)
-    expected = bough.simulate(latched_pendulum(), until=reached + 1.0, sample_rate=50, laws=LAWS, seed=3, progress=False,
-                              **steps)
-    same(resumed, expected)
+    assert 0.0 < reached < 1e4
+    until = reached + 0.213
+    options = {"method": method, "sample_rate": 50, "laws": LAWS, "seed": 3, "progress": False} | METHODS[method]
+    expected = bough.simulate(SYSTEMS[system](), until=until, **options)
+    same(sim.finish(until, progress=False), expected)
+    same(bough.resume(file, laws=LAWS, save_to=file, checkpoint=1e-4).finish(until, progress=False), expected)
+    assert not Parts(file).folder.exists()
 
 
 def test_memory_stays_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("bough.simulator.MOST_NUMBERS", 2000)
+    monkeypatch.setattr("bough.results.stream.MOST_NUMBERS", 2000)
     s = latched_pendulum()
     s.events.clear()
     run = bough.simulate(s, until=3.0, dt=1e-3, sample_rate=1000, save_to=tmp_path / "run.nc", record="state", progress=False)
     assert len(run.time) == 3001
     same(run, bough.simulate(s, until=3.0, dt=1e-3, sample_rate=1000, record="state", progress=False))
+    sim = bough.resume(tmp_path / "run.nc", save_to=tmp_path / "run.nc", record="state")
+    assert sim._runs[0].out.size < 4000                                     # of the 3001 samples the last part
+    with pytest.raises(StateError, match="on disk only"):
+        sim.result()
+    longer = sim.finish(4.0005, progress=False)
+    same(longer, bough.simulate(s, until=4.0005, dt=1e-3, sample_rate=1000, record="state", progress=False))
+    again = bough.resume(tmp_path / "run.nc", save_to=tmp_path / "run.nc", record="state").finish(4.2, progress=False)
+    same(again, bough.simulate(s, until=4.2, dt=1e-3, sample_rate=1000, record="state", progress=False))     # no sample at 4.0005
 
 
 @pytest.mark.parametrize(("do", "words"), [

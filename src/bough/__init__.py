@@ -18,20 +18,25 @@ _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
                        "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench",
                        "TimeTable", "CentralGravity", "Simulation", "load", "json_schema", "Event", "Lock", "Release", "Prescribe",
-                       "Latch", "Stop", "Input", "Output"),
+                       "Latch", "Stop", "Input", "Output", "Coupling", "Gear", "RackAndPinion", "Screw", "Differential",
+                       "Planetary", "Mimic", "Friction", "Gearbox", "Tank", "Levels", "Slosh"),
     "bough.exchange.urdf": ("load_urdf",),
     "bough.flex": ("FlexibleBody", "beam", "from_matrices", "solid"),
-    "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError"),
+    "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError", "StepWarning"),
     "bough.model": ("Model",),
+    "bough.analyze.linear": ("LinearSystem",),
     "bough.integrate": ("Law", "controller", "law"),
+    "bough.integrate.sensitivities": ("sensitivities",),
     "bough.simulation": ("simulate",),
     "bough.simulator": ("Simulator", "resume"),
     "bough.results": ("Result", "open_result"),
     "bough.look": ("view",),
+    "bough.campaign.study": ("Campaign", "open_campaign"),
 }
-_MODULES = ("motion", "shapes", "elements", "flex", "gym")
+_MODULES = ("motion", "shapes", "elements", "flex", "gym", "linear")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_INTERNAL = {"compile_system": "bough.model.compiler"}           # for System.compile, which knows no model
+_INTERNAL = {"compile_system": "bough.model.compiler",           # for System.compile, which knows no model
+             "plot_modes": "bough.results.mode_plots", "view_mode": "bough.look.mode_replay"}      # for Modes
 __all__ = ["__version__", *_HOME_OF, *_MODULES]
 
 

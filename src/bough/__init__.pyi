@@ -4,35 +4,48 @@ from bough import (
     elements as elements,
     flex as flex,
     gym as gym,
+    linear as linear,
     motion as motion,
     shapes as shapes,
 )
 from bough.describe import (
     Body as Body,
     CentralGravity as CentralGravity,
+    Coupling as Coupling,
     Cylindrical as Cylindrical,
+    Differential as Differential,
     Distance as Distance,
     Event as Event,
     Frame as Frame,
     Free as Free,
+    Friction as Friction,
+    Gear as Gear,
+    Gearbox as Gearbox,
     Gimbal as Gimbal,
     Joint as Joint,
     Latch as Latch,
     Input as Input,
+    Levels as Levels,
     Lock as Lock,
     Loop as Loop,
+    Mimic as Mimic,
     Output as Output,
     Planar as Planar,
+    Planetary as Planetary,
     PointOnLine as PointOnLine,
     PointOnPlane as PointOnPlane,
     Prescribe as Prescribe,
     Prismatic as Prismatic,
+    RackAndPinion as RackAndPinion,
     Release as Release,
     Revolute as Revolute,
+    Screw as Screw,
     Simulation as Simulation,
+    Slosh as Slosh,
     Spherical as Spherical,
     Stop as Stop,
     System as System,
+    Tank as Tank,
     TimeTable as TimeTable,
     Universal as Universal,
     Weld as Weld,
@@ -47,6 +60,7 @@ from bough.errors import (
     ModelError as ModelError,
     SimulationError as SimulationError,
     StateError as StateError,
+    StepWarning as StepWarning,
 )
 from bough.exchange.urdf import load_urdf as load_urdf
 from bough.flex import (
@@ -60,6 +74,8 @@ from bough.integrate import (
     controller as controller,
     law as law,
 )
+from bough.analyze.linear import LinearSystem as LinearSystem
+from bough.integrate.sensitivities import sensitivities as sensitivities
 from bough.model import Model as Model
 from bough.model.compiler import compile_system as compile_system
 from bough.results import (
@@ -67,6 +83,10 @@ from bough.results import (
     open_result as open_result,
 )
 from bough.look import view as view
+from bough.look.mode_replay import view_mode as view_mode
+from bough.results.mode_plots import plot_modes as plot_modes
+from bough.campaign.study import Campaign as Campaign
+from bough.campaign.study import open_campaign as open_campaign
 from bough.simulation import simulate as simulate
 from bough.simulator import (
     Simulator as Simulator,

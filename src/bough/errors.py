@@ -73,6 +73,10 @@ class SimulationError(BoughError, RuntimeError):
         self.result = result
 
 
+class StepWarning(UserWarning):
+    """The steps of a run are too long: it will diverge, or it is stable but its result is wrong."""
+
+
 _WORD = 100                         # characters of a word that are compared
 
 

@@ -44,7 +44,7 @@ def _from_script(path: Path) -> tuple[System, dict[str, Any]]:
         sys.path.pop(0)
     systems = {name: value for name, value in variables.items() if isinstance(value, System)}
     made = [value for value in variables.values() if type(value).__name__ in ("Controller", "Law")]
-    named: dict[str, Any] = {name: variables[name] for name in ("laws", "control") if name in variables}
+    named: dict[str, Any] = {name: variables[name] for name in ("laws", "control", "law_values") if name in variables}
     laws = named or {"laws": made if len(made) == 1 else []}
     if "system" in systems:
         return systems["system"], laws

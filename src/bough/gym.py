@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.analyze.control_entries import input_entries
 from bough.analyze.outputs import q_entry, v_entry
 from bough.compile.layout import Floats
 from bough.describe import System
 from bough.errors import BoughError, SimulationError, StateError, nearest
-from bough.integrate.compiled.stepping import FIXED
-from bough.integrate.laws import input_entries
+from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.simulator import Simulator
@@ -213,7 +213,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
         if task.sim.batched:
             raise StateError("the initial state is a batch; use bough.gym.VectorEnvironment")
         self.simulator, self.observation_space, self.action_space = task.sim, task.y.space, task.u.space
-        self._noisy = "laws" in options
+        self._noisy = bool(task.sim._runs[0].laws.sampled)          # compiled laws see no noise
         self._n, self._y = 0, task.observe(task.sim.x)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
@@ -266,9 +266,9 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
 
     Notes
     -----
-    Environment i is `Environment` with the seed seed + i. Environments begin anew while the clock of the batch goes on: a model
-    whose loads or motions depend on time, with events, or with laws that are asked by the clock, is refused; a compiled law is
-    given the time of the batch.
+    Environment i is `Environment` with the seed seed + i. Each has a time of its own, which begins anew with it: compiled laws,
+    time tables and motions see that. Their steps are taken together, so that loads and motions may jump only where a step ends,
+    and a model with events, stops, or laws that are asked by the clock is refused.
 
     Examples
     --------
@@ -289,7 +289,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
                  time_limit: float | None = None, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
                  **options: Any) -> None:
         compiled = model.compile() if isinstance(model, System) else model
-        _check_timeless(compiled)
+        _check_stepped(compiled)
         for name in ("q0", "v0", "wheels0", "orbit0"):
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
@@ -327,7 +327,8 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
     def _begin(self, mask: Any) -> None:
         """Some environments anew."""
         starts = [self._task.drawn(self._randoms[i]) for i in np.flatnonzero(mask)]
-        self.simulator.restart(mask, **{name: np.array([start[name] for start in starts]) for name in starts[0]})
+        begin = self.simulator._options["t0"]
+        self.simulator.restart(mask, t0=begin, **{name: np.array([start[name] for start in starts]) for name in starts[0]})
         self._steps[mask], self._ended[mask], self._x = 0.0, False, self.simulator.x
 
     def step(self, actions: Floats) -> tuple[Floats, Floats, Any, Any, dict[str, Any]]:
@@ -374,12 +375,10 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         return diverged
 
 
-def _check_timeless(model: Model) -> None:
-    """Environments that begin anew at times of their own cannot share a clock."""
+def _check_stepped(model: Model) -> None:
+    """Environments in lanes take steps together; events part those of one."""
     system = model.system
-    driven = [body.joint.name or name for name, body in system.bodies.items() if body.joint.motion is not None]
-    what = ("events or stops" if system.events or system.stops else "loads or motors that depend on time" if len(model.tables.knots)
-            else f"a motion in time (of '{driven[0]}')" if driven else None)
-    if what:
-        raise StateError(f"system '{system.name}' has {what}, but environments in lanes share a clock; use bough.gym.Environment "
-                         "(gymnasium.vector.SyncVectorEnv makes many of one)")
+    if system.events or system.stops:
+        what = "events" if system.events else "stops"
+        raise StateError(f"system '{system.name}' has {what}, which part the steps of one environment, but those in lanes take "
+                         "steps together; use bough.gym.Environment (gymnasium.vector.SyncVectorEnv makes many of one)")

@@ -65,11 +65,12 @@ DISPLAY = Display()
 class Bar:
     """Called with the fraction done and the time reached; it appears after a while, whether it is called or not.
 
-    `seconds` of simulated time, of all runs together, are what the whole work is about: they give the real-time factor.
+    `seconds` of simulated time, of all runs together, are what the whole work is about: they give the real-time factor. A `note`
+    stands in its place.
     """
 
     def __init__(self, title: str, patience: float = PATIENCE) -> None:
-        self.title = title
+        self.title, self.note = title, ""
         self.seconds: float | None = None
         self.start: tuple[float, float] | None = None  # clock and fraction when it was first called
         self.updated, self.closed = 0.0, False
@@ -94,7 +95,9 @@ class Bar:
                 DISPLAY.update(self.task, fraction, self.speed(now, fraction, t))
 
     def speed(self, now: float, fraction: float, t: float) -> str:
-        """The simulated time, and how many times faster than the clock it went since the first call."""
+        """A note; or the simulated time, and how many times faster than the clock it went since the first call."""
+        if self.note:
+            return self.note
         begun, done = self.start or (now, fraction)
         if self.seconds is None or now <= begun:
             return ""

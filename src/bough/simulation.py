@@ -16,12 +16,13 @@ from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPT
 from bough.errors import SimulationError, StateError
 from bough.integrate import Controller
 from bough.integrate.integration import begin, check_whole
+from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.simulator import stream
+from bough.results.stream import Parts, stream
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 
@@ -33,6 +34,7 @@ def simulate(
     v0: ArrayLike | None = None,
     wheels0: ArrayLike | None = None,
     orbit0: ArrayLike | None = None,
+    tanks0: ArrayLike | None = None,
     until: float | None = None,
     dt: float | None = None,
     method: str | None = None,
@@ -52,6 +54,7 @@ def simulate(
     parameters: Mapping[str, ArrayLike] | None = None,
     stabilize: str | float | None = None,
     hold: Sequence[str] | None = None,
+    reproducible: bool = False,
     save_to: str | PathLike[str] | None = None,
     checkpoint: float = 60.0,
     progress: bool | Callable[[float, float], None] = True,
@@ -64,20 +67,22 @@ def simulate(
     Parameters
     ----------
     model : Model or System
-    q0, v0, wheels0, orbit0 : array_like, optional
-        Initial coordinates, speeds, wheel speeds, and orbit [position, velocity].
+    q0, v0, wheels0, orbit0, tanks0 : array_like, optional
+        Initial coordinates, speeds, wheel speeds, orbit [position, velocity], and masses of propellant in tanks.
     until : float
         End of the run [s].
     dt : float
         Step of the fixed-step methods [s]; jumps of the loads, calls of sampled laws and events part one.
-    method : {"rk4", "euler-cromer", "dopri5", "radau", "bdf", "lsoda"}
-        The integrator: the first two take fixed steps, the others choose them; the last three are for stiff systems.
+    method : {"rk4", "euler-cromer", "imex2", "imex4", "dopri5", "imex43", "radau", "bdf", "lsoda", "auto"}
+        The integrator: the first four take fixed steps, the others choose them. Those named imex take springs, dampers and modes
+        implicitly; the last three, SciPy's, everything. With "auto" it is chosen by how fast the system is and by dt, or by the
+        tolerances if there is no dt; the summary says why.
     sample_rate : float, optional
         Samples per second, inside steps (as the end may be) by the method's interpolant; without it, every so many steps, about a
         hundred in all.
     record : str or iterable of str, optional
-        Out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, torque, orbit,
-        loops, drives, elements, inputs, outputs.
+        Out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, stress, shapes, wheels, torque,
+        tanks, exhaust, orbit, loops, couplings, friction, drives, elements, inputs, outputs.
     rtol, atol : float, optional
         Tolerances of the adaptive methods; 1e-9 and 1e-12 if not given.
     first_step, max_step : float, optional
@@ -96,7 +101,7 @@ def simulate(
     t0 : float
         The initial time [s].
     state : State, optional
-        The initial state, as `Simulator.state` gives it, in the place of q0, v0, wheels0 and orbit0.
+        The initial state, as `Simulator.state` gives it, in the place of q0, v0, wheels0, orbit0 and tanks0.
     parameters : mapping, optional
         {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body.
     stabilize : {"projection", "baumgarte"} or float, optional
@@ -104,6 +109,10 @@ def simulate(
         frequency [rad/s].
     hold : sequence of str, optional
         Coordinates or joints that keep their initial values when the start is made to close the loops.
+    reproducible : bool
+        Whether the bits of a run shall depend on nothing but itself: the same code alone or in a batch of any size, whoever is
+        beside it. Otherwise runs of batches of four and more are rounded apart from single ones. A single one then takes the
+        time of four.
     save_to : path, optional
         Stream the samples to this NetCDF file: memory stays bounded however many there are, and whatever ends the process,
         `bough.resume` goes on from the last checkpoint. Returned is the result as `bough.open_result` reads it.
@@ -139,17 +148,22 @@ def simulate(
     controlled = control is not None or bool(laws)
     names = select_records(settings.pop("record"), compiled.system, controlled=controlled)
     if state is not None:
-        if any(part is not None for part in (q0, v0, wheels0, orbit0)):
-            raise StateError("state is given, and one of q0, v0, wheels0, orbit0 too; give the one or the others")
+        if any(part is not None for part in (q0, v0, wheels0, orbit0, tanks0)):
+            raise StateError("state is given, and one of q0, v0, wheels0, orbit0, tanks0 too; give the one or the others")
         q0, v0, wheels0, orbit0 = state.q, state.v, state.wheels, state.orbit if compiled.in_orbit else None
+        tanks0 = state.tanks if compiled.system.tanks else None
     end = settings.pop("until")
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
-        run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, dynamics=dynamics, laws=laws,
-                    control=control, control_period=control_period, seed=seed, parameters=parameters,
+        run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, tanks0=tanks0, dynamics=dynamics,
+                    laws=laws, control=control, control_period=control_period, seed=seed, parameters=parameters,
+                    reproducible=reproducible,
                     audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
         if save_to is not None:
-            return stream(run, Path(save_to), end, names, checkpoint, report)
+            positive("checkpoint", checkpoint, "seconds between two checkpoints")
+            parts = Parts(Path(save_to))
+            parts.begin(compiled.system.to_yaml(exact=True))
+            return stream(run, parts, end, names, checkpoint, report)
         run.finish(end, report)
     return finished(Result(check_whole(run.trajectory(), end), names))
 
@@ -177,7 +191,7 @@ def with_settings(given: Mapping[str, Any], settings: Simulation | None) -> dict
     if settings is not None:
         ours = set(SETTINGS)
         if found["method"] not in (None, settings.method):
-            ours -= {*ADAPTIVE_OPTIONS, *(() if found["method"] in FIXED_STEP else FIXED_STEP_OPTIONS)}
+            ours -= {*ADAPTIVE_OPTIONS, *(() if found["method"] in (*FIXED_STEP, "auto") else FIXED_STEP_OPTIONS)}
         found = {name: getattr(settings, name) if value is None and name in ours else value for name, value in found.items()}
     if found["until"] is None:
         raise StateError("until is missing; say when the run ends [s], here or in the system's settings ('simulation:')")

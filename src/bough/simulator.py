@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,29 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.compile.batch import lanes_for, linked
+from bough.analyze.control_entries import input_entries
+from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.errors import SimulationError, StateError, nearest
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
-from bough.integrate.compiled.loops import SAME
-from bough.integrate.compiled.stepping import FIXED
+from bough.integrate.compiled.loops import BEGIN, SAME, STOP
 from bough.integrate.integration import Integration, law_starts, started
-from bough.integrate.laws import input_entries
+from bough.integrate.methods import FIXED
 from bough.integrate.run import STIFF, LawFailure
 from bough.integrate.start import member_of
 from bough.integrate.trajectory import Sampling, positive
+from bough.kernels.linker import FAILED, raise_failure
 from bough.model import Model
 from bough.progress import quiet, working
-from bough.results import Result, open_result
-from bough.results.netcdf import Resume, read_resume, read_system
+from bough.results import Result
+from bough.results.netcdf import read_head, read_samples, read_system
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts
+from bough.results.stream import Parts, Store, parts_of, stream
 
-OPTIONS = ("q0", "v0", "wheels0", "orbit0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step", "max_step",
-           "dynamics", "parameters", "stabilize", "hold")
+OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
+           "max_step", "dynamics", "parameters", "stabilize", "hold")
 AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
 
 
@@ -118,8 +121,9 @@ class Simulator:
     record : str or iterable of str, optional
         What `result()` has of them; see `simulate`.
     **options
-        As `simulate` takes them: the initial state q0, v0, wheels0, orbit0, of which a leading axis makes a batch whose states go
-        in SIMD lanes; laws, control, control_period, seed; rtol, atol, first_step, max_step, dynamics, parameters, stabilize, hold.
+        As `simulate` takes them: the initial state q0, v0, wheels0, orbit0, tanks0, of which a leading axis makes a batch whose
+        states go in SIMD lanes; laws, control, control_period, seed; rtol, atol, first_step, max_step, dynamics, parameters,
+        stabilize, hold.
 
     Attributes
     ----------
@@ -152,13 +156,13 @@ class Simulator:
         compiled = model.compile() if isinstance(model, System) else model
         settings = compiled.system.settings
         method = method or (settings.method if settings is not None else "rk4")
-        if dt is None and settings is not None and method in FIXED:
+        if dt is None and settings is not None and method in (*FIXED, "auto"):
             dt = settings.dt
         self.model, self._record = compiled, record
         audit = sample_rate != 0 and "energy" in select_records(record, compiled.system)     # any input may be set later
         self._options = {"method": method, "dt": dt, "t0": t0, "audit": audit} | options
         if sample_rate is None:
-            self._period = dt if method in FIXED else None
+            self._period = dt                               # of methods with fixed steps
         else:
             self._period = np.inf if sample_rate == 0 else 1.0/positive("sample_rate", sample_rate, "samples a second, or 0")
         self._begin(self._anew())
@@ -185,6 +189,7 @@ class Simulator:
         self._limit = self._at = 0                                  # steps, from the start: up to which the short way is open
         self.u, self.y = InputValues(self), OutputValues(self)
         self._measured: tuple[Any, dict[str, Any]] = (None, {})
+        self._store: Store | None = None                            # on disk: where samples go
 
     # ---- going on ---------------------------------------------------------------------------------------------------
     @property
@@ -207,7 +212,7 @@ class Simulator:
             raise StateError(f"step: n is {n!r}; give a number of steps, 1 or more")
         if self.method in STIFF:
             raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, "
-                             "euler-cromer, dopri5")
+                             "euler-cromer, dopri5, or an implicit method: imex2, imex4, imex43")
         self._leave_short_way()
         if self.dt is None:
             self._adaptive_steps(n)
@@ -258,16 +263,18 @@ class Simulator:
     def _check(self) -> None:
         failure = self._integration.failure
         if failure:
-            raise SimulationError(f"system '{self.model.system.name}': {failure}", self.result())
+            raise SimulationError(f"system '{self.model.system.name}': {failure}", self._recorded())
 
     # ---- the short way: fixed steps without anything between them ----------------------------------------------------
     def _short_step(self, n: int) -> None:
         """One call of the compiled loop."""
-        row, at = self._grid[0], self._at + n
-        row[loops.BEGIN], row[loops.STOP] = self._at, at
-        self._kernel(*self._arguments)
+        grid, at = self._grid, self._at + n
+        grid[0, BEGIN], grid[0, STOP] = self._at, at
+        stopped = self._kernel()
+        if FAILED:
+            raise_failure()
         self._at = at
-        if self._clock[loops.REACHED] != row[loops.ORIGIN] + at*row[loops.LENGTH]:
+        if stopped:
             self._leave_short_way()
             self._check()
 
@@ -276,7 +283,7 @@ class Simulator:
         run, start, dt = self._runs[0], self._integration.start, self.dt or 0.0
         at = int(np.rint((run.t - start)/dt))
         inside = run.t != start + at*dt or run.shown_x is not run.x
-        if not run.begun or run.handler is not None or inside or self._project_samples():
+        if not run.begun or run.handler is not None or inside or self._project_samples() or self._integration.lanes is not None:
             return
         try:
             run.prepare()
@@ -289,23 +296,26 @@ class Simulator:
             return
         if self._sampling is not None:
             run.extend(self._sampling.between(run.last_sample, start + last*dt))
-        model, stepper, rows, ws = run.arguments(lanes_for(len(run.x)))
-        self._grid, self._kernel = np.array([[start, dt, at, at]], float), loops.FIXED[run.resolved]
-        self._arguments = linked(*model, stepper, self._grid, run.samples, rows, ws)
-        self._clock, self._at, self._limit = run.clock, at, last
-        self._clock[:] = run.done, np.inf, run.t
+        lanes = lanes_for(len(run.x))
+        run.move_in(lanes)
+        model, stepper, rows, ws = run.arguments(lanes)
+        self._grid, (kernel, carry) = np.array([[start, dt, at, at]], float), run.fixed_kernel
+        self._kernel = direct(partial(kernel, *linked(*model, stepper, self._grid, run.samples, *carry, rows, ws)))
+        self._at, self._limit = at, last
+        run.clock[:loops.RESIDENT] = run.done, np.inf, run.t
 
     def _project_samples(self) -> bool:
-        return self._integration.plan.projects and self.method != "rk4"
+        return self._integration.plan.projects and self.method == "euler-cromer"
 
     def _leave_short_way(self) -> None:
         """Tell the run how far it is."""
         if self._limit:
             run = self._runs[0]
-            t = float(self._clock[loops.REACHED])
+            t = float(run.clock[loops.REACHED])
             run.steps += int(np.rint((t - run.t)/(self.dt or 1.0)))
             run.t = run.shown = t
-            run.done, self._limit = int(self._clock[loops.NEXT_SAMPLE]), 0
+            run.done, self._limit = int(run.clock[loops.NEXT_SAMPLE]), 0
+            run.move_out()
             run.samples = run.samples[:run.done]
             run.note_failure()
 
@@ -337,6 +347,7 @@ class Simulator:
                 self._settle(run)
             run.laws.base[:, entries] = values[at:at + n]
             run.laws.put(run.u)
+            run.forget()
             at += n
         self._measured = (None, {})
 
@@ -361,12 +372,19 @@ class Simulator:
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:
         """What was recorded so far."""
+        if self._store is not None:
+            raise StateError(f"result: samples before t = {self.t:.6g} s are on disk only; finish(...) gives all of them, in "
+                             f"{self._store.path}")
+        return self._recorded()
+
+    def _recorded(self) -> Result:
+        """What is in memory of it."""
         self._leave_short_way()
         self._start()
         return Result(self._integration.trajectory(), self._record)
 
-    def finish(self, until: float | None = None, *, progress: bool = True) -> Result:
-        """On to the end, of which there is a sample too, and the result.
+    def finish(self, until: float | None = None, *, progress: bool = True) -> Result | SavedResult:
+        """On to the end, of which there is a sample too, and the result; with the save_to of `bough.resume`, as it is on disk.
 
         Parameters
         ----------
@@ -377,26 +395,36 @@ class Simulator:
         """
         self._leave_short_way()
         end = self._integration.end if until is None else until
-        if end is None or not end > self.t:
+        gathers = self._store is not None and end == self.t                     # all parts are there, but they are not one file yet
+        if end is None or not (end > self.t or gathers):
             planned = "there is no end planned" if end is None else f"until is {end:g} s"
             raise StateError(f"finish: {planned}, and it is t = {self.t:.6g} s; give a later time, until=...")
         self._start()
         with quiet(not progress), working(self.model.system.name) if progress else nullcontext() as bar:
+            if self._store is not None:
+                return self._stream(end, bar)
             self._integration.finish(end, bar)
         if not self._runs[0].interrupted:
             self._check()
         return self.result()
+
+    def _stream(self, until: float, bar: Any) -> SavedResult:
+        """On to the end, with samples on disk."""
+        assert self._store is not None
+        parts, controlled = self._store.parts(), bool(self._runs[0].laws.names)
+        names = select_records(self._record, self.model.system, controlled=controlled)
+        return stream(self._integration, parts, until, names, self._integration.checkpoint or 60.0, bar)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write what was recorded, and all that is needed to go on: `bough.resume` reads it."""
         return self.result().save(path)
 
     def reset(self, **options: Any) -> None:
-        """Back to the start; what is given (q0, v0, wheels0, orbit0, t0, seed, parameters) replaces what the simulator was made
-        with.
+        """Back to the start; what is given (q0, v0, wheels0, orbit0, tanks0, t0, seed, parameters) replaces what the simulator was
+        made with.
 
         Inputs are zero again, laws and events begin anew, samples are dropped."""
-        known = ("q0", "v0", "wheels0", "orbit0", "t0", "seed", "parameters")
+        known = ("q0", "v0", "wheels0", "orbit0", "tanks0", "t0", "seed", "parameters")
         for name in options:
             if name not in known:
                 raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
@@ -425,7 +453,12 @@ class Simulator:
         """(rows,) whether each state has stopped being finite."""
         return np.concatenate([~np.isnan(run.failed[:, 0]) for run in self._runs])
 
-    def restart(self, rows: ArrayLike, *, x: ArrayLike | None = None, **start: Any) -> None:
+    @property
+    def times(self) -> Floats:
+        """(rows,) the time of each state [s]: `t`, but for those that were restarted at a time of their own."""
+        return np.concatenate([self.t + run.ahead[:, 0] for run in self._runs])
+
+    def restart(self, rows: ArrayLike, *, x: ArrayLike | None = None, t0: float | None = None, **start: Any) -> None:
         """Put some states of a batch elsewhere, while time goes on; their inputs are zero again.
 
         Parameters
@@ -434,27 +467,45 @@ class Simulator:
             Which.
         x : array_like, optional
             Rows of states that were found before (see `x`).
+        t0 : float, optional
+            The time at which they begin [s], and go on from with a clock of their own (see `times`), which laws, time tables and
+            motions then see; with fixed steps, where nothing is recorded (sample_rate=0). They keep their time, if not given.
         **start
-            Else q0, v0, wheels0, orbit0, for all of these rows or a row for each; those of the description, if not given.
+            Else q0, v0, wheels0, orbit0, tanks0, for all of these rows or a row for each; those of the description, if not given.
         """
-        run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0")
+        run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0", "tanks0")
         for name in start:
             if name not in known:
                 raise StateError(f"restart: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
         if run.handler is not None or run.laws.sampled:
             what = "events or stops" if run.handler is not None else "laws that are asked by the clock"
             raise StateError(f"restart: the system has {what}, which begin anew for all states only; use reset(...)")
+        if t0 is not None:
+            self._set_clock(run, rows, t0)
         if not self._limit:
             self._settle(run)
         if x is None:
             same = {name: self._options.get(name, ()) for name in ("hold", "laws")}
-            x = started(run.model, self.t, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
+            begin = self.t if t0 is None else t0
+            x = started(run.model, begin, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
         run.x[rows, :np.shape(x)[1]] = x
-        run.x[rows, self.model.layout.nx:] = law_starts(self._options)
+        run.x[rows, self.model.layout.nx:] = 0.0
+        run.x[rows, run.model.layout.laws] = law_starts(self._options)
         run.failed[rows], run.laws.base[rows] = np.nan, 0.0
         run.failure = None if np.isnan(run.failed).all() else run.failure
         run.laws.put(run.u)
+        run.forget()
         self._measured = (None, {})
+
+    def _set_clock(self, run: Any, rows: Any, t0: float) -> None:
+        """Let some states begin at a time of their own, if their steps end wherever loads and motions change their law."""
+        if self.dt is None or self._period != np.inf:
+            what = f"the method is '{self.method}'" if self.dt is None else "samples, which have one time, are recorded"
+            raise StateError(f"restart: t0 is {t0!r}, but {what}; use fixed steps and sample_rate=0, or leave it out")
+        if not (isinstance(t0, int | float | np.number) and np.isfinite(t0)):
+            raise StateError(f"restart: t0 is {t0!r}; give a finite number of seconds")
+        run.share_no_stops(t0)
+        run.ahead[rows] = t0 - self.t
 
     def realtime(self, until: float, *, period: float, speed: float = 1.0) -> Iterator[float]:
         """Go on in step with the clock on the wall: each period of simulated time takes period/speed seconds.
@@ -485,11 +536,8 @@ class Simulator:
 
 
 # ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
-MOST_NUMBERS = 4_000_000            # of samples in memory, where they are streamed
-
-
 def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
-           record: Any = None) -> Simulator:
+           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float = 60.0) -> Simulator:
     """Go on where a run ended, bit for bit as if nothing had happened: after its end, an interrupt, or a crash.
 
     Parameters
@@ -502,11 +550,16 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
         The laws of the run: a file cannot hold them.
     record : optional
         What the result has; see `simulate`.
+    save_to : path, optional
+        Stream on: `finish` writes samples to this NetCDF file, which may be the same, part by part, so that memory stays bounded
+        however many there are and were; it returns the whole as `bough.open_result` reads it.
+    checkpoint : float
+        Seconds between two checkpoints, with save_to.
 
     Returns
     -------
     Simulator
-        At the time that was reached, with all samples.
+        At the time that was reached, with all samples; with save_to, those before are on disk only.
 
     Examples
     --------
@@ -522,13 +575,21 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     """
     file = Path(path)
     parts = Parts(file)
-    if parts.folder.is_dir():
-        text, meshes, (memory, samples) = parts.system, None, parts.whole()
-        kept = Resume(memory, samples)
-    else:
-        text, meshes, kept = read_resume(file)
+    killed = parts.folder.is_dir()
+    text, meshes = (parts.system, None) if killed else read_head(file)[:2]
     compiled = _same_model(file, model, text, meshes)
-    return Simulator._resumed(compiled, Integration.resumed(compiled, kept.memory, kept.arrays, laws, control), record)
+    if save_to is not None:
+        positive("checkpoint", checkpoint, "seconds between two checkpoints")
+        samples = parts.last() if killed else deque(parts_of(file), maxlen=1).pop()
+        memory = samples.pop("memory")
+    elif killed:
+        memory, samples = parts.whole()
+    else:
+        memory, samples = read_head(file)[2], next(read_samples(file))
+    sim = Simulator._resumed(compiled, Integration.resumed(compiled, memory, samples, laws, control), record)
+    if save_to is not None:
+        sim._store, sim._integration.checkpoint = Store(Path(save_to), file, text), checkpoint
+    return sim
 
 
 def _same_model(file: Path, model: Model | System | None, text: str, meshes: str | None) -> Model:
@@ -541,32 +602,3 @@ def _same_model(file: Path, model: Model | System | None, text: str, meshes: str
         raise StateError(f"{file}: holds a run of system '{held}', and the one that is given ('{given.name}') differs from it; "
                          "resume without naming a model, or start anew")
     return model.compile() if isinstance(model, System) else model
-
-
-def stream(integration: Integration, path: Path, until: float, record: tuple[str, ...], interval: float,
-           progress: Any) -> SavedResult:
-    """Run to the end in parts that go to disk, each of which takes so many seconds, or as much memory as is good."""
-    positive("checkpoint", interval, "seconds between two checkpoints")
-    parts, numbers = Parts(path), sum(run.x.size + run.u.size for run in integration.runs)
-    parts.begin(integration.model.system.to_yaml(exact=True))
-    period = integration.sampling.period if integration.sampling is not None else until - integration.start
-    integration.end, t = until, integration.start
-    length, longest = 16*period, max(1, MOST_NUMBERS//numbers)*period
-    while t < until and not integration.failure:
-        ahead, began = t + min(length, longest), time.perf_counter()
-        t = until if ahead > until - 1e-6*period else ahead
-        if t < until:
-            integration.go_to(t, progress, until)
-        else:
-            integration.finish(until, progress)
-        whole = integration.trajectory()
-        parts.append(whole)
-        integration.drop_samples()
-        took = max(time.perf_counter() - began, 1e-6)
-        length = float(np.clip(length*interval/took, period, 10.0*length))
-    parts.merge(whole, record)
-    result = open_result(path)
-    if integration.failure and not integration.failure.startswith("interrupted"):
-        name = integration.model.system.name
-        raise SimulationError(f"system '{name}': {integration.failure} (what was recorded is in {path})", result)
-    return result

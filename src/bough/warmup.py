@@ -51,7 +51,8 @@ def warm_up(
     Parameters
     ----------
     names
-        Sets of features, as in "rigid", "flexible" or "flexible+loops", and files of models; if empty, all sets.
+        Sets of features, as in "rigid", "flexible" or "flexible+loops+implicit", and files of models; if empty, all sets of
+        explicit methods.
     lanes
         Out of "one" (a state at a time), "four" (batches) and "parameters" (batches whose runs have their own).
     methods
@@ -77,7 +78,7 @@ def warm_up(
 
 
 def feature_sets(names: Sequence[str]) -> list[Features]:
-    """The sets that are named; all, if none is.
+    """The sets that are named; if none is, all sets without drives, which name themselves: "loops+holds+drives".
 
     >>> [str(features) for features in feature_sets(["rigid", "flexible+loops"])]
     ['rigid', 'flexible+loops']
@@ -85,7 +86,7 @@ def feature_sets(names: Sequence[str]) -> list[Features]:
     8
     """
     if not names:
-        return [Features(*chosen) for chosen in product((False, True), repeat=len(Features._fields))]
+        return [Features(*chosen) for chosen in product((False, True), repeat=3)]     # explicit methods, without drives
     return list(dict.fromkeys(_features(name) for name in names))
 
 
@@ -133,6 +134,7 @@ def use_kernels(width: int) -> None:
     if width == 1:
         model.operators(q, v, whole=True).inverse @ v
         model.operators(q, v).inverse @ v
-    integrate(model, q0=q, v0=v, until=1e-3, dt=1e-3, method="rk4")
-    for method in ("dopri5", "radau"):
+    for method in ("rk4", "imex2"):
+        integrate(model, q0=q, v0=v, until=1e-3, dt=1e-3, method=method)
+    for method in ("dopri5", "imex43", "radau"):
         integrate(model, q0=q, v0=v, until=1e-3, first_step=1e-3, method=method)

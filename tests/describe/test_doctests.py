@@ -34,7 +34,7 @@ def examples_of_the_yaml_page(folder):
 
 
 def test_examples_of_the_yaml_page(tmp_path):
-    system, shaped, flexible, moved, looped, moored, mounted, ported = examples_of_the_yaml_page(tmp_path)
+    system, shaped, flexible, moved, looped, geared, braked, filled, moored, mounted, ported = examples_of_the_yaml_page(tmp_path)
     assert list(system.bodies) == ["bus", "boom", "hand"]
     assert system.bodies["boom"].inertia[1][2] == 1e-3
     assert system.settings.dt == 1e-3
@@ -48,6 +48,12 @@ def test_examples_of_the_yaml_page(tmp_path):
     assert System.from_yaml(moved.to_yaml()) == moved
     assert [loop.joint.kind for loop in looped.loops.values()] == ["revolute", "distance"]
     assert System.from_yaml(looped.to_yaml()) == looped
+    assert list(geared.couplings["reducer"].terms.values()) == [1.0, -40.0]
+    assert System.from_yaml(geared.to_yaml()) == geared
+    assert braked.frictions["brake"].breakaway == 80.0
+    assert System.from_yaml(braked.to_yaml()) == braked
+    assert list(filled.tanks) == ["fuel"]
+    assert System.from_yaml(filled.to_yaml()) == filled
     assert list(moored.elements) == ["mooring", "yaw", "hull"]
     assert System.from_yaml(moored.to_yaml()) == moored
     assert mounted.bushings["mount"].stiffness[2][2] == 200

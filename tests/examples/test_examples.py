@@ -10,7 +10,8 @@ from bough.files import EXAMPLES, examples, first_line, read_system
 def test_every_file_is_an_example():
     turbines = {"floating_turbine", "floating_turbine_flexible", "oc3_hywind"}
     yaml = {"spacecraft", "orbit", "flexible_panel", "deployment", "moored_spar", "jsc"} | turbines
-    scripts = {"double_pendulum", "monte_carlo", "controller", "turbine", "detumble", "flight_software"}
+    scripts = {"double_pendulum", "monte_carlo", "controller", "turbine", "detumble", "flight_software", "pointing",
+               "identify", "drive", "optimal_slew"}
     gallery = {path.stem for path in (EXAMPLES / "gallery").glob("*.py")}
     assert set(examples()) == yaml | scripts | {f"gallery/{name}" for name in gallery}
     assert len({path.stem for path in examples().values()}) == len(examples())             # one name is enough to find one
@@ -113,3 +114,38 @@ def _namespace(name):
     import runpy
 
     return runpy.run_path(str(examples()[name]))
+
+
+def test_a_hinge_is_identified_within_what_the_noise_allows():
+    """Four standard deviations; the exact Jacobian takes few runs."""
+    script = _namespace("identify")
+    clean, _ = script["run"](script["TRUE"])
+    measured = clean + script["NOISE"]*np.random.default_rng(0).normal(size=clean.shape)
+    found, deviation, runs = script["identify"](measured)
+    assert (np.abs(found - script["TRUE"]) < 4 * deviation).all()
+    assert (deviation < 0.01 * script["TRUE"]).all()
+    assert runs < 20
+
+
+def test_a_small_optimal_slew_is_that_of_the_linear_model_in_closed_form():
+    """Lines nearest to a curve by least squares miss it at their ends by h^2 |u''|/12, and h^4: by less than h^2 |u''|/8."""
+    pytest.importorskip("casadi")
+    script, small, intervals = _namespace("optimal_slew"), 0.01, 40
+    found = np.array(script["optimum"](small, intervals=intervals)[0].values).ravel()
+    fine = np.array(script["linear_optimum"](small, rows=100 * intervals + 1).values).ravel()
+    h = script["TIME"] / intervals
+    curvature = np.abs(np.diff(fine, 2)).max() / (h / 100) ** 2
+    np.testing.assert_allclose(found, fine[::100], rtol=0, atol=h**2 * curvature / 8)
+    assert h**2 * curvature / 8 < 0.05 * np.abs(fine).max()
+
+
+def test_an_optimal_slew_ends_at_rest_where_that_of_the_linear_model_swings_on():
+    """Its collocation has errors of h^4 where h w < 1: half the step leaves a sixteenth; of h^3 it would be an eighth."""
+    pytest.importorskip("casadi")
+    script = _namespace("optimal_slew")
+    coarse, fine = (script["check"](script["optimum"](intervals=intervals)[0]) for intervals in (40, 80))
+    assert script["OMEGA"] * script["TIME"] / 40 < 1
+    assert abs(fine[0]) < abs(coarse[0]) / 8
+    assert fine[1] < coarse[1] / 8
+    assert fine[1] < 0.05 * script["check"](script["linear_optimum"]())[1]
+    assert script["check"](script["bang_bang"]())[1] > 0.5

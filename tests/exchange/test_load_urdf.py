@@ -68,7 +68,7 @@ def test_where_packages_are(how, tmp_path, monkeypatch):
 
 
 def test_every_loss_is_told_by_name(arm):
-    assert bough.load_urdf(arm).notes == (
+    assert bough.load_urdf(arm, mimic="free").notes == (
         "joint that follows another (mimic) is a coordinate of its own: rail = 2 shoulder + 0.25",
         "position limits are not used (limits='stops' makes springs and dampers of them): shoulder [-1, 0.5], rail [0, 0]",
         "effort limits are not used: shoulder 30, rail 10",
@@ -90,6 +90,16 @@ def test_notes_go_with_the_system(arm, tmp_path):
     assert again == s
     assert again.notes == s.copy().notes == s.notes
     assert "mesh: parts/upper.stl" in (tmp_path / "arm.yaml").read_text()
+
+
+def test_followers_are_coupled(arm):
+    s = bough.load_urdf(arm)
+    assert s.couplings["rail"].relation == bough.Mimic("rail", "shoulder", 2.0, 0.25)
+    assert not any("mimic" in note for note in s.notes)
+    assert s.compile().freedom().degrees == 2
+    arm.write_text(ARM.replace('mimic joint="shoulder"', 'mimic joint="elbow"'))
+    with pytest.raises(DescriptionError, match="joint 'rail': <mimic> names 'elbow', which is no joint of the robot"):
+        bough.load_urdf(arm)
 
 
 def test_followers_can_be_locked(arm):

@@ -83,7 +83,7 @@ def test_dynamics_are_pinocchios(name, base):
     file, rng = robot_file(name), np.random.default_rng(1)
     if base == "floating" and name.startswith("ur_"):
         pytest.skip("the world does not float")
-    s = bough.load_urdf(file, base="free" if base == "floating" else None)
+    s = bough.load_urdf(file, base="free" if base == "floating" else None, mimic="free")
     model, peer = s.compile(), Peer(file, s, rng)
     close(model.mass_matrix(peer.ours), peer.mass_matrix())
     a, tau = rng.standard_normal((2, model.nv))
@@ -91,6 +91,41 @@ def test_dynamics_are_pinocchios(name, base):
     close(model.forward_dynamics(peer.ours, peer.v, tau), peer.forward_dynamics(tau))
     moving = sum(body.mass for body in s.bodies.values() if not stands(s, body))
     assert moving == pytest.approx(sum(inertia.mass for inertia in list(peer.model.inertias)[1:]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["pr2_description/urdf/pr2", "tiago_pro_description/robots/tiago_pro",
+                                  "panda_description/urdf/panda"])
+def test_followers_move_as_pinocchios(name):
+    """Pinocchio's mimic joints have no coordinates of their own: accelerations of the others under gravity, torques and dampers."""
+    file, rng = robot_file(name), np.random.default_rng(1)
+    pin = pytest.importorskip("pinocchio")
+    theirs, s = pin.buildModelFromUrdf(str(file), mimic=True), bough.load_urdf(file)
+    model, names = s.compile(), [body.joint.name for body in s.bodies.values() if body.joint.n_v]
+    followers = {coupling.relation.joint for coupling in s.couplings.values()}
+    leaders = [i for i, each in enumerate(names) if each not in followers]
+    assert followers
+    assert theirs.nv == len(leaders) == model.freedom().degrees
+    q, v, N = rng.uniform(-0.5, 0.5, model.nq), rng.standard_normal(model.nv), np.eye(model.nv)
+    for coupling in s.couplings.values():
+        of, factor = names.index(coupling.relation.of), coupling.relation.multiplier
+        i = names.index(coupling.relation.joint)
+        q[i], v[i], N[i] = factor * q[of] + coupling.relation.offset, factor * v[of], factor * N[of]
+    N = N[:, leaders]
+    q_pin, rows = pin.neutral(theirs), []
+    for i in leaders:
+        peer = theirs.joints[theirs.getJointId(names[i])]
+        q_pin[peer.idx_q : peer.idx_q + peer.nq] = (np.cos(q[i]), np.sin(q[i])) if peer.nq == 2 else q[i]
+        rows.append(peer.idx_v)
+    v_pin = np.zeros(theirs.nv)
+    v_pin[rows] = v[leaders]
+    tau = rng.standard_normal(model.nv)
+    damping = np.concatenate([body.joint.damping or np.zeros(body.joint.n_v) for body in s.bodies.values()])
+    data = theirs.createData()                                  # crba adds to what it finds there
+    upper, h = np.triu(pin.crba(theirs, data, q_pin)), pin.rnea(theirs, data, q_pin, v_pin, 0 * v_pin)
+    M = (upper + np.triu(upper, 1).T)[np.ix_(rows, rows)]
+    a = np.linalg.solve(M, N.T @ (tau - damping * v) - h[rows])
+    np.testing.assert_allclose(model.forward_dynamics(q, v, tau)[leaders], a, rtol=0,
+                               atol=max(TOLERANCE, 30*np.finfo(float).eps * np.linalg.cond(M)) * np.abs(a).max())
 
 
 def stands(system, body):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bough.flex import beam_model
+from bough.flex import beam_model, convergence
+from bough.flex.geometric import static_solver
 
 
 def test_effective_masses_of_a_cantilever():
@@ -38,3 +39,35 @@ def test_free_free_report_uses_static_errors():
     report = beam_model(1.0, EI=1.0, mass_per_length=1.0, inboard=None).convergence("free-free", modes=12, share=0.8)
     assert np.abs(report.effective_mass).max() < 1e-12
     assert (np.diff(report.static_error) < 1e-12).all()
+
+
+def test_static_shapes_make_the_loads_at_their_interfaces_exact():
+    model = beam_model(
+        1.0, E=7e10, G=2.7e10, area=1e-4, Iy=8e-10, Iz=8e-10, J=1.4e-9, density=2700.0, elements=8, nodes={"middle": 0.5}
+    )
+    report = convergence(model, modes=4, static=["tip", "acceleration"])
+    assert report.places == ("tip", "middle")
+    assert report.load_error[-1, 0] > 1e-3
+    [(first, with_tip), (second, with_both)] = report.added
+    assert (first, second) == ("tip", "acceleration")
+    assert with_tip[0] < 1e-9  # the tip's load is exact, the middle's is better
+    assert with_tip[1] <= report.load_error[-1, 1]
+    assert (with_both <= with_tip + 1e-12).all()
+    text = repr(report)
+    assert "load err" in text
+    assert "+ static shapes of acceleration" in text
+
+
+def test_static_shapes_of_accelerations_give_the_quasi_static_deflection():
+    """A slow acceleration of the root: with inertia relief the deflection is exact, with two modes it is not."""
+    model = beam_model(1.0, EI=10.0, mass_per_length=2.0, elements=16)
+    load = -model.mass @ model.rigid_motion()[:, 1]
+    exact = static_solver(model)(load)
+    tip = model.find("tip").gather
+    errors = []
+    for static in ((), ("acceleration",)):
+        body = model.reduce(modes=2, static=static)
+        eta = np.linalg.solve(body.K, -body.integrals.t[:, 1])
+        errors.append(abs(body.displacement(eta)["tip"][1] / (tip @ exact)[1] - 1))
+    assert 1e-3 < errors[0] < 0.02
+    assert errors[1] < 1e-9

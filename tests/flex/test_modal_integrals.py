@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 from bough.errors import DescriptionError
-from bough.flex import FlexibleBody, beam
+from bough.flex import FlexibleBody, beam, beam_model
 from bough.flex.integrals import MassPoints, ModalIntegrals, tilde
+from bough.flex.reduction import mode_shapes
 from tests.support.point_oracle import random_points, required_forces
 
 ROUNDING = 1e-12
@@ -130,9 +132,46 @@ def test_pairs_of_coupled_masses_give_what_points_give():
         np.zeros((11, 3, 3)),
     )
     by_points = ModalIntegrals.from_points(interpolated).to_arrays()
-    by_pairs = ModalIntegrals.from_pairs(weights.T @ (mass[:, None] * weights), position, phi).to_arrays()
+    matrix = np.kron(weights.T @ (mass[:, None] * weights), np.eye(3))
+    by_pairs = ModalIntegrals.from_matrix(matrix, position, phi.reshape(15, 3)).to_arrays()
     for name, expected in by_points.items():
         assert np.allclose(by_pairs[name], expected, atol=1e-12), name
+
+
+def test_matrix_of_rigid_lumps_gives_what_points_give():
+    """Lumps with offsets and inertias as one block-diagonal matrix: every integral, of second order too."""
+    points = random_points(np.random.default_rng(3))
+    m, p = points.mass, tilde(points.offset)
+    blocks = [
+        np.block([[m[i] * np.eye(3), -m[i] * p[i]], [m[i] * p[i], points.inertia[i] - m[i] * p[i] @ p[i]]]) for i in range(len(m))
+    ]
+    shapes = np.concatenate([points.phi, points.psi], axis=1).reshape(6 * len(m), -1)
+    by_matrix = ModalIntegrals.from_matrix(block_diag(*blocks), points.position, shapes).to_arrays()
+    for name, expected in ModalIntegrals.from_points(points).to_arrays().items():
+        found = by_matrix[name]
+        if name in ("spin", "spin_pairs"):          # of the eigenvectors of one inertia: signs may differ
+            expected, found = np.abs(expected), np.abs(found)
+        assert np.allclose(found, expected, atol=1e-11 * np.abs(expected).max()), name
+
+
+def test_consistent_beam_has_exact_first_order_integrals_and_second_order_ones_that_converge():
+    """Against the beam's own points inside of its elements, which integrate its shape functions exactly."""
+    errors = []
+    for elements in (4, 8, 16):
+        model = beam_model(2.0, E=7e10, G=2.7e10, area=1e-3, Iy=8e-8, Iz=8e-8, J=1e-7, density=2700.0, elements=elements, axis="y",
+                           timoshenko=True)  # fmt: skip
+        body = model.reduce(modes=4)
+        shapes = mode_shapes(model, "cantilever", modes=4)[1]
+        exact, found = body.integrals.to_arrays(), ModalIntegrals.from_matrix(model.mass, model.position, shapes).to_arrays()
+        for name in ("m", "s0", "t", "I0", "h", "Mff"):
+            assert np.allclose(found[name], exact[name], atol=1e-9 * np.abs(exact[name]).max()), name
+        errors.append(max(np.abs(found[name] - exact[name]).max() / np.abs(exact[name]).max() for name in ("I1", "I2", "k")))
+        rng = np.random.default_rng(elements)
+        for _ in range(5):
+            assert np.linalg.eigvalsh(ModalIntegrals(**found).mass_matrix(rng.normal(size=4)))[0] > 0
+    assert errors[0] < (4.694 * 0.25) ** 2 / 6      # linear interpolation of the second bending mode, (k h)^2/6
+    assert errors[1] < errors[0] / 3                # and of that order
+    assert errors[2] < errors[1] / 3.5
 
 
 def test_zero_modes_are_a_rigid_body():

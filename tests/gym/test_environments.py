@@ -180,11 +180,10 @@ def test_wrong_actions_are_named():
 
 
 def test_what_lanes_cannot_do_is_named():
-    timed, caught = cart(), cart()
-    torque = {"times": [0, 1], "values": [0, 1]}
-    timed.body("fan", parent="cart", joint=bough.Revolute("z", torque=torque), mass=1, inertia=(1, 1, 1))
+    caught, stopped = cart(), cart()
     caught.latch("catch", coordinate="pole.ry", at=0.1)
-    for system, more, words in ((timed, {}, "depend on time"), (caught, {}, "events or stops"),
+    stopped.stop("post", coordinate="cart.x", above=1.0, stiffness=1e3)
+    for system, more, words in ((caught, {}, "has events"), (stopped, {}, "has stops"),
                                 (cart(), {"method": "dopri5", "dt": None, "period": 0.1}, "steps together"),
                                 (cart(), {"q0": [0, 0]}, "let start")):
         with pytest.raises(bough.StateError, match=words):
@@ -192,6 +191,46 @@ def test_what_lanes_cannot_do_is_named():
     sampled = VectorEnvironment(cart(), 4, **options(laws=[bough.Law(lambda t, y: {}, period=DT)]))
     with pytest.raises(bough.StateError, match="asked by the clock"):
         sampled.reset(seed=0)
+    jumping = VectorEnvironment(with_fan(jump=2.5*DT), 4, **options())
+    with pytest.raises(bough.StateError, match=r"changes at t = 0.05 s, inside a step of 0.02 s .* take a dt that divides it"):
+        jumping.reset(seed=0)
+
+
+def with_fan(jump):
+    """A lever on the cart whose torque depends on time, and jumps, and on it a drum that is driven: both move the cart."""
+    s = cart()
+    torque = {"times": [0, jump, 1], "values": [1, -3, 2], "kind": "hold"}
+    s.body("fan", parent="cart", joint=bough.Revolute("z", torque=torque), mass=1, com=(0, 0.3, 0), inertia=(0.1, 0.1, 0.1))
+    swing = bough.motion.Harmonics([(0.3, 0.8, 0.0)])
+    s.body("drum", parent="fan", joint=bough.Revolute("y", motion=swing), mass=1, com=(0.2, 0, 0),
+           inertia=(0.1, 0.1, 0.1))
+    s.input("gust", coordinate="cart.x")
+    return s
+
+
+def test_environments_have_times_of_their_own():
+    """Those that begin anew do so at t = 0: loads that jump, motions and compiled laws see that, as they do alone."""
+    @bough.controller(outputs=["place"], inputs=["gust"])
+    def wind(t, y, u):
+        u[0] = 5.0*np.sin(3.0*t) - y[0]
+
+    system = with_fan(jump=4*DT)
+    chosen = options(time_limit=0.3, laws=[wind], terminated=lambda t, y: y["place"] > 0.05,
+                     start=lambda random: {"q0": [*random.uniform(-0.1, 0.1, 3), 0.0]})
+    many = VectorEnvironment(system, 5, **chosen)
+    ones = [Environment(system, **chosen) for _ in range(5)]
+    random, seen = np.random.default_rng(0), many.reset(seed=3)[0]
+    alone = np.array([env.reset(seed=3 + i)[0] for i, env in enumerate(ones)])
+    ended, begun = np.zeros(5, bool), 0
+    for _ in range(60):
+        np.testing.assert_allclose(seen, alone, rtol=1e-11, atol=1e-11)
+        actions = random.uniform(-10.0, 10.0, (5, 1))
+        seen, _, terminated, truncated, _ = many.step(actions)
+        alone = np.array([env.reset()[0] if ended[i] else env.step(actions[i])[0] for i, env in enumerate(ones)])
+        ended, begun = terminated | truncated, begun + int(ended.sum())
+    assert begun > 10
+    assert len(set(many.simulator.times.round(9))) > 1
+    assert many.simulator.t == pytest.approx(60*DT)
 
 
 def test_gymnasium_that_is_missing_is_named():

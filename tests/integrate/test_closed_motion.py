@@ -54,6 +54,29 @@ def test_two_four_bars(stabilize):
     assert spread(energy(model, q, v)) < 1e-8*model.kinetic_energy(q, v).max()
 
 
+def test_forty_four_bars_pass_their_singular_position_wherever_a_step_ends():
+    """All uprights turn alike, with the energy A w^2/2 + B cos(a).  From five steps before the flat position the run ends a step
+    at distances of 1e-6 to 1e-3 rad beside it, where forty loops lose their equations.  There they are left out, for a step at
+    most: the energy changes by less than 1e-4 J of 620, and less with every halving of the step.  (Kept, they made up to 1e6 J of
+    rounding.)"""
+    n, beside, worst = 40, np.concatenate([[0.0], *(side*np.logspace(-6, -3, 12) for side in (1, -1))]), []
+    case = n_four_bar(n)
+    model, signs = case.system.compile(), np.array([1.0 if name[0] == "v" else -1.0 for name in case.system.bodies])
+    A, B = (n + 1)/3 + n, ((n + 1)/2 + n)*g
+    for dt in (4e-3, 2e-3, 1e-3):
+        start = []
+        for a in beside - np.pi/2:
+            rate = -np.sqrt(1.0 + 2*B/A*(1.0 - np.cos(a)))
+            start.append(solve_ivp(lambda t, y: [y[1], B/A*np.sin(y[0])], (0, -5*dt), [a, rate], rtol=1e-12, atol=1e-14).y[:, -1])
+        q, v = (np.outer(values, signs) for values in np.transpose(start))
+        _, q, v = run(model, q, v, 8*dt, dt, sample_rate=round(1/dt))
+        assert (np.cos(q[:, -1, 0]) < -0.005).all()                          # passed
+        found = energy(model, q.reshape(-1, q.shape[-1]), v.reshape(-1, q.shape[-1])).reshape(q.shape[:2])
+        worst.append(np.abs(found[:, -1] - found[:, 0]).max())
+    assert worst[0] < 1e-4
+    assert worst[0] > worst[1] > worst[2]
+
+
 class SliderCrank:
     """The slider-crank of `mechanisms`, by the crank's angle t alone: A(t) t'' + A'(t) t'^2/2 = tau - V'(t) - c x'(t)^2 t'.
 
@@ -411,7 +434,7 @@ def test_controller():
 @pytest.mark.parametrize(("method", "stabilize"), [("rk4", "projection"), ("rk4", "baumgarte"), ("dopri5", "projection")])
 @pytest.mark.parametrize("name", ["four-bar, revolute", "RSSR", "floating loop by cylindrical"])
 def test_batches_of_states(name, method, stabilize):
-    """Five runs side by side, each as it is alone. Lanes round otherwise, and corrections wait for the slowest."""
+    """Five runs side by side, each as it is alone. Lanes round otherwise; each takes the corrections that it needs."""
     _, model, q, v, _ = closed(name)
     options = {"dt": 1e-3 if method == "rk4" else None, "method": method, "stabilize": stabilize}
     _, many, speeds = run(model, q, v, 1.0, **options)
@@ -570,5 +593,5 @@ def test_stiff_methods_refuse_projection(method):
 def test_systems_without_loops_refuse(given):
     s = bough.System("pendulum", gravity=(0, 0, -g))
     s.body("bob", joint=bough.Revolute("y"), mass=1.0, com=(0, 0, -1))
-    with pytest.raises(bough.StateError, match=f"{next(iter(given))} is given, but system 'pendulum' has no loops; leave it out"):
+    with pytest.raises(bough.StateError, match=f"{next(iter(given))} is given, but system 'pendulum' has no loops or couplings"):
         run(s.compile(), [0.1], [0.0], 0.1, **given)

@@ -6,11 +6,11 @@ import bough
 from bough.integrate import integrate
 from tests.support.small_systems import pendulum
 
-METHODS = ("euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda")
+METHODS = ("euler-cromer", "rk4", "imex2", "dopri5", "imex43", "radau", "bdf", "lsoda")
 
 
 def steps_of(method):
-    return {"dt": 1e-3} if method in ("euler-cromer", "rk4") else {}
+    return {"dt": 1e-3} if method in ("euler-cromer", "rk4", "imex2") else {}
 
 
 @bough.controller

@@ -7,7 +7,7 @@ import bough
 from bough.errors import SimulationError, StateError
 from tests.support.stepped import latched_pendulum
 
-METHODS = {"rk4": ({"dt": 1e-3}, 1e-8), "euler-cromer": ({"dt": 1e-4}, 1e-3), "dopri5": ({}, 1e-8),
+METHODS = {"rk4": ({"dt": 1e-3}, 1e-8), "euler-cromer": ({"dt": 1e-4}, 1e-3), "dopri5": ({}, 1e-8), "imex4": ({"dt": 1e-3}, 1e-8),
            "radau": ({"rtol": 1e-9, "atol": 1e-11}, 1e-7)}                  # options; how far from the exact solution at t = 1
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -24,7 +24,7 @@ def rotor():
 
 
 def run(system, laws, *, until=1.0, method="rk4", dt=0.01, **options):
-    steps = {"dt": dt} if method in ("rk4", "euler-cromer") else {}
+    steps = {"dt": dt} if method in ("rk4", "euler-cromer", "imex4") else {}
     return bough.simulate(system, until=until, method=method, laws=laws, progress=False, **steps | options)
 
 

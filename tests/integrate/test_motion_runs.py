@@ -14,7 +14,7 @@ MOTIONS = {"rate": Rate(0.3, start=0.1), "polynomial": Polynomial([0.1, 0.2, -0.
            "spline": Spline([0.0, 0.21, 0.66, 0.9], [0.0, 0.3, -0.1, 0.4], (0.2, -0.3)),
            "table": TimeTable([0.0, 0.37, 0.5, 0.8], [0.0, 0.2, 0.3, 0.1], "cubic"),
            "pieces": Pieces([0.0, 0.313], [[0.0, 0.0, 1.0], [0.313**2, 2*0.313, -2.0]])}
-METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {}, "radau": {}}
+METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "imex4": {"dt": 1e-3}, "dopri5": {}, "radau": {}}
 
 
 def driven(motion):

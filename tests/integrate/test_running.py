@@ -37,7 +37,7 @@ def test_parameter_sets_equal_models_built_with_them():
 
 @pytest.mark.parametrize(("changes", "said"), [
     ({"lower.mass": [-1.0, 1.0]}, "mass"), ({"lower.mas": [1.0]}, "did you mean 'mass'"),
-    ({"lowr.mass": [1.0]}, "did you mean 'lower'"),
+    ({"lowr.mass": [1.0]}, "did you mean 'lower.mass'"),
     ({"lower.com": [1.0, 2.0]}, "shape"), ({"lower.mass": [1.0, 2.0], "tip.mass": [1.0, 2.0, 3.0]}, "as many"),
     ({"lower.mass": [1.0], "tip.mass": [1.0, 2.0, 3.0]}, "as many"), ({}, "give a dict"), ([1.0], "give a dict"),
     ({"lower.mass": 3.0}, "one for each member"), ({"lower.mass": "heavy"}, "numbers"),

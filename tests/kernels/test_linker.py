@@ -268,6 +268,14 @@ def test_warmup_compiles_all_that_a_kind_of_model_calls():
     compile_job(jobs[1])                                                # nothing is left to do
 
 
+def test_numbers_of_sweeps_do_not_depend_on_what_is_imported_first():
+    """Cached kernels call sweeps by number: another order would call another sweep."""
+    script = ("import bough.sweeps.power; from bough.kernels import linker; "
+              "print(*(f'{sweep.py_func.__module__}.{sweep.py_func.__name__}' for sweep in linker.SWEEPS))")
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert found == [f"{sweep.py_func.__module__}.{sweep.py_func.__name__}" for sweep in linker.SWEEPS]
+
+
 def test_warmup_takes_features_and_files(tmp_path):
     s = bough.System("held")
     s.body("b", joint=bough.Revolute("y", motion=bough.motion.Polynomial([0.0, 1.0])), mass=1.0, com=(0, 0, 1))

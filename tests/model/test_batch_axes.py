@@ -48,17 +48,23 @@ CALLS = {
     "frames": lambda m, q, v, a, tau: m.frames(q, ["bus", ("panel", "tip")]),
     "velocity": lambda m, q, v, a, tau: m.velocity(q, v, "panel"),
     "acceleration": lambda m, q, v, a, tau: m.acceleration(q, v, a, ("panel", "tip"), (0.1, 0, 0)),
+    "jacobian_rate": lambda m, q, v, a, tau: m.jacobian_rate(q, v, "panel", (0.1, 0, 0)),
     "jacobian": lambda m, q, v, a, tau: m.jacobian(q, "panel", (0.1, 0, 0)),
     "kinetic_energy": lambda m, q, v, a, tau: m.kinetic_energy(q, v),
     "potential_energy": lambda m, q, v, a, tau: m.potential_energy(q),
     "momentum": lambda m, q, v, a, tau: m.momentum(q, v),
     "center_of_mass": lambda m, q, v, a, tau: m.center_of_mass(q),
 }
-OF_TREES = {"momentum_loads": lambda m, q, v, a, tau: m.momentum_loads(q, v, a, "boom")}
+OF_TREES = {
+    "momentum_loads": lambda m, q, v, a, tau: m.momentum_loads(q, v, a, "boom"),
+    "forward_dynamics_derivatives": lambda m, q, v, a, tau: [m.forward_dynamics_derivatives(q, v, tau).dq],
+    "inverse_dynamics_derivatives": lambda m, q, v, a, tau: [m.inverse_dynamics_derivatives(q, v, a).dv],
+}
 # what is not asked of states, or of one state only
 OTHERS = {"actuation", "batch", "bodies", "body_index", "bound", "call", "changed", "entry_name", "follow_motions", "freedom",
-          "modes", "motion", "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "outputs",
-          "parameter_tables", "partition", "ready", "resolve_dynamics", "state", "switched", "tables_for", "with_law_states",
+          "linearize", "linearize_laws", "mode_places", "modes", "motion", "motion_breaks", "named_inputs",
+          "normalize_quaternions", "operation_counts", "operators", "options_of", "outputs", "parameter_tables",
+          "partition", "ready", "resolve_dynamics", "state", "switched", "tables_for", "trim", "with_law_states", "with_tanks",
           "with_parameters", "without_loops"}
 
 

@@ -128,6 +128,7 @@ def test_motion_of_bodies(case):
     point = np.random.default_rng(case.n).normal(size=3)
     for k, name in enumerate(model.names.bodies):
         poses, jacobians = model.pose(case.q, name), model.jacobian(case.q, name, point)
+        changes = model.jacobian_rate(case.q, case.v, name, point)
         for i, q, v, _ in rows(case):
             motion = case.oracle.motion(q, v, case.a[i], name)
             for position, attitude in ([p[i] for p in poses], model.pose(q, name)):
@@ -139,3 +140,5 @@ def test_motion_of_bodies(case):
                 assert_same(acceleration, motion.acceleration)
             assert_same(model.jacobian(q, name, point), case.oracle.jacobian(q, name, point), scale=1.0)
             assert_same(jacobians[i], case.oracle.jacobian(q, name, point), scale=1.0)
+            for rate in (model.jacobian_rate(q, v, name, point), changes[i]):
+                assert_same(rate, case.oracle.jacobian_rate(q, v, name, point), scale=max(1.0, np.abs(v).max()))

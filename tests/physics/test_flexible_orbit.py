@@ -52,15 +52,20 @@ def lumps():
     return place, mass, pairs, np.array([0.12 + 0.008*i + 0.018*j for i, j in pairs])
 
 
-def flexible_bar(stiffer=1.0):
-    place, mass, pairs, k = lumps()
+def bar_stiffness(stiffer=1.0):
+    place, _, pairs, k = lumps()
     K = np.zeros((24, 24))
     for (i, j), stiffness in zip(pairs, stiffer*k, strict=True):
         along, ends = (place[i] - place[j])/np.linalg.norm(place[i] - place[j]), np.zeros(24)
         ends[3*i:3*i + 3], ends[3*j:3*j + 3] = along, -along
         K += stiffness*np.outer(ends, ends)
-    return from_matrices(np.kron(np.diag(mass), np.eye(3)), K, place, attach={f"p{i}": i for i in range(8)}, inboard=None,
-                         reduction="free-free", modes=18)
+    return K
+
+
+def flexible_bar(stiffer=1.0):
+    place, mass, _, _ = lumps()
+    return from_matrices(np.kron(np.diag(mass), np.eye(3)), bar_stiffness(stiffer), place, attach={f"p{i}": i for i in range(8)},
+                         inboard=None, reduction="free-free", modes=18)
 
 
 def turned(angle):

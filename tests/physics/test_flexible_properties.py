@@ -152,7 +152,7 @@ def test_velocities_are_rates_of_places(tree):
 @few
 @given(flexible_trees(deformation=MODERATE))
 def test_points_of_nodes_move_as_their_jacobians_say(tree):
-    """Of a point off each place: J v is its velocity, J a + J' v its acceleration, with J' by differences along the motion."""
+    """Of a point off each place: J v is its velocity, J a + J' v its acceleration, and J' what differences along the motion say."""
     system, model, q, v, rng = tree
     a, point = rng.normal(size=model.nv), rng.uniform(-1, 1, 3)
     places = [*system.bodies, *((body.name, node) for body in system.bodies.values() if body.flexible
@@ -164,8 +164,10 @@ def test_points_of_nodes_move_as_their_jacobians_say(tree):
         np.testing.assert_array_equal(attitude, attitudes[k])
         J, velocity = model.jacobian(q, place, point), model.velocity(q, v, place, point)
         assert_same(J @ v, velocity, 1e-12, np.abs(v).max())
-        rate = difference(lambda dt, place=place: model.jacobian(moved(model, q, v, dt), place, point)) @ v
-        size = max(1.0, np.abs(v).max())**2
+        changed = difference(lambda dt, place=place: model.jacobian(moved(model, q, v, dt), place, point))
+        rate, size = changed @ v, max(1.0, np.abs(v).max())**2
+        assert_same(model.jacobian_rate(q, v, place, point), changed, 1e-7, size)
+        assert_same(model.jacobian_rate(q, v, place, point) @ v, model.acceleration(q, v, None, place, point), 1e-12, size)
         assert_same(model.acceleration(q, v, None, place, point), rate, 1e-7, size)
         assert_same(model.acceleration(q, v, a, place, point), J @ a + rate, 1e-7, size)
 

@@ -141,6 +141,7 @@ def test_jacobian_times_v_is_velocity(tree):
         assert_same(model.jacobian(q, name) @ v, velocity, 1e-13)
         at_point = np.concatenate([velocity[:3], velocity[3:] + np.cross(velocity[:3], turn @ point)])
         assert_same(model.jacobian(q, name, point) @ v, at_point, 1e-13)
+        assert_same(model.jacobian_rate(q, v, name, point) @ v, model.acceleration(q, v, None, name, point), 1e-12, 1.0)
 
 
 @few

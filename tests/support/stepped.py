@@ -38,15 +38,18 @@ def four_bar() -> bough.System:
 
 
 SYSTEMS = {"events": latched_pendulum, "flexible": flexible_boom, "loops": four_bar}
-METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {"rtol": 1e-7, "atol": 1e-9}}
+METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {"rtol": 1e-7, "atol": 1e-9}, "imex2": {"dt": 1e-3},
+           "imex43": {"rtol": 1e-5, "atol": 1e-7}}
 
 
 def add_ports(s: bough.System, coordinate: str, tip: bough.Frame) -> None:
     s.input("motor", coordinate=coordinate)
     s.input("push", force=tip, axes="world")
+    s.input("brake", coordinate=coordinate)
     s.output("angle", coordinate=coordinate, noise=1e-3)
     s.output("rate", rate=coordinate, quantum=1e-4)
     s.output("tip", velocity=tip)
+    s.output("momentum", momentum="angular")
 
 
 @bough.law(outputs=["angle", "rate"], inputs=["motor"], period=0.02, delay=0.005, states=[0.0])
@@ -73,4 +76,12 @@ def filtered(t, y, u, z, zdot):
     u[0] = -0.3*z[0]
 
 
-LAWS = [pid, gusts]
+@bough.controller(outputs=["tip", "momentum"], inputs=["brake"], states=[0.1])
+def lagging(t, y, u, z, zdot):
+    """A continuous law with a state, which is integrated with the mechanics."""
+    zdot[0] = 20.0*(y[0] + 0.1*y[4] - z[0])
+    u[0] = -0.3*z[0]
+
+
+LAWS = [pid, gusts, lagging]
+

@@ -63,7 +63,7 @@ def test_records_say_what_they_are(record):
         assert file.exists(), f"{record.name} of {record.table}: there is no {file}"
     for file in modules(record.read):
         used = any(re.search(rf"\bf\.{name}\b", file.read_text(encoding="utf-8")) for name in record.constants())
-        assert used or record is r.LOCKED_PARAMETERS, f"{record.name} of {record.table} is not read by {file}"
+        assert used, f"{record.name} of {record.table} is not read by {file}"
 
 
 def test_references_are_to_what_is_declared():
@@ -78,14 +78,14 @@ def test_references_are_to_what_is_declared():
 
 
 def test_rows_by_name():
-    row = r.SPRING.row(acts=True, tau=16, q=4, v=5)
-    assert row == [4, 5, 16, 1]
+    row = r.SPRING.row(acts=True, tau=16, q=4, v=5, local=False)
+    assert row == [4, 5, 16, 1, 0]
     with pytest.raises(TypeError, match=r"spring \(plan\): missing acts; unknown act"):
-        r.SPRING.row(act=True, tau=16, q=4, v=5)
+        r.SPRING.row(act=True, tau=16, q=4, v=5, local=False)
     with pytest.raises(TypeError, match="unknown more"):
-        r.SPRING.row(acts=True, tau=16, q=4, v=5, more=1)
+        r.SPRING.row(acts=True, tau=16, q=4, v=5, local=False, more=1)
     with pytest.raises(TypeError, match="missing tau"):
-        r.SPRING.row(acts=True, q=4, v=5)
+        r.SPRING.row(acts=True, q=4, v=5, local=False)
 
 
 def test_a_field_with_a_variant_takes_one_of_the_two():
@@ -118,9 +118,9 @@ def test_pack_refuses_wrong_names_and_shapes():
 
 
 def test_padding_is_zero():
-    ground = r.GROUND_PARAMETERS.pack(gravity=[0, 0, -9.81], mu=0.0, total_mass=2.0, stabilization=0.0)
+    ground = r.GROUND_PARAMETERS.pack(gravity=[0, 0, -9.81], mu=0.0, total_mass=2.0, stabilization=0.0, least_share=1e-13)
     assert ground.shape == (1, f.HINGE_PARS)
-    assert not ground[0, 6:].any()
+    assert not ground[0, 7:].any()
 
 
 def test_followers_are_walked():

@@ -3,7 +3,7 @@
 Where bodies are and how they move, and what follows from it: energies, momenta, the mass center.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from bough.compile.batch import (
     Place,
     Prepared,
     PreparedPlaces,
-    bound,
     check_node,
     finite,
     group_parameters,
@@ -29,18 +28,29 @@ from bough.compile.batch import (
 from bough.compile.cloud_tables import second_moments
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
+from bough.compile.coupling_tables import sum_of
 from bough.compile.flexible_tables import axial
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
-from bough.describe import Body, CentralGravity, Frame
+from bough.describe import Body, CentralGravity, Coupling, Frame, System
 from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
 from bough.kernels.lanes import ONE, Lanes
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+
+
+def propellant(system: System, masses: Floats) -> Iterator[tuple[int, Floats]]:
+    """Of each body of propellant, at the masses in tanks (batch, tanks): its number; mass, first moment and inertia about its
+    origin, in its axes, (batch, 10) [B 87]."""
+    order = list(system.bodies)
+    for tank, mass in zip(system.tanks.values(), masses.T, strict=True):
+        found = tank.properties(mass)
+        for i, name in enumerate(tank.body_names):
+            yield order.index(name), found[:, 10*i:10*i + 10]
 
 
 @dataclass(frozen=True)
@@ -59,11 +69,13 @@ def deformed(model: CompiledModel, batch: Batch) -> Deformed:
     n, bodies = batch.n, len(model.names.bodies)
     found = Deformed(*(np.zeros((n, bodies, *shape)) for shape in ((3,), (3, 3), (3, 3), (3,), (3,), (), ())))
     for k, body in enumerate(model.system.bodies.values()):
-        com, (modes, rates) = np.asarray(body.com), model.modes(body.name)
+        com, (modes, rates) = np.asarray(body.com), model.mode_places(body.name)
         found.moment[:, k] = body.mass*com
         found.inertia[:, k] = np.asarray(body.inertia) + body.mass*(com @ com*np.eye(3) - np.outer(com, com))
         if body.n_modes:
             deform(found, k, body, batch.q[:, modes], batch.v[:, rates])
+    for k, own in propellant(model.system, batch.state.tanks):
+        found.moment[:, k], found.inertia[:, k] = own[:, 1:4], own[:, 4:][:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
     return found
 
 
@@ -132,7 +144,7 @@ class Bodies:
     def shape(self, body: str) -> Floats:
         """(batch, points, 3): the outline of a deformed flexible body, for pictures; world axes."""
         k, described = self.model.body_index(body), self.model.system.bodies[body]
-        points = np.array([described.elastic.deformed_outline(eta) for eta in self.batch.q[:, self.model.modes(body)[0]]])
+        points = np.array([described.elastic.deformed_outline(eta) for eta in self.batch.q[:, self.model.mode_places(body)[0]]])
         return self.frames.position[:, k, None] + np.einsum("bij,bpj->bpi", self.frames.attitude[:, k], points)
 
     def unbatched(self, result: Array) -> Array:
@@ -149,7 +161,20 @@ class Bodies:
     # ---- mass: of a flexible body as its deformation has it ---------------------------------------------------------
     @cached_property
     def mass(self) -> Floats:
-        return np.array([body.mass for body in self.model.system.bodies.values()])
+        """(bodies,); of systems with tanks (batch, bodies), as they are."""
+        system = self.model.system
+        constant = np.array([body.mass for body in system.bodies.values()])
+        if not system.tanks:
+            return constant
+        found = np.tile(constant, (self.batch.n, 1))
+        for k, own in propellant(system, self.batch.state.tanks):
+            found[:, k] = own[:, 0]
+        return found
+
+    @property
+    def _masses(self) -> Floats:
+        """(batch, bodies)"""
+        return np.broadcast_to(self.mass, self.com.shape[:2])
 
     @cached_property
     def _deformed(self) -> Deformed:
@@ -164,14 +189,14 @@ class Bodies:
     def com(self) -> Floats:
         """Mass center of each body; the place of a massless one."""
         arm = np.einsum("bkij,bkj->bki", self.frames.attitude, self._deformed.moment)
-        return self.frames.position + arm/np.where(self.mass > 0, self.mass, 1.0)[:, None]
+        return self.frames.position + arm/np.where(self.mass > 0, self.mass, 1.0)[..., None]
 
     @cached_property
     def _momenta(self) -> tuple[Floats, Floats]:
         """Linear momentum of each body, and angular about the origin of its mass frame, world axes, wheels at rest."""
         f, d = self.frames, self._deformed
         w, v = (np.einsum("bkij,bki->bkj", f.attitude, a) for a in (f.rate, f.velocity))
-        linear = self.mass[:, None]*v + np.cross(w, d.moment) + d.slide
+        linear = self.mass[..., None]*v + np.cross(w, d.moment) + d.slide
         angular = np.einsum("bkij,bkj->bki", d.inertia, w) + np.cross(d.moment, v) + d.spin
         return np.einsum("bkij,bkj->bki", f.attitude, linear), np.einsum("bkij,bkj->bki", f.attitude, angular)
 
@@ -183,7 +208,7 @@ class Bodies:
 
     @cached_property
     def center_of_mass(self) -> Floats:
-        return np.einsum("k,bki->bi", self.mass, self.com)/self.mass.sum()
+        return np.einsum("bk,bki->bi", self._masses, self.com)/self.mass.sum(axis=-1, keepdims=True)
 
     # ---- wheels ------------------------------------------------------------------------------------------------
     @cached_property
@@ -220,11 +245,16 @@ class Bodies:
 
     # ---- energy and momentum -------------------------------------------------------------------------------------
     @cached_property
-    def kinetic_energy(self) -> Floats:
-        """Half the sum of momenta times rates, and of the wheels: J Omega e.omega + J Omega^2/2; in orbit, of the orbit too."""
+    def body_kinetic_energy(self) -> Floats:
+        """(batch, bodies): half the momenta times rates of each, wheels at rest in them, J."""
         (linear, angular), (slide, spin), f = self._momenta, self._modal_momenta, self.frames
-        energy = 0.5*np.einsum("bki,bki->b", linear + slide, f.velocity)
-        energy = energy + 0.5*np.einsum("bki,bki->b", angular + spin, f.rate) + self._deformed.modal.sum(axis=1)
+        return 0.5*(np.einsum("bki,bki->bk", linear + slide, f.velocity)
+                    + np.einsum("bki,bki->bk", angular + spin, f.rate)) + self._deformed.modal
+
+    @cached_property
+    def kinetic_energy(self) -> Floats:
+        """That of all bodies, and of the wheels: J Omega e.omega + J Omega^2/2; in orbit, of the orbit too."""
+        energy = self.body_kinetic_energy.sum(axis=1)
         if self.model.nw:
             axes, momenta = self._wheels
             inertia = np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
@@ -250,7 +280,7 @@ class Bodies:
         springs = self._springs + self.strain_energy.sum(axis=1) + self.elements[..., f.ELEMENT_ENERGY].sum(axis=1)
         if isinstance(gravity, CentralGravity):
             return springs + self._central(gravity)
-        return springs - np.einsum("k,bki,i->b", self.mass, self.com, np.asarray(gravity, float))
+        return springs - np.einsum("bk,bki,i->b", self._masses, self.com, np.asarray(gravity, float))
 
     @cached_property
     def _springs(self) -> Floats:
@@ -264,6 +294,14 @@ class Bodies:
         for stop in self.model.system.stops.values():
             beyond = stop.side*(self.batch.q[:, coordinate_place(self.model.system, stop.coordinate)[0]] - stop.limit)
             energy += 0.5*stop.stiffness*np.maximum(beyond, 0.0)**2
+        for coupling in self.model.system.couplings.values():
+            if coupling.stiffness or coupling.preload:
+                energy += coupling_energy(coupling, self.model.system, self.batch.q)
+        for tank in self.model.system.tanks.values():
+            if tank.slosh is not None:
+                first = self.model.places[tank.slosh_name][0]
+                own = tank.properties(self.batch.state.tanks[:, list(self.model.system.tanks).index(tank.name)])
+                energy += 0.5*own[:, -2]*(self.batch.q[:, first:first + 2]**2).sum(axis=1)
         return energy + self._loop_springs
 
     @property
@@ -285,6 +323,13 @@ class Bodies:
         S = second_moments(self._deformed.inertia - self._deformed.turned) - np.einsum("bki,bkj->bkij", moment, moment)/heavy
         gradient = 3*np.einsum("bki,bkij,bkj->bk", in_body, S, in_body)/length**2 - np.trace(S, axis1=2, axis2=3)
         return -gravity.mu*(self.mass/length + gradient/(2*length**3)).sum(axis=1)
+
+
+def coupling_energy(coupling: Coupling, system: System, q: Floats) -> Floats:
+    """(batch,): of the spring of a coupling that gives way, and of its preload [B 38]."""
+    gap = -sum_of(system, coupling) + sum(factor*q[:, coordinate_place(system, name)[0]] for name, factor in coupling.terms.items())
+    beyond = gap - np.clip(gap, -0.5*coupling.backlash, 0.5*coupling.backlash)
+    return np.asarray(0.5*(coupling.stiffness or 0.0)*beyond**2 - coupling.preload*gap)
 
 
 def bodies_in(model: CompiledModel, batch: Batch, a: ArrayLike | None = None) -> Bodies:
@@ -394,11 +439,12 @@ def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, ele
             out[:, size:].reshape(batch.n, elements, f.ELEMENT_OUT))
 
 
-def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, q: Floats, *answers: Floats) -> partial[Any]:
-    """A kernel that takes q and, behind it, where to put what: `poses` of a route's places or the `jacobian` of its one."""
+def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, *more: Floats) -> partial[Any]:
+    """A kernel that takes q, or q and v, and behind them where to put what: `poses` of a route's places, or the `jacobian` of its
+    one or the `jacobian_rate`."""
     tables = model.tables_for(keep_welds=True)
     ws = workspace(tables, lanes, traced(tables) + max(r.FRAMES.size(len(route.spots)), 6*model.nv))
-    return bound(kernel, *linked(tables, group_parameters(tables.pars, lanes), route.hinges, route.spots, ws), sample=(q, *answers))
+    return partial(kernel, *linked(tables, group_parameters(tables.pars, lanes), route.hinges, route.spots, ws), *more)
 
 
 def traced(tables: Tables) -> int:
@@ -429,14 +475,16 @@ def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: Ar
     q, lead = coordinates(batch), () if batch.single else (batch.n,)
     answers = np.empty((*lead, len(places), 3)), np.empty((*lead, len(places), 3, 3))
     route = route_of(model, batch.tables, places, point)
-    run(partial(place_call(model, calls.poses, batch.lanes, route, q, *answers), q, *answers))
+    run(place_call(model, calls.poses, batch.lanes, route, q, *answers))
     return finite(answers[0], "positions", batch), finite(answers[1], "attitudes", batch)
 
 
-def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLike | None = None) -> Floats:
-    """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed."""
-    q, J = coordinates(batch), np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv))
-    run(partial(place_call(model, calls.jacobian, batch.lanes, route_of(model, batch.tables, [place], point), q, J), q, J))
+def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLike | None = None, *, rate: bool = False) -> Floats:
+    """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed; or
+    the rate of that."""
+    given = (coordinates(batch), speeds(batch)) if rate else (coordinates(batch),)
+    J, kernel = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv)), calls.jacobian_rate if rate else calls.jacobian
+    run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *given, J))
     return finite(J, "entries of the Jacobian", batch)
 
 
@@ -445,20 +493,30 @@ def coordinates(batch: Batch) -> Floats:
     return batch.q[0] if batch.single else np.ascontiguousarray(batch.q)
 
 
+def speeds(batch: Batch) -> Floats:
+    """v of one state, or rows."""
+    return batch.v[0] if batch.single else np.ascontiguousarray(batch.v)
+
+
 # ---- prepared, for one thread ----------------------------------------------------------------------------------------------
 def prepare_poses(model: CompiledModel, places: Sequence[Place] | None, with_point: bool) -> PreparedPlaces:
     """From q, and a point, if one comes: positions and attitudes of places, or of all bodies."""
     batch, route = at_place(model, model.names.bodies if places is None else places, with_point)
     q, n = batch.q[0], len(route.spots)
     answers = np.empty((n, 3)), np.empty((n, 3, 3))
-    return PreparedPlaces(place_call(model, calls.poses, ONE, route, q, *answers), q, *answers, aim=route.aim)
+    return PreparedPlaces(place_call(model, calls.poses, ONE, route), (q,), *answers, aim=route.aim)
 
 
 def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
     """From q, and a point, if one comes: the Jacobian of a place."""
     batch, route = at_place(model, [place], with_point)
-    q, J = batch.q[0], np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, calls.jacobian, ONE, route, q, J), q, J, aim=route.aim)
+    return PreparedPlaces(place_call(model, calls.jacobian, ONE, route), (batch.q[0],), np.empty((6, model.nv)), aim=route.aim)
+
+
+def prepare_jacobian_rate(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
+    """From q and v, and a point, if one comes: the rate of the Jacobian of a place."""
+    (batch, route), J = at_place(model, [place], with_point), np.empty((6, model.nv))
+    return PreparedPlaces(place_call(model, calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
 
 
 def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bool) -> Prepared:

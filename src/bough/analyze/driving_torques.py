@@ -24,7 +24,7 @@ def driving_torques(model: CompiledModel, batch: Batch, a: Floats, driven: Seque
     needed = inverse(model, batch, a)
     idle = np.zeros(model.nv, bool) if driven is None else model.free & ~named_speeds(model, driven, "driven")
     scale = np.abs(needed).max(axis=1, initial=0.0, keepdims=True)
-    if model.system.loops:
+    if model.constrained:
         J = allowed_rows(model, batch, a)
         held = RowSpace.of(J[:, :, idle])                                   # what the loops must give where nothing drives
         forces = held.least(needed[:, idle])
@@ -48,8 +48,9 @@ def allowed_rows(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     gravity = 0.0 if model.in_orbit else float(np.linalg.norm(np.asarray(model.system.gravity)))
     scale = np.abs(J).max(axis=(1, 2))*(np.abs(a) + batch.v**2).max(axis=1) + np.abs(gamma).max(axis=1) + gravity
     for row in np.flatnonzero(np.abs(parting).max(axis=1) > ALLOWED*scale)[:1]:
-        raise StateError(f"the accelerations{state(batch, row)} part loops: {open_loops(model, parting[row], '/s^2')}; give such "
-                         "as the loops allow, for instance those that forward_dynamics finds")
+        what = "loops" if model.system.loops else "couplings"
+        raise StateError(f"the accelerations{state(batch, row)} part {what}: {open_loops(model, parting[row], '/s^2')}; give such "
+                         f"as the {what} allow, for instance those that forward_dynamics finds")
     rows: Floats = J/row_sizes(closures)[:, None]
     return rows
 

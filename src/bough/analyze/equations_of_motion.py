@@ -14,6 +14,7 @@ import numpy as np
 from bough.compile.batch import Batch, Prepared, finite, run
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.coordinates import sticking
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
@@ -110,7 +111,7 @@ def most_bent(model: CompiledModel, q: Floats) -> str:
     angles: dict[tuple[str, str], float] = {}
     for body in model.system.bodies.values():
         if body.n_modes:
-            turned = np.linalg.norm(body.elastic.nodes.psi @ q[model.modes(body.name)[0]], axis=1)
+            turned = np.linalg.norm(body.elastic.nodes.psi @ q[model.mode_places(body.name)[0]], axis=1)
             angles |= {(body.name, node): angle for node, angle in zip(body.elastic.nodes.names, turned, strict=True)}
     if not angles:
         return ""
@@ -139,15 +140,15 @@ def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
 
 def takes_cloud(model: CompiledModel) -> bool:
     """Whether the cloud applies, and so much of the motion is given that it is cheaper."""
-    return bool(model.holds) and mostly_given(model.tables) and model.no_cloud is None
+    return bool(model.holds) and not model.system.frictions and mostly_given(model.tables) and model.no_cloud is None
 
 
 def takes_dense(model: CompiledModel) -> bool:
     """Whether the mass matrix is cheaper than O(N): of flexible systems with few speeds only (docs/theory/cost.md).  It does not
     depend on what is held: an event changes no method."""
-    if not model.tables.parts.modal:
+    if not model.tables.parts.modal or sticking(model.system):
         return False
-    return model.nv <= (DENSE_LOOPS if model.system.loops else DENSE_TREE)
+    return model.nv <= (DENSE_LOOPS if model.constrained else DENSE_TREE)
 
 
 def reason(model: CompiledModel) -> str:
@@ -156,7 +157,7 @@ def reason(model: CompiledModel) -> str:
         return f"cloud: all but {model.free.sum()} speed{'s'*(int(model.free.sum()) != 1)} are given"
     if not model.tables.parts.modal:
         return "order-n: no body is flexible"
-    limit, kind = (DENSE_LOOPS, "with loops") if model.system.loops else (DENSE_TREE, "without loops")
+    limit, kind = (DENSE_LOOPS, "with loops") if model.constrained else (DENSE_TREE, "without loops")
     more = "at most" if takes_dense(model) else "more than"
     return f"{resolve_dynamics(model, 'auto')}: {model.nv} speeds, {more} {limit} of a flexible system {kind}"
 

@@ -308,7 +308,7 @@ def transmitted(model: CompiledModel, batch: Batch, a: Floats, driven: Sequence[
     bodies, held, stresses = bodies_in(model, model.changed(batch, wrenches={})), dict[str, Floats](), dict[str, Floats]()
     driven_speeds = ~model.free | named_speeds(model, driven, "driven")
     loaded = model.changed(batch, torques=False, keep_welds=True)
-    if model.system.loops:
+    if model.constrained:
         tau, plain = batch.inputs.tau, model.changed(batch, torques=False)
         needed, bias = inverse(model, plain, a), inverse(model, plain, 0*a)
         size = np.abs(tau).max(axis=1) + np.abs(needed).max(axis=1) + np.abs(bias).max(axis=1)
@@ -343,7 +343,7 @@ def wrench_columns(model: CompiledModel, bodies: Bodies, forces: Floats) -> dict
     closures = model.tables.fronts.closures
     sets = [loop_wrenches(model, bodies, closures, forces[..., i]) for i in range(forces.shape[2])]
     none = np.zeros((len(forces), 6, 0))
-    return {c.name: np.concatenate([none, *(each[c.name][..., None] for each in sets)], axis=2) for c in closures}
+    return {name: np.concatenate([none, *(each[name][..., None] for each in sets)], axis=2) for name in model.system.loops}
 
 
 def through(model: CompiledModel, sent: Transmitted, connection: Connection, point: Floats) -> tuple[Floats, Floats]:

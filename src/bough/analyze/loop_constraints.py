@@ -87,12 +87,13 @@ def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
 
 
 def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, Floats]:
-    """(batch, rows) by loop: its gaps, or rates of them, m or rad."""
+    """(batch, rows) by loop: its gaps, or rates of them, m or rad; (batch, 1) by coupling, as its first coordinate counts."""
     closures = batch.tables.fronts.closures
     if not closures:
         return {}
     gaps, _ = loop_terms(model, batch, weights)
-    return {closure.name: gaps[:, rows]/row_sizes([closure]) for closure, rows in zip(closures, row_slices(closures), strict=True)}
+    return {closure.name: gaps[:, rows]/(closure.terms[0].factor if closure.terms else row_sizes([closure]))
+            for closure, rows in zip(closures, row_slices(closures), strict=True)}
 
 
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
@@ -153,19 +154,21 @@ def freedom_of(closures: Sequence[Closure], J: Floats) -> Freedom:
 
 def idle_loops(model: CompiledModel) -> list[str]:
     """Loops that hold nothing by themselves: their bodies cannot move against each other in any way that they forbid."""
-    ends = zip(model.system.loops, model.tables.fronts.closures, strict=True)
+    closures = model.tables.fronts.closures[:len(model.system.loops)]       # couplings come behind
+    ends = zip(model.system.loops, closures, strict=True)
     if on_one_body := [name for name, closure in ends if closure.a == closure.b]:
         return on_one_body                                                  # the sweeps have no place for loops on the ground alone
     rng, moves = np.random.default_rng(0), np.zeros(len(model.system.loops), dtype=bool)
     for _ in range(2):                                                      # anywhere: loops need not be closed for this
         q = moved(model, model.q0, rng.uniform(-0.5, 0.5, model.nv))
         _, J = gaps_at(model, q)
-        moves |= [np.abs(J[rows]).max(initial=0.0) > 1e-9 for rows in row_slices(model.tables.fronts.closures)]
+        moves |= [np.abs(J[rows]).max(initial=0.0) > 1e-9 for rows in row_slices(closures)]
     return [name for name, moved_ in zip(model.system.loops, moves, strict=True) if not moved_]
 
 
 # ---- loop assembly ---------------------------------------------------------------------------------------------------------
 CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
+ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
 STEPS = 60                  # that assembly may take
 STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
 BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
@@ -174,7 +177,7 @@ SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
 
 def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[Floats, Floats]:
     """(batch, nq) and (batch, nv): the nearest states that close the loops; those of a tree as they are."""
-    if not model.system.loops:
+    if not model.constrained:
         return batch.q, batch.v
     rows = counted(f"{model.system.name}: closing loops", batch.x)
     states = [assemble_state(model, row.q, row.v, hold) for row in map(model.state, rows)]
@@ -201,7 +204,9 @@ def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[st
     hold = [*([hold] if isinstance(hold, str) else hold), *model.holds]
     q = assemble_position(model, np.array(q, float), free, hold)
     rate, J = loop_terms(model, model.batch(q, v), SPEED)
-    v = v + least_change(model, q, J[0], -rate[0], free)
+    size = max(closure.size for closure in model.tables.fronts.closures)
+    if np.abs(rate).max(initial=0.0) > ROUNDING*min(1.0, size)*np.abs(v).max(initial=0.0):
+        v = v + least_change(model, q, J[0], -rate[0], free)
     left, _ = loop_terms(model, model.batch(q, v), SPEED)
     limit = 1e-9*max(1.0, float(np.abs(v).max(initial=0.0)))
     if np.abs(left).max() > limit:
@@ -221,18 +226,19 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
             least = gap
     if np.isinf(least).any():
         refuse_coincident(model.batch(q), gaps_at(model, q)[1][None])
-    what = "it" if len(model.system.loops) == 1 else "all loops"
+    closures = model.tables.fronts.closures
+    what = "it" if len(closures) == 1 else "all loops" if model.system.loops else "all couplings"
     raise StateError(f"{open_loops(model, least)}: no position near the one given closes {what}{release(hold)}; give another "
-                     "starting position, or mend the lengths")
+                     f"starting position, or mend the {'lengths' if model.system.loops else 'factors and offsets'}")
 
 
 def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Newton's steps, each shortened until it brings the ends nearer; and the gaps that they leave."""
-    gap, J = gaps_at(model, q)
+    (gap, J), size = gaps_at(model, q), max(closure.size for closure in model.tables.fronts.closures)
     if not np.isfinite(J).all():
         return q, np.full_like(gap, np.inf)                                 # ends that coincide: from beside it, perhaps
     for _ in range(STEPS):
-        if not gap.any():
+        if np.abs(gap).max(initial=0.0) <= ROUNDING*min(1.0, size):
             break
         change = least_change(model, q, J, -gap, free)
         for share in SHARES:
@@ -255,7 +261,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
     change, M = np.zeros(model.nv), mass_matrices(model, model.batch(q))[0]
     for body in model.system.bodies.values():
         if body.n_modes:
-            modes = model.modes(body.name)[1]
+            modes = model.mode_places(body.name)[1]
             M[modes, modes] += body.elastic.K*STIFF_TIME**2
     try:
         L = np.linalg.cholesky(M[np.ix_(free, free)])
@@ -275,9 +281,16 @@ def open_loops(model: CompiledModel, gap: Floats, unit: str = "") -> str:
         row = int(own.argmax())
         if own[row] > 0.1*worst:
             turned = row >= closure.rows - closure.rotations
-            amount = f"{own[row]/closure.size:.3g} rad" if turned else f"{own[row]:.3g} m"
-            found.append(f"'{closure.name}' is open by {amount}{unit} ({closure.labels[row]})")
-    return ("loop " if len(found) == 1 else "loops ") + ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
+            amount = f"{own[row]/(closure.size if turned else 1.0):.3g} {row_unit(closure, row)}"
+            found.append((closure.noun, f"'{closure.name}' is open by {amount}{unit} ({closure.labels[row]})"))
+    kinds = list(dict.fromkeys(noun for noun, _ in found))
+    head = " and ".join(kinds) if len(found) == 1 else " and ".join(f"{noun}s" for noun in kinds)
+    return f"{head} " + ", ".join(text for _, text in found[:5]) + (", ..." if len(found) > 5 else "")
+
+
+def row_unit(closure: Closure, row: int) -> str:
+    """The unit of a gap: of a coupling, that of any of its coordinates."""
+    return "rad or m" if closure.terms else "rad" if row >= closure.rows - closure.rotations else "m"
 
 
 def release(hold: Sequence[str]) -> str:

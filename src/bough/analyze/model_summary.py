@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bough.analyze.body_motion import bodies_in
-from bough.analyze.loop_constraints import POSITION, SPEED, assemble_state, freedom_at, loop_gaps, moved, row_sizes
+from bough.analyze.loop_constraints import POSITION, SPEED, assemble_state, freedom_at, loop_gaps, moved, row_sizes, row_unit
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Joint, Mesh
@@ -28,10 +28,10 @@ def mass_properties(model: CompiledModel, q: Any = None) -> MassProperties:
     states = np.repeat(np.atleast_2d(model.q0 if q is None else q), 4, axis=0)      # in lanes, as results ask for poses
     bodies = bodies_in(model, model.batch(states))
     arm, turn = (bodies.com - bodies.center_of_mass[:, None])[0], bodies.attitude[0]
-    own = np.array([body.inertia for body in model.system.bodies.values()])
+    own, mass = np.array([body.inertia for body in model.system.bodies.values()]), np.atleast_2d(bodies.mass)[0]
     inertia = np.einsum("kij,kjl,kml->im", turn, own, turn)
-    inertia += np.einsum("k,kj,kj->", bodies.mass, arm, arm) * np.eye(3) - np.einsum("k,ki,kj->ij", bodies.mass, arm, arm)
-    return MassProperties(float(bodies.mass.sum()), bodies.center_of_mass[0], inertia)
+    inertia += np.einsum("k,kj,kj->", mass, arm, arm) * np.eye(3) - np.einsum("k,ki,kj->ij", mass, arm, arm)
+    return MassProperties(float(mass.sum()), bodies.center_of_mass[0], inertia)
 
 
 def loads(model: CompiledModel) -> list[str]:
@@ -65,10 +65,11 @@ def lost_meshes(model: CompiledModel) -> list[str]:
 
 def loops(model: CompiledModel, q: Floats) -> list[tuple[str, str]]:
     """Label and text: freedom at the position q that closes the loops, what is redundant, and what the description leaves open."""
-    if not model.system.loops:
+    if not model.constrained:
         return []
     freedom, beside = freedom_at(model, q), _rank_beside(model, q)
-    found = [("freedom", f"{freedom.tree} before loops, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
+    before = "loops" if model.system.loops else "couplings"
+    found = [("freedom", f"{freedom.tree} before {before}, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
                          f"{_count(freedom.degrees, 'degree')} of freedom")]  # fmt: skip
     if freedom.redundant:
         found.append(("redundant", f"{_listed(list(freedom.redundant))}: the other equations imply them"))
@@ -93,20 +94,20 @@ def _openings(model: CompiledModel, q: Floats) -> list[str]:
     """By how much the initial state of the description misses the loops."""
     found = []
     if worst := _worst(model, loop_gaps(model, model.batch(model.q0), POSITION)):
-        found.append(f"loop '{worst[0]}' is open by {worst[1]}; a run will close it")
+        found.append(f"{worst[0]} is open by {worst[1]}; a run will close it")
     if worst := _worst(model, loop_gaps(model, model.batch(q, model.v0), SPEED)):
-        found.append(f"the speeds open loop '{worst[0]}' by {worst[1]}/s; a run will change them")
+        found.append(f"the speeds open {worst[0]} by {worst[1]}/s; a run will change them")
     return found
 
 
 def _worst(model: CompiledModel, gaps: Mapping[str, Floats]) -> tuple[str, str] | None:
     """The loop that is open most, and by how much; none, if all are closed."""
     closures = model.tables.fronts.closures
-    units = [unit for c in closures for unit in ["m"] * (c.rows - c.rotations) + ["rad"] * c.rotations]
-    names = [c.name for c in closures for _ in c.labels]
+    units = [row_unit(c, row) for c in closures for row in range(c.rows)]
+    names = [f"{c.noun} '{c.name}'" for c in closures for _ in c.labels]
     given = np.abs(np.concatenate(list(gaps.values()), axis=1)[0])
     i = int((given * row_sizes(closures)).argmax())
-    amount = f"{given[i] * 1e3:.3g} m{units[i]}" if given[i] < 0.1 else f"{given[i]:.3g} {units[i]}"
+    amount = f"{given[i] * 1e3:.3g} m{units[i]}" if given[i] < 0.1 and " " not in units[i] else f"{given[i]:.3g} {units[i]}"
     return (names[i], amount) if given[i] > _OPEN else None
 
 

@@ -23,14 +23,20 @@ from bough.sweeps import fields as f
 
 def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = None) -> dict[str, Floats]:
     """By name, (batch, size) of each; of all, if none are named."""
+    wanted = known_outputs(model, names)
+    measured = Measured(model, replace(batch, single=False), [model.system.outputs[name] for name in wanted])
+    return {output.name: measured.value(output) for output in measured.outputs}
+
+
+def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str]:
+    """Names of outputs that there are; all of them, if none are named."""
     known = model.system.outputs
     wanted = list(known if names is None else [names] if isinstance(names, str) else names)
     for name in wanted:
         if name not in known:
             remedy = f"; the outputs are {', '.join(known)}" if known else "; the system has none: declare it with System.output"
             raise StateError(f"there is no output '{name}'{nearest(name, known) or remedy}")
-    measured = Measured(model, replace(batch, single=False), [known[name] for name in wanted])
-    return {output.name: measured.value(output) for output in measured.outputs}
+    return wanted
 
 
 class Measured:
@@ -135,7 +141,7 @@ class Measured:
         place = output.deflection
         assert place is not None
         body = self.model.system.bodies[place.body].elastic
-        moved = displacements(body, self.batch.q[:, self.model.modes(place.body)[0]])[:, body.nodes.index(str(place.node))]
+        moved = displacements(body, self.batch.q[:, self.model.mode_places(place.body)[0]])[:, body.nodes.index(str(place.node))]
         if output.along == "body":
             return moved
         frame = self._bodies.frames.attitude[:, self.model.body_index(place.body)]

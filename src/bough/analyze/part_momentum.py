@@ -101,6 +101,9 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
         raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
                          "from the momentum of one part; ask for reactions")
     flexible = [name for name in model.names.bodies if model.system.bodies[name].flexible is not None]
+    if model.system.tanks:
+        raise StateError(f"joint '{joint}': system '{model.system.name}' has tanks, and loads from momenta are those of bodies of "
+                         "constant mass; ask for reactions")
     if flexible or model.in_orbit:
         raise StateError(f"joint '{joint}': " + (f"body '{flexible[0]}' is flexible" if flexible else "gravity is central")
                          + "; loads from momenta are those of rigid bodies in uniform gravity: ask for reactions")

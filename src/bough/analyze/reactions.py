@@ -14,6 +14,8 @@ from bough.analyze.loop_constraints import POSITION, loop_terms, row_sizes, row_
 from bough.blas import one_thread
 from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.coordinates import coordinate_place
+from bough.compile.coupling_tables import sum_of
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure, coordinate, dual, free_motions, held_motion
 from bough.compile.tables import described_inputs
@@ -62,7 +64,7 @@ def least_norm(closures: Sequence[Closure], multipliers: Floats, J: Floats) -> F
 def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats) -> dict[str, Floats]:
     """(batch, 6) by loop: [moment, force] of a's body on b's, at b's frame, in world axes."""
     wrenches = {}
-    for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=True):
+    for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=False):  # couplings: behind
         own, a, b = forces[:, rows], bodies.frame(loop.a), bodies.frame(loop.b)
         x_a, R_a, x_b, R_b = a.position, a.attitude, b.position, b.attitude
         directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)
@@ -115,23 +117,47 @@ def with_loop_wrenches(model: CompiledModel, batch: Batch, forces: Floats) -> Ba
 
 
 def constraint_forces(model: CompiledModel, batch: Batch, dynamics: str) -> dict[str, Floats]:
-    """(batch, 6) by loop: [moment, force] of a's body on b's through what the loop holds, at b's frame, in its axes."""
-    closures = batch.tables.fronts.closures
+    """(batch, 6) by loop: [moment, force] of a's body on b's through what the loop holds, at b's frame, in its axes; and
+    (batch, coordinates) by coupling: its forces along its coordinates."""
+    closures, given = batch.tables.fronts.closures, spring_forces(model, batch)
     if not closures:
-        return {}
+        return given
     if dynamics == "cloud":
         raise StateError("dynamics 'cloud' finds no forces of loops: all that they hold is given; use 'auto'")
     found = forward(model, batch, "order-n" if dynamics == "auto" else dynamics)
     multipliers = found.multipliers[:, true_rows(closures)]
     _, J = loop_terms(model, batch, POSITION)
     bodies = bodies_in(model, model.batch(batch.q))
-    world = loop_wrenches(model, bodies, closures, least_norm(closures, multipliers, J))
-    forces = {}
+    held = least_norm(closures, multipliers, J)
+    world = loop_wrenches(model, bodies, closures, held)
+    forces = coupling_forces(closures, held)
+    forces = {name: np.asarray(forces.get(name, 0.0) + given.get(name, 0.0)) for name in model.system.couplings}
     for loop in model.system.loops.values():
         attitude = bodies.frame(loop.b).attitude + np.zeros((batch.n, 1, 1))
         turned = np.einsum("bij,bci->bcj", attitude, world[loop.name].reshape(-1, 2, 3))
         forces[loop.name] = turned.reshape(-1, 6)
     return forces
+
+
+def coupling_forces(closures: Sequence[Closure], forces: Floats) -> dict[str, Floats]:
+    """(batch, coordinates) by coupling: its force or torque along each of its coordinates, c lambda [B 35]."""
+    return {closure.name: forces[:, rows]*np.array([[term.factor for term in closure.terms]])
+            for closure, rows in zip(closures, row_slices(closures), strict=True) if closure.terms}
+
+
+def spring_forces(model: CompiledModel, batch: Batch) -> dict[str, Floats]:
+    """(batch, coordinates) by coupling that gives way or is preloaded: along each of its coordinates [B 38]."""
+    found, system = {}, model.system
+    for name, coupling in system.couplings.items():
+        if coupling.stiffness is not None or coupling.preload:
+            places = [coordinate_place(system, each) for each in coupling.terms]
+            factors = np.array(list(coupling.terms.values()))
+            gap = batch.q[:, [q for q, _ in places]] @ factors - sum_of(system, coupling)
+            rate, half = batch.v[:, [v for _, v in places]] @ factors, 0.5*coupling.backlash
+            damped = np.where((np.abs(gap) > half) | (half == 0.0), rate, 0.0)
+            force = coupling.preload - (coupling.stiffness or 0.0)*(gap - np.clip(gap, -half, half)) - coupling.damping*damped
+            found[name] = force[:, None]*factors
+    return found
 
 
 def free_wrenches(model: CompiledModel, bodies: Bodies) -> dict[str, Floats]:
@@ -157,7 +183,7 @@ def reactions(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     """(batch, bodies, 6): what the parent exerts on the body, at the joint's origin on the body, in the body's axes.
 
     Joint torques of the batch matter where loops are closed: what they do not give, the loops must."""
-    if model.system.loops:
+    if model.constrained:
         needed = inverse(model, model.changed(batch, torques=False), a) - batch.inputs.tau
         forces, _ = balancing_forces(model, model.batch(batch.q), needed)
         return hinge_loads(model, with_loop_wrenches(model, batch, forces), a)
@@ -181,7 +207,7 @@ def drive_forces(model: CompiledModel, batch: Batch) -> dict[str, Floats]:
     Where loops share it with drives, the one with the least loop forces."""
     a = np.ascontiguousarray(forward(model, batch).v)
     needed = inverse(model, model.changed(batch, torques=False), a) - batch.inputs.tau
-    if model.system.loops:
+    if model.constrained:
         forces, J = balancing_forces(model, model.batch(batch.q), needed)
         needed = needed - np.einsum("bji,bj->bi", J, forces)
     return {name: needed[:, i] for i, name in enumerate(model.names.v) if name in model.holds}

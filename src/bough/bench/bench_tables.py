@@ -65,10 +65,11 @@ def steps(result: dict[str, Any]) -> Report:
         for engine in ("sim.step()", "kernel", "mj_step"):
             yield f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
         ratio = measured.get("mj_step/sim.step()")
-        yield from (f"{measured['sim.step() - kernel']:.2f}", f"{ratio:.1f}" if ratio else "")
+        more, call = measured["sim.step() - kernel"], measured["call"]["min_us"]
+        yield from (f"{more:.2f}", f"{call:.2f}", f"{ratio:.1f}" if ratio else "")
 
     yield table("microseconds per step of RK4", ("mechanism", "dofs"),
-                ("sim.step()", "kernel", "mj_step", "more than kernel", "x MuJoCo"),
+                ("sim.step()", "kernel", "mj_step", "more than kernel", "a call without a step", "x MuJoCo"),
                 ((name, str(measured["dofs"]), *cells(measured)) for name, measured in result["steps"].items()))
     for mechanism, measured in result["laws"].items():
         added = ", ".join(f"{us:.3f} us {name}" for name, us in measured["added"].items())
@@ -209,7 +210,97 @@ def gym(result: dict[str, Any]) -> Report:
                                      for engine, values in engines.items()), steps)))
 
 
+def campaign(result: dict[str, Any]) -> Report:
+    """Seconds by how the runs are made, and what is asked of them; or a plan."""
+    if "plan" in result:
+        yield from campaign_plan(result)
+        return
+    yield table(result["unit"], ("how",), ("CPU", "wall"), (
+        (how, f"{values['cpu']:.2f}" if "cpu" in values else "", f"{values['wall']:.2f}")
+        for how, values in result["seconds"].items()))
+    for name, value in result.items():
+        if isinstance(value, float):
+            yield f"{name}: {value:.3g}"
+
+
+def campaign_plan(result: dict[str, Any]) -> Report:
+    """What was measured, and by the number of cores how long, in which blocks, and how busy what all share is."""
+    sample, write, message = result["sample"], result["write"], result["message"]
+    yield (f"a sample: {sample['setup']:.3g} s to start, {1e6*sample['step']:.3g} us a step, {sample['seconds']:.3g} s in all; "
+           f"a message: {message['block']:.0f} bytes and {message['sample']:.0f} a sample, "
+           f"{message['history']:.0f} more with a history")
+    yield (f"a write: {1e3*write['block']:.3g} ms and {1e6*write['sample']:.3g} us a sample, "
+           f"{1e-6*write['bytes per second']:.0f} MB/s of histories; a task: {1e3*result['task']['seconds']:.3g} ms")
+    heads = {"days": "days", "block": "block", "s/block": "seconds of a block", "blocks/s": "blocks per second",
+             "scheduler": "scheduler busy", "store": "store busy", "kB/s": "kB per second"}
+    yield table(result["unit"], ("cores",), tuple(heads), ((cores, *(f"{found[name]:.3g}" for name in heads.values()))
+                                                           for cores, found in result["plan"].items()))
+    for name, value in result["limits"].items():
+        shown = ", ".join(f"{key}: {each:.3g}" for key, each in value.items()) if isinstance(value, dict) else f"{value:.3g}"
+        yield f"{name}: {shown}"
+
+
+def derivatives(result: dict[str, Any]) -> Report:
+    """Rigid trees beside the peer; flexible chains in evaluations of forward dynamics."""
+    engines = ("forward dynamics", "one state", "four lanes", "pinocchio")
+
+    def rows() -> Iterator[Row]:
+        for name, measured in result["mechanisms"].items():
+            ratios = (f"{measured[engine]['ratio']:.1f}" if "ratio" in measured.get(engine, {}) else "" for engine in engines[1:3])
+            yield (name, str(measured["dofs"]), *(f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
+                                                  for engine in engines), *ratios)
+
+    yield table("all of d(v')/d(q, v, tau), microseconds per state, minima", ("mechanism", "dofs"),
+                (*engines, "x peer", "lanes x peer"), rows())
+    yield table("flexible chains, five modes a link", ("links", "dofs"), ("forward dynamics", "one state", "evaluations"),
+                ((links, str(of["dofs"]), *(f"{of[engine]['min_us']:.1f}" for engine in engines[:2]), f"{of['evaluations']:.1f}")
+                 for links, of in result["flexible"].items()))
+
+
+def orbit(result: dict[str, Any]) -> Report:
+    """One state and four lanes: a step in uniform gravity, in orbit, and by how much that is more."""
+    yield table("microseconds per step of a satellite with wheels and flexible panels", ("states",), ("uniform", "orbit", "more"),
+                ((states, f"{found['uniform']['min_us']:.2f}", f"{found['orbit']['min_us']:.2f}", f"{100*found['more']:.1f} %")
+                 for states, found in result["steps"].items()))
+
+
+def stiff(result: dict[str, Any]) -> Report:
+    """System by system each method's time and error; how many times faster; what a step costs; beside Exudyn."""
+    def rows() -> Iterator[Row]:
+        for name in ("spacecraft", "arm", "jsc 16"):
+            yield from section(((row["method"], f"dt {row['dt']:.2g}" if "dt" in row else f"rtol {row['rtol']:g}",
+                                 *((f"{row['wall']:.3g}", str(row["steps"]), f"{row['times real time']:.3g}", f"{row['error']:.1e}",
+                                    "" if row["gap"] is None else f"{row['gap']:.0e}") if "wall" in row else ("failed",)*5))
+                                for row in result[name]["methods"]), name)
+
+    yield table("error against wall time", ("system", "method", "step"), ("wall, s", "steps", "x real", "error", "gap"), rows())
+    for method, ratios in result["spacecraft"]["times faster"].items():
+        than = ", ".join(f"{ratio:.1f} times {key}" for key, ratio in ratios.items() if ratio)
+        yield f"spacecraft, {method} within 1e-4: {than} faster"
+    ratio = result["jsc 16"]["times faster than euler-cromer"]
+    yield "JSC case 16 at the paper's accuracy: " + ("missed" if ratio is None else f"{ratio:.1f} times faster than Euler-Cromer")
+    columns = {"step, us": ".3g", "evaluation, us": ".3g", "evaluations": ".2f"}
+    yield table("a step of imex2", ("system", "states"), tuple(columns),
+                (row for name, found in result["steps"].items()
+                 for row in section(((lanes, *(f"{each[key]:{style}}" for key, style in columns.items()))
+                                     for lanes, each in found.items()), name)))
+    peer = result["exudyn"]
+    if "exudyn, us" in peer:
+        yield (f"a step of {peer['step']:g} s of the flexible chain: {peer['imex2, us']:.1f} us, Exudyn's "
+               f"{peer['exudyn, us']:.0f} us: {peer['times faster']:.0f} times faster")
+    yield from (f"wrote {path}" for path in result["figures"])
+
+
+def structures(result: dict[str, Any]) -> Report:
+    """How long each part takes, on the clock and of the processor, and the largest memory."""
+    parts = {"read": "read the files", "check": "check the structure", "reduce": "reduce it", "open": "open the body that was kept"}
+    yield table(f"a structure of {result['dofs']} dofs to {result['modes']} shapes: {result['total_s']:.1f} s, "
+                f"{result['peak_GB']:.1f} GB", ("part",), ("s", "of the processor, s"),
+                ((text, f"{result[name]['s']:.2f}", f"{result[name]['cpu_s']:.2f}") for name, text in parts.items()))
+
+
 REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {       # by benchmark
     "forward": forward, "calls": calls, "flexible": flexible, "loops": loops, "momentum": momentum, "jsc": jsc,
-    "operators": operators, "cost": cost, "auto": auto, "gym": gym,
+    "operators": operators, "cost": cost, "derivatives": derivatives, "auto": auto, "gym": gym, "campaign": campaign,
+    "orbit": orbit, "stiff": stiff, "structures": structures,
 }

@@ -7,9 +7,14 @@ import typer
 
 from bough import __version__
 from bough.cli.bench_commands import bench_app
+from bough.cli.campaign_commands import campaign
+from bough.cli.flex_commands import flex_app
+from bough.cli.frequency_commands import bode
+from bough.cli.modes_command import modes
 from bough.cli.output import fail
 from bough.cli.run_commands import run, view
 from bough.cli.system_commands import check, convert, examples, fmu, schema, warmup
+from bough.cli.verify_commands import audit, verify
 from bough.errors import BoughError
 
 app = typer.Typer(
@@ -23,7 +28,8 @@ app = typer.Typer(
     "it. [bold]bough COMMAND --help[/bold] explains a command.",
 )
 app.add_typer(bench_app, name="bench")
-for command in (run, view, check, convert, fmu, examples, schema, warmup):
+app.add_typer(flex_app, name="flex")
+for command in (run, view, audit, verify, campaign, check, modes, bode, convert, fmu, examples, schema, warmup):
     app.command()(command)
 
 

@@ -12,7 +12,8 @@ bench_app = typer.Typer(help="Measure speed, side by side with the other engines
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
-ALL = ("forward", "calls", "flexible", "loops", "momentum", "jsc", "operators", "cost", "auto", "gym")
+ALL = ("forward", "calls", "flexible", "loops", "momentum", "jsc", "operators", "cost", "derivatives", "auto", "gym",
+       "campaign", "orbit", "stiff", "structures")
 
 
 def measure(name: str, *, json: bool = False, **options: Any) -> None:
@@ -26,7 +27,7 @@ def measure(name: str, *, json: bool = False, **options: Any) -> None:
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
     """Without a subcommand, run every benchmark: `bough bench forward`, `calls`, `flexible`, `loops`, `momentum`, `jsc`,
-    `operators`, `cost`, `auto`, `gym`."""
+    `operators`, `cost`, `derivatives`, `auto`, `gym`, `campaign`, `orbit`, `stiff`, `structures`."""
     for name in ALL if context.invoked_subcommand is None else ():
         measure(name)
 
@@ -57,9 +58,22 @@ for _name, _help in {
     "loops": "Closed loops: chains of four-bars and a platform with welded limbs, by O(N), dense and in lanes, and by the peers.",
     "gym": "64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, beside a Python loop over MuJoCo's.",
     "momentum": "Floating trees with all relative motions prescribed: by the momentum cloud and by the O(N) sweeps.",
+    "derivatives": "All derivatives of forward dynamics: rigid trees beside Pinocchio's, one state and in lanes; flexible chains.",
+    "orbit": "A satellite with wheels and flexible panels: a step in orbit beside one in uniform gravity.",
+    "structures": "A structure of 100,000 dofs out of files: read, checked, reduced to 20 modes and 3 interfaces, opened again.",
     "operators": "Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints.",
 }.items():
     bench_app.command(_name, help=_help)(_plain(_name))
+
+
+@bench_app.command("campaign")
+def bench_campaign(
+    plan: Annotated[bool, typer.Option("--plan", help="what a million runs of case 16 would take on 1, 100, 1000 cores")] = False,
+    json: Json = False,
+    quick: Quick = False,
+) -> None:
+    """1000 dispersed runs of a tree on one core, on two, on a Dask cluster, beside bare kernels and MuJoCo's rollout."""
+    measure("campaign", json=json, quick=quick, plan=plan)
 
 
 @bench_app.command("jsc")
@@ -92,3 +106,13 @@ def bench_auto(
 ) -> None:
     """O(N) and dense dynamics of thirty systems, what "auto" chooses, and what that costs."""
     measure("auto", json=json, quick=quick, plot=plot)
+
+
+@bench_app.command("stiff")
+def bench_stiff(
+    json: Json = False,
+    quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
+    plot: Annotated[Path | None, typer.Option(help="folder for the plot of error against wall time")] = None,
+) -> None:
+    """Error against wall time of all methods on stiff systems, what an implicit step costs, and Exudyn's generalized-alpha."""
+    measure("stiff", json=json, quick=quick, plot=plot)

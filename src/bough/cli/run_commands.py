@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,12 +26,14 @@ def run(
                                                 show_default=False, metavar="FILE")] = None,
     until: Annotated[float | None, typer.Option(help="end time [s]; required unless the file sets it")] = None,
     dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
-    method: Annotated[str | None, typer.Option(help="rk4 (default) or euler-cromer: fixed step; dopri5: adaptive; radau, bdf or "
-                                                    "lsoda: adaptive, for stiff systems")] = None,
+    method: Annotated[str | None, typer.Option(help="rk4 (default), euler-cromer, imex2 or imex4: fixed step; dopri5, imex43: "
+                                                    "adaptive; radau, bdf, lsoda: adaptive, everything implicit; imex: springs and "
+                                                    "modes implicit; auto: chosen")] = None,
     sample_rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,
     record: Annotated[str | None, typer.Option(help="comma-separated list of what to record: state, pose, velocity, "
-                                                    "acceleration, reactions, energy, momentum, nodes, strain, shapes, wheels, "
-                                                    "torque, orbit, loops, drives, elements, inputs, outputs")] = None,
+                                                    "acceleration, reactions, energy, momentum, nodes, strain, stress, shapes, "
+                                                    "wheels, tanks, exhaust, torque, orbit, loops, couplings, friction, "
+                                                    "drives, elements, inputs, outputs")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; default: out/NAME.nc")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots next to the output")] = True,
     replay: Annotated[bool, typer.Option("--replay", help="write a 3-D animation (one HTML file) next to the output")] = False,
@@ -42,8 +45,8 @@ def run(
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
     if resume is not None:
-        go_on(resume, file, until=until, record=record, output=output, plots=plots, replay=replay, quiet=quiet,
-              other={"--dt": dt, "--method": method, "--sample-rate": sample_rate, "--checkpoint": checkpoint})
+        go_on(resume, file, until=until, record=record, output=output, checkpoint=checkpoint, plots=plots, replay=replay,
+              quiet=quiet, other={"--dt": dt, "--method": method, "--sample-rate": sample_rate})
         return
     if file is None:
         raise typer.BadParameter("give the FILE to simulate, or --resume RESULT")
@@ -62,17 +65,9 @@ def run(
             from bough.results.quantities import select_records
 
             names = [*select_records(None, system, controlled=any(laws.values())), "reactions"]       # which have a figure
-        try:
-            streamed: dict[str, Any] = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
-            result = bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names, **laws,
-                                    **streamed)
-        except SimulationError as error:
-            if error.result is not None:
-                finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
-            raise
-        finish(result, target, drawing=drawing, replay=replay, quiet=quiet)
-    if result.failure:
-        raise typer.Exit(130)
+        streamed: dict[str, Any] = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
+        conclude(lambda: bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names, **laws,
+                                        **streamed), target, drawing=drawing, replay=replay, quiet=quiet)
 
 
 def words(record: str | None) -> list[str] | None:
@@ -80,28 +75,37 @@ def words(record: str | None) -> list[str] | None:
     return None if record is None else [name.strip() for name in record.split(",") if name.strip()]
 
 
-def go_on(path: Path, file: Path | None, *, until: float | None, record: str | None, output: Path | None, plots: bool, replay: bool,
-          quiet: bool, other: dict[str, object]) -> None:
-    """Go on with a run, with the laws of FILE, if there are any."""
+def go_on(path: Path, file: Path | None, *, until: float | None, record: str | None, output: Path | None, checkpoint: float | None,
+          plots: bool, replay: bool, quiet: bool, other: dict[str, object]) -> None:
+    """Go on with a run, with the laws of FILE, if there are any; one that was streamed, or shall be, is streamed on."""
     given = [name for name, value in other.items() if value is not None]
     if given:
         raise typer.BadParameter(f"{given[0]} is that of the run that goes on; leave it out")
     from bough.files import read
+    from bough.results.stream import checkpoint_of
 
     with ExitStack() as stack:
         stack.enter_context(progress.quiet(quiet))
         system, laws = read(file) if file is not None else (None, {})
         drawing = stack.enter_context(Drawing()) if plots else None
-        sim, target = bough.resume(path, model=system, record=words(record), **laws), output or path
-        try:
-            result = sim.finish(until, progress=not quiet)
-        except SimulationError as error:
-            if error.result is not None:
-                finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
-            raise
-        finish(result, target, drawing=drawing, replay=replay, quiet=quiet)
+        target, interval = output or path, checkpoint or checkpoint_of(path)
+        streamed: dict[str, Any] = {} if interval is None else {"save_to": target, "checkpoint": interval}
+        sim = bough.resume(path, model=system, record=words(record), **laws, **streamed)
+        conclude(lambda: sim.finish(until, progress=not quiet), target, drawing=drawing, replay=replay, quiet=quiet)
+
+
+def conclude(simulate: Callable[[], Result | SavedResult], target: Path, *, drawing: Drawing | None, replay: bool,
+             quiet: bool) -> None:
+    """Simulate, and write what comes out: of a run that fails, what was recorded until then."""
+    try:
+        result = simulate()
+    except SimulationError as error:
+        if error.result is not None:
+            finish(error.result, target, drawing=drawing, replay=replay, quiet=quiet)
+        raise
+    finish(result, target, drawing=drawing, replay=replay, quiet=quiet)
     if result.failure:
-        raise typer.Exit(130)
+        raise typer.Exit(130)                                       # interrupted
 
 
 def finish(result: Result | SavedResult, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:

@@ -15,10 +15,11 @@ from bough.errors import DescriptionError
 
 def check(file: File) -> None:
     """Compile FILE without running it: print the tree, total mass properties, wheels, loads, degrees of freedom left by loops,
-    and the chosen dynamics method."""
+    the chosen dynamics method, how fast the assembled system is, and how long a step may be."""
     from bough.analyze import model_summary as summary
     from bough.analyze.equations_of_motion import reason
     from bough.files import read_system
+    from bough.integrate.step_lines import step_lines
 
     model = read_system(file).compile()
     typer.echo(model)
@@ -35,6 +36,8 @@ def check(file: File) -> None:
         for i, line in enumerate(lines):
             typer.echo(f"{label if i == 0 else '':14}{line}")
     for label, line in [*summary.loops(model, q), ("dynamics", reason(model))]:
+        typer.echo(f"{label:14}{line}")
+    for label, line in step_lines(model):
         typer.echo(f"{label:14}{line}")
     typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
     for i, line in enumerate(model.system.notes):
@@ -77,9 +80,9 @@ def fmu(
     from bough.cosimulation import build_fmu
     from bough.files import read
 
-    system, control = read(file)
-    if control is not None:
-        typer.echo(f"note: the controller of {file} is no part of the unit; its inputs come from outside", err=True)
+    system, laws = read(file)
+    if any(laws.values()):
+        typer.echo(f"note: the laws of {file} are no part of the unit; its inputs come from outside", err=True)
     typer.echo(f"wrote {build_fmu(system, output or Path(f'{file.stem}.fmu'), fmi=fmi, method=method, dt=dt)}")
 
 
@@ -119,8 +122,9 @@ def schema() -> None:
 
 
 def warmup(
-    names: Annotated[list[str] | None, typer.Argument(help="rigid, flexible, loops, holds, or several: flexible+loops; or FILE; "
-                                                           "all if none is given", show_default=False, metavar="NAMES")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="rigid, flexible, loops, holds, drives, or several: loops+holds; with "
+                                                           "+implicit for imex methods; or FILE; all but these if none is given",
+                                                      show_default=False, metavar="NAMES")] = None,
     lanes: Annotated[str, typer.Option(help="one: a state at a time; four: batches; parameters: batches whose runs have parameters "
                                             "of their own")] = "one,four,parameters",
     methods: Annotated[str, typer.Option(help="methods of dynamics")] = "order-n,dense,cloud",

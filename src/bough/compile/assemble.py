@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
 from bough.compile.coordinates import body_parameters, coordinate_place
+from bough.compile.coupling_tables import coupling_rows, switch_couplings
 from bough.compile.element_tables import element_rows
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
+from bough.compile.friction_tables import friction_rows, switch_frictions
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
@@ -23,13 +25,15 @@ from bough.compile.partition import Partition, Pull, partition
 from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
 from bough.compile.tables import Tables
+from bough.compile.tank_tables import massive_places, switch_tanks, tank_pieces, tank_rows
 from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.flex import FlexibleBody
-from bough.kernels.hinges import MODAL, NODE, REVOLUTE, WELD
+from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, WELD
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.fronts import REDUNDANT, SINGULAR
 from bough.sweeps.schema import padded, upper_triangle
 
 Rows = list[list[int]]
@@ -38,21 +42,24 @@ TimeTables = list[tuple[int, NDArray[np.float64]]]                      # places
 
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
-                 keep_welds: bool = False, law_states: int = 0) -> Tables:
+                 keep_welds: bool = False, law_states: int = 0, running: bool = False) -> Tables:
     """The tables of a valid system; with a hinge for every weld and every node, if welds are kept."""
     nodes = used_nodes(system, inputs, every=keep_welds)
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
-    lay = Layout(system, parts, inputs, law_states)
+    lay = Layout(system, parts, inputs, law_states, running)
     constants, time_tables = gather_inputs(system, lay)
     data = Contents("tables")
     data.put("time tables", [pieces.ravel() for _, pieces in time_tables])
     holds = hold_table(system, parts, lay, data.end)
     data.put("motions", [holds.data])
+    pieces = [tank_pieces(tank, parts) for tank in system.tanks.values()]
+    tanks = tank_rows(system, parts, lay, pieces, data.end)
+    data.put("tanks", [own.ravel() for own in pieces])
 
-    plan, pars = fill_records(system, parts, lay, inputs, constants, time_tables, holds)
+    plan, pars = fill_records(system, parts, lay, inputs, constants, time_tables, holds, tanks)
     tables = Tables(
         plan=plan.integers(), pars=pars.numbers(), tables=data.numbers()[0],
-        features=Features(flexible=bool(parts.modal), loops=bool(lay.fronts.closures), holds=bool(holds.rows)),
+        features=needed_features(system, parts, lay, holds),
         sections={"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": lay.ws.places},
         parts=parts, fronts=lay.fronts, n_u=lay.nu, first_input_wrench=lay.first_input,
         jumps=np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
@@ -64,7 +71,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
 
 
 def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray[np.float64],
-                 time_tables: TimeTables, holds: HoldTable) -> tuple[Contents, Contents]:
+                 time_tables: TimeTables, holds: HoldTable, tanks: tuple[Rows, Numbers]) -> tuple[Contents, Contents]:
     """All sections of plan and pars, in the order of `sweeps.records`."""
     plan, pars = Contents("plan"), Contents("pars")
 
@@ -78,7 +85,9 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     pars.put("hinges", [r.HINGE_PARAMETERS.pack(place_c=hinge.turn, place_r=hinge.at, mass=hinge.mass, moment=hinge.moment,
                                                 inertia=upper_triangle(hinge.inertia)) for hinge in parts.hinges[1:]])
     pars.put("inputs", [constants])
-    add("springs", *spring_rows(system, lay))
+    add("springs", *spring_rows(system, parts, lay))
+    add("frictions", *friction_rows(system, parts, lay))
+    add("tanks", *tanks)
     add("wheels", *wheel_rows(system, parts, lay))
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
     add("ports", *port_rows(system, lay))
@@ -88,14 +97,20 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.put("time tables", [r.TIME_TABLE.row(at=start, pieces=len(pieces), target=target)
                              for start, (target, pieces) in zip(starts, time_tables, strict=False)])
     add("pulls", *pull_rows(parts.pulls*lay.in_orbit))
+    plan.put("roots", [r.ROOT.row(hinge=k) for k in root_slides(parts)*lay.in_orbit])
     plan.put("holds", holds.rows)
-    pars.put("loops", [closure.parameters for closure in lay.fronts.closures])
+    pars.put("loops", [closure.parameters for closure in lay.fronts.closures if not closure.terms])
+    coupled = coupling_rows(system, lay.fronts, parts, lay)
+    pars.put("couplings", coupled.pars)
+    pars.put("coupled", coupled.factors)
     add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
     pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
     fronts = front_rows(lay.fronts, plan.end)
     plan.put("loops", fronts.loops)
+    plan.put("couplings", coupled.rows)
+    plan.put("coupled", coupled.coupled)
     plan.put("junctions", fronts.junctions)
     plan.put("fronts", fronts.fronts)
     rests = {name: lay.u + at for name, at in lay.rests.items()}
@@ -104,9 +119,16 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
     add("outputs", output_rows(lay, plan.places["elements"].start), [output.parameters for output in lay.outputs])
     plan.put("clouds", [])                                              # see compile.switching
-    plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts))
+    plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, massive_places(system, parts, lay)))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
     return plan, pars
+
+
+def needed_features(system: System, parts: Partition, lay: Layout, holds: HoldTable) -> Features:
+    """What has to be compiled: drives come with loops and holds, whether these are there or not."""
+    drives = bool(system.couplings or system.frictions)
+    return Features(bool(parts.modal), bool(lay.fronts.closures) or drives, bool(holds.rows) or drives, drives=drives,
+                    tanks=bool(system.tanks))
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
@@ -120,11 +142,13 @@ def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) ->
 
 def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
     """Sizes, and where sections start."""
-    fronts = lay.ws.places["fronts"]
+    coupled, fronts = any(closure.terms for closure in lay.fronts.closures), lay.ws.places["fronts"].size
+    fronts += lay.ws.places["front gains"].size*coupled
     return r.HEADER.row(
         n_hinges=len(parts.hinges) - 1, nq=lay.nq, nv=lay.nv, n_x=lay.nx, n_law_states=lay.law_states, n_u=lay.nu,
         in_orbit=lay.in_orbit, has_loads=bool(lay.slot) or lay.in_orbit, n_constants=lay.nu if constants.any() else 0,
-        ws_mass=lay.ws.end, ws_size=lay.ws.end, n_multipliers=lay.fronts.size, n_fronts=fronts.size, cloud_base=0,
+        n_stuck=0, n_loaded=lay.loaded_frictions,
+        ws_mass=lay.ws.end, ws_size=lay.ws.end, n_multipliers=lay.fronts.size, n_fronts=fronts, cloud_base=0,
         **plan.header_entries(), **pars.header_entries(), **lay.ws.header_entries())
 
 
@@ -133,7 +157,22 @@ def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
     central = system.gravity if isinstance(system.gravity, CentralGravity) else None
     return r.GROUND_PARAMETERS.pack(
         gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
-        total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0)
+        total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0,
+        least_share=REDUNDANT)                                          # in runs: see `least_share`
+
+
+ALIKE = 1e-4                        # masses and inertias (kg and kg m^2) whose shares of each other are not below this
+
+
+def least_share(parts: Partition) -> NDArray[np.float64]:
+    """What a row of a loop must have, in a run, of the loop's largest entry of J M^-1 J^T not to be singular: states of a run are
+    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for."""
+    sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
+             for hinge in parts.hinges[1:]]
+    every = np.concatenate(np.broadcast_arrays(*sizes), axis=1)
+    largest = every.max(axis=1)
+    least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
+    return np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
 
 
 class FlexibleRows:
@@ -172,7 +211,7 @@ class FlexibleRows:
             carried=body.carried.count, spins=form.spins, columns=lay.fronts.columns(k))
 
 
-def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: FrontRows) -> Rows:
+def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: FrontRows, changing: Mapping[int, int]) -> Rows:
     rows = []
     for k, hinge in enumerate(parts.hinges):
         massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())     # its mass is in the modal integrals
@@ -180,7 +219,7 @@ def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: Fr
                {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see compile.switching
         rows.append(r.HINGE.row(
             inner=hinge.inner, kind=hinge.kind, q=lay.x + hinge.q, v=lay.x + lay.nq + hinge.v, tau=lay.u + hinge.v,
-            vdot=lay.xdot + lay.nq + hinge.v, massive=massive, record=lay.record[k], branch=lay.branch.get(k, 0),
+            vdot=lay.xdot + lay.nq + hinge.v, massive=changing.get(k, massive), record=lay.record[k], branch=lay.branch.get(k, 0),
             slot=lay.slot.get(k, 0), flex=flexible.row_at.get(k, 0), front=fronts.front_at.get(k, 0),
             junction=fronts.junction_at.get(k, 0), solved=hinge.kind, **own))
     return rows
@@ -198,12 +237,13 @@ def angle_runs(parts: Partition) -> Rows:
 
 
 # ---- what acts on them ----------------------------------------------------------------------------------------------
-def spring_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
+def spring_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
     """Springs and dampers of joints, then stops, which do not act at first."""
     rows, pars = Rows(), Numbers()
+    local = {hinge.v for hinge in parts.hinges[1:] if hinge.kind in (REVOLUTE, PRISMATIC)}
 
     def add(q: int, v: int, acts: bool, stiffness: float, rest: float, damping: float) -> None:
-        rows.append(r.SPRING.row(q=lay.x + q, v=lay.x + lay.nq + v, tau=lay.u + v, acts=acts))
+        rows.append(r.SPRING.row(q=lay.x + q, v=lay.x + lay.nq + v, tau=lay.u + v, acts=acts, local=v in local))
         pars.append(r.SPRING_PARAMETERS.pack(stiffness=stiffness, rest=rest, damping=damping))
 
     for body in system.bodies.values():
@@ -233,6 +273,15 @@ def pull_rows(pulls: Sequence[Pull]) -> tuple[Rows, Numbers]:
             [r.PULL_PARAMETERS.pack(mass=pull.mass, at=pull.com, s=upper_triangle(second_moments(pull.inertia))) for pull in pulls])
 
 
+def root_slides(parts: Partition) -> list[int]:
+    """Hinges that slide a tree as a whole: free ones, and the slides of a free joint whose rotation can be held."""
+    slides = {0}
+    for k, hinge in enumerate(parts.hinges):
+        if k and hinge.kind == PRISMATIC and hinge.inner in (0, k - 1) and hinge.inner in slides:
+            slides.add(k)
+    return sorted(slides - {0} | {k for k, hinge in enumerate(parts.hinges) if hinge.kind == FREE})
+
+
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
     """Described wrenches, those of inputs, then the caller's; those on bodies that are fixed to the ground move nothing."""
     rows, pars = Rows(), Numbers()
@@ -251,7 +300,8 @@ def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[
 
 def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
     """What inputs are added to."""
-    found = list(feeds(system, lay.places, lay.inputs.ports.start, lay.inputs.wrench(len(system.wrenches)).start, lay.rests))
+    found = list(feeds(system, lay.places, lay.inputs.ports.start, lay.inputs.wrench(len(system.wrenches)).start, lay.rests,
+                       lay.inputs.flows.start))
     return ([r.PORT.row(source=lay.u + feed.source, target=lay.u + feed.target) for feed in found],
             [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
 
@@ -283,14 +333,16 @@ def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], Tim
         for part, vector in enumerate((wrench.moment, wrench.force)):
             for i in range(3):
                 put(lay.inputs.wrench(j).start + 3*part + i, vector if isinstance(vector, TimeTable) else vector[i], i)
+    for j, tank in enumerate(system.tanks.values()):
+        put(lay.inputs.flows.start + j, tank.flow)
     for j, motion in enumerate(lay.frees):
         put(lay.first_free + j, motion.torque)
     return constants, time_tables
 
 
 # ---- switching -------------------------------------------------------------------------------------------------------------
-def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str]) -> Tables:
-    """The same tables with these coordinates held, and these stops in contact."""
+def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str], system: System) -> Tables:
+    """The same tables with these coordinates held, and these stops in contact or frictions as marked."""
     changed = replace(tables, plan=tables.plan.copy(), tables=tables.tables.copy())
     hinges, table = changed.rows("hinges"), changed.holds
     hinges[table.hinges, f.SOLVED] = hinges[table.hinges, f.KIND]
@@ -307,6 +359,9 @@ def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str])
             changed.tables[[at + f.MOTION_ORIGIN, at + f.MOTION_OFFSET]] = hold.origin, hold.offset
     springs = changed.rows("springs")
     springs[len(springs) - len(tables.stops):, f.SPRING_ACTS] = [name in contacts for name in tables.stops]
+    switch_frictions(changed, system.frictions, contacts)
+    switch_tanks(changed, system.tanks, contacts)
+    changed.plan[f.N_STUCK] += switch_couplings(changed.rows("couplings"), system.couplings, contacts)
     return with_clouds(changed)
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any, TypedDict, TypeVar
 
 import numpy as np
@@ -23,17 +24,15 @@ from bough.describe import System
 from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest
 from bough.kernels.jit import load_or_compile
-from bough.kernels.lanes import FOUR, ONE, Lanes
+from bough.kernels.lanes import DUAL, FOUR, ONE, Lanes
 from bough.kernels.linker import FAILED, link, raise_failure
 from bough.sweeps import fields as f
 from bough.sweeps.calls import SHORTEST
 
 _local = threading.local()
-_started: set[str] = set()           # kernels that are compiled, by the ranks of their arguments
-
-
 _chosen: ContextVar[Lanes | None] = ContextVar("lanes", default=None)
 MANY = 4096                          # samples: so many are worth compiling sweeps for four lanes
+APART = Lanes(4)                     # four, with parameters of their own even where these are alike: one code for all batches
 
 
 def lanes_for(states: int) -> Lanes:
@@ -42,21 +41,28 @@ def lanes_for(states: int) -> Lanes:
 
 
 @contextmanager
-def evaluating(samples: int, runs: int = 1) -> Iterator[None]:
-    """While samples of runs are put through a model: one at a time if they are few, since compiling for four lanes takes seconds
-    and evaluating takes milliseconds; four runs or more went in lanes already."""
-    token = _chosen.set(FOUR if runs >= FOUR.width or samples >= MANY else ONE)
+def choosing(lanes: Lanes | None) -> Iterator[None]:
+    """While states go in these lanes, however many there are; None: as many as there are states, up to four."""
+    token = _chosen.set(lanes)
     try:
         yield
     finally:
         _chosen.reset(token)
 
 
+@contextmanager
+def evaluating(samples: int, runs: int = 1, lanes: Lanes | None = None) -> Iterator[None]:
+    """While samples of runs are put through a model: one at a time if they are few, since compiling for four lanes takes seconds
+    and evaluating takes milliseconds; four runs or more went in lanes already.  Or in these lanes."""
+    with choosing(lanes or (FOUR if runs >= FOUR.width or samples >= MANY else ONE)):
+        yield
+
+
 def workspace(tables: Tables, lanes: Lanes, extra: int = 0) -> np.ndarray:
     """A workspace for these tables, kept for the next call of this thread."""
     cache = _local.__dict__.setdefault("workspaces", {})
     size = tables.size(f.WS_SIZE) + extra
-    key = lanes.width, size
+    key = lanes.width, lanes.tangents, size
     if key not in cache:
         if len(cache) >= 16:
             cache.clear()
@@ -66,7 +72,7 @@ def workspace(tables: Tables, lanes: Lanes, extra: int = 0) -> np.ndarray:
 
 def group_parameters(pars: np.ndarray, lanes: Lanes) -> np.ndarray:
     """(batch, n) -> what kernels index by group: (1, n) if shared; (groups, n) or (groups, n, 4) if each has its own."""
-    if len(pars) == 1 or lanes.width == 1:
+    if lanes.width == 1 or (len(pars) == 1 and lanes is not APART):
         return pars
     rows = np.minimum(np.arange(-(-len(pars)//lanes.width)*lanes.width), len(pars) - 1)
     packed = lanes.zeros(len(rows)//lanes.width, pars.shape[1])
@@ -74,9 +80,13 @@ def group_parameters(pars: np.ndarray, lanes: Lanes) -> np.ndarray:
     return packed
 
 
-def _ranks(args: tuple[Any, ...]) -> str:
-    """The ranks of all arrays: what chooses a compiled form of a kernel."""
-    return "".join(_ranks(a) if isinstance(a, tuple) else str(getattr(a, "ndim", 0)) for a in args)
+def dual_parameters(pars: np.ndarray, along: np.ndarray, m: int) -> np.ndarray:
+    """(groups, n, 2, 4): parameters of states and their tangents (states*m, n) along m directions of each, as duals are grouped."""
+    rows = np.minimum(np.arange(-(-len(along)//DUAL.width)*DUAL.width), len(along) - 1)
+    packed = DUAL.zeros(len(rows)//DUAL.width, pars.shape[1])
+    packed[:, :, 0] = pars[np.minimum(rows//m, len(pars) - 1)].reshape(-1, DUAL.width, pars.shape[1]).transpose(0, 2, 1)
+    packed[:, :, 1] = along[rows].reshape(-1, DUAL.width, pars.shape[1]).transpose(0, 2, 1)
+    return packed
 
 
 def linked(tables: Tables, pars: np.ndarray, *rest: Any) -> tuple[Any, ...]:
@@ -86,31 +96,33 @@ def linked(tables: Tables, pars: np.ndarray, *rest: Any) -> tuple[Any, ...]:
 
 def call(kernel: Any, tables: Tables, pars: np.ndarray, *rest: Any) -> Any:
     """Call a kernel on a model, with these parameters; the workspace comes last."""
-    return run(bound(kernel, *linked(tables, pars, *rest)))
+    return run(partial(kernel, *linked(tables, pars, *rest)))
 
 
 def start(kernel: Any, *args: Any) -> Any:
     """Call a kernel that calls no sweeps."""
-    return bound(kernel, *args)()
+    return run(partial(kernel, *args))
 
 
-def run(call: Callable[[], Any]) -> Any:
+def run(call: partial[Any]) -> Any:
     """What a kernel with all its arguments gives; or what went wrong while its sweeps were linked."""
-    result = call()
+    result = direct(call)()
     raise_failure()
     return result
 
 
-def bound(kernel: Any, *args: Any, sample: Sequence[Any] = ()) -> partial[Any]:
-    """A kernel with its arguments, the workspace last, and of those to come a sample.  The first time on this machine it is
-    compiled, and says so."""
-    call = partial(kernel, *args)
-    key = call.func.__name__ + _ranks((*args, *sample))
-    if key not in _started:
-        if hasattr(call.func, "signatures"):
-            load_or_compile(call.func, tuple(typeof(a) for a in (*call.args, *sample)), 1 if args[-1].ndim == 1 else 4)
-        _started.add(key)
-    return call
+def direct(call: partial[Any], *sample: Any) -> partial[Any]:
+    """A kernel at its entry with its arguments, and of those to come a sample: the types of none are looked at again.  The first
+    time on this machine it is compiled, and says so."""
+    kernel: Any = call.func
+    if not hasattr(kernel, "overloads"):                            # plain Python
+        return call
+    taken = tuple(typeof(a) for a in (*call.args, *sample))
+    found = kernel.overloads.get(taken)
+    if found is None:
+        ws = call.args[list(signature(kernel.py_func).parameters).index("ws")]
+        found = load_or_compile(kernel, taken, 1 if ws.ndim == 1 else 4)
+    return partial(found.entry_point, *call.args)
 
 
 # ---- batch -----------------------------------------------------------------------------------------------------------------
@@ -119,15 +131,20 @@ Wrenches = Mapping[Any, ArrayLike]                  # by place: [moment, force],
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
-class InputOptions(TypedDict, total=False):
-    """What may come with a state: see `CompiledModel.batch`."""
+class StateOptions(TypedDict, total=False):
+    """What may come with a state, besides inputs: see `CompiledModel.batch`."""
     wrenches: Wrenches | None
     frame: str
-    inputs: Mapping[str, ArrayLike] | None
     t: ArrayLike
     wheels: ArrayLike | None
     motors: ArrayLike | None
     orbit: ArrayLike | None
+    tanks: ArrayLike | None
+
+
+class InputOptions(StateOptions, total=False):
+    """What may come with a state."""
+    inputs: Mapping[str, ArrayLike] | None
 
 
 @dataclass(frozen=True)
@@ -173,15 +190,6 @@ class Batch:
 
 # ---- prepared calls ----------------------------------------------------------------------------------------------------
 FLOAT = np.dtype(np.float64)
-
-
-def direct(call: partial[Any], *sample: Any) -> partial[Any]:
-    """A kernel with its arguments, and of those to come a sample: the types of none are looked at again."""
-    compiled = getattr(call.func, "overloads", None)
-    if compiled is None:
-        return call
-    signature = tuple(typeof(a) for a in (*call.args, *sample))
-    return partial((compiled.get(signature) or load_or_compile(call.func, signature, 1)).entry_point, *call.args)
 
 
 class Prepared:
@@ -238,22 +246,28 @@ class Prepared:
 
 
 class PreparedPlaces:
-    """The same of kernels that take q itself and put their answers where they are told, since little else is to be done."""
+    """The same of kernels that take q itself and put their answers where they are told, since little else is to be done.  They look
+    at the length of q and its strides themselves."""
     __slots__ = ("aim", "call", "shape")
 
-    def __init__(self, call: partial[Any], q: Floats, *answers: Floats, aim: Callable[[ArrayLike], Any]):
-        self.call, self.shape, self.aim = direct(call, q, *answers), q.shape, aim
+    def __init__(self, call: partial[Any], given: tuple[Floats, ...], *answers: Floats, aim: Callable[[ArrayLike], Any]):
+        self.call, self.shape, self.aim = direct(call, *given, *answers), answers[0].shape, aim
 
-    def solves(self, q: Any, point: Any, out: Floats, more: Floats | None = None) -> bool:
+    def solves(self, q: Any, point: Any, first: Floats, second: Floats | None = None) -> bool:
         """Run, with answers in contiguous arrays; False as in `Prepared`."""
-        if q.__class__ is not ndarray or q.shape != self.shape or q.dtype is not FLOAT or not q.flags.c_contiguous:
+        if q.__class__ is not ndarray or q.dtype is not FLOAT or q.ndim != 1:
             return False
         if point is not None:
             self.aim(point)
-        doubtful = self.call(q, out) if more is None else self.call(q, out, more)
+        doubtful = self.call(q, first) if second is None else self.call(q, first, second)
         if FAILED:
             raise_failure()
         return not doubtful
+
+    def solves_moving(self, q: Any, v: Any, point: Any, out: Floats) -> bool:
+        """The same with speeds."""
+        moving = v.__class__ is ndarray and v.dtype is FLOAT and v.ndim == 1
+        return moving and self.solves(q, point, v, out)
 
 
 def fits(out: Any, shape: tuple[int, ...]) -> bool:

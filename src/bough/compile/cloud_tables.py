@@ -57,6 +57,8 @@ def cloud_problem(tables: Tables, system: System) -> str | None:
         return f"body '{bends[0]}' is flexible"
     if isinstance(system.gravity, CentralGravity):
         return "gravity is central"
+    if system.tanks:
+        return f"tank '{next(iter(system.tanks))}' changes its mass"
     return base_problem(tables) or unknown_problem(tables) or loop_problem(tables)
 
 
@@ -83,6 +85,9 @@ def unknown_problem(tables: Tables) -> str | None:
 def loop_problem(tables: Tables) -> str | None:
     """No loop may hold a motion that is not given."""
     for closure in tables.fronts.closures:
+        for term in closure.terms:
+            if tables.solved_kinds[term.hinge] != WELD:
+                return f"coupling '{closure.name}' holds '{term.name}', whose motion is not given"
         for k in (closure.a, closure.b):
             while k != closure.meet:
                 if tables.solved_kinds[k] != WELD:

@@ -14,7 +14,6 @@ from bough.compile.batch import (
     Batch,
     Wrenches,
     array,
-    bound,
     check_quaternions,
     group_parameters,
     lanes_for,
@@ -30,7 +29,7 @@ from bough.compile.batch import (
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
-from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout
+from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.port_tables import feeds
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
@@ -73,24 +72,29 @@ class CompiledModel:
     """
 
     def __init__(self, system: System) -> None:
-        self.system = system.copy()
+        self.system: System = system.copy()
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._tables: dict[Any, Tables] = {}
         self._ready: dict[Any, Any] = {}                # calls with all their arguments in place, by thread
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
-        self.names = Names(
+        self.names: Names = Names(
             q=tuple(name for body in bodies for name in body.coordinate_names),
             v=tuple(name for body in bodies for name in body.speed_names),
             bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels),
             inputs=tuple(name for port in system.inputs.values() for name in port.entries),
             outputs=tuple(name for port in system.outputs.values() for name in port.entries))
         self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)
-        self.nq, self.nv, self.nw, self.in_orbit = self.layout.nq, self.layout.nv, self.layout.nw, self.layout.in_orbit
+        self.nq: int = self.layout.nq
+        self.nv: int = self.layout.nv
+        self.nw: int = self.layout.nw
+        self.in_orbit: bool = self.layout.in_orbit
         self.places = coordinate_places(system)
         self.wheel_speeds: Floats = np.array([wheel.speed for wheel in system.wheels.values()])
-        start = self.layout.view(self.layout.pack(*initial_position(system), self.wheel_speeds, self.initial_orbit)[None])
+        self.tank_masses: Floats = np.array([tank.mass for tank in system.tanks.values()])
+        start = self.layout.view(self.layout.pack(*initial_position(system), self.wheel_speeds, self.initial_orbit,
+                                                  self.tank_masses)[None])
         self.follow_motions(start.x, 0.0)
         self.q0: Floats = start.q[0]
         self.v0: Floats = start.v[0]
@@ -104,12 +108,17 @@ class CompiledModel:
 
     def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
         """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
-        key = inputs, keep_welds and self._shortened, self.layout.law_states
+        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running
         if key not in self._tables:
             if key not in self._built:
-                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=key[2])
-            self._tables[key] = switched(self._built[key], self.holds, self.contacts)
+                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3])
+            self._tables[key] = switched(self._built[key], self.holds, self.contacts, self.system)
         return self._tables[key]
+
+    def options_of(self, tables: Tables) -> dict[str, Any]:
+        """What `build_tables` made tables of this model from."""
+        key = next(key for key, known in self._tables.items() if known is tables)
+        return {"inputs": key[0], "keep_welds": key[1], "law_states": key[2]}
 
     @cached_property
     def _shortened(self) -> bool:
@@ -119,7 +128,7 @@ class CompiledModel:
     def bound(self, kernel: Any, batch: Batch, *more: NDArray[Any], extra: int = 0) -> partial[Any]:
         """A kernel with its arguments: all rows of a batch, and `more`; its workspace has some `extra` numbers."""
         tables, lanes = batch.tables, batch.lanes
-        return bound(kernel, *linked(tables, group_parameters(tables.pars, lanes), *more, workspace(tables, lanes, extra)))
+        return partial(kernel, *linked(tables, group_parameters(tables.pars, lanes), *more, workspace(tables, lanes, extra)))
 
     def call(self, kernel: Any, batch: Batch, *more: NDArray[Any], extra: int = 0) -> Any:
         """Call a kernel on all rows of a batch; `more`: its further arguments."""
@@ -128,13 +137,13 @@ class CompiledModel:
     def ready(self, prepare: Callable[..., Kept], *options: Any) -> Kept:
         """What `prepare(model, *options)` gives, kept for the next call of this thread."""
         try:
-            return self._ready[get_ident(), prepare, options]
+            return self._ready[(get_ident(), prepare, *options)]
         except TypeError:                               # a name that is no name: the error says which
             return prepare(self, *options)
         except KeyError:
             if len(self._ready) >= 256:
                 self._ready.clear()
-            return self._ready.setdefault((get_ident(), prepare, options), prepare(self, *options))
+            return self._ready.setdefault((get_ident(), prepare, *options), prepare(self, *options))
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy prepares calls of its own: kernels know their arguments by address."""
@@ -151,21 +160,35 @@ class CompiledModel:
 
     def with_law_states(self, n: int) -> Self:
         """The same model, in whose states x those of laws follow: for runs that integrate them."""
-        if not n:
+        if not n and not run_states(self.system) and not self.system.tanks:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.layout = replace(self.layout, law_states=n)
+        other.layout = replace(self.layout, law_states=n, frictions=run_states(self.system), running=True)
+        return other
+
+    def with_tanks(self, x: Floats) -> Self:
+        """The same model, whose tanks hold what they hold in a state x where nothing else is said."""
+        if not self.system.tanks:
+            return self
+        other = self.switched(self.holds, self.contacts)
+        other.tank_masses, other._tables, other._ready = self.layout.view(x).tanks.copy(), self._tables, {}
         return other
 
     def without_loops(self) -> Self:
-        """The same tree with all its loops open."""
-        if not self.system.loops:
+        """The same tree with all its loops open, and without couplings."""
+        if not self.constrained:
             return self
         other = self.switched(self.holds, self.contacts)
         other.system, other._built = self.system.copy(), {}
         other.system.loops.clear()
+        other.system.couplings.clear()
         other.input_layout = InputLayout.of(other.system)
         return other
+
+    @property
+    def constrained(self) -> bool:
+        """Whether loops or couplings hold some motions."""
+        return bool(self.system.loops or any(coupling.stiffness is None for coupling in self.system.couplings.values()))
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
@@ -219,14 +242,14 @@ class CompiledModel:
                              f"the bodies are {', '.join(self.names.bodies)}")
         return self.names.bodies.index(body)
 
-    def modes(self, body: str) -> tuple[slice, slice]:
+    def mode_places(self, body: str) -> tuple[slice, slice]:
         """Where the modal coordinates of a body are in q, and their rates in v."""
         described, (q, v) = self.system.bodies[body], self.places[body]
         return slice(q + described.joint.n_q, q + described.n_q), slice(v + described.joint.n_v, v + described.n_v)
 
     def entry_name(self, entry: int) -> str:
         """What an entry of x is, in words."""
-        return self.layout.entry_name(entry, self.names.q, self.names.v, self.names.wheels)
+        return self.layout.entry_name(entry, self.names.q, self.names.v, self.names.wheels, list(self.system.tanks))
 
     def state(self, x: Floats) -> State:
         """States x (..., nx) with views of their parts by name."""
@@ -249,7 +272,7 @@ class CompiledModel:
         rests = {name for name, port in self.system.inputs.items() if port.rest}
         owners = [port.name for port in self.system.inputs.values() for _ in port.entries]
         lines = dict.fromkeys(self.system.lines, layout.nu)                     # beyond what is asked for
-        for source, target, factor in feeds(self.system, self.places, 0, layout.nu, lines):
+        for source, target, factor in feeds(self.system, self.places, 0, layout.nu, lines, layout.nu):
             if target < layout.ports.start and owners[source] not in rests:
                 found[source, target] = factor
         return found
@@ -263,7 +286,8 @@ class CompiledModel:
     # ---- states ------------------------------------------------------------------------------------------------
     def batch(self, q: ArrayLike, v: ArrayLike = REST, tau: ArrayLike | None = None, *, wrenches: Wrenches | None = None,
               frame: str = "body", t: ArrayLike = 0.0, wheels: ArrayLike | None = None, motors: ArrayLike | None = None,
-              orbit: ArrayLike | None = None, inputs: Mapping[str, ArrayLike] | None = None, keep_welds: bool = False) -> Batch:
+              orbit: ArrayLike | None = None, inputs: Mapping[str, ArrayLike] | None = None, tanks: ArrayLike | None = None,
+              keep_welds: bool = False) -> Batch:
         """Check one state or many, with their inputs, and make rows of them.
 
         Parameters
@@ -284,13 +308,16 @@ class CompiledModel:
             Position and velocity of the mass center, (6,), with central gravity (that of the description, if not given).
         inputs : mapping, optional
             By input of the description, its number or numbers; zero, if not given.
+        tanks : array_like, optional
+            Mass of propellant in each tank; that of the description, if not given.
         keep_welds : bool
             With tables that have a hinge for every joint, welds too.
         """
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise StateError(f"wrenches is {wrenches!r}; give a dict from body names, or (body, node), to [moment, force]")
         v = self.still if v is REST else v
-        optional = {"tau": (tau, self.nv), "wheels": (wheels, self.nw), "motors": (motors, self.nw), "orbit": (orbit, 6)}
+        optional = {"tau": (tau, self.nv), "wheels": (wheels, self.nw), "motors": (motors, self.nw), "orbit": (orbit, 6),
+                    "tanks": (tanks, len(self.tank_masses))}
         given = [array("q", q, self.nq), array("v", v, self.nv)]
         given += [array(name, value, size) for name, (value, size) in optional.items() if value is not None]
         given += [array(f"wrench on '{body}'", wrench, 6) for body, wrench in (wrenches or {}).items()]
@@ -301,7 +328,8 @@ class CompiledModel:
         single = n == 1 and times.ndim == 0 and all(a.ndim <= 1 for a in given)
         state = self.layout.view(self.layout.pack(
             rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
-            self._orbit_rows(orbit, n), np.zeros((n, self.layout.law_states))))
+            self._orbit_rows(orbit, n), self._tank_rows(tanks, n),
+            np.zeros((n, self.layout.beyond.stop - self.layout.beyond.start))))
         check_quaternions(self.tables.parts, state.q)
         return self._with_inputs(
             np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,
@@ -336,6 +364,14 @@ class CompiledModel:
         if wheels is not None and not self.nw and np.size(wheels):
             raise StateError(f"wheels is {wheels!r}, but the system has no wheels; leave it out")
         return rows("wheels", self.wheel_speeds if wheels is None else wheels, self.nw, n, self.names.wheels)
+
+    def _tank_rows(self, tanks: ArrayLike | None, n: int) -> Floats:
+        found = rows("tanks", self.tank_masses if tanks is None else tanks, len(self.tank_masses), n, tuple(self.system.tanks))
+        for tank, masses in zip(self.system.tanks.values(), found.T, strict=True):
+            if tanks is not None and (masses > tank.full*(1 + 1e-9)).any():
+                raise StateError(f"tanks: '{tank.name}' has {masses.max():.6g} kg, more than its capacity, {tank.full:g} kg; fill "
+                                 "in less, or give it a larger capacity")
+        return found
 
     def _orbit_rows(self, orbit: ArrayLike | None, n: int) -> Floats:
         if not self.in_orbit:

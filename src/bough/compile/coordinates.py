@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.describe import Body, Lock, Prescribe, System
+from bough.describe import Body, Friction, Lock, Prescribe, System
 from bough.describe.part import targets
 from bough.errors import DescriptionError, ModelError, nearest
 
@@ -55,6 +55,9 @@ def holdable(system: System) -> dict[str, Coordinate]:
     for action in (action for event in system.events.values() for action in event.do if isinstance(action, Lock | Prescribe)):
         for name in targets_of(system, action.target):
             motions.setdefault(name, []).extend([action.motion] if isinstance(action, Prescribe) else [])
+    for friction in sticking(system):
+        for name in targets_of(system, friction.coordinate):
+            motions.setdefault(name, [])
     found, places = {}, coordinate_places(system)
     for body in system.bodies.values() if motions else ():
         (q, v), slides = places[body.name], len(body.joint.translations)
@@ -63,6 +66,18 @@ def holdable(system: System) -> dict[str, Coordinate]:
                 own = None if body.joint.spherical and i >= slides else q + i
                 found[name] = Coordinate(name, body.name, own, v + i, tuple(motions[name]))
     return found
+
+
+def sticking(system: System) -> list[Friction]:
+    """The frictions that can hold their coordinates."""
+    return [friction for friction in system.frictions.values() if friction.sticks]
+
+
+def coupled_bodies(system: System) -> set[str]:
+    """Bodies whose joints have a coordinate that is coupled to others, or has friction."""
+    names = [name for coupling in system.couplings.values() for name in coupling.terms]
+    names += [friction.coordinate for friction in system.frictions.values() if friction.coordinate not in system.wheels]
+    return {targets(system, name)[0].body.name for name in names}
 
 
 def declared_motions(system: System) -> dict[str, Any]:
@@ -122,6 +137,9 @@ def _split(key: str, system: System) -> tuple[str, str]:
     if body not in system.bodies:
         raise ModelError(f"parameter '{key}': there is no body '{body}'{nearest(body, system.bodies)}; "
                          "name it as 'body.parameter'")
+    if any(body in tank.body_names for tank in system.tanks.values()):
+        raise ModelError(f"parameter '{key}': '{body}' is the propellant of a tank, and {name} follows from how much there is; "
+                         "give that by tanks0, or describe another tank")
     if name in ("mass", "com", "inertia") and system.bodies[body].flexible is not None:
         raise ModelError(f"parameter '{key}': body '{body}' is flexible, and its {name} is that of its finite elements; vary its "
                          "place 'at', or compile a system for each flexible body")
@@ -133,10 +151,9 @@ def _split(key: str, system: System) -> tuple[str, str]:
 def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]]], bodies: set[str]) -> None:
     """Every member of the batch must be a body that could have been described."""
     for name in bodies:
-        n = max(len(a) for a in values[name].values())
-        for member in range(n):
+        body = system.bodies[name]
+        for member in doubtful_members(values[name], body):
             fields = {key: a[member if len(a) > 1 else 0] for key, a in values[name].items()}
-            body = system.bodies[name]
             try:
                 if body.flexible is None:
                     Body(name=name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized,
@@ -146,6 +163,20 @@ def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]
                     raise DescriptionError(f"body '{name}': at is {fields['at'].tolist()}; give finite numbers")
             except DescriptionError as error:
                 raise ModelError(f"member {member} of the batch: {error}") from None
+
+
+def doubtful_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> list[int]:
+    """Members whose numbers are not clearly those of a body: the others are looked at together."""
+    n = max(len(a) for a in values.values())
+    sound = np.ones(n, bool)
+    for a in values.values():
+        sound &= np.isfinite(a).reshape(len(a), -1).all(axis=1)
+    inertia = np.where(sound[:, None, None] if len(values["inertia"]) == n else sound.all(), values["inertia"], 0.0)
+    if body.flexible is None:
+        moments = np.linalg.eigvalsh(inertia)
+        real = (moments[:, 0] > 0.0) & (body.idealized | (moments[:, 0] + moments[:, 1] > 1.000001*moments[:, 2]))
+        sound &= (values["mass"] > 0.0) & real & (inertia == np.swapaxes(inertia, 1, 2)).all(axis=(1, 2))
+    return np.flatnonzero(~sound).tolist()
 
 
 def suspicious_members(system: System, changes: Mapping[str, Any]) -> list[int]:

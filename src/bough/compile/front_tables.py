@@ -78,7 +78,7 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
     beyond: dict[int, set[int]] = {}                                    # by hinge: loops with an end on its body or beyond
     ends: dict[int, set[int]] = {}                                      # by hinge: loops with an end on its body
     for loop, closure in enumerate(closures):
-        for end in (closure.a, closure.b):
+        for end in ends_of(closure, parts):
             ends.setdefault(end, set()).add(loop)
             for k in path_to_root(parts, end):
                 beyond.setdefault(k, set()).add(loop)
@@ -110,6 +110,14 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
                 junction.share_columns(closures, ends.get(k, set()))
     place_fronts(fronts, parts, ws)
     return fronts
+
+
+def ends_of(closure: Closure, parts: Partition) -> list[int]:
+    """The hinges whose bodies a loop holds; of a coupling, those of its coordinates that have no other of them outboard."""
+    if not closure.terms:
+        return [closure.a, closure.b]
+    inboard = {k for term in closure.terms for k in path_to_root(parts, term.hinge)[1:]}
+    return sorted({term.hinge for term in closure.terms} - inboard)
 
 
 def split_junctions(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
@@ -239,11 +247,13 @@ class FrontRows(NamedTuple):
 
 
 def front_rows(fronts: Fronts, at: int) -> FrontRows:
-    """The first row is at `at` in plan."""
-    loops = [loop_row(fronts, loop) for loop in range(len(fronts.closures))]
+    """The first row is at `at` in plan; rows of couplings stand between those of loops and of junctions."""
+    loops = [loop_row(fronts, loop) for loop, closure in enumerate(fronts.closures) if not closure.terms]
     found = FrontRows(loops, [], [], {}, {})
     sources: dict[Junction, int] = {}                                   # where the source row of a front is
     at += r.LOOP.size*len(loops)
+    for closure in fronts.closures:
+        at += (r.COUPLING.size + r.COUPLED.size*len(closure.terms))*bool(closure.terms)
     for k, junctions in fronts.junctions.items():
         found.junction_at[k] = at
         starts = [at]

@@ -1,12 +1,13 @@
 """What states and inputs are made of: the one place that knows the order of x and u.
 
-    x = q | v | wheel speeds | orbit | laws             orbit: position and velocity of the mass center, with central gravity;
+    x = q | v | wheel speeds | orbit | tanks | laws     orbit: position and velocity of the mass center, with central gravity;
+                                                        tanks: mass of propellant in each;
                                                         laws: states of laws that are integrated with the mechanics
-    u = tau | motors | ports | wrenches | loop torques | rests | caller's wrenches
+    u = tau | motors | ports | wrenches | loop torques | rests | flows | caller's wrenches
 
-`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches or rests.
+`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches, rests or flows.
 `wrenches` are those of the description, and of inputs that are forces or moments; `loop torques` act along the free motions of
-loops; `rests` change the lengths of lines; the caller's wrenches come with a call.
+loops; `rests` change the lengths of lines; `flows` leave tanks; the caller's wrenches come with a call.
 
 Sizes of a model's vectors, and the places of everything in the workspace.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.compile.coordinates import coordinate_places, holdable
+from bough.compile.coupling_tables import build_couplings
 from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_sizes
 from bough.compile.front_tables import build_fronts
@@ -36,9 +38,17 @@ from bough.sweeps.schema import padded
 Floats = NDArray[np.float64]
 
 
+def run_states(system: System) -> int:
+    """Numbers of x that only runs have besides states of laws: three of each friction, one of each coupling with play."""
+    return 3*len(system.frictions) + sum(coupling.touches for coupling in system.couplings.values())
+
+
+EXHAUST = 7                     # of all that left tanks since the start: angular and linear momentum in the world, energy [B 91]
+
+
 @dataclass(frozen=True)
 class StateLayout:
-    """Where q, v, wheel speeds and orbit are in x.
+    """Where q, v, wheel speeds, orbit and the masses in tanks are in x.
 
     >>> layout = StateLayout(nq=7, nv=6, nw=2, in_orbit=True)
     >>> layout.nx, layout.wheels, layout.orbit
@@ -49,12 +59,16 @@ class StateLayout:
     nw: int
     in_orbit: bool
     law_states: int = 0
+    frictions: int = 0              # numbers of all frictions and couplings with play, which have some in runs only
+    n_tanks: int = 0
+    running: bool = False           # with what only runs have
 
     @staticmethod
-    def of(system: System, law_states: int = 0) -> "StateLayout":
+    def of(system: System, law_states: int = 0, running: bool = False) -> "StateLayout":
         bodies = system.bodies.values()
         return StateLayout(sum(body.n_q for body in bodies), sum(body.n_v for body in bodies), len(system.wheels),
-                           isinstance(system.gravity, CentralGravity), law_states)
+                           isinstance(system.gravity, CentralGravity), law_states, run_states(system)*running,
+                           len(system.tanks), running)
 
     @cached_property
     def nx(self) -> int:
@@ -77,22 +91,44 @@ class StateLayout:
         return slice(self.wheels.stop, self.wheels.stop + 6*self.in_orbit)
 
     @cached_property
+    def friction(self) -> slice:
+        """Of each friction: what holds its coordinate, or its own state; the load of its joint; what it has taken."""
+        return slice(self.tanks.stop, self.tanks.stop + self.frictions)
+
+    @cached_property
+    def tanks(self) -> slice:
+        """The mass of propellant in each tank."""
+        return slice(self.orbit.stop, self.orbit.stop + self.n_tanks)
+
+    @cached_property
+    def exhaust(self) -> slice:
+        """Momenta and energy of all that has left tanks."""
+        return slice(self.friction.stop, self.friction.stop + EXHAUST*(self.running and self.n_tanks > 0))
+
+    @cached_property
     def laws(self) -> slice:
-        return slice(self.orbit.stop, self.orbit.stop + self.law_states)
+        return slice(self.exhaust.stop, self.exhaust.stop + self.law_states)
+
+    @property
+    def beyond(self) -> slice:
+        """What only runs have."""
+        return slice(self.friction.start, self.laws.stop)
 
     def view(self, x: Floats) -> "State":
         """The parts of states x (..., nx) by name; writing to them writes to x."""
         return State(self, x)
 
     def pack(self, *parts: ArrayLike) -> Floats:
-        """x from q, v, wheel speeds and orbit, of one state or of rows."""
+        """x from q, v, wheel speeds, orbit and masses in tanks, of one state or of rows."""
         return np.concatenate([np.asarray(part, float) for part in parts], axis=-1)
 
-    def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str]) -> str:
+    def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str],
+                   tank_names: Sequence[str]) -> str:
         """What an entry of x is, in words."""
         names = [*(f"q of '{n}'" for n in q_names), *(f"v of '{n}'" for n in v_names),
                  *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit,
-                 *["a state of a law"]*self.law_states]
+                 *(f"mass in tank '{n}'" for n in tank_names), *["a state of friction"]*self.frictions,
+                 *["the exhaust"]*(self.exhaust.stop - self.exhaust.start), *["a state of a law"]*self.law_states]
         return names[entry]
 
 
@@ -125,12 +161,17 @@ class State:
         """Position and velocity of the mass center, (..., 6) or (..., 0)."""
         return self.x[..., self.layout.orbit]
 
+    @property
+    def tanks(self) -> Floats:
+        """Mass of propellant in each tank."""
+        return self.x[..., self.layout.tanks]
+
 
 @dataclass(frozen=True)
 class InputLayout:
     """Where the parts of u are; `callers`: how many wrenches come with each call.
 
-    >>> layout = InputLayout(nv=6, nw=2, n_ports=4, wrenches=1, loop_motions=3, rests=1, callers=2)
+    >>> layout = InputLayout(nv=6, nw=2, n_ports=4, wrenches=1, loop_motions=3, rests=1, n_flows=0, callers=2)
     >>> layout.ports, layout.wrench(0), layout.caller_wrench(1), layout.nu
     (slice(8, 12, None), slice(12, 18, None), slice(28, 34, None), 34)
     """
@@ -140,6 +181,7 @@ class InputLayout:
     wrenches: int
     loop_motions: int
     rests: int
+    n_flows: int = 0
     callers: int = 0
 
     @staticmethod
@@ -147,7 +189,7 @@ class InputLayout:
         nv, inputs = sum(body.n_v for body in system.bodies.values()), system.inputs.values()
         wrenches, rests = len(system.wrenches) + len(placed_inputs(system)), len(rest_lines(system))
         return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs), wrenches, len(free_motions(system)), rests,
-                           callers)
+                           len(system.tanks), callers)
 
     @cached_property
     def tau(self) -> slice:
@@ -181,16 +223,21 @@ class InputLayout:
         return slice(self.loop_torques.stop, self.loop_torques.stop + self.rests)
 
     @cached_property
+    def flows(self) -> slice:
+        """What leaves each tank."""
+        return slice(self.line_rests.stop, self.line_rests.stop + self.n_flows)
+
+    @cached_property
     def caller_wrenches(self) -> slice:
-        return slice(self.line_rests.stop, self.nu)
+        return slice(self.flows.stop, self.nu)
 
     def caller_wrench(self, i: int) -> slice:
-        first = self.line_rests.stop + 6*i
+        first = self.flows.stop + 6*i
         return slice(first, first + 6)
 
     @cached_property
     def nu(self) -> int:
-        return self.line_rests.stop + 6*self.callers
+        return self.flows.stop + 6*self.callers
 
     def view(self, u: Floats) -> "Inputs":
         """The parts of inputs u (..., nu) by name; writing to them writes to u."""
@@ -236,11 +283,12 @@ class InputWrench(NamedTuple):
 class Layout:
     """Sizes, and places in the workspace."""
 
-    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0):
+    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0, running: bool = False):
         self.places = coordinate_places(system)                        # where each joint's q and v start
-        state, given = StateLayout.of(system, law_states), InputLayout.of(system, len(inputs))
+        state, given = StateLayout.of(system, law_states, running), InputLayout.of(system, len(inputs))
         self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
-        self.law_states = law_states
+        self.law_states, self.frictions = state.laws.stop - state.orbit.stop, state.friction
+        self.tanks, self.exhaust = state.tanks, state.exhaust
         self.nu, self.inputs = given.nu, given
         self.frees = free_motions(system)                              # motions of loops along which something acts
         self.first_free = given.loop_torques.start                     # where their torques start in u
@@ -264,12 +312,18 @@ class Layout:
         self.elements_at = ws.add("elements", r.ELEMENT_RESULT.size*len(self.elements), len(self.elements))
         self.outputs = compile_outputs(system, parts)                  # those that a sweep finds
         self.outputs_at = ws.add("outputs", r.OUTPUT_RESULT.size*len(self.outputs), len(self.outputs))
+        sums = any(output.sums for output in self.outputs)
+        ws.add("sums", r.SUMS_RECORD.size*sums, int(sums))
+        self.loaded_frictions = sum(bool(friction.mu) for friction in system.frictions.values())
+        self.frictions_at = ws.add("frictions", r.FRICTION_RESULT.size*len(system.frictions), len(system.frictions))
+        self.tanks_at = ws.add("tanks", r.TANK_RESULT.size*len(system.tanks), len(system.tanks))
         branching = sorted({hinge.inner for k, hinge in enumerate(parts.hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0})
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
-        self.fronts = build_fronts(build_closures(system, parts), parts, ws)
+        self.fronts = build_fronts([*build_closures(system, parts), *build_couplings(system, parts)], parts, ws)
         self.place_scratch(parts)
         self.place_records(parts)
+        ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
         """Hinges on whose bodies something may act, in order; and those with wheels."""
@@ -281,6 +335,8 @@ class Layout:
         driven = [list(system.loops.values())[motion.loop] for motion in self.frees]
         loaded |= {frame_attachment(parts, frame).hinge for loop in driven for frame in (loop.a, loop.b)}
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
+        loaded |= {parts.attachments[name].hinge for tank in system.tanks.values() for name in tank.body_names}
+        loaded |= {frame_attachment(parts, tank.exit).hinge for tank in system.tanks.values()}
         return sorted(loaded - {0}), wheels                            # nothing moves the ground
 
     def place_scratch(self, parts: Partition) -> None:

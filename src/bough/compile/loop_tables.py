@@ -21,8 +21,17 @@ from bough.sweeps.schema import Floats
 AXES = np.eye(3)
 
 
+class Term(NamedTuple):
+    """A coordinate of a coupling."""
+    name: str
+    hinge: int
+    factor: float               # over the largest of the coupling
+    q: int                      # its places in q and v
+    v: int
+
+
 class Closure(NamedTuple):
-    """A loop between the bodies of two hinges."""
+    """A loop between the bodies of two hinges; or, if it has terms, a coupling between coordinates."""
     name: str
     a: int                      # hinge of the end a; 0: the ground
     b: int
@@ -30,7 +39,13 @@ class Closure(NamedTuple):
     translations: Floats       # (n, 3) held directions in the axes of a's frame
     held: int                   # which rotations, see sweeps.records
     labels: tuple[str, ...]     # what each row holds
-    parameters: Floats         # (batch, LOOP_PARS)
+    parameters: Floats         # (batch, LOOP_PARS), or (batch, COUPLING_PARS)
+    terms: tuple[Term, ...] = ()
+    loose: bool = False         # a coupling that gives way or has play: it holds nothing by itself
+
+    @property
+    def noun(self) -> str:
+        return "coupling" if self.terms else "loop"
 
     @property
     def rows(self) -> int:
@@ -44,7 +59,7 @@ class Closure(NamedTuple):
     @property
     def size(self) -> float:
         """The length by which rows of rotations are multiplied."""
-        return float(self.parameters[0, f.LOOP_SIZE])
+        return 1.0 if self.terms else float(self.parameters[0, f.LOOP_SIZE])
 
 
 def build_closures(system: System, parts: Partition) -> list[Closure]:

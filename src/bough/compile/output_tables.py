@@ -7,16 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.coordinates import coordinate_places
-from bough.compile.loop_tables import frame_attachment, path_to_root
+from bough.compile.loop_tables import frame_attachment, free_motions
 from bough.compile.partition import Partition
-from bough.describe import Frame, System
+from bough.describe import Body, CentralGravity, Frame, System
 from bough.describe.part import Names, entry_named
-from bough.describe.parts.port import KINDS, Output
+from bough.describe.parts.port import Output
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
 
 CODES = {"position": f.OUT_POSITION, "attitude": f.OUT_ATTITUDE, "velocity": f.OUT_VELOCITY, "angular_velocity": f.OUT_SPIN,
-         "deflection": f.OUT_DEFLECTION, "tension": f.OUT_TENSION}
+         "deflection": f.OUT_DEFLECTION, "tension": f.OUT_TENSION, "strain": f.OUT_STRAIN}
+SUMS = {"kinetic": f.OUT_KINETIC, "potential": f.OUT_POTENTIAL, "total": f.OUT_TOTAL,           # over all bodies
+        "angular": f.OUT_ANGULAR, "linear": f.OUT_LINEAR}
 
 
 class OutputPlace(NamedTuple):
@@ -33,18 +35,27 @@ class CompiledOutput:
     kind: int
     hinge: int
     frame: int                  # hinge whose body's axes it is along; 0: the world's
-    body: int                   # of a deflection: the MODAL hinge of its body
+    body: int                   # of a deflection or a strain energy: the MODAL hinge of its body
     element: int                # of a tension: which force element; -1: none
     ends: tuple[int, ...]       # hinges to which paths must be known
     parameters: NDArray[np.float64]
+
+    @property
+    def sums(self) -> bool:
+        """Whether it is a sum over all bodies."""
+        return self.kind in SUMS.values()
 
 
 def problem(system: System, output: Output) -> str:
     """Why an output is not known inside a step, before the inputs are; empty if it is."""
     if output.late(system):
         return f"{output.kind} depends on the inputs at the same time"
-    if output.kind not in (*CODES, "coordinate", "rate", "wheel"):
-        return f"{output.kind} is a sum over all that moves, which is not found inside a step"
+    if output.energy in ("potential", "total"):
+        sprung = [motion for motion in free_motions(system) if motion.stiffness]
+        what = ("central gravity" if isinstance(system.gravity, CentralGravity) else "stops" if system.stops
+                else f"a spring in loop '{list(system.loops)[sprung[0].loop]}'" if sprung else "")
+        if what:
+            return f"the {output.energy} energy of a system with {what} is not found inside a step"
     if output.deflection is not None and system.bodies[output.deflection.body].elastic.variant != "full":
         return f"body '{output.deflection.body}' is linearized: its nodes do not follow its deformation"
     return ""
@@ -53,7 +64,7 @@ def problem(system: System, output: Output) -> str:
 def compile_outputs(system: System, parts: Partition) -> list[CompiledOutput]:
     """Those that a sweep finds, in the order of the description."""
     return [compile_output(system, parts, output) for output in system.outputs.values()
-            if output.kind in CODES and not problem(system, output)]
+            if (output.kind in CODES or output.energy or output.momentum) and not problem(system, output)]
 
 
 def compile_output(system: System, parts: Partition, output: Output) -> CompiledOutput:
@@ -61,7 +72,12 @@ def compile_output(system: System, parts: Partition, output: Output) -> Compiled
         line, place = system.lines[output.tension], np.zeros(r.OUTPUT_PARAMETERS.size)
         ends = tuple(frame_attachment(parts, end).hinge for end in line.ends)
         return CompiledOutput(output.name, f.OUT_TENSION, 0, 0, 0, list(system.elements).index(line.name), ends, place[None])
-    assert output.place is not None
+    if output.strain is not None:
+        body, constant = parts.modal[output.strain], rest_energy(system.bodies[output.strain])
+        numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE, constant=constant)
+        return CompiledOutput(output.name, f.OUT_STRAIN, 0, 0, body, -1, (body,), numbers)
+    if output.place is None:
+        return compile_sum(system, parts, output)
     at, body, undeformed = frame_attachment(parts, output.place), 0, np.zeros(3)
     along = output.along if isinstance(output.along, Frame) else output.place if output.along == "body" else Frame("world")
     axes = frame_attachment(parts, along)
@@ -70,13 +86,36 @@ def compile_output(system: System, parts: Partition, output: Output) -> Compiled
         body, nodes = parts.modal[output.deflection.body], system.bodies[output.deflection.body].elastic.nodes
         undeformed = nodes.position[nodes.index(str(output.deflection.node))]
         frame, turn = (body, np.eye(3)) if output.along == "body" else (frame, turn)
-    numbers = r.OUTPUT_PARAMETERS.pack(at=at.at, turn=at.turn, axes=turn, place=undeformed)
+    numbers = r.OUTPUT_PARAMETERS.pack(at=at.at, turn=at.turn, axes=turn, place=undeformed, constant=0.0)
     return CompiledOutput(output.name, CODES[output.kind], at.hinge, frame, body, -1, (at.hinge, frame, body), numbers)
+
+
+def compile_sum(system: System, parts: Partition, output: Output) -> CompiledOutput:
+    """An energy or a momentum of all bodies: to all of them paths must be known, and something moves in most."""
+    axes = frame_attachment(parts, output.along if isinstance(output.along, Frame) else Frame("world"))
+    constant = sum(rest_energy(body) for body in system.bodies.values()) if output.energy in ("potential", "total") else 0.0
+    numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE | {"axes": axes.turn, "place": parts.hinges[0].moment}, constant=constant)
+    every = tuple(range(len(parts.hinges)))
+    return CompiledOutput(output.name, SUMS[output.energy or str(output.momentum)], 0, axes.hinge, 0, -1, every, numbers)
+
+
+NOWHERE = {"at": np.zeros(3), "turn": np.eye(3), "axes": np.eye(3), "place": np.zeros(3)}
+
+
+def rest_energy(body: Body) -> float:
+    """rest.K rest/2 of a flexible body: with the modes at zero."""
+    rest = np.asarray(body.rest) if body.n_modes and body.rest is not None else np.zeros(0)
+    return float(rest @ body.elastic.K @ rest)/2 if len(rest) else 0.0
 
 
 def path_hinges(parts: Partition, outputs: Sequence[CompiledOutput]) -> list[int]:
     """Hinges on the paths from the ground to what is measured, inner before outer."""
-    return sorted({k for output in outputs for end in output.ends for k in path_to_root(parts, end)} - {0})
+    found = set[int]()
+    for k in (end for output in outputs for end in output.ends):
+        while k and k not in found:
+            found.add(k)
+            k = parts.hinges[k].inner
+    return sorted(found)
 
 
 def output_places(system: System, x: int, outputs_at: int, elements_at: int,
@@ -93,7 +132,7 @@ def output_places(system: System, x: int, outputs_at: int, elements_at: int,
         elif output.tension is not None:
             element = list(system.elements).index(output.tension)
             found[name] = OutputPlace((elements_at + f.ELEMENT_OUT*element + f.ELEMENT_TENSION,), True)
-        elif KINDS[output.kind].at:
+        elif output.name in at:
             found[name] = OutputPlace(tuple(range(at[name], at[name] + 4)[output.chosen]), True)
         else:
             rate = output.rate is not None

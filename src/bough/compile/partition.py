@@ -1,9 +1,10 @@
 """From joints to hinges: every joint becomes primitive hinges with massless bodies between them [J 5].
 
-    weld        merged into the parent (or a WELD hinge, where the load through it is asked for)
+    weld        merged into the parent (or a WELD hinge, where the load through it is asked for, or the body is propellant)
     translation a PRISMATIC hinge along each axis
     rotation    a REVOLUTE hinge about each axis, or one SPHERICAL hinge
-    free joint  one FREE hinge on the ground, or three PRISMATIC ones and a SPHERICAL one elsewhere, and where it can be held
+    free joint  one FREE hinge on the ground, or three PRISMATIC ones and a SPHERICAL one elsewhere, and where it can be
+                held or is coupled
     modes       a MODAL hinge behind the joint, and a NODE for each node that carries something, but the inboard one
 
 A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame turned by a constant matrix.
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.coordinates import BodyParameters, coordinate_places, holdable
+from bough.compile.coordinates import BodyParameters, coordinate_places, coupled_bodies, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
 from bough.describe.elements.element import Anchor
@@ -119,13 +120,14 @@ def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]
 def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False,
               loaded: Sequence[tuple[str, str]] = ()) -> Partition:
     """Hinges and attachments of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
-    places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()}
+    places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()} | coupled_bodies(system)
     parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
     for body in depth_first(system):
         given, (q, v) = parameters[body.name], places[body.name]
         inner = parts.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
-        attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keep_welds)
+        keeps = keep_welds or body.name in system.tanks                     # whose mass changes, apart from that of its body
+        attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
         parts.attachments[body.name] = attachment
         if body.flexible is None:
             turn = attachment.turn

@@ -25,9 +25,9 @@ def rest_lines(system: System) -> list[str]:
 
 
 def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wrenches: int,
-          rests: Mapping[str, int]) -> Iterator[Feed]:
+          rests: Mapping[str, int], flows: int) -> Iterator[Feed]:
     """All of them; `places`: of bodies' coordinates in q and v, `ports`: where the inputs start in u, `wrenches`: where the
-    wrenches of inputs do, `rests`: entries of u by line."""
+    wrenches of inputs do, `rests`: entries of u by line, `flows`: where those of tanks start."""
     slots = {name: wrenches + 6*i for i, name in enumerate(placed_inputs(system))}
     for name, where in ports_of(list(system.inputs.values())).items():
         port, source = system.inputs[name], ports + where.start
@@ -35,6 +35,8 @@ def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wre
             yield from placed_feeds(port, source, slots[name] + 3*(port.force is not None))
         elif port.wheel is not None:
             yield Feed(source, sum(body.n_v for body in system.bodies.values()) + list(system.wheels).index(port.wheel), 1.0)
+        elif port.flow is not None:
+            yield Feed(source, flows + list(system.tanks).index(port.flow), 1.0)
         elif port.rest is not None and port.rest in rests:
             yield Feed(source, rests[port.rest], 1.0)
         else:

@@ -63,10 +63,12 @@ class Tables:
         >>> model.tables.explain("spring", 0)
         springs 0
           plan, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
-            plan[101]  SPRING_Q             4 -> ws.x                           coordinate
-            plan[102]  SPRING_V             5 -> ws.x                           speed
-            plan[103]  SPRING_TAU           16 -> ws.u                          torque
-            plan[104]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
+            plan[119]  SPRING_Q             4 -> ws.x                           coordinate
+            plan[120]  SPRING_V             5 -> ws.x                           speed
+            plan[121]  SPRING_TAU           16 -> ws.u                          torque
+            plan[122]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
+            plan[123]  SPRING_LOCAL         1 yes                               its coordinate is all that its hinge has, so
+                                                                                that it can act implicitly
           pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
             pars[46]   REST                 0                    rad or m       coordinate without force

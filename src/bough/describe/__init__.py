@@ -2,6 +2,7 @@
 
 from bough.describe.body import Body, Frame
 from bough.describe.document import json_schema
+from bough.describe.gearbox import Gearbox
 from bough.describe.joint import (
     Cylindrical,
     Free,
@@ -17,10 +18,13 @@ from bough.describe.joint import (
     Weld,
 )
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
+from bough.describe.parts.coupling import Coupling, Differential, Gear, Mimic, Planetary, RackAndPinion, Screw
 from bough.describe.parts.event import Event, Latch, Lock, Prescribe, Release
+from bough.describe.parts.friction import Friction
 from bough.describe.parts.loop import Distance, Loop
 from bough.describe.parts.port import Input, Output
 from bough.describe.parts.stop import Stop
+from bough.describe.parts.tank import Levels, Slosh, Tank
 from bough.describe.parts.wheel import Wheel
 from bough.describe.parts.wrench import Wrench
 from bough.describe.settings import CentralGravity, Simulation
@@ -28,8 +32,9 @@ from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.system import System, load
 
 __all__ = [
-    "Body", "Box", "CentralGravity", "Constant", "Cylinder", "Cylindrical", "Distance", "Event", "Frame", "Free", "Gimbal",
-    "Harmonics", "Input", "Joint", "Latch", "Lock", "Loop", "Mesh", "Move", "Output", "Pieces", "Planar", "PointOnLine",
-    "PointOnPlane", "Polynomial", "Prescribe", "Prismatic", "Rate", "Release", "Revolute", "Shape", "Simulation", "Sphere",
-    "Spherical", "Spline", "Stop", "System", "TimeTable", "Universal", "Weld", "Wheel", "Wrench", "json_schema", "load",
+    "Body", "Box", "CentralGravity", "Constant", "Coupling", "Cylinder", "Cylindrical", "Differential", "Distance", "Event",
+    "Frame", "Free", "Friction", "Gear", "Gearbox", "Gimbal", "Harmonics", "Input", "Joint", "Latch", "Levels", "Lock", "Loop",
+    "Mesh", "Mimic", "Move", "Output", "Pieces", "Planar", "Planetary", "PointOnLine", "PointOnPlane", "Polynomial", "Prescribe",
+    "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere", "Spherical",
+    "Spline", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench", "json_schema", "load",
 ]  # fmt: skip

@@ -99,6 +99,35 @@ def _place(value: Any) -> Any:
     return list(vector(given)) if point else _node_numbers(given)
 
 
+def _nodes_or_set(value: Any) -> Any:
+    """Numbers of nodes, or the name of a set of them."""
+    return value if isinstance(value, str) else _node_numbers(value)
+
+
+def _spider(value: Any) -> Any:
+    """Numbers of nodes or the name of a set, or {nodes: ..., at: [x, y, z]}."""
+    if not isinstance(value, Mapping):
+        return _nodes_or_set(value)
+    if "nodes" not in value or set(value) - {"nodes", "at"}:
+        raise ValueError(f"is {shown(dict(value))}; give numbers of nodes, or {{nodes: [...], at: [x, y, z]}}")
+    return {"nodes": _nodes_or_set(value["nodes"])} | ({"at": list(vector(value["at"]))} if "at" in value else {})
+
+
+def _elements(value: Any) -> Any:
+    """"all", or numbers of elements."""
+    if isinstance(value, str) and value != "all":
+        raise ValueError(f"is {shown(value)}; give all, or numbers of elements")
+    return value if isinstance(value, str) else _node_numbers(value)
+
+
+def _loads(value: Any) -> tuple[Any, ...]:
+    """Names of nodes, "acceleration", or forces at the dofs."""
+    given = items(value)
+    if given is None:
+        raise ValueError(f"is {shown(value)}; give a list of nodes' names, with 'acceleration' among them if wanted")
+    return tuple(each if isinstance(each, str) else _array(each) for each in given)
+
+
 def _node_numbers(value: Any) -> Any:
     given = items(value)
     return _whole(value) if given is None else [_whole(entry) for entry in given]
@@ -145,6 +174,12 @@ Modes = Annotated[Any, BeforeValidator(_count_or_array), WithJsonSchema({"anyOf"
 Stations = Annotated[dict[str, float], BeforeValidator(_by_name(number)), _named(_NUMBER)]
 Places = Annotated[Any, BeforeValidator(_by_name(_place)), _named({"anyOf": [_TEXT, _COUNT, _PLANE, NUMBERS]})]
 Numbered = Annotated[Any, BeforeValidator(_by_name(_node_numbers)), _named({"anyOf": [_COUNT, _COUNTS]})]
+_SET = {"anyOf": [_TEXT, _COUNT, _COUNTS]}
+Chosen = Annotated[Any, BeforeValidator(_by_name(_nodes_or_set)), _named(_SET)]
+Spiders = Annotated[Any, BeforeValidator(_by_name(_spider)), _named({"anyOf": [*_SET["anyOf"], {"type": "object"}]})]
+Spots = Annotated[Any, BeforeValidator(_by_name(vector)), _named(VECTOR)]
+Static = Annotated[Any, BeforeValidator(_loads), WithJsonSchema({"type": "array"})]
+Wanted = Annotated[Any, BeforeValidator(_elements), WithJsonSchema({"anyOf": [_TEXT, _COUNT, _COUNTS]})]
 Data = Annotated[Any, BeforeValidator(_file_or_array), WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": NUMBERS}]})]
 Matrices = Annotated[Any, BeforeValidator(_matrices), WithJsonSchema({"type": "object"})]
 Mesh = Annotated[Any, BeforeValidator(_mesh), WithJsonSchema({"anyOf": [_TEXT, {"type": "object", "properties": {"box": _BOX}}]})]
@@ -202,6 +237,8 @@ class BeamRecipe(FlexibleRecipe):
     modes: Modes = 6
     boundary: Reduction = "cantilever"
     interfaces: Words = ()
+    static: Static = ()
+    recover: Spots | None = None
     damping: Levels = 0.0
     variant: Variant = "full"
     geometric_stiffness: Truth = True
@@ -234,6 +271,8 @@ class SolidRecipe(FlexibleRecipe):
     reduction: Reduction = "cantilever"
     modes: Modes = 6
     interfaces: Words = ()
+    static: Static = ()
+    recover: Wanted | None = None
     damping: Levels = 0.0
     variant: Variant = "full"
     geometric_stiffness: Truth = True
@@ -258,13 +297,16 @@ class MatricesRecipe(FlexibleRecipe):
     M: Data
     K: Data
     nodes: Data
-    attach: Numbered
+    attach: Numbered | None = None
     inboard: Word | None = None
     reduction: Reduction = "cantilever"
     modes: Modes = 6
     interfaces: Words = ()
+    static: Static = ()
     mass: Number | None = None
     origin: Vector | None = None
+    spiders: Spiders | None = None
+    units: Word = "SI"
     geometric: Matrices | None = None
     damping: Levels = 0.0
     variant: Variant = "full"
@@ -273,7 +315,100 @@ class MatricesRecipe(FlexibleRecipe):
         return flex.from_matrices(**self.given())
 
 
-RECIPES: dict[str, type[FlexibleRecipe]] = {kind.noun: kind for kind in (BeamRecipe, SolidRecipe, MatricesRecipe)}
+class ToolRecipe(FlexibleRecipe):
+    """Files of a finite-element tool, and how the structure in them is reduced."""
+
+    reading: ClassVar[tuple[str, ...]] = ("attach", "inboard", "origin", "spiders", "units", "declared_mass")
+    attach: Chosen | None = None
+    inboard: Word | None = None
+    origin: Vector | None = None
+    spiders: Spiders | None = None
+    units: Word = "SI"
+    declared_mass: Number | None = None
+    reduction: Reduction | None = None
+    modes: Whole | None = None
+    interfaces: Words = ()
+    static: Static = ()
+    recover: Wanted | None = None
+    damping: Levels = 0.0
+    variant: Variant | None = None
+
+    def make(self) -> FlexibleBody:
+        given = self.given()
+        reading = {name: given.pop(name) for name in (*self.files, *self.reading) if name in given}
+        structure = getattr(flex, f"read_{self.noun}")(**reading)
+        reduction = given.pop("reduction", None)
+        if reduction is None and isinstance(structure, flex.FiniteElements):
+            reduction = "cantilever" if structure.inboard is not None else "free-free"
+        body: FlexibleBody = structure.reduce(reduction, **given)
+        return body
+
+
+class CalculixRecipe(ToolRecipe):
+    """The keywords of bough.flex.read_calculix and of its reduction."""
+
+    noun: ClassVar[str] = "calculix"
+    files: ClassVar[tuple[str, ...]] = ("job", "nodes")
+    job: Word
+    nodes: Word | None = None
+
+
+class AbaqusRecipe(ToolRecipe):
+    """The keywords of bough.flex.read_abaqus and of its reduction."""
+
+    noun: ClassVar[str] = "abaqus"
+    files: ClassVar[tuple[str, ...]] = ("inp", "stiffness", "mass", "substructure")
+    inp: Word
+    stiffness: Word | None = None
+    mass: Word | None = None
+    substructure: Word | None = None
+
+
+class AnsysRecipe(ToolRecipe):
+    """The keywords of bough.flex.read_ansys and of its reduction."""
+
+    noun: ClassVar[str] = "ansys"
+    files: ClassVar[tuple[str, ...]] = ("stiffness", "mass", "nodes", "mapping", "elements")
+    stiffness: Word
+    mass: Word
+    nodes: Word
+    mapping: Word | None = None
+    elements: Word | None = None
+
+
+class NastranRecipe(ToolRecipe):
+    """The keywords of bough.flex.read_nastran and of its reduction."""
+
+    noun: ClassVar[str] = "nastran"
+    files: ClassVar[tuple[str, ...]] = ("bulk", "op2", "matrices")
+    bulk: Word
+    op2: Word | None = None
+    matrices: Word | None = None
+
+
+class SuperelementRecipe(FlexibleRecipe):
+    """The keywords of bough.flex.superelement; matrices are names of files, or rows of numbers."""
+
+    noun: ClassVar[str] = "superelement"
+    files: ClassVar[tuple[str, ...]] = ("M", "K", "C")
+    M: Data
+    K: Data
+    C: Data | None = None
+    nodes: Spots
+    inboard: Word | None = None
+    modes: Whole | None = None
+    damping: Levels = 0.0
+    variant: Variant | None = None
+    origin: Vector | None = None
+    units: Word = "SI"
+
+    def make(self) -> FlexibleBody:
+        return flex.superelement(**self.given())
+
+
+_TOOLS = (CalculixRecipe, AbaqusRecipe, AnsysRecipe, NastranRecipe)
+_MAKERS = (BeamRecipe, SolidRecipe, MatricesRecipe, SuperelementRecipe, *_TOOLS)
+RECIPES: dict[str, type[FlexibleRecipe]] = {kind.noun: kind for kind in _MAKERS}
 
 
 # ---- flexible mapping ------------------------------------------------------------------------------------------------------

@@ -29,9 +29,12 @@ class SystemView(Protocol):
     gravity: Any
     bodies: dict[str, Body]
     loops: dict[str, Any]
+    couplings: dict[str, Any]
     wheels: dict[str, Any]
     events: dict[str, Any]
     lines: dict[str, Any]
+    frictions: dict[str, Any]
+    tanks: dict[str, Any]
 
     def of(self, kind: type[Kind]) -> Mapping[str, Kind]:
         """The parts of a kind by name."""

@@ -49,23 +49,37 @@ Gravity = Annotated[tuple[float, float, float] | CentralGravity, BeforeValidator
 
 
 # ---- settings --------------------------------------------------------------------------------------------------------------
-Method = Literal["euler-cromer", "rk4", "dopri5", "radau", "bdf", "lsoda"]
+Method = Literal["auto", "euler-cromer", "rk4", "imex2", "imex4", "dopri5", "imex43", "radau", "bdf", "lsoda"]
 Quantity = Literal[
-    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "shapes", "wheels", "torque",
-    "orbit", "loops", "drives", "elements", "inputs", "outputs",
+    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "stress", "shapes",
+    "wheels", "tanks", "exhaust", "torque", "orbit", "loops", "couplings", "friction", "drives", "elements", "inputs", "outputs",
 ]  # fmt: skip
 Stabilize = Literal["projection", "baumgarte"] | Annotated[float, above_zero("rad/s")]
-FIXED_STEP = ("euler-cromer", "rk4")
+FIXED_STEP = ("euler-cromer", "rk4", "imex2", "imex4")
 FIXED_STEP_OPTIONS = ("dt",)
 ADAPTIVE_OPTIONS = ("rtol", "atol", "first_step", "max_step")
 
 
 def wrong_option(name: str, value: Any, method: str) -> str:
     """What to say of an option that is not one of the method's."""
+    if method == "auto":
+        return f"{name} is {shown(value)}, but dt is given too; give auto a step or tolerances, not both"
     if method in FIXED_STEP:
-        remedy = "leave it out, or use an adaptive method: " + ", ".join(m for m in get_args(Method) if m not in FIXED_STEP)
+        others = ", ".join(m for m in get_args(Method) if m not in (*FIXED_STEP, "auto"))
+        remedy = f"leave it out, or use an adaptive method: {others}"
         return f"{name} is {shown(value)}, but {method} takes fixed steps; {remedy}"
     return f"{name} is {shown(value)}, but {method} chooses its own steps; give first_step or max_step instead, or use rk4"
+
+
+def wrong_options(method: str, *, fixed: bool) -> tuple[str, ...]:
+    """Options of steps that a method does not take; `fixed`: "auto" is given a step.
+
+    >>> wrong_options("auto", fixed=False), wrong_options("dopri5", fixed=False)
+    ((), ('dt',))
+    """
+    if method == "auto":
+        return ADAPTIVE_OPTIONS if fixed else ()
+    return ADAPTIVE_OPTIONS if method in FIXED_STEP else FIXED_STEP_OPTIONS
 
 
 def _record(value: Any) -> tuple[str, ...]:
@@ -140,7 +154,7 @@ class Simulation(Description):
     def _check(self) -> Self:
         if self.dt is None and self.method in FIXED_STEP:
             raise Fault("dt", f"dt is missing; {self.method} takes fixed steps: give their length, or choose dopri5")
-        for name in FIXED_STEP_OPTIONS if self.method not in FIXED_STEP else ADAPTIVE_OPTIONS:
+        for name in wrong_options(self.method, fixed=self.dt is not None):
             if getattr(self, name) is not None:
                 raise Fault(name, wrong_option(name, getattr(self, name), self.method))
         return self

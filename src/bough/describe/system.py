@@ -20,15 +20,17 @@ from bough.describe.body import Body
 from bough.describe.checks import reference_problems
 from bough.describe.document import Document, DocumentHead, beside, in_folder
 from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
+from bough.describe.gearbox import Gearbox, gearbox_parts
 from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
-from bough.describe.parts import PARTS, Event, Input, Loop, Output, Stop, Wheel, Wrench
+from bough.describe.parts import PARTS, Coupling, Event, Friction, Input, Loop, Output, Stop, Tank, Wheel, Wrench
 from bough.describe.parts.event import Latch
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
 from bough.describe.shapes import Mesh, Shape
 from bough.errors import DescriptionError, Problem
 from bough.flex import FlexibleBody
+from bough.whole import write_text
 
 Children = dict[str | None, list[Body]]
 _LONGEST = 40  # lines of the tree; a chain of thousands is not printed whole
@@ -48,15 +50,18 @@ def outline(system: SystemView) -> str:
     lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
     lines += [loop.label for loop in islice(system.loops.values(), _LONGEST)]
     lines += [f"... and {len(system.loops) - _LONGEST} more loops"] if len(system.loops) > _LONGEST else []
+    lines += [coupling.label for coupling in islice(system.couplings.values(), _LONGEST)]
+    lines += [f"... and {len(system.couplings) - _LONGEST} more couplings"] if len(system.couplings) > _LONGEST else []
     return "\n".join(lines)
 
 
 def _summary(system: SystemView) -> str:
     bodies = system.bodies.values()
     freedoms, modes = sum(body.joint.n_v for body in bodies), sum(body.n_modes for body in bodies)
+    before = " before loops" if system.loops else " before couplings" if system.couplings else ""
     parts = [
         _count(len(bodies), "body", "bodies"),
-        _count(freedoms, "degree of freedom", "degrees of freedom") + (" before loops" if system.loops else ""),
+        _count(freedoms, "degree of freedom", "degrees of freedom") + before,
         *([_count(modes, "mode", "modes")] if modes else []),
         f"{sum(body.mass for body in bodies):g} kg",
     ]
@@ -142,10 +147,13 @@ class System:
         self.gravity = gravity
         self.bodies: dict[str, Body] = {}
         self.loops: dict[str, Loop] = {}
+        self.couplings: dict[str, Coupling] = {}
         self.wheels: dict[str, Wheel] = {}
         self.wrenches: dict[str, Wrench] = {}
         self.events: dict[str, Event] = {}
         self.stops: dict[str, Stop] = {}
+        self.frictions: dict[str, Friction] = {}
+        self.tanks: dict[str, Tank] = {}
         self.lines: dict[str, Line] = {}
         self.restorings: dict[str, Restoring] = {}
         self.buoyancies: dict[str, Buoyancy] = {}
@@ -185,11 +193,14 @@ class System:
 
     body = adds(Body, "Add a body; see Body for what the keywords mean. Without a joint it is welded to its parent.")
     loop = adds(Loop, "Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop.")
+    coupling = adds(Coupling, "Let coordinates keep a linear relation, as gears and screws do; see Coupling.")
     wheel = adds(Wheel, "Add a momentum wheel to a body; see Wheel.")
     wrench = adds(Wrench, "Add a force and a moment from outside to a body; see Wrench.")
     event = adds(Event, "Say what happens at a time, or when a quantity crosses a value; see Event.")
     latch = adds(Latch, "Lock a coordinate when it passes the value `at`; see Latch.")
     stop = adds(Stop, "Add a spring and a damper that act on a coordinate beyond a value; see Stop.")
+    friction = adds(Friction, "Add friction along a coordinate, or about the axis of a wheel; see Friction.")
+    tank = adds(Tank, "Add a tank with propellant to a body: a body of its name, whose mass falls as it burns; see Tank.")
     line = adds(Line, "Stretch a straight spring and damper from the frame `a` to the frame `b`; see Line.")
     restoring = adds(Restoring, "Add a force and a moment that are linear in how a body is displaced in the world; see Restoring.")
     buoyancy = adds(Buoyancy, "Float a body of circular sections; see Buoyancy.")
@@ -197,6 +208,23 @@ class System:
     simulation = adds(Simulation, "Say how the system is to be simulated; see Simulation. The last word counts.")
     input = adds(Input, "Declare an input: a force or the like that comes from outside; see Input.")
     output = adds(Output, "Declare an output: something that is measured; see Output.")
+
+    def gearbox(self, name: str, body: str, *, ratio: float, inertia: float, **options: Any) -> Gearbox:
+        """Drive the joint of a body through a gearbox: adds the rotor, a body of the gearbox's name; the coupling of both; and the
+        rotor's friction. In YAML these are what is written.
+
+        >>> arm = System("arm")
+        >>> _ = arm.body("link", joint={"type": "revolute", "axis": "y"}, mass=2, com=(0.5, 0, 0), inertia=(0.1, 0.2, 0.2))
+        >>> drive = arm.gearbox("motor", "link", ratio=100, inertia=2e-5, stiffness=1e4, friction={"coulomb": 0.01})
+        >>> drive.coupling.stiffness, drive.rotor.joint.kind
+        (1.0, 'revolute')
+        """
+        made = gearbox_parts(self.bodies, name, body, ratio=ratio, inertia=inertia, **options)
+        self._add(made.rotor)
+        self._add(made.coupling)
+        if made.friction is not None:
+            self._add(made.friction)
+        return made
 
     @property
     def elements(self) -> dict[str, Element]:
@@ -269,7 +297,7 @@ class System:
         data = self.to_dict(exact=exact)
         written = document.write(data if path is None else beside(data, Path(path).absolute().parent))
         if path is not None:
-            Path(path).write_text(written, encoding="utf-8")
+            write_text(Path(path), written)
         return written
 
     @classmethod
@@ -301,7 +329,8 @@ class System:
 
     def _document(self) -> DocumentHead:
         parts = {kind.key: tuple(self.of(kind).values()) for kind in PARTS}
-        bodies = tuple(self.bodies.values())
+        made = {name for tank in self.tanks.values() for name in tank.body_names}
+        bodies = tuple(body for body in self.bodies.values() if body.name not in made)
         return Document(name=self.name, gravity=self.gravity, bodies=bodies, **parts, simulation=self.settings, notes=self.notes)
 
     @classmethod
@@ -332,8 +361,19 @@ class System:
             raise DescriptionError([Problem(text, subject_of(type(part), name), ("name",))])
         if isinstance(part, Body) and part.joint.name is not None:
             self._claim_joint_name(part, part.joint.name)
+        if isinstance(part, Tank):
+            for body in part.bodies():
+                self._add(body)
         own[name] = part
+        if isinstance(part, Body) and self.tanks:
+            self._tanks_last()
         return part
+
+    def _tanks_last(self) -> None:
+        """Bodies of tanks come behind all others, in the order of the tanks, whenever these were added: as after a YAML file."""
+        for tank in self.tanks.values():
+            for name in tank.body_names:
+                self.bodies[name] = self.bodies.pop(name)
 
     def _claim_joint_name(self, body: Body, joint_name: str) -> None:
         other = self.bodies.get(self._joint_owners.get(joint_name, ""))

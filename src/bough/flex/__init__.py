@@ -7,14 +7,24 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "abaqus": ("read_abaqus",),
+    "ansys": ("read_ansys",),
     "beams": ("beam", "beam_model"),
+    "calculix": ("read_calculix",),
+    "given_modes": ("GivenModes", "from_modes"),
+    "nastran": ("read_nastran",),
     "modal_convergence": ("ConvergenceReport", "convergence"),
     "finite_elements": ("FiniteElements", "PointRule"),
     "flexible_body": ("REDUCTIONS", "FlexibleBody"),
     "geometric": ("GeometricStiffness",),
     "integrals": ("VARIANTS", "MassPoints", "ModalIntegrals", "Nodes", "Outline"),
+    "files": ("read_structure",),
     "matrices": ("from_matrices", "matrices_model"),
+
+    "recovery": ("Recovery", "von_mises"),
     "reduction": ("reduce",),
+    "structure_check": ("StructureCheck", "check_structure"),
+    "superelements": ("Superelement", "superelement"),
     "solids": ("box", "solid", "solid_model"),
 }
 _HOME_OF = {name: f"bough.flex.{home}" for home, names in _HOMES.items() for name in names}

@@ -22,7 +22,7 @@ Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from bough.flex.finite_elements import FiniteElements, PointRule, attachments
 from bough.flex.flexible_body import AXES, FlexibleBody, remembers
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import LEVI_CIVITA, Array
+from bough.flex.recovery import Recovery
 from bough.flex.reduction import reduce
 
 Along = Callable[[Array], Array]
@@ -301,6 +302,8 @@ def beam(
     modes: Any = 6,
     boundary: str = "cantilever",
     interfaces: Sequence[str] = (),
+    static: Sequence[Any] = (),
+    recover: Mapping[str, Any] | None = None,
     damping: Any = 0.0,
     variant: str = "full",
     geometric_stiffness: bool = True,
@@ -308,6 +311,7 @@ def beam(
 ) -> FlexibleBody:
     """A straight beam as a flexible body; its other keywords are those of `beam_model`.
 
+    `recover` names fibers (x, y, z), in the beam's own axes from its root, whose axial stress is recovered; it needs E.
     `boundary` says which modes: "cantilever", "free-free", "craig-bampton" (with `interfaces`) or "pinned" (both ends keep
     their places in the body frame).
 
@@ -318,8 +322,9 @@ def beam(
     if boundary == "pinned" and not interfaces:
         interfaces = ("tip",)
     return reduce(
-        model, boundary, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness
-    )
+        model, boundary, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness,
+        static=static, recover=recover,
+    )  # fmt: skip
 
 
 def beam_model(
@@ -368,7 +373,34 @@ def beam_model(
     places = {"root": 0.0, "tip": float(length)} | dict(nodes or {})
     grid = beam_grid(_stations(length, elements, places), cut)
     tip = _tip(tip_mass, tip_com, tip_inertia)
-    return _assemble(grid, cut, AXES[axis], places, inboard, tip)
+    model = _assemble(grid, cut, AXES[axis], places, inboard, tip)
+    young = None if E is None else along(E, length, "E")
+    return replace(model, recover=lambda shapes, fibers: _fibers(grid, young, AXES[axis], shapes, fibers))
+
+
+def _fibers(grid: BeamGrid, young: Along | None, axes: Array, shapes: Array, fibers: Any) -> Recovery:
+    """Axial strain and stress of fibers, eps = gamma_x - y kappa_z + z kappa_y, by the Gauss points of their element. [B 74]"""
+    if young is None:
+        raise DescriptionError("beam: stresses need the material; give E with area and Iy (not EI), or leave out recover")
+    if not isinstance(fibers, Mapping):
+        raise DescriptionError(f"beam: recover is {fibers!r}; give names and places of fibers, {{'root top': (x, y, z)}}")
+    n, turned = shapes.shape[1], np.kron(np.eye(2 * len(grid.node)), axes).T @ shapes
+    sampled = grid.sample(grid.strain, turned)  # (E, 4, 6, n)
+    strain = np.zeros((len(fibers), 6, n))
+    places = np.array([np.asarray(each, dtype=float) for each in fibers.values()]).reshape(-1, 3)
+    for i, (x, y, z) in enumerate(places):
+        if not 0.0 <= x <= grid.node[-1]:
+            raise DescriptionError(
+                f"beam: the fiber {list(fibers)[i]!r} is at x = {x:g} m; give a place from 0 to {grid.node[-1]:g} m"
+            )
+        element = min(int(np.searchsorted(grid.node, x, side="right")) - 1, grid.n_elements - 1)
+        share = (x - grid.node[element]) / (grid.node[element + 1] - grid.node[element])
+        weights = np.array([np.prod([(share - b) / (a - b) for b in GAUSS if b != a]) for a in GAUSS])
+        gamma, kappa = np.split(np.einsum("q,qin->in", weights, sampled[element]), 2)
+        strain[i, 0] = gamma[0] - y * kappa[2] + z * kappa[1]
+    across = np.zeros((len(fibers), 6, n))
+    across[:, 0] = strain[:, 0] * young(places[:, 0])[:, None]
+    return Recovery(np.array(list(fibers)), across, strain, np.zeros((0, 6, n)))
 
 
 def _assemble(

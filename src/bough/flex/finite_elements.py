@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from bough.flex.flexible_body import FlexibleBody
     from bough.flex.geometric import GeometricStiffness
     from bough.flex.modal_convergence import ConvergenceReport
+    from bough.flex.recovery import Recovery
+    from bough.flex.structure_check import StructureCheck
+
+
+COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
 
 
 class Attachment(NamedTuple):
@@ -145,13 +150,15 @@ class PointRule(NamedTuple):
 
 
 GeometricOf = Callable[["FiniteElements", Array], "GeometricStiffness"]
+RecoverOf = Callable[[Array, Any], "Recovery"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FiniteElements:
     """A linear model of a flexible body: node-major dofs [x, y, z] or [x, y, z, rx, ry, rz] in body axes.
 
-    Its mass is given by `rule` (points) or by `pair_mass` (nodes that only translate, coupled by an (N, N) matrix).
+    Its mass is given by `rule` (points), or else by the mass matrix itself. Dofs that follow others (rigid links, mean motions) are
+    `dependent`; `links` gives all dofs out of the others.
     """
 
     mass: Any  # sparse (dofs, dofs)
@@ -161,15 +168,25 @@ class FiniteElements:
     attachments: tuple[Attachment, ...]
     inboard: str | None
     rule: PointRule | None = None
-    pair_mass: Any = None  # sparse (N, N)
-    held: Array = field(default_factory=lambda: np.zeros(0, dtype=int))  # dofs that the model has no stiffness for
+    held: Array = field(default_factory=lambda: np.zeros(0, dtype=int))  # dofs that the model has no stiffness for, or are grounded
+    dependent: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    links: Any = None  # sparse (dofs, dofs); None: no dof depends on others
     geometric_of: GeometricOf | None = None
     lines: Array = field(default_factory=lambda: np.zeros((0, 2), dtype=int))
     faces: Array = field(default_factory=lambda: np.zeros((0, 3), dtype=int))
+    recover: RecoverOf | None = None  # stresses of elements out of dofs (dofs, n), of all or of some
+    labels: Array | None = None  # (N,) numbers of the nodes in the tool that made them
+    notes: tuple[str, ...] = ()  # what a reader left out or assumed
 
     @property
     def n_dofs(self) -> int:
         return int(self.mass.shape[0])
+
+    def dof_name(self, dof: int) -> str:
+        """What messages call a dof: "node 12, rx"."""
+        node = dof // self.dofs_per_node
+        label = node if self.labels is None else self.labels[node]
+        return f"node {label}, {COMPONENTS[dof % self.dofs_per_node]}"
 
     def find(self, name: str) -> Attachment:
         """The attachment of that name."""
@@ -184,8 +201,29 @@ class FiniteElements:
         return np.asarray((self.dofs_per_node * nodes[:, None] + np.arange(self.dofs_per_node)).ravel())
 
     def free_dofs(self, *fixed: Array) -> Array:
-        """The dofs that are neither held nor fixed."""
-        return np.setdiff1d(np.arange(self.n_dofs), np.concatenate([self.held, *fixed]))
+        """The dofs that are neither held nor fixed, nor follow others."""
+        return np.setdiff1d(np.arange(self.n_dofs), np.concatenate([self.held, self.dependent, *fixed]))
+
+    def restricted(self, matrix: Any, free: Array) -> Any:
+        """A matrix of the model for some of its free dofs alone; dependent ones follow them."""
+        if self.links is None:
+            return matrix[free][:, free]
+        motion = self.links[:, free]
+        return (motion.T @ matrix @ motion).tocsr()
+
+    def places(self, dofs: Array) -> Array:
+        """Where some dofs are (dofs, 3)."""
+        return np.asarray(self.position[dofs // self.dofs_per_node])
+
+    def gathered(self, load: Array, free: Array) -> Array:
+        """Dof forces (dofs, ...) as forces at some free dofs: those on dependent dofs go to the ones they follow."""
+        return np.asarray(load[free] if self.links is None else self.links[:, free].T @ load)
+
+    def spread(self, motion: Array, free: Array) -> Array:
+        """All dofs (dofs, ...) out of the free ones; the rest is zero, dependent dofs follow."""
+        whole = np.zeros((self.n_dofs, *motion.shape[1:]))
+        whole[free] = motion
+        return whole if self.links is None else np.asarray(self.links @ whole)
 
     def rigid_motion(self) -> Array:
         """The dofs in the six rigid motions [translation, rotation] about the origin, (dofs, 6); held dofs stay zero."""
@@ -204,7 +242,7 @@ class FiniteElements:
         """The modal integrals under modes given by their dofs (dofs, n)."""
         if self.rule is not None:
             return ModalIntegrals.from_points(self.rule.points(shapes))
-        return ModalIntegrals.from_pairs(self.pair_mass, self.position, self._translations(shapes))
+        return ModalIntegrals.from_matrix(self.mass, self.position, shapes)
 
     def outline(self, shapes: Array) -> Outline:
         """The nodes under modes given by their dofs, for pictures."""
@@ -231,6 +269,17 @@ class FiniteElements:
         from bough.flex.reduction import reduce
 
         return reduce(self, reduction, modes=modes, **options)
+
+    def check(self, **declared: Any) -> StructureCheck:
+        """Mass properties, rigid-body modes, frequencies, mass left out; see `bough.flex.structure_check`."""
+        from bough.flex.structure_check import check_structure
+
+        return check_structure(self, **declared)
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{each.name!r} (inboard)" if each.name == self.inboard else repr(each.name) for each in self.attachments)
+        notes = "".join(f"; {note}" for note in self.notes)
+        return f"FiniteElements({len(self.position)} nodes, {self.n_dofs} dofs, places {names or 'none'}{notes})"
 
     def convergence(self, reduction: str = "cantilever", **options: Any) -> ConvergenceReport:
         """How many modes are enough; see `bough.flex.convergence`."""

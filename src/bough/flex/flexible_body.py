@@ -40,6 +40,8 @@ from bough.flex.integrals import (
     kept,
     no_spins,
 )
+from bough.flex.recovery import Recovery
+from bough.whole import whole_file
 
 REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
 AXES: dict[str, Array] = {
@@ -75,6 +77,8 @@ class FlexibleBody:
     variant: str = "full"  # which powers of the deformation the dynamics keeps
     reduction: str = "given"
     outline: Outline | None = None  # for pictures
+    recovery: Recovery | None = None  # stresses and strains of elements
+    limits: tuple[str, ...] = ()  # what its data do not determine, and its dynamics leaves out
     recipe: Recipe | None = None  # how it was made, if plain data say it; `recipe_of` checks whether that still holds
 
     def __post_init__(self) -> None:
@@ -128,6 +132,12 @@ class FlexibleBody:
         x = self._coordinates(eta)
         return float(x @ self.K @ x / 2)
 
+    def stress(self, eta: Any) -> dict[str, Array]:
+        """The stress (6,) [Pa] xx, yy, zz, xy, yz, zx of each recovered element under modal coordinates (n,)."""
+        if self.recovery is None:
+            raise DescriptionError("flexible body: it recovers no stresses; reduce it with recover='all', or numbers of elements")
+        return dict(zip(map(str, self.recovery.names), self.recovery.stresses(self._coordinates(eta)), strict=True))
+
     def static_deflection(self, node: str, *, force: Any = (0, 0, 0), moment: Any = (0, 0, 0)) -> Array:
         """The modal coordinates (n,) under a constant load at a node, the body frame at rest."""
         at = self.nodes.index(node)
@@ -144,6 +154,8 @@ class FlexibleBody:
         """
         arrays: dict[str, Any] = {name: getattr(self, name) for name in _MATRICES}
         arrays |= {name: np.array(getattr(self, name) or "") for name in _TEXTS}
+        if self.limits:
+            arrays["limits"] = np.array(self.limits)
         for name, kind in _PARTS.items():
             if (part := getattr(self, name)) is not None:
                 arrays |= {f"{name}.{field}": np.asarray(getattr(part, field)) for field in field_names(kind)}
@@ -159,6 +171,7 @@ class FlexibleBody:
             raise DescriptionError(f"flexible body: {what}; give what FlexibleBody.to_arrays() or save() wrote")
         parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
         parts |= {name: str(arrays[name]) or None for name in _TEXTS}
+        parts["limits"] = tuple(map(str, arrays.get("limits", ())))
         for name in there:
             known = [field for field in field_names(_PARTS[name]) if f"{name}.{field}" in arrays]
             values: dict[str, Any] = dict(no_spins(len(arrays["K"]))) if name == "integrals" else {}
@@ -172,7 +185,8 @@ class FlexibleBody:
 
     def save(self, path: str | Path) -> None:
         """Write the body to an NPZ file."""
-        np.savez_compressed(path, **self.to_arrays())  # type: ignore[arg-type]
+        with whole_file(Path(path)) as part, part.open("wb") as file:
+            np.savez_compressed(file, **self.to_arrays())  # type: ignore[arg-type]
 
     @staticmethod
     def load(path: str | Path) -> FlexibleBody:
@@ -199,7 +213,9 @@ class FlexibleBody:
         span = "no modes" if not self.n_modes else f"{self.frequencies[0]:.4g} ... {self.frequencies[-1]:.4g} Hz"
         names = ", ".join(f"{name!r} (inboard)" if name == self.inboard else repr(name) for name in self.nodes.names)
         stiffness = "geometric stiffness" if self.stiffening else "no geometric stiffness"
-        return f"FlexibleBody({self.n_modes} {self.reduction} modes, {span}, mass {self.mass:.6g} kg, nodes {names}, {stiffness})"
+        unknown = f", not determined: {'; '.join(self.limits)}" if self.limits else ""
+        what = f"{self.n_modes} {self.reduction} modes, {span}, mass {self.mass:.6g} kg, nodes {names}, {stiffness}{unknown}"
+        return f"FlexibleBody({what})"
 
     def _coordinates(self, eta: Any) -> Array:
         x = np.asarray(eta, dtype=float)
@@ -242,6 +258,7 @@ _PARTS: dict[str, type] = {
     "points": MassPoints,
     "geometric": GeometricStiffness,
     "outline": Outline,
+    "recovery": Recovery,
 }
 _TEXTS = ("variant", "reduction", "inboard")
 _MATRICES = ("K", "D", "frequencies")

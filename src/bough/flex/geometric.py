@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough.errors import DescriptionError
+from bough.flex.factors import Indefinite, SymmetricFactor
 from bough.flex.integrals import Array, tilde
 
 if TYPE_CHECKING:
@@ -72,17 +74,20 @@ def from_prestress(model: FiniteElements, shapes: Array, stress_stiffness: Calla
 
 def static_solver(model: FiniteElements, fixed: Array | None = None) -> Callable[[Array], Array]:
     """A function from dof forces to static displacements with some dofs fixed: by default those of the inboard node."""
-    from scipy.sparse.linalg import splu
-
     if fixed is None:
         fixed = determinate_support(model) if model.inboard is None else model.dofs_of(model.inboard)
     free = model.free_dofs(fixed)
-    factor = splu(model.stiffness[free][:, free].tocsc())
+    try:
+        factor = SymmetricFactor(model.restricted(model.stiffness, free), model.places(free))
+    except Indefinite as error:
+        raise DescriptionError(
+            f"flexible body: the stiffness resists no load at {model.dof_name(int(free[error.dof]))}, or is indefinite there, with "
+            f"{'its support' if model.inboard is None else repr(model.inboard)} fixed; connect loose parts, let the inboard node "
+            "hold all 6 motions, and check springs and offsets there"
+        ) from None
 
     def solve(load: Array) -> Array:
-        displacement = np.zeros(load.shape)
-        displacement[free] = factor.solve(np.ascontiguousarray(load[free]))
-        return displacement
+        return model.spread(factor.solve(model.gathered(load, free)), free)
 
     return solve
 
@@ -91,8 +96,9 @@ def determinate_support(model: FiniteElements) -> Array:
     """As many dofs as there are rigid motions, whose fixing stops them all and strains nothing."""
     from scipy.linalg import qr
 
-    motion = model.rigid_motion()
+    free = model.free_dofs()
+    motion = model.rigid_motion()[free]
     motion = motion / np.maximum(np.abs(motion).max(axis=0), 1e-300)
     _, factor, pivots = qr(motion.T, mode="economic", pivoting=True)
     rank = int((np.abs(np.diagonal(factor)) > 1e-9 * abs(factor[0, 0])).sum())
-    return np.asarray(pivots[:rank])
+    return np.asarray(free[pivots[:rank]])

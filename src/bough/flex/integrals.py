@@ -8,7 +8,7 @@ Indices r, s number modes; an array with the indices r, s first has shape (n, n,
 center, phi_r the shape of its motion, and N(a, b) = m [(a.b) I - b a^T]. A point that has an inertia Jc of its own turns by
 exp(theta), theta = psi eta.
 
-How the modal integrals are summed: over mass points, or over pairs of nodes coupled by a consistent mass matrix.
+How the modal integrals are summed: over mass points, or by products with any mass matrix. [B 70]
 """
 
 from __future__ import annotations
@@ -162,9 +162,15 @@ class ModalIntegrals:
         return sum_points(points)
 
     @staticmethod
-    def from_pairs(mass: Any, position: Array, phi: Array) -> ModalIntegrals:
-        """The integrals of a body whose (N, N) mass couples points that only translate: sum_ij m_ij a_i b_j^T."""
-        return sum_pairs(mass, position, phi)
+    def from_matrix(mass: Any, position: Array, shapes: Array) -> ModalIntegrals:
+        """The integrals out of any mass matrix (dofs, dofs) of N nodes with 3 or 6 dofs each, under modes (dofs, n). [B 70]
+
+        >>> mass = np.kron(np.array([[2.0, 1.0], [1.0, 2.0]]), np.eye(3))       # a bar of 6 kg with linear elements
+        >>> ends = np.array([[0.0, 0, 0], [1, 0, 0]])
+        >>> ModalIntegrals.from_matrix(mass, ends, np.zeros((6, 0))).I0.diagonal()
+        array([0., 2., 2.])
+        """
+        return sum_matrix(mass, position, shapes)
 
     @property
     def n_modes(self) -> int:
@@ -264,14 +270,85 @@ def sum_points(points: MassPoints) -> ModalIntegrals:
     return ModalIntegrals(**parts)
 
 
-def sum_pairs(mass: Any, position: Array, phi: Array) -> ModalIntegrals:
-    """The integrals of a body whose (N, N) matrix of masses couples points that only translate."""
+def sum_matrix(mass: Any, position: Array, shapes: Array) -> ModalIntegrals:
+    """Products of rigid motions, modes and turned modes with a mass matrix: what it determines is exact. [B 70]
 
-    def product(a: Array, b: Array) -> Array:
-        flat = a.reshape(len(a), -1).T @ (mass @ b.reshape(len(b), -1))
-        return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
+    A body that turns by w moves node i by w x (c + phi) and turns it by w + w x psi, where c is the mass center of the node's
+    share of the matrix: the matrix interpolates these velocities of nodes as it does those of modes. M stays positive.
+    """
+    count, n = len(position), shapes.shape[1]
+    per_node = mass.shape[0] // max(count, 1)
+    nodal = shapes.reshape(count, per_node, n)
+    along, about = np.zeros((2, count, per_node, 3))
+    along[:, :3] = np.eye(3)
+    about[:, :3] = -tilde(position)
+    if per_node == 6:
+        about[:, 3:] = np.eye(3)
+    momentum = (mass @ along.reshape(-1, 3)).reshape(along.shape)
+    turned = _turned_shapes(nodal, _node_offsets(momentum)).reshape(mass.shape[0], 3 * n)
+    moved, spun = mass @ shapes, mass @ about.reshape(-1, 3)
+    about = about.reshape(-1, 3)
+    crossed = np.asarray(about.T @ (mass @ turned)).reshape(3, 3, n)  # [i, j, r]: rotation i, mode r turned about j
+    pairs = (turned.T @ (mass @ turned)).reshape(3, n, 3, n)
+    parts = {
+        "m": np.trace(momentum[:, :3].sum(axis=0)) / 3,
+        "s0": axial(momentum.reshape(-1, 3).T @ about) / 2,
+        "t": (along.reshape(-1, 3).T @ moved).T,
+        "I0": _symmetric(about.T @ spun),
+        "I1": 2.0 * _symmetric(np.moveaxis(crossed, 2, 0)),
+        "I2": _symmetric((np.transpose(pairs, (1, 3, 0, 2)) + np.transpose(pairs, (3, 1, 0, 2))) / 2.0),
+        "h": (about.T @ moved).T,
+        "k": np.moveaxis((turned.T @ moved).reshape(3, n, n), 0, 2),
+        "Mff": _symmetric(shapes.T @ moved),
+        **no_spins(n),
+    }
+    if per_node == 6:
+        parts |= _second_turns(mass, _node_offsets(momentum), np.swapaxes(nodal[:, 3:], 1, 2), parts)
+    return ModalIntegrals(**parts)
 
-    return ModalIntegrals(**_translations(product, position, np.swapaxes(phi, 1, 2)))
+
+def _node_offsets(momentum: Array) -> Array:
+    """p (N, 3): from each node to the mass center of its share, out of its momenta (N, per_node, 3) under unit translations."""
+    if momentum.shape[1] == 3:
+        return np.zeros((len(momentum), 3))
+    share = np.trace(momentum[:, :3], axis1=1, axis2=2) / 3
+    heavy = share > ROUNDING * np.abs(share).max(initial=0.0)
+    return np.asarray(np.where(heavy[:, None], -axial(momentum[:, 3:]) / 2 / np.where(heavy, share, 1.0)[:, None], 0.0))
+
+
+def _turned_shapes(nodal: Array, offset: Array) -> Array:
+    """The dofs (N, per_node, 3, n) of modes turned about x, y and z: e_j x phi + psi x (e_j x p), e_j x psi."""
+    axes = np.eye(3)
+    turned = np.zeros((*nodal.shape[:2], 3, nodal.shape[2]))
+    turned[:, :3] = np.einsum("ijk,Nkr->Nijr", LEVI_CIVITA, nodal[:, :3])
+    if nodal.shape[1] == 6:
+        psi = nodal[:, 3:]
+        lever = np.cross(axes[None], offset[:, None])  # e_j x p (N, j, 3)
+        turned[:, :3] += np.einsum("ikl,Nkr,Njl->Nijr", LEVI_CIVITA, psi, lever, optimize=True)
+        turned[:, 3:] = np.einsum("ijk,Nkr->Nijr", LEVI_CIVITA, psi)
+    return turned
+
+
+def _second_turns(mass: Any, offset: Array, psi: Array, parts: dict[str, Array]) -> dict[str, Array]:
+    """What the nodes' own inertias J add by turning to second order, (theta~ theta~ w - theta x theta')/2, as of points."""
+    spin = np.zeros((len(offset), 6, 3))
+    spin[:, :3], spin[:, 3:] = tilde(offset), np.eye(3)  # all nodes turn about their mass centers
+    momentum = (mass @ spin.reshape(-1, 3)).reshape(spin.shape)
+    values, vectors = np.linalg.eigh(_symmetric(momentum[:, 3:] - tilde(offset) @ momentum[:, :3]))
+    inertia = (vectors * np.maximum(values, 0.0)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    size = np.abs(inertia).max(axis=(1, 2))
+    some = size > ROUNDING * size.max(initial=0.0)
+    if not some.any():
+        return {}
+    inertia, psi = inertia[some], psi[some]
+    spins = tilde(psi)
+    second = np.einsum("Nrik,Nskl,Nlj->rsij", spins, spins, inertia, optimize=True)
+    turned = np.einsum("Nil,ljk,Nsj,Nrk->sri", inertia, LEVI_CIVITA, psi, psi, optimize=True)
+    return {
+        "I2": parts["I2"] + _symmetric((second + np.swapaxes(second, 0, 1)) / 2.0),
+        "k": parts["k"] - turned / 2.0,
+        **_spins(inertia, psi),
+    }
 
 
 def _translations(product: Product, center: Array, phi: Array) -> dict[str, Array]:

@@ -14,27 +14,40 @@ pinned           the inboard node and the nodes in `interfaces` keep their posit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.body_cache import body_key, cached
+from bough.flex.factors import Indefinite, SymmetricFactor
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.flexible_body import REDUCTIONS, FlexibleBody, damping_matrix
-from bough.flex.geometric import geometric_stiffness
+from bough.flex.geometric import geometric_stiffness, static_solver
 from bough.flex.integrals import Array
+from bough.flex.recovery import Recovery, given_recovery
+from bough.flex.static_shapes import static_shapes, strain_orthonormal
 from bough.progress import working
+from bough.whole import whole_file
 
 _DENSE = 600  # dofs up to which a dense solver is the quicker one
 _SHIFT = 1e-6  # of the mean eigenvalue: keeps a stiffness with rigid modes invertible
 _COUPLED = 1e-14  # of the largest entry of its row and column: what counts as a coupling of two dofs
 
 
-def natural_modes(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:
+def natural_modes(
+    stiffness: Any,
+    mass: Any,
+    count: int,
+    dof_name: Callable[[int], str] = "dof {}".format,
+    places: Array | None = None,
+) -> tuple[Array, Array]:
     """The `count` lowest eigenvalues omega^2 and modes (dofs, count) of K x = omega^2 M x, x^T M x = 1.
 
-    Parts of the model that no entry couples are solved apart, so that equal frequencies of two planes do not mix.
+    Parts of the model that no entry couples are solved apart, so that equal frequencies of two planes do not mix. Messages about an
+    indefinite K name its worst dof by `dof_name`; `places` (dofs, 3) help to order large ones.
 
     >>> from scipy.sparse import diags_array
     >>> squares, modes = natural_modes(diags_array([9.0, 4.0]), diags_array([1.0, 4.0]), 2)
@@ -50,7 +63,14 @@ def natural_modes(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:
     squares: list[Array] = []
     modes: list[Array] = []
     for part in _uncoupled(stiffness, mass):
-        values, vectors = _lowest(stiffness[part][:, part], mass[part][:, part], min(count, len(part)))
+        try:
+            where = None if places is None else places[part]
+            values, vectors = _lowest(stiffness[part][:, part], mass[part][:, part], min(count, len(part)), where)
+        except Indefinite as error:
+            raise DescriptionError(
+                f"flexible body: the stiffness is indefinite, above all at {dof_name(int(part[error.dof]))}: some motion without "
+                "support sets energy free; check springs, offsets and prestress there, and export it again"
+            ) from None
         whole = np.zeros((stiffness.shape[0], len(values)))
         whole[part] = vectors
         squares.append(values)
@@ -94,13 +114,13 @@ def _significant(matrix: Any) -> Any:
     return csr_array((np.ones(int(keep.sum())), (row[keep], column[keep])), shape=matrix.shape)
 
 
-def _lowest(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:
+def _lowest(stiffness: Any, mass: Any, count: int, places: Array | None = None) -> tuple[Array, Array]:
     size = stiffness.shape[0]
     shift = _SHIFT * stiffness.diagonal().sum() / mass.diagonal().sum()
     if size <= _DENSE or count >= size - 1:
         values, vectors = _dense(stiffness.toarray(), mass.toarray(), count, shift)
     else:
-        values, vectors = _sparse(stiffness, mass, count, shift)
+        values, vectors = _sparse(stiffness, mass, count, shift, places)
     norms = np.sqrt(np.einsum("ir,ir->r", vectors, mass @ vectors))
     return values, np.asarray(vectors / norms)
 
@@ -110,6 +130,9 @@ def _dense(stiffness: Array, mass: Array, count: int, shift: float) -> tuple[Arr
     from scipy.linalg import eigh
 
     size = len(stiffness)
+    lowest, worst = eigh(stiffness + shift * mass, subset_by_index=(0, 0))
+    if lowest[0] < -_SHIFT * np.abs(stiffness).max(initial=0.0):
+        raise Indefinite(int(np.abs(worst[:, 0]).argmax()))
     inverse, vectors = eigh(mass, stiffness + shift * mass, subset_by_index=(size - count, size - 1))
     massive = inverse > 1e-12 * inverse[-1]
     kept = vectors[:, massive][:, ::-1]
@@ -117,11 +140,13 @@ def _dense(stiffness: Array, mass: Array, count: int, shift: float) -> tuple[Arr
     return values, kept
 
 
-def _sparse(stiffness: Any, mass: Any, count: int, shift: float) -> tuple[Array, Array]:
-    from scipy.sparse.linalg import eigsh
+def _sparse(stiffness: Any, mass: Any, count: int, shift: float, places: Array | None) -> tuple[Array, Array]:
+    from scipy.sparse.linalg import LinearOperator, eigsh
 
     start = np.random.default_rng(0).normal(size=stiffness.shape[0])  # the same modes in every run
-    values, vectors = eigsh(stiffness.tocsc(), count, mass.tocsc(), sigma=-shift, v0=start)
+    factor = SymmetricFactor(stiffness + shift * mass, places)
+    inverse = LinearOperator(stiffness.shape, matvec=factor.solve, dtype=float)
+    values, vectors = eigsh(stiffness.tocsc(), count, mass.tocsc(), sigma=-shift, v0=start, OPinv=inverse)
     order = np.argsort(values)
     return values[order], vectors[:, order]
 
@@ -174,6 +199,8 @@ def check_interfaces(model: FiniteElements, interfaces: tuple[str, ...]) -> None
     outer = [name for name in interfaces if name != model.inboard]
     if not outer:
         raise DescriptionError("flexible body: craig-bampton needs nodes beside the inboard one; name them in interfaces=[...]")
+    for name in outer:
+        check_independent(model, name)
     taken: dict[int, str] = {}
     for name in dict.fromkeys([*outer, *([model.inboard] if model.inboard else [])]):
         for node in model.find(name).nodes:
@@ -190,7 +217,19 @@ def required_inboard(model: FiniteElements, reduction: str) -> str:
         raise DescriptionError(
             f"flexible body: {reduction} modes need an inboard node; give inboard=..., or ask for reduction='free-free'"
         )
+    check_independent(model, model.inboard)
     return model.inboard
+
+
+def check_independent(model: FiniteElements, name: str) -> None:
+    """Refuse to fix a node that follows another one."""
+    follows = np.intersect1d(model.dofs_of(name), model.dependent)
+    if len(follows):
+        raise DescriptionError(
+            f"flexible body: {name!r} cannot be an interface, since {model.dof_name(int(follows[0]))} follows another "
+            "node (a rigid "
+            "element or a spider); take the node that leads it"
+        )
 
 
 def mode_count(modes: Any) -> int:
@@ -222,24 +261,35 @@ def reduce(
     *,
     modes: Any = 6,
     interfaces: Sequence[str] = (),
+    static: Sequence[Any] = (),
     damping: Any = 0.0,
     variant: str = "full",
     stiffening: bool = True,
+    recover: Any = None,
+    cache: str | Path | None = None,
 ) -> FlexibleBody:
     """The flexible body that a model makes with the modes asked for.
 
     `modes` is their number (for craig-bampton: of the fixed-interface modes, beside the static ones), or an array
-    (dofs, n) of shapes of your own. `damping` is a ratio, one per mode, or a matrix. `stiffening` adds the geometric stiffness.
+    (dofs, n) of shapes of your own. `static` adds the static shapes of loads (see `bough.flex.static_shapes`): names of nodes,
+    "acceleration", or forces at the dofs. `damping` is a ratio, one per mode, or a matrix. `stiffening` adds the geometric
+    stiffness. `recover` names the elements whose stresses the body knows: "all", numbers, of a beam places (x, y, z), or
+    {"names": ..., "stress": matrix} out of another tool. `cache` is an NPZ file that keeps the body: if it was made of the same
+    model by the same options, it is read instead.
 
     >>> from bough.flex import beam_model
     >>> reduce(beam_model(1.0, EI=1.0, mass_per_length=1.0), "free-free", modes=2).frequencies.round(3)
     array([3.561, 3.561])
     """
+    asked = {"reduction": reduction, "modes": modes, "interfaces": interfaces, "static": static, "damping": damping}
+    key = "" if cache is None else body_key(model, asked | {"variant": variant, "stiffening": stiffening, "recover": recover})
+    if cache is not None and (kept := cached(Path(cache), key)) is not None:
+        return kept
     with working("reducing finite elements"):
-        squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces)
+        squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces, static=static)
         frequencies = np.sqrt(np.maximum(squares, 0.0))
         known = geometric_stiffness(model, shapes) if stiffening else None
-        return FlexibleBody(
+        body = FlexibleBody(
             integrals=model.integrals(shapes),
             points=None if model.rule is None else model.rule.points(shapes),
             nodes=model.nodes(shapes),
@@ -251,11 +301,63 @@ def reduce(
             geometric=known,
             reduction=reduction if np.ndim(modes) == 0 else "given",
             outline=model.outline(shapes),
+            recovery=_recovered(model, shapes, recover),
         )
+    if cache is not None:
+        with whole_file(Path(cache)) as part, part.open("wb") as file:
+            np.savez_compressed(file, key=np.array(key), **body.to_arrays())  # type: ignore[arg-type]
+    return body
 
 
-def mode_shapes(model: FiniteElements, reduction: str, *, modes: Any = 6, interfaces: Sequence[str] = ()) -> tuple[Array, Array]:
+def _recovered(model: FiniteElements, shapes: Array, recover: Any) -> Recovery | None:
+    if recover is None:
+        return None
+    if isinstance(recover, Mapping) and "stress" in recover:
+        return given_recovery(recover["names"], recover["stress"], shapes, recover.get("strain"))
+    if model.recover is None:
+        raise DescriptionError(
+            "flexible body: this model does not know its elements' stresses; give recover={'names': [...], 'stress': matrix}, rows "
+            "xx, yy, zz, xy, yz, zx of each element and a column for each dof, or read solid elements with their material (.inp)"
+        )
+    return model.recover(shapes, recover)
+
+
+def mode_shapes(
+    model: FiniteElements, reduction: str, *, modes: Any = 6, interfaces: Sequence[str] = (), static: Sequence[Any] = ()
+) -> tuple[Array, Array]:
     """The squares of the angular frequencies (n,) and the mass-normalized shapes (dofs, n) of a reduction."""
+    squares, shapes = _mode_shapes(model, reduction, modes, interfaces)
+    if not len(static):
+        return squares, shapes
+    added = static_shapes(model, static, _fixed_for_loads(model, reduction, interfaces))
+    if is_free(model, reduction):
+        added = _without_rigid_motion(added, model)
+    return _orthogonal(model, np.hstack([shapes, strain_orthonormal(model.stiffness, shapes, added)]))
+
+
+def is_free(model: FiniteElements, reduction: str) -> bool:
+    """Whether the modes of a reduction carry no momentum: nothing of the body is at rest in its frame."""
+    return reduction == "free-free" or model.inboard is None
+
+
+def fixed_dofs(model: FiniteElements, reduction: str, interfaces: Sequence[str]) -> Array | None:
+    """The dofs that a reduction holds still in the body frame; None: the body is free."""
+    if is_free(model, reduction) or model.inboard is None:
+        return None
+    if reduction == "pinned":
+        return pinned_dofs(model, (model.inboard, *interfaces))
+    return model.dofs_of(model.inboard)
+
+
+def _fixed_for_loads(model: FiniteElements, reduction: str, interfaces: Sequence[str]) -> Array | None:
+    """The same for static shapes; beside unit motions of interfaces, these are fixed: together they span every static solution."""
+    if reduction != "craig-bampton":
+        return fixed_dofs(model, reduction, interfaces)
+    names = dict.fromkeys([*interfaces, *([] if model.inboard is None else [model.inboard])])
+    return np.unique(np.concatenate([model.dofs_of(name) for name in names]))
+
+
+def _mode_shapes(model: FiniteElements, reduction: str, modes: Any, interfaces: Sequence[str]) -> tuple[Array, Array]:
     check_symmetric(model.stiffness, "stiffness")
     check_symmetric(model.mass, "mass")
     if np.ndim(modes) == 2:
@@ -284,25 +386,27 @@ def pinned_dofs(model: FiniteElements, names: Sequence[str]) -> Array:
 
 def _fixed(model: FiniteElements, fixed: Array, count: int) -> tuple[Array, Array]:
     free = model.free_dofs(fixed)
-    stiffness, mass = model.stiffness[free][:, free], model.mass[free][:, free]
-    squares, shapes = natural_modes(stiffness, mass, available(count, len(free)))
+    stiffness, mass = (model.restricted(each, free) for each in (model.stiffness, model.mass))
+    wanted = available(count, len(free))
+    squares, shapes = natural_modes(stiffness, mass, wanted, lambda i: model.dof_name(int(free[i])), model.places(free))
     check_no_rigid_mode(model, free, stiffness, shapes, squares)
-    return squares, _spread(shapes, free, model.n_dofs)
+    return squares, model.spread(shapes, free)
 
 
 def _free_free(model: FiniteElements, count: int) -> tuple[Array, Array]:
     free = model.free_dofs()
-    stiffness, mass = model.stiffness[free][:, free], model.mass[free][:, free]
+    stiffness, mass = (model.restricted(each, free) for each in (model.stiffness, model.mass))
     rigid = independent_columns(model.rigid_motion()[free])
     number = rigid.shape[1]
-    _squares, shapes = natural_modes(stiffness, mass, available(count + number, len(free)))
+    wanted = available(count + number, len(free))
+    _squares, shapes = natural_modes(stiffness, mass, wanted, lambda i: model.dof_name(int(free[i])), model.places(free))
     grounded = stiffness_share(stiffness, rigid)
     if number and grounded.max() > NEARLY_UNSTRAINED:
         raise DescriptionError(
             f"flexible body: free-free modes were asked for, but the stiffness resists rigid motion (share {grounded.max():.2e}); "
             "give the stiffness of the free body without its supports, or ask for reduction='cantilever'"
         )
-    return _orthogonal(model, _without_rigid_motion(_spread(shapes[:, number:], free, model.n_dofs), model))
+    return _orthogonal(model, _without_rigid_motion(model.spread(shapes[:, number:], free), model))
 
 
 def _craig_bampton(model: FiniteElements, count: int, interfaces: tuple[str, ...]) -> tuple[Array, Array]:
@@ -321,19 +425,15 @@ def _craig_bampton(model: FiniteElements, count: int, interfaces: tuple[str, ...
 
 def _constraint_modes(model: FiniteElements, fixed: Array, outer: Sequence[str]) -> Array:
     """Static shapes: one interface makes a unit motion, the others and the inboard node stay."""
-    from scipy.sparse.linalg import splu
-
-    free = model.free_dofs(fixed)
-    factor = splu(model.stiffness[free][:, free].tocsc())
+    solve = static_solver(model, fixed)
     columns = []
     for name in outer:
         place, dofs = model.find(name), model.dofs_of(name)
         motion = rigid_motion(model.position[list(place.nodes)], model.dofs_per_node, place.position)
         motion[np.isin(dofs, model.held)] = 0.0
         motion = motion[:, : 6 if place.rotates else 3]
-        shape = np.zeros((model.n_dofs, motion.shape[1]))
-        shape[dofs] = motion
-        shape[free] = -factor.solve(model.stiffness[free][:, dofs] @ motion)
+        shape = model.spread(motion, dofs)
+        shape = shape - solve(model.stiffness @ shape)
         columns.append(shape[:, shape.any(axis=0)])
     return np.hstack(columns)
 
@@ -366,9 +466,3 @@ def _without_rigid_motion(shapes: Array, model: FiniteElements) -> Array:
     rigid = independent_columns(model.rigid_motion())
     momentum = rigid.T @ (model.mass @ rigid)
     return np.asarray(shapes - rigid @ np.linalg.solve(momentum, rigid.T @ (model.mass @ shapes)))
-
-
-def _spread(shapes: Array, free: Array, size: int) -> Array:
-    whole = np.zeros((size, shapes.shape[1]))
-    whole[free] = shapes
-    return whole

@@ -16,6 +16,7 @@ from bough.flex.finite_elements import FiniteElements, attachments, body_origin
 from bough.flex.flexible_body import FlexibleBody, NotPlain, remembers
 from bough.flex.geometric import GeometricStiffness, from_prestress
 from bough.flex.integrals import Array
+from bough.flex.recovery import Recovery, chosen_elements, elasticity
 from bough.flex.reduction import reduce
 from bough.progress import working
 
@@ -117,6 +118,28 @@ class SolidGrid:
         order = self._order[0]
         return kron(form.assemble(self.scalar).tocsr()[order][:, order], eye_array(3), format="csr")
 
+    def recover(self, position: Array, shapes: Array, wanted: Any) -> Recovery:
+        """Strains and stresses at the centers of elements, numbered as in the mesh, and their means at the nodes."""
+        skfem = scikit_fem()
+        center = np.full((3, 1), 0.5 if "Hex" in type(self.mesh).__name__ else 0.25)
+        basis = skfem.Basis(self.mesh, skfem.ElementVector(self._element), quadrature=(center, np.ones(1)))
+        count, n = self.mesh.t.shape[1], shapes.shape[1]
+        strain = np.zeros((count, 6, n))
+        for r in range(n):
+            dofs = np.empty(len(shapes))
+            dofs[self._order[1]] = shapes[:, r]
+            g = np.asarray(basis.interpolate(dofs).grad)[..., 0]  # (3, 3, elements)
+            rows = [g[0, 0], g[1, 1], g[2, 2], g[0, 1] + g[1, 0], g[1, 2] + g[2, 1], g[2, 0] + g[0, 2]]
+            strain[:, :, r] = np.stack(rows, axis=1)
+        stress = elasticity(self.E, self.nu) @ strain
+        total, shares = np.zeros((len(position), 6, n)), np.zeros(len(position))
+        for corner in self.mesh.t:
+            np.add.at(total, corner, stress)
+            np.add.at(shares, corner, 1.0)
+        chosen = chosen_elements(np.arange(count), wanted)
+        points = total / np.maximum(shares, 1.0)[:, None, None]
+        return Recovery(chosen.astype(str), stress[chosen], strain[chosen], points)
+
     def select(self, name: str, where: Any) -> Array:
         """The numbers of the nodes at a place."""
         if isinstance(where, str):
@@ -190,6 +213,8 @@ def solid(
     damping: Any = 0.0,
     variant: str = "full",
     geometric_stiffness: bool = True,
+    static: Sequence[Any] = (),
+    recover: Any = None,
 ) -> FlexibleBody:
     """A linear-elastic solid as a flexible body; mesh, material and attachments are those of `solid_model`.
 
@@ -199,8 +224,9 @@ def solid(
     """
     model = solid_model(mesh, E=E, nu=nu, density=density, attach=attach, inboard=inboard, order=order, origin=origin)
     return reduce(
-        model, reduction, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness
-    )
+        model, reduction, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness,
+        static=static, recover=recover,
+    )  # fmt: skip
 
 
 @working("finite elements of a solid")
@@ -229,20 +255,18 @@ def solid_model(
     position = grid.position - body_origin(origin, inboard, chosen, grid.position, 3)
     from scipy.sparse import eye_array, kron
 
-    scalar = density * grid.unit_mass
-
     def geometric(model: FiniteElements, shapes: Array) -> GeometricStiffness:
         return from_prestress(model, shapes, grid.stress_stiffness)
 
     return FiniteElements(
-        mass=kron(scalar, eye_array(3), format="csr"),
+        mass=kron(density * grid.unit_mass, eye_array(3), format="csr"),
         stiffness=grid.stiffness,
         position=position,
         dofs_per_node=3,
         attachments=attachments(chosen, position, 3),
         inboard=inboard,
-        pair_mass=scalar,
         geometric_of=geometric,
+        recover=lambda shapes, wanted: grid.recover(position, shapes, wanted),
         lines=np.asarray(grid.mesh.edges.T),
         faces=grid.faces,
     )

@@ -6,9 +6,9 @@ from typing import Any
 from bough.integrate.closing import close_samples
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
-from bough.integrate.compiled.stepping import ADAPTIVE, FIXED
 from bough.integrate.compiled_steps import run_adaptive, run_fixed
 from bough.integrate.event_handler import find_moment, passing, watcher_rows
+from bough.integrate.methods import ADAPTIVE, FIXED
 from bough.integrate.run import STIFF, LawFailure, Run
 
 

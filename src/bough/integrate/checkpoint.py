@@ -44,7 +44,8 @@ def with_samples_before(memory: dict[str, Any], n: int) -> dict[str, Any]:
 
 
 def _run_memory(run: Run) -> dict[str, Any]:
-    more = {"shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
+    more = {"ahead": run.ahead[:, 0].tolist(),
+            "shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
             "laws": [law.memory() for law in run.laws.sampled],
             "events": None if run.handler is None else _events_memory(run.handler)}
     return {name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS} | more
@@ -55,11 +56,14 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
         setattr(run, name, kept[name])
     for name in ARRAYS:
         getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
+    run.ahead[:, 0] = kept.get("ahead", 0.0)
+    run.breaks = run.breaks[:0] if run.ahead.any() else run.breaks
     run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"])
     run.laws.base[:] = np.reshape(kept["base"], run.laws.base.shape)
     for law, memory in zip(run.laws.sampled, kept["laws"], strict=True):
         law.recall(memory)
     if run.handler is not None:
+        run.handler.measured = run.measured
         _recall_events(run.handler, kept["events"])
         run.use(run.handler.model)
 

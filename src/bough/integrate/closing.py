@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.batch import call, group_parameters, lanes_for
+from bough.compile.assemble import least_share
+from bough.compile.batch import group_parameters, lanes_for
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import loops
@@ -23,10 +24,10 @@ USUAL_STEP = 1e-3                   # s: where the method chooses its own
 
 def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
     """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
-    if not model.system.loops:
+    if not model.constrained:
         if stabilize is not None or len(hold):
             given = "stabilize" if stabilize is not None else "hold"
-            raise StateError(f"{given} is given, but system '{model.system.name}' has no loops; leave it out")
+            raise StateError(f"{given} is given, but system '{model.system.name}' has no loops or couplings; leave it out")
         return None
     if stabilize is None:
         return "baumgarte" if method in STIFF else "projection"
@@ -43,13 +44,17 @@ def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]
     return float(stabilize)
 
 
-def stabilized(pars: Floats, chosen: str | float | None, method: str, step: float | None) -> Floats:
-    """Parameters with the frequency of Baumgarte's stabilization, where there is any; `step` is that of the method, if it has one.
+def stabilized(model: Model, pars: Floats, chosen: str | float | None, method: str, step: float | None) -> Floats:
+    """Parameters with what makes a row of a loop singular, and with the frequency of Baumgarte's stabilization, where there is any;
+    `step` is that of the method, if it has one.
 
     Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step) the next step takes out what they are off."""
-    if chosen is None or (chosen == "projection" and method != "euler-cromer"):
+    if chosen is None:
         return pars
     pars = pars.copy()
+    pars[:, f.LEAST_SHARE] = least_share(model.tables.parts)
+    if chosen == "projection" and method != "euler-cromer":
+        return pars
     pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if chosen == "projection"
                                 else 1.0/(STEPS_TO_CLOSE*(step or USUAL_STEP)) if chosen == "baumgarte" else chosen)
     return pars
@@ -62,7 +67,7 @@ def corrected(tableau: Floats, chosen: str | float | None, speeds: bool) -> Floa
 
 def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mapping[str, Any] | None) -> str | None:
     """Close the loops of initial states, in place; says what changed most, if it is more than rounding."""
-    if not model.system.loops:
+    if not model.constrained:
         return None
     given = x.copy()
     for i, row in enumerate(map(model.state, x)):
@@ -91,16 +96,17 @@ def close_samples(run: Run, first: int) -> None:
         rows = np.flatnonzero(np.isfinite(x).all(axis=1))
         if len(rows):
             own = run.pars if len(run.pars) == 1 else run.pars[np.minimum(rows//len(part), len(run.pars) - 1)]
-            x[rows] = closed_states(run, own, x[rows], tableau, float(times[part[0] - first]))
+            x[rows] = closed_states(run, own, x[rows], tableau, float(times[part[0] - first]), run.ahead[rows//len(part)])
             states[:, part] = x.reshape(len(run.x), len(part), nx)
 
 
-def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float) -> Floats:
-    tables, lanes = run.model.tables, lanes_for(len(run.x))             # those of a run with fixed steps: compiled already
-    nu, at = run.u.shape[1], tables.size(f.WS_SIZE)
-    ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
-    call(loops.FIXED["order-n"], tables, group_parameters(pars, lanes),
-         (tableau, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]]), np.zeros(0),
-         (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2), np.array([0.0, np.inf, 0.0])),
-         ws)
+def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float, ahead: Floats) -> Floats:
+    tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # those of a run with fixed steps: compiled already
+    nu, at = run.u.shape[1], tables.size(f.WS_SIZE) + tables.more(run.resolved)
+    ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu + 1), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
+    rows = (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2),
+            np.array([0.0, np.inf, 0.0, 0.0]), ahead)
+    stepper, grid = (tableau, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]])
+    run.take_fixed((tables, group_parameters(pars, lanes)), stepper, grid, np.zeros(0), rows, ws,
+                   np.zeros((len(x), loops.CARRY + x.shape[1])))
     return x

@@ -18,7 +18,7 @@ FIRST_CHUNK = 16                    # steps, of which nobody knows yet how long 
 def run_fixed(run: Run, stop: float, show: float) -> None:
     """Steps from multiple to multiple of dt, as many at a time as take a moment."""
     lanes, (samples, real) = lanes_for(len(run.x)), run.samples_until(show)
-    kernel, (model, stepper, rows, ws) = loops.FIXED[run.resolved], run.arguments(lanes)
+    model, stepper, rows, ws = run.arguments(lanes)
     reached = stop <= show + SAME*abs(show)
     grid = step_rows(run.start, run.plan.dt or 0.0, run.t, stop if reached else min(stop, next_multiple(run, show)))
     run.load_kernel(lambda: run.states_after(run.t, run.plan.dt or 0.0, lanes))
@@ -27,8 +27,8 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
     while first < total:
         last = min(first + size, total)
         chunk = part_of(grid, ends, first, last)
-        begin, run.clock[:] = time.perf_counter(), (run.done, show, run.t)
-        call(kernel, *model, stepper, chunk, samples, rows, ws)
+        begin, run.clock[:] = time.perf_counter(), (run.done, show, run.t, 0.0)
+        run.take_fixed(model, stepper, chunk, samples, rows, ws)
         run.t, run.done = float(run.clock[loops.REACHED]), min(int(run.clock[loops.NEXT_SAMPLE]), real)
         run.steps += steps_taken(chunk, run.t)
         if run.passed[loops.PASSED_STEP] or np.isfinite(run.failed[:, 0]).all():
@@ -86,7 +86,7 @@ def steps_taken(chunk: Floats, reached: float) -> int:
 # ---- adaptive steps -------------------------------------------------------------------------------------------------
 def run_adaptive(run: Run, stop: float, show: float) -> None:
     """Steps of each state's own, in calls that take so many of them."""
-    kernel, (model, stepper, rows, ws) = loops.ADAPTIVE[run.resolved], run.arguments(ONE)
+    kernel, (model, stepper, rows, ws) = run.adaptive_kernel, run.arguments(ONE)
     (samples, real), carry, size = run.samples_until(show), run.carry, FIRST_CHUNK
     limits = np.array([stop, show, 1.0, *run.plan.tolerances, run.plan.max_step])
     run.load_kernel(lambda: call(kernel, *model, stepper, samples[:0], limits, carry[:1].copy(), run.scratch_rows(ONE), ws))

@@ -8,16 +8,31 @@ moment at which a watched quantity passes its value is found by taking the step 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bough.analyze.impulse import Jump, jump
-from bough.compile.coordinates import coordinate_place, targets_of
+from bough.compile.coordinates import coordinate_place, sticking, targets_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Event, Lock, Prescribe, Stop
+from bough.describe import Coupling, Event, Friction, Lock, Prescribe, Stop, Tank
+from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, touching, watch_play
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SAME, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.depletion import emptied, feeding, start_tanks, watch_tank
+from bough.integrate.sticking import (
+    Measured,
+    by_speed,
+    changes,
+    mark_of,
+    marked,
+    name_of,
+    released,
+    settled,
+    speed_place,
+    state_place,
+    watch_friction,
+)
 from bough.integrate.trajectory import Occurrence
 from bough.model import Model
 
@@ -106,6 +121,9 @@ def find_moment(rows: Floats, x: Floats, start: float, step: float, state_after:
     moments = []
     for row in rows:
         if crosses(row, x, state_after(step)):
+            at_once = watched(row, state_after(0.0))*watched(row, state_after(step)) > 0.0       # a force that jumps at the start
+            if at_once:
+                return tolerance
             moment = brentq(lambda h, row=row: watched(row, state_after(h)), 0.0, step, xtol=tolerance, rtol=8.9e-16)
             while moment < step and not crosses(row, x, state_after(moment)):
                 moment = min(moment + tolerance, step)
@@ -114,7 +132,9 @@ def find_moment(rows: Floats, x: Floats, start: float, step: float, state_after:
 
 
 # ---- event handler ---------------------------------------------------------------------------------------------------------
+Watching: TypeAlias = Event | Stop | Friction | Coupling | Tank | None
 DIRECTIONS = {"rising": 1.0, "falling": -1.0, "both": 0.0}
+AT_REST = 1e-12                 # rad/s or m/s: what a jump may leave of a speed that friction had brought to rest
 MOST_AT_ONCE = 100              # events at one moment: more, and they set each other off for ever
 
 
@@ -122,10 +142,10 @@ MOST_AT_ONCE = 100              # events at one moment: more, and they set each 
 class EventHandler:
     """What is held and in contact now, what is still to come, and what has happened."""
     model: Model
-    parameters: Mapping[str, Floats] | None = None                         # of this member of a batch: they shape its jumps
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
+    measured: Measured | None = None                                        # what friction holds: see `sticking`
 
     @property
     def waiting(self) -> list[Event]:
@@ -136,9 +156,14 @@ class EventHandler:
         times = (event.at for event in self.waiting if event.at is not None)
         return min((t for t in times if t > after + SAME*abs(after)), default=np.inf)
 
-    def watchers(self, x: Floats) -> list[tuple[Event | Stop | None, Floats]]:
+    def watchers(self, x: Floats) -> list[tuple[Watching, Floats]]:
         """Everything that waits for a quantity to pass a value, from a state on; None: only to be watched anew."""
-        rows: list[tuple[Event | Stop | None, Floats]] = []
+        rows: list[tuple[Watching, Floats]] = []
+        for friction in sticking(self.model.system):
+            rows += [(friction, row) for row in watch_friction(self.model, friction)]
+        for coupling in touching(self.model.system):
+            rows += [(coupling, row) for row in watch_play(self.model, coupling)]
+        rows += [(tank, watch_tank(self.model, tank)) for tank in feeding(self.model)]
         for event in self.waiting:
             if event.when is not None:
                 place, direction = quantity_place(self.model, event), DIRECTIONS[event.direction]
@@ -154,6 +179,10 @@ class EventHandler:
         """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
+        self.model = start_play(self.model, x)
+        start_tanks(self.model, x)
+        self.settle(by_speed(self.model, sticking(self.model.system), x), t, x)
+        self.log.clear()                                    # how it starts is no event
         self.fired |= {event.name for event in self.waiting if event.at is not None and event.at < t - SAME*abs(t)}
         self.time_events(t, x)
         self.spans.clear()                                  # the first sample is of the moment after
@@ -172,8 +201,59 @@ class EventHandler:
                     "values")
         return None
 
-    def passed(self, whose: list[Event | Stop | None], t: float, x: Floats) -> None:
+    def settle(self, model: Model, t: float, x: Floats) -> None:
+        """Go on with a model whose frictions have been marked, after all that cannot hold was let go."""
+        if model is self.model or self.measured is None:
+            return
+        model = settled(model, t, x, self.measured)
+        self.spans.append((t, self.model))
+        self.log += [Occurrence(t, friction.name, text) for friction, text in changes(self.model, model)]
+        self.model = model
+
+    def meet(self, coupling: Coupling, t: float, x: Floats) -> None:
+        """A coupling reaches an end of its play and bounces or stays in touch; or it parts."""
+        side, before = side_of(self.model, coupling), self.model
+        if side:
+            self.spans.append((t, before))
+            self.model = switched_side(before, coupling, 0.0)
+            self.log.append(Occurrence(t, coupling.name, "parts"))
+            return
+        frictions = sticking(self.model.system)
+        if frictions:                                                       # which no impact waits for
+            self.model = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)})
+        found = impact(self.model.with_tanks(x), coupling, x)
+        stays = abs(float(directions(self.model, coupling) @ self.model.state(x).v)) <= coupling.slow
+        side = 1.0 if play_of(self.model, coupling, x) > 0.0 else -1.0
+        self.spans.append((t, before))
+        self.model = switched_side(self.model, coupling, side if stays else 0.0)
+        self.log.append(Occurrence(t, coupling.name, "touches" if stays else "bounces", found))
+        if frictions:
+            self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
+            self.spans.pop()
+
+    def change(self, frictions: list[Friction], t: float, x: Floats) -> None:
+        """Frictions whose speed has passed zero hold, if they can; those that could hold no longer slip."""
+        model = self.model
+        for friction in frictions:
+            if mark_of(model, friction) == "=":
+                model = released(model, friction, float(x[state_place(model, friction)]))
+            else:
+                x[speed_place(model, friction)] = 0.0
+                model = marked(model, {friction.name: "="})
+        self.settle(model, t, x)
+
+    def passed(self, whose: list[Watching], t: float, x: Floats) -> None:
         """Let happen what waited for a quantity that has passed its value."""
+        for who in whose:
+            if isinstance(who, Coupling):
+                self.meet(who, t, x)
+        for who in whose:
+            if isinstance(who, Tank):
+                self.spans.append((t, self.model))
+                self.model, text = emptied(self.model, who, x)
+                self.log.append(Occurrence(t, who.name, text))
+        if frictions := list({who.name: who for who in whose if isinstance(who, Friction)}.values()):
+            self.change(frictions, t, x)
         for who in whose:
             if isinstance(who, Stop):
                 self.touch(who, t)
@@ -190,7 +270,10 @@ class EventHandler:
         self.log.append(Occurrence(t, stop.name, f"{'parts from' if parts else 'touches'} {stop.coordinate}"))
 
     def fire(self, event: Event, t: float, x: Floats) -> None:
-        """Do what an event says; speeds jump as its locks demand."""
+        """Do what an event says; speeds jump as its locks demand, which friction does not prevent."""
+        frictions = sticking(self.model.system)
+        loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
+        before, self.model = self.model, loose
         holds, done = dict(self.model.holds), []
         for action in event.do:
             for name in targets_of(self.model.system, action.target):
@@ -202,18 +285,25 @@ class EventHandler:
                     start = float(self.model.state(x).q[coordinate_place(self.model.system, name)[0]])
                     holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
             done.append(f"{type(action).__name__.lower()}s {action.target}")
-        self.spans.append((t, self.model))
-        self.model = self.model.switched(holds, self.model.contacts)
+        self.spans.append((t, before))
+        self.model = self.model.switched(holds, [each for each in self.model.contacts if not self.holds_otherwise(each, holds)])
         self.log.append(Occurrence(t, event.name, ", ".join(done), self.jump(t, x)))
+        if frictions:
+            self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
+            self.spans.pop()
         if not event.repeat:
             self.fired.add(event.name)
         if self.log[-1].jump is not None:
             self.update_contacts(t, x)
 
+    def holds_otherwise(self, mark: str, holds: Mapping[str, Hold]) -> bool:
+        """Whether a mark is that of a friction whose coordinate an event holds now."""
+        friction = self.model.system.frictions.get(mark[:-1])
+        return friction is not None and name_of(self.model, friction) in holds
+
     def jump(self, t: float, x: Floats) -> Jump | None:
         """Let speeds jump to what is held now, with the masses of this member of the batch."""
-        own = self.model if self.parameters is None else self.model.with_parameters(self.parameters)
-        return jump(own.switched(self.model.holds, self.model.contacts), x, t)
+        return jump(self.model.with_tanks(x), x, t)
 
     def update_contacts(self, t: float, x: Floats) -> None:
         """Stops that a jump of speeds brings into contact, or parts."""

@@ -1,31 +1,47 @@
 """Integrate a model from an initial state."""
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.compile.coordinates import holdable
+from bough.analyze.parameter_rows import check_in_tables
+from bough.compile.batch import APART, choosing
+from bough.compile.coordinates import holdable, sticking
 from bough.compile.layout import Floats
-from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP_OPTIONS, wrong_option
-from bough.errors import StateError, nearest
+from bough.compile.tank_tables import can_empty
+from bough.describe.settings import wrong_option, wrong_options
+from bough.errors import StateError, StepWarning, nearest
 from bough.integrate.advance import advance
+from bough.integrate.automatic import choose_method
+from bough.integrate.backlash import touching
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
-from bough.integrate.compiled.stepping import ADAPTIVE, FIXED
 from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, continuous_states
-from bough.integrate.run import STIFF, Plan, Progress, Run
-from bough.integrate.start import initial_states, member_of
+from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
+from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
+from bough.integrate.start import initial_states, member_of, starting_masses
+from bough.integrate.step_safety import (
+    WRONG,
+    ErrorEstimate,
+    StepCheck,
+    check_step,
+    estimate_error,
+    explain_divergence,
+    notes,
+    worth_checking,
+)
 from bough.integrate.trajectory import Sampling, Trajectory, choose_sampling, positive
+from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.progress import Bar
 
 DYNAMICS = ("auto", *loops.FIXED)
-METHODS = (*FIXED, *ADAPTIVE, *STIFF)
-RTOL, ATOL = 1e-9, 1e-12            # of the adaptive methods
+METHODS = (*FIXED, *ADAPTIVE, *STIFF, "auto")
 OPEN_GAP = 1e-6                     # m or rad: a loop that is open by more is not closed
 
 
@@ -33,74 +49,123 @@ class Integration:
     """A model on its way: one run of all states of a batch; or, with events, one of each, for each meets them at its own times."""
 
     def __init__(self, model: Model, *, q0: ArrayLike | None = None, v0: ArrayLike | None = None, wheels0: ArrayLike | None = None,
-                 orbit0: ArrayLike | None = None, t0: float = 0.0, dt: float | None = None, method: str = "rk4",
+                 orbit0: ArrayLike | None = None, tanks0: ArrayLike | None = None, t0: float = 0.0, dt: float | None = None,
+                 method: str = "rk4",
                  rtol: float | None = None, atol: float | None = None, first_step: float | None = None,
                  max_step: float | None = None, dynamics: str = "auto", laws: Sequence[Any] = (), control: Any = None,
                  control_period: float | None = None, seed: int = 0, parameters: Mapping[str, ArrayLike] | None = None,
                  stabilize: str | float | None = None,
                  hold: Sequence[str] = (), audit: bool = False, sampling: Sampling | None = None, x: Floats | None = None,
-                 batched: bool = True) -> None:
+                 batched: bool = True, numbers: Sequence[int] | None = None, pars: Floats | None = None,
+                 reproducible: bool = False) -> None:
         """Without a sampling, only the ends of what it is asked to do are recorded.  `audit`: integrate the work of the inputs,
-        too.  `x`: rows of states that are known to be right, from which a run goes on, a batch or one."""
+        too.  `x`: rows of states that are known to be right, from which a run goes on, a batch or one.  `numbers` of the rows, by
+        which the noise of each is drawn, if they are part of something larger.  `pars`: what parameters make, if known.
+        `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
+        self.choice: str | None = None
+        if method == "auto" and (sticking(model.system) or touching(model.system) or model.system.tanks):
+            method = "dopri5" if dt is None else "rk4"
+            self.choice = f"{method}: sticking, contacts and the end of propellant are found inside explicit steps"
+        elif method == "auto":
+            start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0,
+                                     "hold": hold}
+            given = {} if reproducible else (start if x is None else {"x": x}) | {"parameters": parameters}
+            method, self.choice = choose_method(self.trial(model, given | {
+                "laws": laws, "control": control, "control_period": control_period, "t0": t0}), steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
         every = [*laws, control] if isinstance(laws, Iterable) else []
         extended = model.with_law_states(len(continuous_states(every)) + audit)
-        pars = extended.tables.pars if parameters is None else extended.parameter_tables(parameters)
+        system = model.system
+        masses = starting_masses(model, tanks0) if x is None else extended.state(x).tanks
+        self.events = bool(system.events or system.stops or sticking(system) or touching(system) or can_empty(system, masses))
+        if pars is None:
+            pars = extended.tables.pars if parameters is None or self.events else extended.parameter_tables(parameters)
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
                         "audit": audit, "control_period": control_period, "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
+        self.options |= {"reproducible": True} if reproducible else {}
+        check_friction(model, method, dynamics)
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled, self.audit = batched, None, audit
         if x is None:
             x, self.batched, self.assembled = started(extended, t0, {
-                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "hold": hold, "laws": every, "audit": audit,
-                "parameters": parameters})
-        pars = stabilized(pars, chosen, method, dt if fixed else None)
+                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold, "laws": every,
+                "audit": audit, "parameters": parameters})
+        pars = stabilized(extended, pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
         self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
         self.end: float | None = None                                   # when it is planned to end
-        self.start, self.events, self.sampling = float(t0), bool(model.system.events or model.system.stops), sampling
+        self.checks: list[StepCheck] = []
+        self.errors: list[ErrorEstimate] = []
+        self.warned: list[str] = []
+        self.checkpoint: float | None = None                            # s between two checkpoints, where samples are streamed
+        self.start, self.sampling = float(t0), sampling
+        self.lanes = None if not reproducible else APART if fixed and not self.events else ONE      # None: by their number
         if self.events and len(x) > 1 and control is not None and not hasattr(control, "address"):
             raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
                              "compiled controller (bough.controller)")
 
-        def run(rows: slice, turn: tuple[int, int], handler: EventHandler | None) -> Run:
-            n, members = len(x[rows]), range(len(x))[rows]
-            given = Laws(extended, laws, control, members, self.batched and not self.events, self.start, self.plan.dt,
-                         control_period, seed, audit)
-            own = pars[rows] if len(pars) > 1 else pars
-            changed = None if parameters is None else [member_of(parameters, i) or {} for i in members]
-            return Run(extended, self.plan, own, x[rows], np.zeros((n, extended.input_layout.nu)), given, self.start, np.zeros(0),
-                       handler, turn=turn, changed=changed)
+        if parameters is not None and not self.events:
+            check_in_tables(model, parameters)
 
-        self.runs = [run(slice(i, i + 1), (i, len(x)), EventHandler(extended, member_of(parameters, i)))
-                     for i in range(len(x))] if self.events else [run(slice(None), (0, 1), None)]
+        def run(base: Model, own: Floats, rows: slice, changed: Any, handler: EventHandler | None = None) -> Run:
+            n, members = len(x[rows]), range(len(x))[rows]
+            numbered = members if numbers is None else numbers[rows]
+            given = Laws(base, laws, control, numbered, self.batched and not self.events, self.start, self.plan.dt,
+                         control_period, seed, audit)
+            return Run(base, self.plan, own, x[rows], np.zeros((n, base.input_layout.nu)), given, self.start, np.zeros(0), handler,
+                       turn=(members[0], len(x)) if self.events else (0, 1), changed=changed)
+
+        def alone(i: int) -> Run:
+            """A run with events, on a model with its own parameters: what events and stops wait for may be among them."""
+            if parameters is None:
+                return run(extended, pars, slice(i, i + 1), None, EventHandler(extended))
+            base = model.with_parameters(member_of(parameters, i) or {}).with_law_states(extended.layout.law_states)
+            own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
+            return run(base, own, slice(i, i + 1), None, EventHandler(base))
+
+        every_member = None if parameters is None else [member_of(parameters, i) or {} for i in range(len(x))]
+        self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]
+
+    @classmethod
+    def trial(cls, model: Model, options: Mapping[str, Any]) -> Callable[[str], Run]:
+        """By method, a run at its start, to look at."""
+        return lambda method: cls(model, method=method, dt=1e-3, **options).runs[0]
 
     def advance(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
         """Samples up to a time; what ends it early is noted.  `goal`: when all will be done."""
         goal = until if goal is None else goal
         if isinstance(progress, Bar):
             progress.seconds = (goal - self.start)*sum(len(run.x) for run in self.runs)
-        for run in self.runs:
-            run.progress, run.goal = progress, goal
-            advance(run, until)
-            if run.interrupted:
-                break
+        with choosing(self.lanes):
+            for run in self.runs:
+                run.progress, run.goal = progress, goal
+                advance(run, until)
+                if run.failure and "diverged" in run.failure:
+                    run.failure += explain_divergence(run)
+                if run.interrupted:
+                    break
 
     def go_to(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
         """On to a time, with the samples that are due before."""
         for run in self.runs:
-            self._drop_end(run)
+            self._make_ready(run, until)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.between(run.last_sample, until))
         self.advance(until, progress, goal)
 
+    def _make_ready(self, run: Run, until: float) -> None:
+        """For the samples up to a time, which must fit the memory."""
+        self._drop_end(run)
+        if self.sampling is not None:
+            run.check_samples(run.done + self.sampling.count(run.last_sample, until))
+
     def _drop_end(self, run: Run) -> None:
         """A sample that was only the end of what was done before is none of what goes on."""
-        if self.sampling is None or run.done < 2:
+        if self.sampling is None or run.done < (2 if run.dropped == -np.inf else 1):
             return
         due = self.sampling.due(run.last_sample)
         if due is not None:
@@ -120,15 +185,41 @@ class Integration:
         """On to the end, which is a sample too."""
         self.end = until
         for run in self.runs:
-            self._drop_end(run)
+            self._make_ready(run, until)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.times(until, run.last_sample))
-        self.advance(until, progress)
+        with choosing(self.lanes):
+            self.check_before(until)
+            self.advance(until, progress)
+            self.check_after()
+
+    def check_before(self, until: float) -> None:
+        """Warn of fixed steps that are too long for what is about to move."""
+        for run in self.runs:
+            if run.plan.dt is not None and worth_checking(run, (until - run.t)/run.plan.dt):
+                self.checks.append(check_step(run, dt=run.plan.dt))
+                text = self.checks[-1].warning(run.plan.dt)
+                if text:
+                    self.warn(text)
+
+    def check_after(self) -> None:
+        """Warn of fixed steps that were stable, but wrong."""
+        for run in self.runs:
+            if worth_checking(run, run.steps) and not run.failure and (error := estimate_error(run)) is not None:
+                self.errors.append(error)
+                if error.share > WRONG:
+                    self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
+                              "compare")
+
+    def warn(self, text: str) -> None:
+        """Say it aloud, and keep it."""
+        self.warned.append(text)
+        warnings.warn(f"system '{self.model.system.name}': {text}", StepWarning, stacklevel=5)
 
     def memory(self) -> dict[str, Any]:
         """What is needed to go on later, but for the samples: texts and numbers."""
         sampling = None if self.sampling is None else (self.sampling.start, self.sampling.period)
         return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling,
-                "end": self.end, **remember(self.runs)}
+                "end": self.end, "checkpoint": self.checkpoint, **remember(self.runs)}
 
     @classmethod
     def resumed(cls, model: Model, memory: Mapping[str, Any], samples: Mapping[str, Floats], laws: Sequence[Any] = (),
@@ -162,13 +253,15 @@ class Integration:
         done = max(run.done for run in self.runs)
         longest = next(run for run in self.runs if run.done == done)
         x, u = (np.concatenate([_padded(run.recorded[i], done) for run in self.runs]) for i in (0, 1))
-        layout, laws = self.model.layout, self.runs[0].model.layout.laws
+        layout, beyond = self.model.layout, self.runs[0].model.layout.beyond
         given = None if self.parameters is None else {name: np.asarray(value, float) for name, value in self.parameters.items()}
+        stability, accuracy = notes(self.checks, self.errors)
         found = Trajectory(
             self.model, longest.samples[:done], x[..., :layout.nx], u[..., self.model.input_layout.controls], self.batched, given,
             self.plan.method, self.plan.dt, sum(run.steps for run in self.runs), sum(run.rejected for run in self.runs),
-            sum(run.wall for run in self.runs), self.failure, self.assembled, law_states=x[..., laws], memory=self.memory(),
-            audited=self.audit)
+            sum(run.wall for run in self.runs), self.failure, self.assembled, law_states=x[..., beyond], memory=self.memory(),
+            audited=self.audit, choice=self.choice, stability=stability, accuracy=accuracy, lanes=self.lanes,
+            warnings=tuple(self.warned))
         handlers = [run.handler for run in self.runs if run.handler is not None]
         found = replace(found, events=tuple(tuple(each.log) for each in handlers),
                         spans=tuple((*each.spans, (np.inf, each.model)) for each in handlers))
@@ -183,8 +276,9 @@ def law_starts(options: Mapping[str, Any]) -> list[float]:
 def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats, bool, Any]:
     """By the options of an integration: (rows, nx) of states at the start, with closed loops; whether it is a batch; what closing
     changed."""
-    q0, v0, wheels0, orbit0, parameters = (options.get(name) for name in ("q0", "v0", "wheels0", "orbit0", "parameters"))
-    x, batched = initial_states(model, t0, q0, v0, wheels0, orbit0, parameters)
+    given = [options.get(name) for name in ("q0", "v0", "wheels0", "orbit0", "tanks0", "parameters")]
+    x, batched = initial_states(model, t0, *given)
+    parameters = given[-1]
     x[:, model.layout.laws] = law_starts(options)
     return x, batched, close_start(model, x, options.get("hold", ()), parameters)
 
@@ -207,7 +301,7 @@ def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | N
     """An integration at its start, that takes its samples by rate; or, if there is none, about a hundred in all."""
     if not (isinstance(until, int | float | np.number) and np.isfinite(until) and until > t0):
         raise StateError(f"until is {until!r}; give the end time in seconds, a number greater than {t0:g}")
-    step = options.get("dt") if options.get("method", "rk4") in FIXED else None
+    step = options.get("dt") if options.get("method", "rk4") in (*FIXED, "auto") else None
     sampling = choose_sampling(t0, until, sample_rate, None if step is None else positive("dt", step, "seconds"))
     return Integration(model, t0=t0, sampling=sampling, **options)
 
@@ -218,15 +312,34 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
         raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
     for name, value in steps.items():
         if value is not None:
-            if name in (ADAPTIVE_OPTIONS if method in FIXED else FIXED_STEP_OPTIONS):
+            if name in wrong_options(method, fixed=steps["dt"] is not None):
                 raise StateError(wrong_option(name, value, method))
             positive(name, value, "a tolerance" if name in ("rtol", "atol") else "seconds")
     if steps["dt"] is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
     if dynamics not in DYNAMICS:
         raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
-    if dynamics in ("dense", "cloud") and method in STIFF:
+    if dynamics in ("dense", "cloud") and method in (*STIFF, *IMPLICIT):
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
+
+
+def check_friction(model: Model, method: str, dynamics: str) -> None:
+    """Sticking, and the end of propellant, are found inside explicit steps, sticking by O(N)."""
+    unable = method in STIFF or method in IMPLICIT
+    if unable and (played := touching(model.system)):
+        raise StateError(f"coupling '{played[0].name}' has backlash, whose contacts the method '{method}' cannot find inside its "
+                         "steps; use rk4 or dopri5, or give the coupling stiffness")
+    if unable and model.system.tanks:
+        raise StateError(f"tank '{next(iter(model.system.tanks))}' changes its mass, which is not offered with the method "
+                         f"'{method}'; use rk4 or dopri5")
+    if not (found := sticking(model.system)):
+        return
+    if unable:
+        raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4 or "
+                         "dopri5, or give the friction the law 'regularized'")
+    if dynamics in ("dense", "cloud"):
+        raise StateError(f"friction '{found[0].name}' sticks, and what holds it is found by O(N) only; leave dynamics "
+                         f"'{dynamics}' out")
 
 
 # ---- what may be wrong with what was recorded ------------------------------------------------------------------------------
@@ -255,7 +368,7 @@ def cut_held_wheels(trajectory: Trajectory, run: Run) -> Trajectory:
 def cut_contradictions(trajectory: Trajectory) -> Trajectory:
     """Loops that what is prescribed pulls open: the run is cut where that begins."""
     model, states = trajectory.model, trajectory.state
-    if not (model.system.loops and holdable(model.system)):
+    if not (model.constrained and holdable(model.system)):
         return trajectory
     for row in range(len(states.x)):
         sound = np.flatnonzero(np.isfinite(states.x[row]).all(axis=1))
@@ -265,8 +378,9 @@ def cut_contradictions(trajectory: Trajectory) -> Trajectory:
         wide = sound[worst[name] > OPEN_GAP]
         if len(wide):
             held = ", ".join(model.holds) or "what events hold"
+            noun = "coupling" if name in model.system.couplings else "loop"
             return cut_at(trajectory, int(wide[0]),
-                          f"loop '{name}' is pulled open from t = {trajectory.t[wide[0]]:.6g} s on (by {worst[name].max():.3g}): "
+                          f"{noun} '{name}' is pulled open from t = {trajectory.t[wide[0]]:.6g} s on (by {worst[name].max():.3g}): "
                           f"the motions of {held} contradict it; leave one of its joints free, or prescribe motions that keep it "
                           "closed")
     return trajectory

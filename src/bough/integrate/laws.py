@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.analyze.control_entries import control_names, input_entries
 from bough.analyze.outputs import outputs
 from bough.compile.layout import Floats
-from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import callback
 from bough.integrate.compiled.callback import Controller, law_options
@@ -81,29 +81,6 @@ def law(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 # ---- sampled laws ----------------------------------------------------------------------------------------------------------
-def input_entries(model: Model) -> dict[str, list[int]]:
-    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques
-    by coordinate or joint, and motors by wheel."""
-    named = [(name, i) for i, name in enumerate(model.names.v)]
-    v = 0
-    for body in model.system.bodies.values():
-        if body.joint.n_v == 1:
-            named.append((body.joint.name or body.name, v))
-        v += body.n_v
-    named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
-    meanings: dict[str, set[int]] = {}
-    for name, place in named:
-        meanings.setdefault(name, set()).add(place)
-    start, ports = model.input_layout.ports.start, ports_of(list(model.system.inputs.values()))
-    return ({name: list(places) for name, places in meanings.items() if len(places) == 1}
-            | {name: list(range(start + at.start, start + at.stop)) for name, at in ports.items()})
-
-
-def control_names(model: Model) -> list[str]:
-    """What each entry of the controls is."""
-    return [*model.names.v, *model.names.wheels, *model.names.inputs]
-
-
 def check_names(law: Any, what: str, given: Sequence[str], known: Mapping[str, Any]) -> None:
     """Ports that a law names must be there."""
     for name in given:
@@ -176,12 +153,14 @@ class Seen(dict[str, Any]):
         raise StateError(f"there is no output '{name}' that it reads{nearest(str(name), self)}; these are {known}")
 
 
-def measure(model: Model, names: Iterable[str], t: float, x: Floats, u: Floats) -> dict[str, Floats]:
-    """By output, (rows, size), of states x and inputs u."""
+def measure(model: Model, names: Iterable[str], t: Floats, x: Floats, u: Floats) -> dict[str, Floats]:
+    """By output, (rows, size), of states x at times t (rows,), and inputs u."""
     state, inputs = model.state(x), model.input_layout.view(u)
     options: dict[str, Any] = {"wheels": state.wheels, "motors": inputs.motors} if model.nw else {}
     if model.in_orbit:
         options["orbit"] = state.orbit
+    if model.system.tanks:
+        options["tanks"] = state.tanks
     batch = model.batch(state.q, state.v, inputs.tau, t=t, inputs=model.named_inputs(inputs.ports), **options)
     return outputs(model, batch, names)
 
@@ -220,7 +199,7 @@ class AskedTorques(Asked):
 class AskedByName(Asked):
     """A law in Python, or a compiled one with a period: it reads outputs, with their noise, and sets inputs."""
 
-    def __init__(self, model: Model, law: Law | Controller, batched: bool, members: range, late: frozenset[int],
+    def __init__(self, model: Model, law: Law | Controller, batched: bool, members: Sequence[int], late: frozenset[int],
                  seed: Sequence[int]) -> None:
         known, entries = model.system.outputs, input_entries(model)
         self.outputs = tuple(known) if law.outputs is None else law.outputs
@@ -345,7 +324,7 @@ def continuous_states(laws: Iterable[Any]) -> list[float]:
 class Laws:
     """All laws of a run: the sampled ones, and the table of the continuous ones for the compiled loops."""
 
-    def __init__(self, model: Model, laws: Sequence[Any], control: Any, members: range, batched: bool, start: float,
+    def __init__(self, model: Model, laws: Sequence[Any], control: Any, members: Sequence[int], batched: bool, start: float,
                  dt: float | None, control_period: float | None, seed: int, audit: bool) -> None:
         """`members`: which of a batch they act on."""
         if isinstance(laws, Law | Controller | str) or not isinstance(laws, Iterable):
@@ -356,6 +335,7 @@ class Laws:
         if isinstance(control, Controller):
             given.append(control)
         continuous = [law for law in given if isinstance(law, Controller) and law.period is None]
+        self.continuous = continuous
         self.table, self.scratch = law_table(model, continuous, audit)
         self.names = [law.name for law in given] + ["control"]*(control is not None and not isinstance(control, Controller))
         late = frozenset(entry for law in continuous for entry in controlled(model, law))
@@ -420,9 +400,9 @@ def controlled(model: Model, law: Controller) -> list[int]:
     return [entry for name in law.inputs for entry in entries[name]]
 
 
-def law_table(model: Model, laws: Sequence[Controller], audit: bool) -> tuple[NDArray[np.int64], int]:
+def law_table(model: Model, laws: Sequence[Controller], audit: bool, duals: bool = False) -> tuple[NDArray[np.int64], int]:
     """The table of continuous laws (see `compiled.callback`), and how many doubles asking one takes; with an audit, the last entry
-    of x is the work of the inputs."""
+    of x is the work of the inputs; for duals, the laws with derivatives."""
     header, rows, lists, room = [len(laws), 0, (model.layout.nx - 1)*audit], list[int](), list[int](), 0
     state = model.layout.laws.start
     first_list = callback.LAWS + callback.LAW_ROW*len(laws)
@@ -430,11 +410,12 @@ def law_table(model: Model, laws: Sequence[Controller], audit: bool) -> tuple[ND
         reads, sets = read_places(model, law), controlled(model, law)
         header[callback.COMPUTED] |= any(model.tables.outputs[name].swept for name in law.outputs or ())
         sizes = (model.nq, model.nv, model.nw) if law.outputs is None else (len(reads), len(sets), len(law.states))
-        rows += [law.address, *sizes, len(reads), len(sets), len(law.states), first_list + len(lists),
+        address = law.on_duals.address if duals else law.address
+        rows += [address, *sizes, len(reads), len(sets), len(law.states), first_list + len(lists),
                  first_list + len(lists) + len(reads), state]
         lists += [*reads, *sets]
         state += len(law.states)
-        room = max(room, len(reads) + len(sets) + 2*len(law.states))
+        room = max(room, (1 + duals)*(len(reads) + len(sets) + 2*len(law.states)))
     return np.array([*header, *rows, *lists], dtype=np.int64), room
 
 

@@ -1,25 +1,29 @@
 """A run: everything that a stepping loop works on, and how far it is."""
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bough.compile.batch import call, group_parameters
+from bough.compile.coordinates import sticking
 from bough.compile.layout import Floats
+from bough.compile.tables import Tables, described_inputs
 from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
-from bough.integrate.compiled.stepping import ADAPTIVE, CORRECTIONS, FIXED, SPEEDS, STAGES
+from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
 from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, measure
+from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
 from bough.sweeps import fields as f
 
 STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}      # SciPy's solvers
+RTOL, ATOL = 1e-9, 1e-12                                        # of the adaptive methods
 Progress = Callable[[float, float], None]
 
 
@@ -67,9 +71,10 @@ class Run:
     changed: list[dict[str, Floats]] | None = None      # parameters of each row, where they differ
     watch: Floats = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
     passed: Floats = field(default_factory=lambda: np.zeros(2))
-    clock: Floats = field(default_factory=lambda: np.zeros(3))
+    clock: Floats = field(default_factory=lambda: np.zeros(loops.CLOCK))
     passing: list[int] = field(default_factory=list)    # watchers that have passed
     reasons: dict[int, str] = field(default_factory=dict)       # by state, in a solver's own words, why it failed
+    jacobians: dict[int, Any] = field(default_factory=dict)     # by state, of SciPy's solvers
     done: int = 0                                       # samples recorded
     steps: int = 0
     rejected: int = 0
@@ -81,12 +86,13 @@ class Run:
     wall: float = 0.0                                   # s
     goal: float = np.inf                                # when all will be done: for the progress
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
+    moved: tuple[Floats, Floats] | None = None          # x and u, while views of the workspace stand in for them
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
         self.t = self.shown = self.start
         self.shown_x = self.x
-        self.failed = np.full((rows, 2), np.nan)
+        self.failed, self.ahead = np.full((rows, 2), np.nan), np.zeros((rows, 1))
         self.carry = np.zeros((rows, loops.CARRY + nx))
         self.carry[:, [loops.TIME, loops.GROWTH, loops.STEP]] = self.t, 10.0, self.plan.first_step or 0.0
         self.out, self.u_out = np.zeros((rows, 0)), np.zeros((rows, 0))
@@ -99,10 +105,15 @@ class Run:
         (rows, nx), nu = self.x.shape, self.u.shape[1]
         old = self.out.shape[1]//nx
         if n > old:
-            check_room(float(n)*rows*(nx + nu), f"{n} samples of {rows} state{'s'*(rows > 1)} are too many; lower sample_rate, or "
-                       "run fewer at a time")
+            self.check_samples(n)
             self.out = np.concatenate([self.out, np.full((rows, (n - old)*nx), np.nan)], axis=1)
             self.u_out = np.concatenate([self.u_out, np.zeros((rows, (n - old)*nu))], axis=1)
+
+    def check_samples(self, n: int) -> None:
+        """Refuse more samples than the memory holds, before even their times are made."""
+        rows, numbers = len(self.x), self.x.shape[1] + self.u.shape[1]
+        check_room(float(n)*rows*numbers,
+                   f"{n} samples of {rows} state{'s'*(rows > 1)} are too many; lower sample_rate, or run fewer at a time")
 
     @property
     def last_sample(self) -> float:
@@ -147,25 +158,40 @@ class Run:
         """What holds from now on, and when its loads and motions change their law."""
         self.model, fixed = model, self.plan.method in FIXED
         self.breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf))
-        self.resolved = "order-n" if self.plan.method in STIFF else model.resolve_dynamics(self.plan.dynamics)
+        self.implicit = self.plan.method in IMPLICIT
+        self.resolved = "order-n" if self.implicit or self.plan.method in STIFF else model.resolve_dynamics(self.plan.dynamics)
         self._arguments: dict[int, Any] = {}
         self._members: list[Model] = []
+
+    def share_no_stops(self, t0: float) -> None:
+        """States with clocks of their own have no stops in common: where loads and motions change their law, steps that begin at
+        t0 must end anyway."""
+        steps = (self.breaks - t0)/(self.plan.dt or 1.0)
+        inside = np.flatnonzero((self.breaks > t0) & (np.abs(steps - np.rint(steps)) > 1e-9*np.maximum(1.0, np.abs(steps))))
+        if len(inside):
+            raise StateError(f"restart: a load or a motion changes at t = {self.breaks[inside[0]]:.6g} s, inside a step of "
+                             f"{self.plan.dt:g} s from {t0:g} s on, but states with times of their own take steps together; take a "
+                             "dt that divides it")
+        self.breaks = self.breaks[:0]
 
     def in_force(self, t: float, x: Floats) -> Floats:
         """Rows of controls at t, with those that compiled laws give then."""
         if self.laws.table[0]:
             for row in range(len(x)):
-                self.u[row] = self.rates(row, t, t, x[row])[1]
+                own = t + self.ahead[row, 0]
+                self.u[row] = self.rates(row, own, own, x[row])[1]
         return self.u
 
     def measure(self, names: Iterable[str], t: float, x: Floats) -> dict[str, Floats]:
         """By output, (rows, size), of states x at t, under the controls in force."""
         names, u = list(names), self.in_force(t, x)
+        own = t + self.ahead[:, 0]
         if self.changed is None:
-            return measure(self.model, names, t, x, u)
+            return measure(self.model, names, own, x, u)
         model = self.model
         self._members = self._members or [model.with_parameters(one).switched(model.holds, model.contacts) for one in self.changed]
-        rows = [measure(member, names, t, x[i:i + 1, :member.layout.nx], u[i:i + 1]) for i, member in enumerate(self._members)]
+        rows = [measure(member, names, own[i:i + 1], x[i:i + 1, :member.layout.nx], u[i:i + 1])
+                for i, member in enumerate(self._members)]
         return {name: np.concatenate([row[name] for row in rows]) for name in names}
 
     def next_stop(self) -> float:
@@ -194,6 +220,9 @@ class Run:
     def begin(self) -> None:
         """At the start: what events and laws say then, and the first sample."""
         if self.handler is not None:
+            self.handler.measured = self.measured
+            if sticking(self.model.system):
+                self.prepare()                                                  # laws act on what is held
             self.handler.start(self.start, self.x[0])
         self.begun = True
         self.prepare()
@@ -232,11 +261,52 @@ class Run:
             stages = int(tableau[STAGES]) if len(tableau) else 0
             at = tables.size(f.WS_SIZE) + tables.more(self.resolved)
             stepper = tableau, self.laws.table, np.zeros(self.laws.scratch + stages), at
-            ws = lanes.zeros(at + (stages + 2)*nx + nu)
-            self._arguments[lanes.width] = (tables, group_parameters(self.pars, lanes)), stepper, ws
+            ws = lanes.zeros(at + (stages + 2)*nx + nu + 1)
+            self._arguments[lanes.width] = (self.stepped_tables, group_parameters(self.pars, lanes)), stepper, ws
         model, stepper, ws = self._arguments[lanes.width]
-        rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed, self.clock
+        rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed, self.clock, self.ahead
         return model, stepper, rows, ws
+
+    @property
+    def stepped_tables(self) -> Tables:
+        """The model's, as the method of steps needs the sweeps compiled."""
+        tables = self.model.tables
+        return replace(tables, features=tables.features._replace(implicit=True)) if self.implicit else tables
+
+    @property
+    def fixed_kernel(self) -> tuple[Any, tuple[Floats, ...]]:
+        """What takes fixed steps, and what it carries from call to call."""
+        return (loops.fixed_implicit_steps, (self.carry,)) if self.implicit else (loops.FIXED[self.resolved], ())
+
+    def take_fixed(self, model: Any, stepper: Any, grid: Floats, samples: Floats, rows: Any, ws: Floats,
+                   carry: Floats | None = None) -> None:
+        """Fixed steps over the rows of the grid; `carry`: another one than the run's."""
+        kernel, carried = self.fixed_kernel
+        given = carried if carry is None else (carry,)*len(carried)
+        call(kernel, *model, stepper, grid, samples, *given, rows, ws)
+
+    @property
+    def adaptive_kernel(self) -> Any:
+        return loops.adaptive_implicit_steps if self.implicit else loops.ADAPTIVE[self.resolved]
+
+    def move_in(self, lanes: Lanes) -> None:
+        """Where there is one state: x and u as views of the workspace, so that steps have nothing to copy, until `move_out`."""
+        if len(self.x) == 1:
+            (tables, _), stepper, _, ws = self.arguments(lanes)
+            nx, x_at = self.x.shape[1], tables.size(f.WS_X)
+            u_at = stepper[3] + (int(stepper[0][STAGES]) + 1)*nx
+            self.moved, views = (self.x, self.u), (ws[None, x_at:x_at + nx], ws[None, u_at:u_at + self.u.shape[1]])
+            views[0][:], views[1][:] = self.moved
+            (self.x, self.u), self.clock[loops.RESIDENT] = views, 1.0
+            self.shown_x = self.x
+
+    def move_out(self) -> None:
+        """x and u as arrays of their own again."""
+        if self.moved is not None:
+            (x, u), self.moved = self.moved, None
+            x[:], u[:] = self.x, self.u
+            self.x = self.shown_x = x
+            self.u, self.clock[loops.RESIDENT] = u, 0.0
 
     def load_kernel(self, trial: Callable[[], Any]) -> None:
         """Compile or load what a trial needs, before the clock starts."""
@@ -247,24 +317,38 @@ class Run:
     def scratch_rows(self, lanes: Lanes) -> tuple[Floats, ...]:
         """Rows like those of `arguments`, of the first states, on which a step may be tried."""
         x, u, none = self.x[:lanes.width].copy(), self.u[:lanes.width], np.zeros((min(len(self.x), lanes.width), 0))
-        failed, watch, clock = np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.array([0.0, np.inf, 0.0])
-        return x, u, none, none, failed, watch, np.zeros(2), clock
+        failed, watch, clock = np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.array([0.0, np.inf, 0.0, 0.0])
+        return x, u, none, none, failed, watch, np.zeros(2), clock, self.ahead[:lanes.width]
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
         """The first states at t + step, as times are rounded, without going there."""
         (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
-        call(loops.FIXED[self.resolved], *model, stepper, np.array([[t, (t + step) - t, 0.0, 1.0]]), np.zeros(0), rows, ws)
+        self.take_fixed(model, stepper, np.array([[t, (t + step) - t, 0.0, 1.0]]), np.zeros(0), rows, ws,
+                        self.carry[:len(rows[0])].copy())
         return rows[0]
 
     def rates(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats]:
         """x' of one state, and the controls in force, at t; time tables are read at `inside`."""
-        (tables, _), (tableau, table, scratch, _), _, _ = self.arguments(ONE)
-        at, member = tables.size(f.WS_SIZE), min(row, len(self.pars) - 1)
+        return self.evaluated(row, t, inside, x)[1:]
+
+    def measured(self, model: Model, t: float, x: Floats) -> Floats:
+        """The state of one run, with what holds the coordinates that friction holds in this model."""
+        before = self.model
+        self.use(model)
+        found = self.evaluated(0, t, t, x)[0]
+        self.use(before)
+        return found
+
+    def evaluated(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """One state at t, with what friction holds; its x'; and the controls in force."""
+        _, (tableau, table, scratch, _), _, _ = self.arguments(ONE)
+        tables = self.model.tables
+        at, member, found = tables.size(f.WS_SIZE), min(row, len(self.pars) - 1), x[None].copy()
         header = np.zeros(max(len(tableau), 8))                             # no stages: the controls are right behind x
-        ws, out, u_out = ONE.zeros(at + 2*len(x) + self.u.shape[1]), np.zeros((1, len(x))), np.zeros((1, self.u.shape[1]))
-        call(loops.rates, tables, self.pars[member:member + 1], (header, table, scratch, at), np.array([t, inside]), x[None].copy(),
+        ws, out, u_out = ONE.zeros(at + 2*len(x) + self.u.shape[1] + 1), np.zeros((1, len(x))), np.zeros((1, self.u.shape[1]))
+        call(loops.rates, tables, self.pars[member:member + 1], (header, table, scratch, at), np.array([t, inside]), found,
              self.u[row:row + 1], out, u_out, ws)
-        return out[0], u_out[0]
+        return found[0], out[0], u_out[0]
 
     # ---- how it goes ------------------------------------------------------------------------------------------------
     def catch_up(self) -> None:
@@ -297,6 +381,8 @@ def explain_failure(run: Run, row: int) -> str:
     alone, of = run.turn
     member = f"run {row + alone} of the batch " if len(run.x)*of > 1 else ""
     law = "; or the controller raised, or returned what is not finite" if run.laws.table[0] else ""
+    if backward := backward_flow(run, row, float(t)):
+        return f"{member}{backward}"
     if row in run.reasons:
         return f"{member}failed at t = {t:.6g} s: {run.reasons[row]}{law}"
     if entry < 0:
@@ -304,3 +390,17 @@ def explain_failure(run: Run, row: int) -> str:
                 f"({', '.join(STIFF)}){law}")
     return (f"{member}diverged at t = {t:.6g} s: {run.model.entry_name(entry)} is not finite; take a smaller dt, or look for loads "
             f"or springs too stiff for it{law}")
+
+
+def backward_flow(run: Run, row: int, t: float) -> str:
+    """Of a run that ended: which tank was asked to fill itself, if one was."""
+    model, system = run.model, run.model.system
+    described = described_inputs(model.tables, np.array([t]))[0, model.input_layout.flows] if system.tanks else ()
+    for tank, flow in zip(system.tanks, described, strict=True):
+        ports = model.input_layout.view(run.u[row]).ports
+        feeding = [port.name for port in system.inputs.values() if port.flow == tank]
+        whole = float(flow) + sum(float(ports[model.names.inputs.index(name)]) for name in feeding)
+        if whole < 0.0:
+            return (f"stopped at t = {t:.6g} s: the flow of tank '{tank}' is {whole:.6g} kg/s, and nothing flows back into it; "
+                    "give its input numbers >= 0, and limit what a law commands")
+    return ""

@@ -13,17 +13,18 @@ from bough.model import Model
 
 
 def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None,
-                   orbit0: ArrayLike | None, parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
+                   orbit0: ArrayLike | None, tanks0: ArrayLike | None,
+                   parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
     """(batch, nx) of initial states, and whether a batch was asked for."""
-    still = np.zeros(model.layout.law_states)
-    described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, still)[None]
+    still = np.zeros(model.layout.beyond.stop - model.layout.beyond.start)
+    described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses, still)[None]
     model.follow_motions(described, t)
     q = model.state(described).q[0] if q0 is None else q0
     v = model.state(described).v[0] if v0 is None else v0
     members = None if parameters is None else count_members(parameters)
     if members is not None and np.ndim(q) == 1 and np.ndim(v) == 1:
         q = np.tile(np.asarray(q, float), (members, 1))
-    batch = model.batch(q, v, wheels=wheels0, orbit=orbit0)
+    batch = model.batch(q, v, wheels=wheels0, orbit=orbit0, tanks=tanks0)
     if members is not None and batch.n != members:
         raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
     x = batch.x.copy()
@@ -35,6 +36,12 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
         for i in range(batch.n):
             center(model.with_parameters(member_of(parameters, i) or {}), x[i:i + 1])
     return x, not batch.single
+
+
+def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
+    """(rows, tanks) of propellant, before anything is checked."""
+    given = np.atleast_2d(np.asarray(model.tank_masses if tanks0 is None else tanks0, float))
+    return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
 
 def member_of(parameters: Mapping[str, ArrayLike] | None, member: Any) -> dict[str, Floats] | None:
@@ -58,7 +65,7 @@ def center(model: Model, x: Floats) -> None:
     """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
     state = model.state(x)
     bodies = model.bodies(state.q, state.v)
-    position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum()
+    position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
     for body in model.system.bodies.values():
         if body.parent is None:
             (q, v), turn = model.places[body.name], rotation_matrix(body.orient)

@@ -7,8 +7,9 @@ import numpy as np
 
 from bough.compile.layout import Floats
 from bough.errors import BoughError
-from bough.integrate.compiled.loops import SAME
+from bough.integrate.compiled.loops import SAME, STEP
 from bough.integrate.event_handler import crosses, find_moment
+from bough.integrate.jacobian import StateJacobian
 from bough.integrate.run import STIFF, Run
 from bough.model import Model
 
@@ -40,9 +41,10 @@ def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, s
                 raise
             run.failed[row] = start, -1
             words = str(error).strip().rstrip(".")
-            run.reasons[row] = f"SciPy's {STIFF[plan.method]}: {words}; loosen rtol and atol, or use rk4 or dopri5"
+            run.reasons[row] = f"SciPy's {STIFF[plan.method]}: {words}; loosen rtol and atol, or use imex43 or dopri5"
             break
         run.steps += 1
+        keep_step(run, row, start, float(solver.t), last)
         state_at, end = states_of(run.model, solver), float(solver.t)
         after = state_at(end)
         if any(crosses(watch, before, after) for watch in run.watch):
@@ -55,6 +57,12 @@ def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, s
         run.report(end, first + ((last - first)*i + end - first)/n)
         if run.passed[1]:
             break
+
+
+def keep_step(run: Run, row: int, start: float, end: float, last: float) -> None:
+    """The length of a step, for the solver of the next span; that of one which had to end there only if it is longer."""
+    whole = end < last - SAME*abs(last)
+    run.carry[row, STEP] = end - start if whole else max(end - start, run.carry[row, STEP])
 
 
 def take_step(solver: Any) -> None:
@@ -78,14 +86,17 @@ def passing_moment(run: Run, before: Floats, start: float, end: float, state_at:
 
 
 def new_solver(run: Run, row: int, span: tuple[float, float]) -> Any:
-    """SciPy's solver at the start of a span."""
+    """SciPy's solver at the start of a span; where a law was asked or loads jump, it goes on with the step and the derivatives that
+    were good before."""
     from scipy import integrate  # slow to import
     plan = run.plan
     solver = getattr(integrate, STIFF[plan.method])
     (rtol, atol), (start, stop) = plan.tolerances, span
-    first = min(plan.first_step, stop - start) if plan.first_step and start == run.start else None
-    return solver(rate_of(run, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol,
-                  first_step=first, max_step=plan.max_step)
+    jacobian, step = run.jacobians.get(row), run.carry[row, STEP]
+    jacobian = StateJacobian(run, row) if jacobian is None else jacobian.start_again(run)
+    run.jacobians[row] = jacobian
+    return solver(rate_of(run, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, jac=jacobian,
+                  first_step=min(step, plan.max_step, stop - start) if step else None, max_step=plan.max_step)
 
 
 def states_of(model: Model, solver: Any) -> Callable[[float], Floats]:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.impulse import Jump
-from bough.compile.layout import Floats, State
+from bough.compile.layout import EXHAUST, Floats, State, run_states
 from bough.errors import StateError
+from bough.kernels.lanes import Lanes
 from bough.model import Model
 
 DEFAULT_SAMPLES = 100
@@ -60,6 +61,11 @@ class Trajectory:
     law_states: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))     # (batch, samples, n) of laws, integrated
     memory: dict[str, Any] | None = None            # what is needed to go on: see `checkpoint`
     audited: bool = False                           # the last of law_states is the work of the inputs
+    choice: str | None = None                       # why "auto" took this method
+    stability: str | None = None                    # of fixed steps: how fast the system is, and the longest stable step
+    accuracy: str | None = None                     # of fixed steps: an estimate of the error
+    warnings: tuple[str, ...] = ()                  # what was said aloud
+    lanes: Lanes | None = None                      # in which it ran, and is evaluated; None: by the number of its runs
 
     @property
     def state(self) -> State:
@@ -70,6 +76,22 @@ class Trajectory:
     def work(self) -> Floats:
         """(batch, samples) of the inputs [J]; NaN where it was not asked for."""
         return self.law_states[..., -1] if self.audited else np.full(self.x.shape[:2], np.nan)
+
+    @property
+    def friction(self) -> Floats:
+        """(batch, samples, frictions, 3): what holds its coordinate or its own state, the load of its joint, what it has taken."""
+        n = len(self.model.system.frictions)
+        states = self.law_states if self.law_states.shape[2] else np.full((*self.x.shape[:2], 3*n), np.nan)
+        return states[..., :3*n].reshape(*self.x.shape[:2], n, 3)
+
+    @property
+    def exhaust(self) -> Floats:
+        """(batch, samples, 7), or none: angular and linear momentum in the world of all that has left tanks, and its energy."""
+        if not self.model.system.tanks:
+            return np.zeros((*self.x.shape[:2], 0))
+        first = run_states(self.model.system)
+        found = self.law_states[..., first:first + EXHAUST]
+        return found if found.shape[2] else np.full((*self.x.shape[:2], EXHAUST), np.nan)
 
     def first(self, n: int, **changes: Any) -> "Trajectory":
         """The first n samples."""
@@ -88,9 +110,18 @@ class Sampling:
         >>> Sampling(1.0, 0.5).between(1.0, 2.2).tolist()
         [1.5, 2.0]
         """
-        first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
-        last = int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
+        first, last = self._numbers(after, until)
         return np.asarray(self.start + np.arange(first, last + 1)*self.period, float)
+
+    def _numbers(self, after: float, until: float) -> tuple[int, int]:
+        """Of the first and the last of them, counted from the start."""
+        first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
+        return first, int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
+
+    def count(self, after: float, until: float) -> int:
+        """How many there are, without making them."""
+        first, last = self._numbers(after, until)
+        return max(0, last + 1 - first)
 
     def due(self, t: float) -> float | None:
         """The sample that t is but for rounding, if it is one, not only the end of a run."""

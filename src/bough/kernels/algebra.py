@@ -24,7 +24,7 @@ in a chain, one state's arithmetic is then four wide too.
 """
 
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, cycle, one_state_only, register3, scale, smaller, sub, unpack3, zero
+from bough.kernels.lanes import add, cycle, one_state_only, register, scale, smaller, sub, total, unpack3, zero
 from math import factorial
 
 
@@ -395,10 +395,20 @@ def rate_bias(theta, rate):
     return add(turning, scale(polynomial(_B, x), cross(rate, c)))
 
 
+@leaf
+def turning_rate(theta, rate, psi):
+    """J' psi, where J psi = psi + a theta x psi + b theta x (theta x psi)."""
+    x, c, s = dot(theta, theta), cross(theta, psi), 2.0*dot(theta, rate)
+    d = cross(rate, psi)
+    first = add(scale(s*polynomial(_A_X, x), c), scale(polynomial(_A, x), d))
+    second = add(scale(s*polynomial(_B_X, x), cross(theta, c)), scale(polynomial(_B, x), add(cross(rate, c), cross(theta, d))))
+    return add(first, second)
+
+
 # ---- vectors ---------------------------------------------------------------------------------------------------------------
 def vector(lane, u):
     """A vector of three numbers."""
-    return register3(u)
+    return register(u)
 
 
 vector = one_state_only(vector, lambda lane, u: u)
@@ -418,6 +428,14 @@ def vector_cross(lane, u, v):
 
 
 vector_cross = one_state_only(vector_cross, lambda lane, u, v: cross(u, v))
+
+
+def vector_dot(lane, u, v):
+    """u.v"""
+    return total(u*v)
+
+
+vector_dot = one_state_only(vector_dot, lambda lane, u, v: dot(u, v))
 
 
 @leaf

@@ -100,8 +100,9 @@ def hinge_project(lane, kind, F, f, ws, attitude, tau):
 
 
 @leaf
-def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
-    """P_plus, z_plus: what the hinge transmits to the inner body.  Keeps G = P H^T D^-1 and nu for the last sweep [JR 62]."""
+def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain, added):
+    """P_plus, z_plus: what the hinge transmits to the inner body.  Keeps G = P H^T D^-1 and nu for the last sweep [JR 62].
+    `added` is what implicit methods add to D of one degree of freedom [B 30]."""
     J, H, M = P
     n, f = z
     if kind == REVOLUTE or kind == PRISMATIC:
@@ -112,7 +113,7 @@ def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain):
         else:
             PH = rotate(H, e), sym_times(M, e)
             D, Hz = dot(e, PH[1]), dot(e, f)
-        D_inverse = 1.0/D
+        D_inverse = 1.0/(D + added)
         G = scale(D_inverse, PH)
         nu = (load(lane, ws, tau) - Hz)*D_inverse
         store(lane, ws, gain, G)

@@ -25,7 +25,7 @@ import threading
 import uuid
 import warnings
 from bough.progress import compilation
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from numba import _dynfunc, config, njit
 from numba.core import compiler
@@ -111,6 +111,7 @@ class DiskCache(NullCache):
 
     def __init__(self, function):
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+        self.read = None, None                                              # a file that was asked for, and what it holds
 
     @property
     def cache_path(self):
@@ -121,28 +122,46 @@ class DiskCache(NullCache):
         return cache_directory() / f"{self.name}-{hashlib.sha256(key).hexdigest()[:16]}.nbc"
 
     def holds(self, signature, target_context) -> bool:
-        """Whether this signature has been compiled on this machine."""
+        """Whether this signature has been compiled on this machine, and its file is whole."""
         target_context.refresh()
-        return self.path(signature, target_context.codegen()).exists()
+        path = self.path(signature, target_context.codegen())
+        self.read = path, _whole(path)
+        return self.read[1] is not None
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
-        try:
-            with self.path(sig, target_context.codegen()).open("rb") as file:
-                payload = pickle.load(file)
-        except (OSError, EOFError, pickle.UnpicklingError):
-            return None
-        return compiler.CompileResult._rebuild(target_context, *payload)
+        path = self.path(sig, target_context.codegen())
+        (known, data), self.read = self.read, (None, None)
+        data = data if known == path else _whole(path)
+        return None if data is None else compiler.CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, sig, cres):
         path, data = self.path(sig, cres.codegen), dumps(cres._reduce())
         part = path.with_suffix(f".{uuid.uuid4().hex[:8]}")
         try:
-            part.write_bytes(data)
+            part.write_bytes(_digest(data) + data)
             part.replace(path)
         except OSError as error:
-            part.unlink(missing_ok=True)
             _warn_once(f"bough: {path.parent} cannot be written ({error.strerror}); what is compiled now will be compiled again")
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+DIGEST = 16
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST).digest()
+
+
+def _whole(path: Path) -> bytes | None:
+    """What a file of the cache holds behind its digest; None where it is missing or not as it was written: then it is compiled and
+    written again."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data[DIGEST:] if _digest(data[DIGEST:]) == data[:DIGEST] else None
 
 
 @cache

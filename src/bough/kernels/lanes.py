@@ -7,6 +7,10 @@ see ``linker``:
 
     ONE    a number is a float64                      arrays are 1-D, x[k]
     FOUR   a number is an LLVM vector of 4 doubles    arrays are 2-D, x[k, lane]
+    DUAL   a number is such a vector and its tangent  arrays are 3-D, x[k, 0, lane] values, x[k, 1, lane] tangents
+
+Each lane of a dual is a state with a direction of its own: its tangent is the derivative along that direction, by the chain rule
+[B 64], exact.  What branches does so on values.
 
 ``load``/``store`` and their tuple versions are the only functions that know the layout: ``index`` always
 counts numbers, never doubles.  Lane numbers mix freely with floats (a float is the same in every lane).
@@ -45,15 +49,17 @@ def aligned(shape):
 class Lanes:
     """How many independent states run side by side: the tag, and the layout of arrays on the Python side."""
 
-    def __init__(self, width):
-        self.width = width
-        self._numba_type_ = LanesType(width)
+    def __init__(self, width, tangents=0):
+        self.width, self.tangents = width, tangents
+        self._numba_type_ = LanesType(width, tangents=tangents)
 
     def __repr__(self):
-        return f"Lanes({self.width})"
+        return f"Lanes({self.width}, {self.tangents})" if self.tangents else f"Lanes({self.width})"
 
     def zeros(self, *shape):
         """A zeroed array of numbers, aligned to a cache line."""
+        if self.tangents:
+            return aligned((*shape, 1 + self.tangents, self.width))
         return aligned(shape if self.width == 1 else (*shape, self.width))
 
 
@@ -62,24 +68,27 @@ class Features(NamedTuple):
     flexible: bool = False      # some body has modes
     loops: bool = False         # some loop is closed
     holds: bool = False         # some coordinate can be locked or prescribed
+    implicit: bool = False      # not of the model but of the method: springs and modes act as they are at the end of a stage
+    drives: bool = False        # some coordinates are coupled or have friction; with loops and holds, so that it is one set more
+    tanks: bool = False         # some bodies change their mass
 
     def __str__(self):
         return "+".join(name for name, needed in zip(self._fields, self, strict=True) if needed) or "rigid"
 
 
-ALL_FEATURES = Features(True, True, True)
+ALL_FEATURES = Features(True, True, True, drives=True, tanks=True)
 
 
 class LanesType(types.Type):
-    """The tag: how many states run side by side, and the features that are compiled."""
+    """The tag: how many states run side by side, the features that are compiled, and whether numbers have tangents."""
 
-    def __init__(self, width, features=Features()):  # noqa: B008
-        self.width, self.features = width, features
-        super().__init__(name=f"Lanes({width}, {features})")
+    def __init__(self, width, features=Features(), tangents=0):  # noqa: B008
+        self.width, self.features, self.tangents = width, features, tangents
+        super().__init__(name=f"Lanes({width}, {features}{', dual'*tangents})")
 
     @property
     def number(self):
-        return types.float64 if self.width == 1 else NumberType(self.width)
+        return types.float64 if self.width == 1 else NumberType(self.width, self.tangents)
 
 
 register_model(LanesType)(models.OpaqueModel)
@@ -97,25 +106,44 @@ def _unbox_lanes(typ, obj, c):
 
 # ---- the number ------------------------------------------------------------------------------------
 class NumberType(types.Type):
-    """`width` doubles side by side: one AVX register for four, and LLVM splits wider ones."""
+    """`width` doubles side by side: one AVX register for four, and LLVM splits wider ones; with tangents, a dual: so many
+    registers more, each a derivative of the first."""
 
-    def __init__(self, width):
-        self.width = width
-        super().__init__(name=f"number{width}")
+    def __init__(self, width, tangents=0):
+        self.width, self.tangents = width, tangents
+        super().__init__(name=f"dual{width}x{tangents}" if tangents else f"number{width}")
+
+    def _is_less(self, other):
+        return isinstance(other, (types.Float, types.Integer)) or (
+            isinstance(other, NumberType) and other.width == self.width and other.tangents < self.tangents)
 
     def can_convert_from(self, typingctx, other):
-        if isinstance(other, (types.Float, types.Integer)):
+        if self._is_less(other):
             return Conversion.promote
 
     def unify(self, typingctx, other):
-        if isinstance(other, (types.Float, types.Integer)):
+        if self._is_less(other):
             return self
 
 
 @register_model(NumberType)
 class _NumberModel(models.PrimitiveModel):
     def __init__(self, manager, fe_type):
-        super().__init__(manager, fe_type, ir.VectorType(_F64, fe_type.width))
+        super().__init__(manager, fe_type, _llvm(fe_type))
+
+
+def _llvm(number):
+    if number == types.int64:
+        return _I64
+    if number == types.float64:
+        return _F64
+    vector = ir.VectorType(_F64, number.width)
+    return ir.LiteralStructType([vector]*(1 + number.tangents)) if number.tangents else vector
+
+
+def _piece(number):
+    """The LLVM type of a value, and of a tangent."""
+    return _F64 if number == types.float64 else ir.VectorType(_F64, number.width)
 
 
 def _splat(builder, x, width):
@@ -125,26 +153,80 @@ def _splat(builder, x, width):
                                   ir.Constant(ir.VectorType(_I32, width), [0] * width))
 
 
+def _constant(number, c):
+    """A plain constant, the same in every lane."""
+    return ir.Constant(_piece(number), c if number == types.float64 else [c]*number.width)
+
+
+def _pieces(context, builder, t, x, number):
+    """[value] or [value, tangents ...] of a number of the type t, as wide as those of `number`; without tangents it is constant."""
+    if isinstance(t, NumberType):
+        return [builder.extract_value(x, i) for i in range(1 + t.tangents)] if t.tangents else [x]
+    x = context.cast(builder, x, t, types.float64)
+    return [x if number == types.float64 else _splat(builder, x, number.width)]
+
+
+def _whole(builder, number, pieces):
+    """The number of these pieces; tangents that are missing are zero."""
+    if number == types.float64 or not number.tangents:
+        return pieces[0]
+    value = ir.Constant(_llvm(number), ir.Undefined)
+    for i, piece in enumerate([*pieces, *[_constant(number, 0.0)]*(1 + number.tangents - len(pieces))]):
+        value = builder.insert_value(value, piece, i)
+    return value
+
+
+def _tangents(number, x, y, both, of_x, of_y):
+    """Tangents of what depends on x and y (pieces): `both` of their tangents, or of the one that has some."""
+    if len(x) > 1 and len(y) > 1:
+        return [both(dx, dy) for dx, dy in zip(x[1:], y[1:])]
+    return [of_x(dx) for dx in x[1:]] if len(x) > 1 else [of_y(dy) for dy in y[1:]]
+
+
+def _combine(builder, number, instruction, x, y):
+    """x + y, x - y, x y or x/y of pieces: the rules of differentiation."""
+    op = lambda name, a, b: getattr(builder, name)(a, b, flags=_FLAGS)
+    if instruction == "fadd":
+        return [op("fadd", x[0], y[0]), *_tangents(number, x, y, lambda a, b: op("fadd", a, b), lambda a: a, lambda b: b)]
+    if instruction == "fsub":
+        return [op("fsub", x[0], y[0]), *_tangents(number, x, y, lambda a, b: op("fsub", a, b), lambda a: a, builder.fneg)]
+    if instruction == "fmul":
+        return [op("fmul", x[0], y[0]), *_tangents(
+            number, x, y, lambda a, b: op("fadd", op("fmul", x[0], b), op("fmul", a, y[0])),
+            lambda a: op("fmul", a, y[0]), lambda b: op("fmul", x[0], b))]
+    if len(y) == 1:
+        return [op("fdiv", piece, y[0]) for piece in x]
+    inverse = op("fdiv", _constant(number, 1.0), y[0])
+    value = op("fmul", x[0], inverse)
+    less = builder.fneg(op("fmul", value, inverse))
+    return [value, *_tangents(number, x, y, lambda a, b: op("fadd", op("fmul", a, inverse), op("fmul", less, b)),
+                              lambda a: op("fmul", a, inverse), lambda b: op("fmul", less, b))]
+
+
+def _chosen(builder, condition, number, x, y):
+    """x or y (pieces), by a condition on values."""
+    more = lambda pieces: [*pieces, *[_constant(number, 0.0)]*(max(len(x), len(y)) - len(pieces))]
+    return [builder.select(condition, a, b) for a, b in zip(more(x), more(y))]
+
+
 @lower_cast(types.Float, NumberType)
 @lower_cast(types.Integer, NumberType)
+@lower_cast(NumberType, NumberType)
 def _promote(context, builder, fromty, toty, value):
-    return _splat(builder, context.cast(builder, value, fromty, types.float64), toty.width)
+    return _whole(builder, toty, _pieces(context, builder, fromty, value, toty))
 
 
 def _register_binary(op, instruction):
     @infer_global(op)
     class _Binary(AbstractTemplate):
         def generic(self, args, kws):
-            numbers = [a for a in args if isinstance(a, NumberType)]
-            if len(args) == 2 and numbers and all(
-                    a is numbers[0] or a == numbers[0] or isinstance(a, (types.Float, types.Integer))
-                    for a in args):
-                return signature(numbers[0], *[a if isinstance(a, NumberType) else types.float64 for a in args])
+            if len(args) == 2 and any(isinstance(a, NumberType) for a in args) and all(_is_number(a) for a in args):
+                return signature(_result_type(*args), *[a if isinstance(a, NumberType) else types.float64 for a in args])
 
     def lower(context, builder, sig, args):
-        width = sig.return_type.width
-        x, y = (v if isinstance(t, NumberType) else _splat(builder, v, width) for t, v in zip(sig.args, args))
-        return getattr(builder, instruction)(x, y, flags=_FLAGS)
+        number = sig.return_type
+        x, y = (_pieces(context, builder, t, v, number) for t, v in zip(sig.args, args))
+        return _whole(builder, number, _combine(builder, number, instruction, x, y))
 
     for signature_ in ((NumberType, NumberType), (NumberType, types.Float), (types.Float, NumberType)):
         lower_builtin(op, *signature_)(lower)
@@ -166,12 +248,13 @@ class _Negate(AbstractTemplate):
 
 @lower_builtin(operator.neg, NumberType)
 def _negate(context, builder, sig, args):
-    return builder.fneg(args[0])
+    number = sig.return_type
+    return _whole(builder, number, [builder.fneg(piece) for piece in _pieces(context, builder, number, args[0], number)])
 
 
 # ---- tables: arrays of which nothing but the place in memory matters ------------------------------------
 class TableType(types.Type):
-    """Where the entries of a table start; of rank 2 there is an entry for each of four lanes."""
+    """Where the entries of a table start; of rank 2 there is an entry for each of four lanes, of rank 3 four and their tangents."""
 
     def __init__(self, dtype, ndim=1):
         self.dtype, self.ndim = dtype, ndim
@@ -191,11 +274,15 @@ def data_of(context, builder, t, value):
 
 @intrinsic
 def pointer_to(typingctx, array):
-    """An array as a table."""
+    """An array as a table; that of duals keeps its rank."""
+    table = TableType(array.dtype, 3 if array.ndim == 3 else 1)
+    return table(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
+
+
+@intrinsic
+def flat(typingctx, array):
+    """The entries of an array of any rank, one behind the other."""
     return TableType(array.dtype)(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
-
-
-flat = pointer_to                                   # the entries of an array of any rank, one behind the other
 
 
 @intrinsic
@@ -208,24 +295,39 @@ def put(typingctx, table, index, value):
 
 
 @intrinsic
-def pointer_to_row(typingctx, array, row):
-    """A row of a 2-D array as a table."""
+def parameters_of(typingctx, pars, group):
+    """Of a group of states, as a table: a row of their own, or the last one, which serves all."""
     def codegen(context, builder, sig, args):
-        whole = context.make_array(array)(context, builder, args[0])
-        return builder.gep(whole.data, [builder.mul(args[1], builder.extract_value(whole.shape, 1))])
-    return TableType(array.dtype)(array, types.int64), codegen
+        whole = context.make_array(pars)(context, builder, args[0])
+        last = builder.sub(builder.extract_value(whole.shape, 0), ir.Constant(_I64, 1))
+        row = builder.select(builder.icmp_signed("<", args[1], last), args[1], last)
+        return builder.gep(whole.data, [builder.mul(row, builder.extract_value(whole.shape, 1))])
+    return TableType(pars.dtype)(pars, types.int64), codegen
 
 
 def _width(ws):
     return 1 if ws.ndim == 1 else 4
 
 
+def _ranked_tangents(ws):
+    return 1 if ws.ndim == 3 else 0
+
+
 @intrinsic
 def lanes_of(typingctx, ws, sweep_table):
-    """The tag that fits a workspace (1-D holds one state, 2-D four); its value points to the addresses of sweeps."""
+    """The tag that fits a workspace (1-D holds one state, 2-D four, 3-D four and their tangents); its value points to the
+    addresses of sweeps."""
     def codegen(context, builder, sig, args):
         return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
-    return LanesType(_width(ws), ALL_FEATURES)(ws, sweep_table), codegen
+    return LanesType(_width(ws), ALL_FEATURES, _ranked_tangents(ws))(ws, sweep_table), codegen
+
+
+@intrinsic
+def implicit_lanes_of(typingctx, ws, sweep_table):
+    """The same in kernels of implicit methods."""
+    def codegen(context, builder, sig, args):
+        return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
+    return LanesType(_width(ws), ALL_FEATURES._replace(implicit=True))(ws, sweep_table), codegen
 
 
 @intrinsic
@@ -262,22 +364,54 @@ def holds_only(full, free):
     return specialize(lambda lane: lane.features.holds, full, free)
 
 
+def implicit_only(full, explicit):
+    """`full` in code for implicit methods, `explicit` in all other code."""
+    return specialize(lambda lane: lane.features.implicit, full, explicit)
+
+
+def couplings_only(full, uncoupled):
+    """`full` in code for models with couplings between coordinates, `uncoupled` in all other code."""
+    return specialize(lambda lane: lane.features.drives, full, uncoupled)
+
+
+def friction_only(full, smooth):
+    """`full` in code for models with friction, `smooth` in all other code."""
+    return specialize(lambda lane: lane.features.drives, full, smooth)
+
+
+def tanks_only(full, constant):
+    """`full` in code for models with tanks, `constant` in all other code."""
+    return specialize(lambda lane: lane.features.tanks, full, constant)
+
+
 def one_state_only(full, several):
     """`full` in code for one state at a time, `several` in code for four lanes."""
     return specialize(lambda lane: lane.width == 1, full, several)
 
 
+def duals_only(full, plain):
+    """`full` in code whose numbers have tangents, `plain` in all other code."""
+    return specialize(lambda lane: getattr(lane, "tangents", 0) > 0, full, plain)
+
+
 @intrinsic
 def quads_of(typingctx, array):
-    """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbors'."""
-    return LanesType(4)(array), lambda context, builder, sig, args: context.get_dummy_value()
+    """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbors'; or four duals."""
+    tag = LanesType(4, tangents=_ranked_tangents(array))
+    return tag(array), lambda context, builder, sig, args: context.get_dummy_value()
+
+
+@intrinsic
+def single_of(typingctx, lanes):
+    """The tag of one state with the same features: for what lies in a workspace of its own; it calls no sweeps."""
+    return LanesType(1, lanes.features)(lanes), lambda context, builder, sig, args: args[0]
 
 
 @intrinsic
 def zero(typingctx, lanes):
     """The number 0."""
     def codegen(context, builder, sig, args):
-        return ir.Constant(_llvm(lanes.number), 0.0 if lanes.width == 1 else [0.0]*lanes.width)
+        return _whole(builder, lanes.number, [_constant(lanes.number, 0.0)])
     return lanes.number(lanes), codegen
 
 
@@ -306,26 +440,36 @@ def noinline(typingctx):
 
 
 # ---- load and store: raw pointers, no bounds, no wraparound ----------------------------------------
-def _llvm(number):
-    if number == types.int64:
-        return _I64
-    return _F64 if number == types.float64 else ir.VectorType(_F64, number.width)
+def _doubles(number):
+    """How many doubles a number has in memory."""
+    return getattr(number, "width", 1)*(1 + getattr(number, "tangents", 0))
 
 
 def _addresses(context, builder, array_type, array, index, number):
-    """Pointers to the numbers at index, index + 1, ..."""
+    """Pointers to the pieces of the numbers at index, index + 1, ..."""
     data = data_of(context, builder, array_type, array)
-    llvm_type, width = _llvm(number), getattr(number, "width", 1)
-    first = builder.mul(index, ir.Constant(_I64, width))
+    size, entry = _doubles(number), _I64 if number == types.int64 else _F64
+    piece = entry if number == types.int64 else _piece(number)
+    first = builder.mul(index, ir.Constant(_I64, size))
     for i in itertools.count():
-        position = builder.add(first, ir.Constant(_I64, i*width))
-        element = builder.gep(data, [position], source_etype=_I64 if number == types.int64 else _F64)
-        yield builder.bitcast(element, llvm_type.as_pointer())
+        found = []
+        for j in range(1 + getattr(number, "tangents", 0)):
+            position = builder.add(first, ir.Constant(_I64, i*size + j*getattr(number, "width", 1)))
+            found.append(builder.bitcast(builder.gep(data, [position], source_etype=entry), piece.as_pointer()))
+        yield found
 
 
-def _lane_address(context, builder, sig, args, width):
+def _fetch(builder, number, address):
+    """The number at an address."""
+    if number == types.int64:
+        return builder.load(address[0], typ=_I64, align=8)
+    return _whole(builder, number, [builder.load(a, typ=_piece(number), align=8) for a in address])
+
+
+def _lane_address(context, builder, sig, args, number, tangent=0):
     data = data_of(context, builder, sig.args[1], args[1])
-    element = builder.add(builder.mul(args[2], ir.Constant(_I64, width)), args[3])
+    at = builder.mul(args[2], ir.Constant(_I64, _doubles(number)))
+    element = builder.add(builder.add(at, args[3]), ir.Constant(_I64, tangent*getattr(number, "width", 1)))
     return builder.gep(data, [element], source_etype=_F64)
 
 
@@ -338,14 +482,14 @@ def _nested(number, shape):
 
 def _load_nested(context, builder, t, addresses):
     if _is_number(t):
-        return builder.load(next(addresses), typ=_llvm(t), align=8)
+        return _fetch(builder, t, next(addresses))
     return context.make_tuple(builder, t, [_load_nested(context, builder, x, addresses) for x in t])
 
 
 def _leaves(context, builder, t, value, number):
-    """The numbers of a nested tuple, in order."""
+    """The numbers of a nested tuple, in order: their pieces."""
     if _is_number(t):
-        yield context.cast(builder, value, t, number)
+        yield _pieces(context, builder, t, value, number)
     else:
         for i, x in enumerate(t):
             yield from _leaves(context, builder, x, builder.extract_value(value, i), number)
@@ -365,8 +509,9 @@ def _make_load(shape):
 def _make_read(shape):
     @intrinsic
     def read(typingctx, table, index):
-        """Entries of a model table from `index` on: floats of a 2-D table are one for each lane, all else is the same in all."""
-        number = NumberType(4) if table.ndim == 2 and table.dtype == types.float64 else table.dtype
+        """Entries of a model table from `index` on: floats of a 2-D table are one for each lane, of a 3-D one duals; all else is
+        the same in all."""
+        number = NumberType(4, table.ndim - 2) if table.ndim >= 2 and table.dtype == types.float64 else table.dtype
 
         def codegen(context, builder, sig, args):
             return _load_nested(context, builder, sig.return_type,
@@ -377,7 +522,7 @@ def _make_read(shape):
 
 load, load3, load4, load5, load6, load9 = (_make_load(n) for n in (1, 3, 4, 5, 6, 9))
 load_spatial, load_gathered = (_make_load(s) for s in ((3, 3), ((6, 9, 6), (3, 3))))
-load_composite, load_mass = (_make_load(s) for s in ((6, 3, 1), (6, 3)))
+load_composite, load_mass, load_dozen = (_make_load(s) for s in ((6, 3, 1), (6, 3), (3, 3, 3, 3)))
 read, read3, read6, read9 = (_make_read(n) for n in (1, 3, 6, 9))
 read_spatial = _make_read((3, 3))
 
@@ -385,7 +530,7 @@ read_spatial = _make_read((3, 3))
 @intrinsic
 def read_pack(typingctx, lanes, table, index):
     """Pack `index` of a model table: for one state four neighbors, for four states one entry, as `read` has it."""
-    number = NumberType(4) if lanes.width == 1 or table.ndim == 2 else table.dtype
+    number = NumberType(4, max(table.ndim - 2, 0)) if lanes.width == 1 or table.ndim >= 2 else table.dtype
 
     def codegen(context, builder, sig, args):
         return _load_nested(context, builder, sig.return_type,
@@ -398,8 +543,9 @@ def store(typingctx, lanes, array, index, value):
     """Put a number, or the numbers of a nested tuple one after another, from `index` on."""
     def codegen(context, builder, sig, args):
         addresses = _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number)
-        for x in _leaves(context, builder, value, args[3], lanes.number):
-            builder.store(x, next(addresses), align=8)
+        for pieces in _leaves(context, builder, value, args[3], lanes.number):
+            for a, x in itertools.zip_longest(next(addresses), pieces, fillvalue=_constant(lanes.number, 0.0)):
+                builder.store(x, a, align=8)
         return context.get_dummy_value()
     return types.void(lanes, array, types.int64, value), codegen
 
@@ -409,9 +555,9 @@ def accumulate(typingctx, lanes, array, index, value):
     """Like store, but add to what is there."""
     def codegen(context, builder, sig, args):
         addresses = _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number)
-        for x in _leaves(context, builder, value, args[3], lanes.number):
-            p = next(addresses)
-            builder.store(builder.fadd(builder.load(p, typ=_llvm(lanes.number), align=8), x, flags=_FLAGS), p, align=8)
+        for pieces in _leaves(context, builder, value, args[3], lanes.number):
+            for a, x in zip(next(addresses), pieces):
+                builder.store(builder.fadd(builder.load(a, typ=_piece(lanes.number), align=8), x, flags=_FLAGS), a, align=8)
         return context.get_dummy_value()
     return types.void(lanes, array, types.int64, value), codegen
 
@@ -420,19 +566,68 @@ def accumulate(typingctx, lanes, array, index, value):
 def get_lane(typingctx, lanes, array, index, lane):
     """The number at `index` in one lane, as a float: for what branches on its value (tables, callbacks)."""
     def codegen(context, builder, sig, args):
-        return builder.load(_lane_address(context, builder, sig, args, lanes.width), align=8)
+        return builder.load(_lane_address(context, builder, sig, args, lanes.number), align=8)
     return types.float64(lanes, array, types.int64, types.int64), codegen
 
 
 @intrinsic
 def put_lane(typingctx, lanes, array, index, lane, value):
-    """Set the number at `index` in one lane; or, with a (nested) tuple of floats, those from `index` on."""
+    """Set the number at `index` in one lane; or, with a (nested) tuple of floats, those from `index` on.  They are constant."""
     def codegen(context, builder, sig, args):
-        for i, x in enumerate(_leaves(context, builder, value, args[4], types.float64)):
+        for i, (x,) in enumerate(_leaves(context, builder, value, args[4], types.float64)):
             at = builder.add(args[2], ir.Constant(_I64, i))
-            builder.store(x, _lane_address(context, builder, sig, (*args[:2], at, args[3]), lanes.width), align=8)
+            for j in range(1 + lanes.tangents):
+                address = _lane_address(context, builder, sig, (*args[:2], at, args[3]), lanes.number, j)
+                builder.store(ir.Constant(_F64, 0.0) if j else x, address, align=8)
         return context.get_dummy_value()
     return types.void(lanes, array, types.int64, types.int64, value), codegen
+
+
+@intrinsic
+def add_lane(typingctx, lanes, array, index, lane, value):
+    """Add a constant to the number at `index` in one lane."""
+    def codegen(context, builder, sig, args):
+        address = _lane_address(context, builder, sig, args, lanes.number)
+        builder.store(builder.fadd(builder.load(address, align=8), args[4], flags=_FLAGS), address, align=8)
+        return context.get_dummy_value()
+    return types.void(lanes, array, types.int64, types.int64, types.float64), codegen
+
+
+@intrinsic
+def get_tangent(typingctx, lanes, array, index, lane):
+    """The tangent of the number at `index` in one lane."""
+    def codegen(context, builder, sig, args):
+        return builder.load(_lane_address(context, builder, sig, args, lanes.number, 1), align=8)
+    return types.float64(lanes, array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def put_tangent(typingctx, lanes, array, index, lane, value):
+    """Set it."""
+    def codegen(context, builder, sig, args):
+        builder.store(args[4], _lane_address(context, builder, sig, args, lanes.number, 1), align=8)
+        return context.get_dummy_value()
+    return types.void(lanes, array, types.int64, types.int64, types.float64), codegen
+
+
+@intrinsic
+def follow(typingctx, value, x_rate, x, y_rate, y):
+    """A value that was found in some other way, with the tangents of one whose derivatives by x and y are these rates."""
+    number = _result_type(_result_type(value, x), y)
+
+    def codegen(context, builder, sig, args):
+        of, x_r, x_, y_r, y_ = (_pieces(context, builder, t, a, number) for t, a in zip(sig.args, args))
+        by_x, by_y = _combine(builder, number, "fmul", x_r[:1], x_), _combine(builder, number, "fmul", y_r[:1], y_)
+        return _whole(builder, number, [of[0], *_combine(builder, number, "fadd", by_x, by_y)[1:]])
+    return number(value, x_rate, x, y_rate, y), codegen
+
+
+@intrinsic
+def tangent_of(typingctx, x):
+    """The tangent of a dual, as a plain number."""
+    def codegen(context, builder, sig, args):
+        return _pieces(context, builder, x, args[0], x)[1]
+    return NumberType(x.width)(x), codegen
 
 
 @intrinsic
@@ -448,6 +643,8 @@ def _is_number(t):
 
 def _result_type(a, b):
     if _is_number(a) and _is_number(b):
+        if isinstance(a, NumberType) and isinstance(b, NumberType):
+            return a if a.tangents >= b.tangents else b
         return a if isinstance(a, NumberType) else b if isinstance(b, NumberType) else types.float64
     if len(a) != len(b):
         raise TypeError(f"shapes differ: {a} and {b}")
@@ -456,8 +653,8 @@ def _result_type(a, b):
 
 def _elementwise(context, builder, instruction, ta, a, tb, b, to):
     if _is_number(to):
-        x, y = context.cast(builder, a, ta, to), context.cast(builder, b, tb, to)
-        return getattr(builder, instruction)(x, y, flags=_FLAGS)
+        x, y = _pieces(context, builder, ta, a, to), _pieces(context, builder, tb, b, to)
+        return _whole(builder, to, _combine(builder, to, instruction, x, y))
     return context.make_tuple(builder, to, [
         _elementwise(context, builder, instruction, ta[i], builder.extract_value(a, i),
                      tb[i], builder.extract_value(b, i), to[i]) for i in range(len(to))])
@@ -485,7 +682,8 @@ def _scaled_type(s, a):
 
 def _scale(context, builder, ts, s, ta, a, to):
     if _is_number(to):
-        return builder.fmul(context.cast(builder, s, ts, to), context.cast(builder, a, ta, to), flags=_FLAGS)
+        x, y = _pieces(context, builder, ts, s, to), _pieces(context, builder, ta, a, to)
+        return _whole(builder, to, _combine(builder, to, "fmul", x, y))
     return context.make_tuple(builder, to, [
         _scale(context, builder, ts, s, ta[i], builder.extract_value(a, i), to[i]) for i in range(len(to))])
 
@@ -503,8 +701,8 @@ def smaller(typingctx, a, b):
     number = _result_type(a, b)
 
     def codegen(context, builder, sig, args):
-        x, y = context.cast(builder, args[0], a, number), context.cast(builder, args[1], b, number)
-        return builder.select(builder.fcmp_ordered("<", x, y), x, y)
+        x, y = _pieces(context, builder, a, args[0], number), _pieces(context, builder, b, args[1], number)
+        return _whole(builder, number, _chosen(builder, builder.fcmp_ordered("<", x[0], y[0]), number, x, y))
     return number(a, b), codegen
 
 
@@ -514,10 +712,9 @@ def where_positive(typingctx, x, a, b):
     number = _result_type(_result_type(x, a), b)
 
     def codegen(context, builder, sig, args):
-        x_, a_, b_ = (context.cast(builder, value, t, number) for value, t in zip(args, sig.args))
-        wide = getattr(number, "width", 1)
-        zero_ = ir.Constant(_llvm(number), 0.0 if wide == 1 else [0.0]*wide)
-        return builder.select(builder.fcmp_ordered(">", x_, zero_), a_, b_)
+        x_, a_, b_ = (_pieces(context, builder, t, value, number) for value, t in zip(args, sig.args))
+        positive = builder.fcmp_ordered(">", x_[0], _constant(number, 0.0))
+        return _whole(builder, number, _chosen(builder, positive, number, a_, b_))
     return number(x, a, b), codegen
 
 
@@ -527,7 +724,7 @@ def any_negative(typingctx, x):
     def codegen(context, builder, sig, args):
         if not isinstance(x, NumberType):
             return builder.fcmp_ordered("<", args[0], ir.Constant(_F64, 0.0))
-        below = builder.fcmp_ordered("<", args[0], ir.Constant(_llvm(x), [0.0]*x.width))
+        below = builder.fcmp_ordered("<", _pieces(context, builder, x, args[0], x)[0], _constant(x, 0.0))
         bits = builder.bitcast(below, ir.IntType(x.width))
         return builder.icmp_unsigned("!=", bits, ir.Constant(ir.IntType(x.width), 0))
     return types.boolean(x), codegen
@@ -539,10 +736,11 @@ def inverse_above(typingctx, x, least):
     number = _result_type(x, least)
 
     def codegen(context, builder, sig, args):
-        a, b = context.cast(builder, args[0], x, number), context.cast(builder, args[1], least, number)
-        wide = getattr(number, "width", 1)
-        one, zero_ = (ir.Constant(_llvm(number), c if wide == 1 else [c]*wide) for c in (1.0, 0.0))
-        return builder.select(builder.fcmp_ordered(">", a, b), builder.fdiv(one, a), zero_)
+        a, b = _pieces(context, builder, x, args[0], number), _pieces(context, builder, least, args[1], number)
+        one, zero_ = _constant(number, 1.0), _constant(number, 0.0)
+        value = builder.select(builder.fcmp_ordered(">", a[0], b[0]), builder.fdiv(one, a[0]), zero_)
+        less = builder.fneg(builder.fmul(value, value))
+        return _whole(builder, number, [value, *(builder.fmul(less, da) for da in a[1:])])
     return number(x, least), codegen
 
 
@@ -555,11 +753,20 @@ def _shuffled(builder, a, b, places):
 
 
 @intrinsic
-def register3(typingctx, u):
-    """(x, y, z, 0) of three floats."""
+def load_four(typingctx, table, index):
+    """Four neighbors of one state, from any `index` on."""
+    def codegen(context, builder, sig, args):
+        at = builder.gep(data_of(context, builder, sig.args[0], args[0]), [args[1]], source_etype=_F64)
+        return builder.load(builder.bitcast(at, _QUAD.as_pointer()), typ=_QUAD, align=8)
+    return NumberType(4)(table, types.int64), codegen
+
+
+@intrinsic
+def register(typingctx, u):
+    """A tuple of up to four floats, and zeros behind them."""
     def codegen(context, builder, sig, args):
         value = ir.Constant(_QUAD, [0.0]*4)
-        for i, x in enumerate(_leaves(context, builder, u, args[0], types.float64)):
+        for i, (x,) in enumerate(_leaves(context, builder, u, args[0], types.float64)):
             value = builder.insert_element(value, x, ir.Constant(_I32, i))
         return value
     return NumberType(4)(u), codegen
@@ -594,6 +801,19 @@ def across(typingctx, a, b, c, d):
 
 
 @intrinsic
+def transposed(typingctx, a, b, c, d):
+    """Four registers as the rows of a matrix -> its columns."""
+    def codegen(context, builder, sig, args):
+        a_, b_, c_, d_ = args
+        even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
+        odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
+        return context.make_tuple(builder, sig.return_type, [
+            _shuffled(builder, *even, [0, 1, 4, 5]), _shuffled(builder, *odd, [0, 1, 4, 5]),
+            _shuffled(builder, *even, [2, 3, 6, 7]), _shuffled(builder, *odd, [2, 3, 6, 7])])
+    return types.UniTuple(a, 4)(a, b, c, d), codegen
+
+
+@intrinsic
 def total(typingctx, u):
     """The sum of the numbers of a register of four."""
     def codegen(context, builder, sig, args):
@@ -606,14 +826,20 @@ def total(typingctx, u):
 # ---- square root -------------------------------------------------------------------------------------
 @intrinsic
 def sqrt(typingctx, x):
-    """Square root of a number."""
+    """Square root of a number; that of zero is constant."""
     number = x if isinstance(x, NumberType) else types.float64
 
     def codegen(context, builder, sig, args):
-        t = _llvm(number)
+        t = _piece(number)
         suffix = "f64" if number == types.float64 else f"v{number.width}f64"
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(t, [t]), f"llvm.sqrt.{suffix}")
-        return builder.call(function, args)
+        value, *tangents = _pieces(context, builder, number, args[0], number)
+        root = builder.call(function, [value])
+        if tangents:
+            positive = builder.fcmp_ordered(">", root, _constant(number, 0.0))
+            slope = builder.select(positive, builder.fdiv(_constant(number, 0.5), root), _constant(number, 0.0))
+            tangents = [builder.fmul(slope, t) for t in tangents]
+        return _whole(builder, number, [root, *tangents])
     return number(number), codegen
 
 
@@ -639,7 +865,7 @@ def sincos(typingctx, angle):
             real, integer = (lambda c: ir.Constant(vector, [c] * w)), (lambda c: ir.Constant(integers, [c] * w))
         fma_function = cgutils.get_or_insert_function(b.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.{suffix}")
         fma = lambda p, q, r: b.call(fma_function, [p, q, r])
-        x, = args
+        x, *tangents = _pieces(context, b, number, args[0], number)
         magic = real(6755399441055744.0)                     # 1.5 * 2**52: rounds to integer, low bits = quadrant
         t = fma(x, real(2 / math.pi), magic)
         quadrant = b.bitcast(t, integers)
@@ -658,12 +884,15 @@ def sincos(typingctx, angle):
         sign_s = b.shl(b.and_(quadrant, integer(2)), integer(62))
         sign_c = b.shl(b.and_(b.add(quadrant, integer(1)), integer(2)), integer(62))
         flip = lambda v, sign: b.bitcast(b.xor(b.bitcast(v, integers), sign), vector)
-        return context.make_tuple(b, sig.return_type, [flip(b.select(swap, c, s), sign_s),
-                                                       flip(b.select(swap, s, c), sign_c)])
+        sine, cosine = flip(b.select(swap, c, s), sign_s), flip(b.select(swap, s, c), sign_c)
+        less = b.fneg(sine)
+        return context.make_tuple(b, sig.return_type, [
+            _whole(b, number, [sine, *(b.fmul(cosine, t, flags=_FLAGS) for t in tangents)]),
+            _whole(b, number, [cosine, *(b.fmul(less, t, flags=_FLAGS) for t in tangents)])])
     return types.UniTuple(number, 2)(number), codegen
 
 
-ONE, FOUR = Lanes(1), Lanes(4)
+ONE, FOUR, DUAL = Lanes(1), Lanes(4), Lanes(4, 1)
 
 
 # ---- the same in plain Python, for debuggers and coverage: NUMBA_DISABLE_JIT=1 -----------------------------

@@ -33,7 +33,7 @@ SWEEPS: list = []                                   # all sweeps, by number
 USES: list[Use] = []                                # the same of these
 ROOM = 64                                           # for their addresses
 TABLES = {name: TableType(types.int64 if name in ("plan", "route") else types.float64)
-          for name in ("plan", "tables", "ws", "route", "spots")}
+          for name in ("plan", "tables", "route", "spots", "base")}
 _I64 = ir.IntType(64)
 
 
@@ -85,36 +85,40 @@ def _address(builder, table, number):
 
 
 def argument_types(names, tag, pars):
-    return tuple(tag if name == "lane" else pars if name == "pars" else TABLES.get(name, types.int64) for name in names)
+    own = {"lane": tag, "pars": pars, "ws": TableType(types.float64, 3 if tag.tangents else 1)}
+    return tuple(own.get(name) or TABLES.get(name, types.int64) for name in names)
 
 
 # ---- the linker ------------------------------------------------------------------------------------------------------------
 class SweepTable(NamedTuple):
-    """The addresses of sweeps that are compiled for some features and lanes; `own`: each lane has parameters of its own."""
+    """The addresses of sweeps that are compiled for some features and lanes, with or without tangents; `own`: each lane has
+    parameters of its own, 2: and these have tangents."""
     addresses: np.ndarray
     features: tuple
     width: int
-    own: bool
+    own: int
+    tangents: int
 
 
-_tables: dict = {}                                  # SweepTable by (features, width, own)
+_tables: dict = {}                                  # SweepTable by (features, width, own, tangents)
 _by_address: dict = {}                              # SweepTable by the address of its addresses
 _lock = threading.RLock()
 FAILED: dict = {}                                   # by thread, the exception that was raised while it linked
 
 
-def sweep_table(features, width, own):
+def sweep_table(features, width, own, tangents=0):
     """The addresses for models with these features."""
-    found = _tables.get((features, width, own))
+    key = features, width, int(own), tangents
+    found = _tables.get(key)
     if found is None:
         with _lock:
-            found = _tables.get((features, width, own))
+            found = _tables.get(key)
             if found is None:
                 addresses = np.zeros(1 + ROOM, np.int64)
                 addresses[0] = ctypes.cast(_link, ctypes.c_void_p).value
-                found = SweepTable(addresses, features, width, own)
+                found = SweepTable(addresses, *key)
                 _by_address[addresses.ctypes.data] = found
-                _tables[features, width, own] = found
+                _tables[key] = found
     return found.addresses
 
 
@@ -122,7 +126,8 @@ def link(features, plan, pars, tables, ws):
     """What a kernel takes of a model: sweep table, plan, pars, tables.  Without a compiler, its features take the table's place."""
     if config.DISABLE_JIT:
         return features, plan, pars, tables
-    return sweep_table(features, 1 if ws.ndim == 1 else 4, pars.ndim == 3), plan, pars.reshape(len(pars), -1), tables
+    found = sweep_table(features, 1 if ws.ndim == 1 else 4, max(pars.ndim - 2, 0), 1 if ws.ndim == 3 else 0)
+    return found, plan, pars.reshape(len(pars), -1), tables
 
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
@@ -134,7 +139,8 @@ def _link(table, number):
             found = _by_address[table]
             with _lock:
                 if not found.addresses[1 + number]:
-                    found.addresses[1 + number] = compiled_address(SWEEPS[number], found.features, found.width, found.own)
+                    found.addresses[1 + number] = compiled_address(SWEEPS[number], found.features, found.width, found.own,
+                                                                            found.tangents)
             return int(found.addresses[1 + number])
         except BaseException as error:
             FAILED[threading.get_ident()] = error
@@ -146,7 +152,7 @@ def _nothing():
     return 0
 
 
-def raise_failure():
+def raise_failure() -> None:
     """After a kernel has returned: raise what went wrong in the linker, where nobody could catch it.  The kernel's results are then
     worthless."""
     error = FAILED.pop(threading.get_ident(), None) if FAILED else None
@@ -154,8 +160,8 @@ def raise_failure():
         raise error
 
 
-def sweep_signature(dispatcher, features, width, own):
-    tag, pars = LanesType(width, features), TableType(types.float64, 2 if own else 1)
+def sweep_signature(dispatcher, features, width, own, tangents=0):
+    tag, pars = LanesType(width, features, tangents), TableType(types.float64, 1 + own)
     return argument_types(inspect.signature(dispatcher.py_func).parameters, tag, pars)
 
 
@@ -166,9 +172,9 @@ def sweeps_for(features, methods):
             and (use.method is None or use.method in methods)]
 
 
-def compiled_address(dispatcher, features, width, own):
+def compiled_address(dispatcher, features, width, own, tangents=0):
     """Load a sweep, or compile it."""
     twice = width == 4 or (features.loops and not features.flexible)            # as measured
     rounds = 2 if twice else USES[SWEEPS.index(dispatcher)].rounds
-    found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own), width, rounds)
+    found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own, tangents), width, rounds)
     return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

@@ -6,6 +6,7 @@ import numpy as np
 
 from bough.flex import FlexibleBody
 from bough.flex.integrals import Outline
+from bough.flex.recovery import PASCAL
 from bough.look.buffers import Buffers
 
 _THINNEST = 1 / 14  # of a section's width
@@ -25,15 +26,19 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
         "inboard": -1 if body.inboard is None else nodes.index(body.inboard),
         "nodes": list(nodes.names),
         "nodePosition": buffers.add(nodes.position),
-        "nodePhi": buffers.add(nodes.phi.reshape(len(nodes), -1)),
-        "nodePsi": buffers.add(nodes.psi.reshape(len(nodes), -1)),
+        "nodePhi": buffers.add(nodes.phi.reshape(len(nodes), 3 * n)),
+        "nodePsi": buffers.add(nodes.psi.reshape(len(nodes), 3 * n)),
         "points": buffers.add(points),
         "phi": buffers.add(outline.phi.reshape(len(points), -1)),
         "lines": buffers.add(outline.lines, "index"),
         "faces": buffers.add(outline.faces, "index"),
         "reach": float(np.ptp(points, axis=0).max(initial=0.0)),
         "chain": None,
+        "stress": None,
     }
+    if body.recovery is not None and given is not None and len(body.recovery.points) == len(given.position):
+        shown = np.unique(given.faces) if len(given.faces) else np.arange(len(given.position))
+        found["stress"] = buffers.add(PASCAL * body.recovery.points[shown].reshape(len(points), -1))
     if path is not None:
         found["chain"] = path
         found["twist"] = buffers.add(_twist(body, points[path]))

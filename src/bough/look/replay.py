@@ -1,6 +1,5 @@
 """The replay of a result: written to a file, opened in a browser, shown in a notebook."""
 
-import os
 import sys
 import tempfile
 from os import PathLike
@@ -15,6 +14,7 @@ from bough.look.scene import scene
 from bough.progress import working
 from bough.results.report import Report
 from bough.results.result import Replay
+from bough.whole import write_text
 
 
 def view(
@@ -43,13 +43,8 @@ def view(
 
 def _write(target: Path, text: str) -> None:
     """The file appears when it is complete."""
-    part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_text(text, encoding="utf-8")
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_text(target, text)
     except OSError as error:
         raise StateError(f"{target}: cannot be written ({error.strerror}); give another path") from None

@@ -6,6 +6,7 @@ import numpy as np
 from bough.analyze.equations_of_motion import check_inertias
 from bough.analyze.loop_constraints import idle_loops
 from bough.compile.coordinates import holdable
+from bough.compile.coupling_tables import check_couplings
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.elements import Element
@@ -32,6 +33,7 @@ def compile_system(system: System) -> Model:
     for idle in idle_loops(model) if system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
+    check_couplings(model.tables.fronts.closures)
     return model
 
 

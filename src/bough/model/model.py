@@ -1,6 +1,7 @@
 """The model: a thin face on the analyses, for one state or a batch of them."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -15,6 +16,7 @@ from bough.analyze.body_motion import (
     place_motion,
     poses,
     prepare_jacobian,
+    prepare_jacobian_rate,
     prepare_motion,
     prepare_poses,
 )
@@ -29,9 +31,9 @@ from bough.analyze.equations_of_motion import (
     resolve_dynamics,
 )
 from bough.analyze.loop_constraints import Freedom
-from bough.compile.assemble import build_tables
+from bough.analyze.parameter_rows import changed_system, parameter_rows, parted
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
-from bough.compile.compiled_model import REST, CompiledModel
+from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
@@ -39,15 +41,17 @@ from bough.describe import System
 from bough.describe.parts import PARTS
 from bough.describe.system import outline
 from bough.errors import ModelError, StateError
+from bough.model.linear_calls import LinearCalls
 
 if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
     from bough.analyze.counting import OperationCounts
+    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives
     from bough.analyze.internal_loads import CutLoads
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
 
 
-class Model(CompiledModel):
+class Model(LinearCalls):
     """A compiled system: forward and inverse dynamics, mass matrix, reactions, energies, kinematics.
 
     Every call takes one state (`q` of length nq) or a batch of them (leading axis), which then runs in SIMD lanes; what it returns
@@ -63,6 +67,7 @@ class Model(CompiledModel):
     - `wheels`: (nw,) speeds of the wheels relative to their bodies; those of the description, if not given
     - `motors`: (nw,) motor torques of the wheels, on top of those of the description
     - `orbit`: (6,) position and velocity of the mass center, with central gravity; that of the description, if not given
+    - `tanks`: mass of propellant in each tank; that of the description, if not given
 
     Examples
     --------
@@ -98,8 +103,9 @@ class Model(CompiledModel):
 
     def parameter_tables(self, changes: Mapping[str, ArrayLike]) -> Floats:
         """Parameters of the tables with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
-        pars = build_tables(self.system, changes=changes).pars
-        for member in suspicious_members(self.system, changes):
+        pars = parameter_rows(self, changes)
+        own = parted(self.system, changes)[0]
+        for member in suspicious_members(self.system, own) if own else ():
             try:
                 self.with_parameters({key: np.asarray(value, float)[member] for key, value in changes.items()})
             except ModelError as error:
@@ -107,16 +113,19 @@ class Model(CompiledModel):
         return pars
 
     def with_parameters(self, changes: Mapping[str, ArrayLike]) -> "Model":
-        """A model in which some bodies have other parameters.
+        """A model in which some numbers of the description are others.
 
         Parameters
         ----------
         changes : mapping
-            {"boom.mass": 3.0, "boom.com": (1, 0, 0), ...}: mass, com, inertia and at of any body.
+            {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: of bodies, joints, modes, and of all other parts
+            by name.
         """
-        lists = {key: np.asarray(value, float)[None] for key, value in changes.items()}
-        parameters, system = body_parameters(self.system, lists), System(self.system.name, gravity=self.system.gravity)
-        for body in self.system.bodies.values():
+        own, others = parted(self.system, changes)
+        described = changed_system(self.system, others)
+        lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
+        parameters, system = body_parameters(described, lists or None), System(described.name, gravity=described.gravity)
+        for body in described.bodies.values():
             p = parameters[body.name]
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
             looks = [shape.model_copy(update={"density": None}) for shape in body.shapes]       # the mass is given now
@@ -124,8 +133,8 @@ class Model(CompiledModel):
                         flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=looks,
                         **substance)
         for kind in PARTS:
-            system.of(kind).update(self.system.of(kind))
-        system.settings = self.system.settings
+            system.of(kind).update(described.of(kind))
+        system.settings = described.settings
         model: Model = system.compile()
         return model
 
@@ -148,7 +157,7 @@ class Model(CompiledModel):
         out : ndarray, optional
             Where to put the answer.
         **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Returns
         -------
@@ -161,6 +170,41 @@ class Model(CompiledModel):
             return ready.give(out)
         batch = self.batch(q, v, tau, **inputs)
         return batch.give(forward(self, batch, chosen).v, out)
+
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *,
+                                     parameters: Sequence[str] = (), outputs: Iterable[str] | None = (),
+                                     **inputs: Unpack[InputOptions]) -> "ForwardDerivatives":
+        """Derivatives of v' = forward_dynamics(q, v, tau) by q, v, tau, wheel speeds, inputs and parameters.
+
+        Those by q are along the directions of v: a rotation, also one that q keeps as a quaternion, by an angle about each axis of
+        the outer body. Where loops are closed, they are of the accelerations that the loops leave.
+
+        Parameters
+        ----------
+        q, v : array_like
+            Coordinates and speeds.
+        tau : array_like, optional
+            Joint torques and forces, on top of those of the description.
+        parameters : sequence of str
+            Numbers of the description by which to derive, too: "boom.mass", "boom.com", "elbow.stiffness", "panel.frequency",
+            "mooring.length", "gravity"; an entry of an array as "boom.com[2]".
+        outputs : iterable of str, optional
+            Outputs of the description whose derivatives are asked for, too; None: all of them.
+        **inputs
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+        >>> _ = s.body("bob", joint=bough.Revolute("y", damping=0.5), mass=2.0, com=(0, 0, -1))
+        >>> found = s.compile().forward_dynamics_derivatives([0.0], [1.0], parameters=["bob.damping"])
+        >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
+        (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
+        """
+        batch = self.batch(q, v, tau, **inputs)
+        from bough.analyze.dynamics_derivatives import forward_derivatives
+        return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                             **inputs: Unpack[InputOptions]) -> Floats:
@@ -194,7 +238,7 @@ class Model(CompiledModel):
         out : ndarray, optional
             Where to put the answer.
         **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Returns
         -------
@@ -202,10 +246,38 @@ class Model(CompiledModel):
             (nv,) or (batch, nv).
         """
         ready = self.ready(prepare_inverse)
-        if driven is None and not self.system.loops and ready.solves(q, v, a, None, inputs):
+        if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
         batch, given = self._with_accelerations(q, v, None, a, inputs)
         return batch.give(driving_torques(self, batch, given, driven), out)
+
+    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: Sequence[str] = (),
+                                     **inputs: Unpack[InputOptions]) -> "InverseDerivatives":
+        """Derivatives of the joint torques M a + h that give the accelerations `a`, by q, v, a, wheel speeds, inputs, parameters.
+
+        Those by q are along the directions of v, as in `forward_dynamics_derivatives`. Loops are open, as in `bias`.
+
+        Parameters
+        ----------
+        q, v, a : array_like
+            Coordinates, speeds and accelerations v'.
+        parameters : sequence of str
+            Numbers of the description by which to derive, too, as in `forward_dynamics_derivatives`.
+        **inputs
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum", gravity=(0, 0, -10))
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> found = s.compile().inverse_dynamics_derivatives([0.0], [0.0], [0.0], parameters=["bob.mass"])
+        >>> found.dq.round(9), found.da.round(9), found.dparameters["bob.mass"].round(9)
+        (array([[20.]]), array([[2.]]), array([0.]))
+        """
+        batch, given = self._with_accelerations(q, v, None, a, inputs)
+        from bough.analyze.dynamics_derivatives import inverse_derivatives
+        return inverse_derivatives(self, batch, given, [parameters] if isinstance(parameters, str) else list(parameters))
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
         """h in M a + h = tau, (nv,): the torques that give zero accelerations with all loops open."""
@@ -215,12 +287,12 @@ class Model(CompiledModel):
         batch, still = self._with_accelerations(q, v, None, self.still, inputs)
         return batch.give(inverse(self, batch, still), out)
 
-    def mass_matrix(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def mass_matrix(self, q: ArrayLike, *, tanks: ArrayLike | None = None, out: Floats | None = None) -> Floats:
         """M(q), (nv, nv): by composite bodies.  In `out`, if it is given."""
         ready = self.ready(prepare_mass_matrix)
-        if ready.solves(q):
+        if tanks is None and ready.solves(q):
             return ready.give(out)
-        batch = self.batch(q)
+        batch = self.batch(q, tanks=tanks)
         return batch.give(mass_matrices(self, batch), out)
 
     # ---- loads -----------------------------------------------------------------------------------------------
@@ -235,7 +307,7 @@ class Model(CompiledModel):
         tau : array_like, optional
             Joint torques: they matter where loops are closed; what they do not give, the loops must.
         **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Returns
         -------
@@ -299,7 +371,7 @@ class Model(CompiledModel):
             Coordinates or joints that are driven by torques which nobody knows; all others have tau and their springs, dampers and
             torques of the description.
         **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Examples
         --------
@@ -403,7 +475,7 @@ class Model(CompiledModel):
         whole : bool
             With joints kept whole.
         **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
         """
         tree = self.without_loops()
         from bough.analyze.operators.spatial_operators import operators_of
@@ -486,11 +558,46 @@ class Model(CompiledModel):
         """(6, nv): [angular, linear] velocity of a place, or of a point of it, as in `pose`, for each speed; world axes.
 
         Modes of flexible bodies on the way have columns as joints have.  In `out`, if it is given."""
-        ready = self.ready(prepare_jacobian, place, point is not None)
-        J = empty((6, self.nv)) if out is None else out
-        if (out is None or fits(out, (6, self.nv))) and ready.solves(q, point, J):
+        try:
+            ready = self._ready[get_ident(), prepare_jacobian, place, point is not None]
+        except (KeyError, TypeError):
+            ready = self.ready(prepare_jacobian, place, point is not None)
+        J = empty(ready.shape) if out is None else out
+        if (out is None or fits(out, ready.shape)) and ready.solves(q, point, J):
             return J
         J = jacobian_of(self, self.batch(q, keep_welds=True), place, point)
+        return J if out is None else fill(out, J)
+
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None, *,
+                      out: Floats | None = None) -> Floats:
+        """(6, nv): J', the rate at which `jacobian` changes while the model moves with the speeds v; world axes.
+
+        The acceleration of the place is J a + J' v, see `acceleration`.
+
+        Parameters
+        ----------
+        q, v : array_like
+            Coordinates and speeds.
+        place : str or (str, str)
+            A body, or the node of a flexible one.
+        point : array_like, optional
+            A point fixed there, in its axes [m], as in `pose`.
+        out : ndarray, optional
+            Where to put it.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum")
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> s.compile().jacobian_rate([0.0], [3.0], "bob", point=(0, 0, -1))[5].tolist()     # centripetal: 3 rad/s times 1 m
+        [3.0]
+        """
+        ready = self.ready(prepare_jacobian_rate, place, point is not None)
+        J = empty(ready.shape) if out is None else out
+        if (out is None or fits(out, ready.shape)) and ready.solves_moving(q, v, point, J):
+            return J
+        J = jacobian_of(self, self.batch(q, v, keep_welds=True), place, point, rate=True)
         return J if out is None else fill(out, J)
 
     def outputs(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, names: Iterable[str] | None = None,
@@ -508,7 +615,7 @@ class Model(CompiledModel):
         names : iterable of str, optional
             Which outputs; all of them, if not given.
         **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit: see `Model`.
+            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Examples
         --------
@@ -531,23 +638,23 @@ class Model(CompiledModel):
         return found
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None,
-                       orbit: ArrayLike | None = None) -> Any:
+                       orbit: ArrayLike | None = None, tanks: ArrayLike | None = None) -> Any:
         """Kinetic energy, J, wheels included; in orbit, with that of the mass center.  A float, or (batch,)."""
-        return self.bodies(q, array("v", v, self.nv), wheels=wheels, orbit=orbit).answer("kinetic_energy")
+        return self.bodies(q, array("v", v, self.nv), wheels=wheels, orbit=orbit, tanks=tanks).answer("kinetic_energy")
 
-    def potential_energy(self, q: ArrayLike, *, orbit: ArrayLike | None = None) -> Any:
+    def potential_energy(self, q: ArrayLike, *, orbit: ArrayLike | None = None, tanks: ArrayLike | None = None) -> Any:
         """Potential energy of gravity, springs, force elements and strain, J; uniform gravity counts from the world's origin.
 
         A float, or (batch,)."""
-        return self.bodies(q, orbit=orbit).answer("potential_energy")
+        return self.bodies(q, orbit=orbit, tanks=tanks).answer("potential_energy")
 
-    def momentum(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None) -> Floats:
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None, tanks: ArrayLike | None = None) -> Floats:
         """(6,): [angular about the system's mass center, linear], world axes, wheels included."""
-        return self.bodies(q, array("v", v, self.nv), wheels=wheels).answer("momentum")
+        return self.bodies(q, array("v", v, self.nv), wheels=wheels, tanks=tanks).answer("momentum")
 
-    def center_of_mass(self, q: ArrayLike) -> Floats:
+    def center_of_mass(self, q: ArrayLike, *, tanks: ArrayLike | None = None) -> Floats:
         """(3,): mass center of the whole system, world axes."""
-        return self.bodies(q).answer("center_of_mass")
+        return self.bodies(q, tanks=tanks).answer("center_of_mass")
 
     def _with_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None, a: ArrayLike, inputs: InputOptions, *,
                             keep_welds: bool = False) -> tuple[Batch, Floats]:

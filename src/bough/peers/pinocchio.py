@@ -155,6 +155,18 @@ class Pinocchio:
         arm = self.pose(q, body)[1] @ np.asarray(point, float)
         return np.vstack([J[3:], J[:3] + np.cross(J[3:].T, arm).T])[:, self.iv]
 
+    def jacobian_rate(self, q, v, body, point):
+        """The rate of that."""
+        model, data, frame, there, speeds = self.model, self.data, self.frames[body], self.q(q), self.v(v)
+        pin.computeJointJacobiansTimeVariation(model, data, there, speeds)
+        pin.updateFramePlacements(model, data)
+        J = pin.getFrameJacobian(model, data, frame, WORLD_AXES).reshape(6, -1)
+        dJ = pin.getFrameJacobianTimeVariation(model, data, frame, WORLD_AXES).reshape(6, -1)
+        arm = data.oMf[frame].rotation @ np.asarray(point, float)
+        turning = np.cross(J[3:] @ speeds, arm)
+        linear = dJ[:3] + np.cross(dJ[3:].T, arm).T + np.cross(J[3:].T, turning).T
+        return np.vstack([dJ[3:], linear])[:, self.iv]
+
 
 class PinocchioLoop(Pinocchio):
     """Forward and inverse dynamics of many states by Pinocchio's own C++ loop, on one thread.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.internal_loads import read_cut
-from bough.compile.coordinates import holdable
+from bough.compile.coordinates import coordinate_place, holdable
 from bough.describe import System
 from bough.describe.body import FORCE_UNITS
 from bough.describe.parts.port import ports_of
@@ -198,6 +198,10 @@ def entry_units(system: System) -> dict[str, list[str]]:
     v = [unit for body in system.bodies.values() for unit in body.speed_units]
     forces = [FORCE_UNITS[unit] for unit in v]
     return {"q_unit": q, "v_unit": [f"{u}/s" for u in v], "a_unit": [f"{u}/s^2" for u in v], "torque_unit": forces,
+            "coupled_unit": [forces[coordinate_place(system, name)[1]] for coupling in system.couplings.values()
+                             for name in coupling.terms],
+            "friction_unit": ["N m" if each.coordinate in system.wheels else forces[coordinate_place(system, each.coordinate)[1]]
+                              for each in system.frictions.values()],
             "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()],
             "input_unit": [unit for port in system.inputs.values() for unit in port.units(system)],
             "output_unit": [unit for port in system.outputs.values() for unit in port.units(system)]}  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,17 +71,27 @@ def _write(path: Path, labeled: Labeled, resume: Resume | None) -> None:
                 _write_variable(group, name, Variable(dims, values))
 
 
-def read_resume(path: Path) -> tuple[str, str | None, Resume]:
-    """Out of a file: its system, the meshes of it, and what is needed to go on."""
-    import h5netcdf
+def read_head(path: Path) -> tuple[str, str | None, dict[str, Any]]:
+    """Out of a file: its system, the meshes of it, and what is remembered of the run, without its samples."""
+    with opened(path) as (file, attrs):
+        return attrs["system"], attrs.get("meshes"), json.loads(_resume_group(path, file).attrs["memory"])
 
-    attrs = read(path).attrs                                # says what is wrong with the file
-    with h5netcdf.File(path, "r") as file:
-        if RESUME not in file.groups:
-            raise StateError(f"{path}: does not hold what is needed to go on; save it anew with this version of bough")
-        group = file.groups[RESUME]
-        arrays = {name: np.asarray(variable[...]) for name, variable in group.variables.items()}
-        return attrs["system"], attrs.get("meshes"), Resume(json.loads(group.attrs["memory"]), arrays)
+
+def read_samples(path: Path, most: int | None = None) -> Iterator[dict[str, NDArray[np.float64]]]:
+    """Samples as they are, from which a run can go on: all, or so many numbers at a time at most."""
+    with opened(path) as (file, _):
+        variables = _resume_group(path, file).variables
+        n, wide = len(variables["t"]), sum(int(np.prod(variable.shape)) for variable in variables.values())
+        length = max(n, 1) if most is None else max(1, most*n//max(wide, 1))
+        for first in range(0, max(n, 1), length):
+            yield {name: np.asarray(variable[(slice(None),)*min(len(variable.shape) - 1, 1) + (slice(first, first + length),)])
+                   for name, variable in variables.items()}
+
+
+def _resume_group(path: Path, file: Any) -> Any:
+    if RESUME not in file.groups:
+        raise StateError(f"{path}: does not hold what is needed to go on; save it anew with this version of bough")
+    return file.groups[RESUME]
 
 
 class Appender:
@@ -152,20 +163,31 @@ class Appender:
             self.part.unlink(missing_ok=True)
 
 
-def read(path: Path) -> Labeled:
-    """What a file that bough wrote holds."""
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """A file that bough wrote, and its attributes; or what is wrong with it."""
     import h5netcdf
 
     try:
-        with h5netcdf.File(path, "r") as file:
-            attrs = {key: _plain(value) for key, value in file.attrs.items()}
-            variables = {name: _read_variable(variable) for name, variable in file.variables.items()}
+        file = h5netcdf.File(path, "r")
     except FileNotFoundError:
         raise StateError(f"{path}: there is no such file; give the path of a NetCDF file that bough wrote") from None
     except OSError as error:
         raise StateError(f"{path}: is not a NetCDF file ({error}); give one that bough wrote") from None
-    if MARK not in attrs:
-        raise StateError(f"{path}: was not written by bough (it has no '{MARK}'); open it with xarray")
+    with file:
+        try:
+            attrs = {key: _plain(value) for key, value in file.attrs.items()}
+            if MARK not in attrs:
+                raise StateError(f"{path}: was not written by bough (it has no '{MARK}'); open it with xarray")
+            yield file, attrs
+        except OSError as error:
+            raise StateError(f"{path}: cannot be read ({error}); give a file that bough wrote, as it was") from None
+
+
+def read(path: Path) -> Labeled:
+    """What a file that bough wrote holds."""
+    with opened(path) as (file, attrs):
+        variables = {name: _read_variable(variable) for name, variable in file.variables.items()}
     auxiliary = attrs.pop("coordinates", "").split()
     attrs.pop("Conventions", None)
     coords = {name: v for name, v in variables.items() if v.dims == (name,) or name in auxiliary}

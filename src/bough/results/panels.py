@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from bough.figure_style import COLORS
+
 Array = NDArray[Any]
 WIDTH, HEIGHT, GAP = 4.6, 1.65, 0.62  # of a panel; GAP between rows
 LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.72, 0.6, 0.95
@@ -19,7 +21,6 @@ SECOND_LINE = 0.16  # of a title
 MOST_ROWS = 12
 LONGEST_LABEL = 18
 MOST_SAMPLES = 4000  # of a curve that is drawn as it is: several for each dot of a panel
-COLORS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
 
 
 class Panel(NamedTuple):

@@ -17,7 +17,7 @@ from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
 from bough.results.report import Report
-from bough.results.samples import VARIABLES, along, flexible_bodies, moving_nodes
+from bough.results.samples import VARIABLES, along, flexible_bodies, moving_nodes, recoveries
 from bough.results.summary import external_effects
 
 Array = NDArray[Any]
@@ -178,6 +178,20 @@ def _strain(report: Report, get: Get) -> Sections:
     return [rows]
 
 
+def _stress(report: Report, get: Get) -> Sections:
+    """Equivalent stress of elements, those with the highest peaks first; its peak stands behind each curve's name."""
+    values = get("von_mises")
+    names = [f"{body}.{name}" for body, known in recoveries(report.system).items() for name in known.names]
+    peaks = np.nanmax(values.reshape(-1, values.shape[-1]), axis=0, initial=0.0)
+    order = np.argsort(-peaks, kind="stable")[: 2 * MOST_CURVES]
+    rows = []
+    for some in _some(len(order)):
+        chosen = [int(order[k]) for k in some]
+        title = "equivalent stress, and its peak" + (f": highest of {len(names)} elements" if len(names) > len(order) else "")
+        rows.append(PanelRow([Panel(title, "MPa", values[..., chosen])], [f"{names[k]} {peaks[k]:.3g}" for k in chosen]))
+    return [rows]
+
+
 def _wheels(report: Report, get: Get) -> Sections:
     speed = Panel("wheel speed relative to its body", "rad/s", get("wheel_speed"))
     momentum = Panel("wheel momentum relative to its body", "N m s", get("wheel_momentum"))
@@ -220,6 +234,20 @@ def _gap_rows(report: Report, get: Get) -> list[PanelRow]:
         ]
         rows.append(PanelRow(panels, [names[k] for k in some]))
     return rows
+
+
+def _couplings(report: Report, get: Get) -> Sections:
+    """A row for each coupling: its forces and torques along its coordinates; then how far they were from being kept."""
+    force, rows, first = get("coupling_force"), list[PanelRow](), 0
+    for name, coupling in report.system.couplings.items():
+        last = first + len(coupling.terms)
+        labels = coupling.coordinates(report.system)
+        rows.append(PanelRow([Panel(f"{name}: force on its coordinates", "N or N m", force[..., first:last])], labels))
+        first = last
+    names = list(report.system.couplings)
+    gaps = [PanelRow([Panel("gap of couplings", "rad or m", np.abs(get("coupling_gap")[..., some]), log=True)],
+                     [names[k] for k in some]) for some in _some(len(names))]  # fmt: skip
+    return [rows, gaps]
 
 
 def _without_empty_columns(rows: list[PanelRow]) -> list[PanelRow]:
@@ -276,6 +304,6 @@ def _orbit(report: Report, get: Get) -> Sections:
 
 FIGURES: dict[str, Callable[[Report, Get], Sections]] = {     # by record; others are drawn variable by variable
     "state": _state, "pose": _pose, "reactions": _reactions, "energy": _energy, "momentum": _momentum, "nodes": _nodes,
-    "strain": _strain, "wheels": _wheels, "torque": _torque, "orbit": _orbit, "loops": _loops, "drives": _drives,
-    "elements": _elements,
+    "strain": _strain, "stress": _stress, "wheels": _wheels, "torque": _torque, "orbit": _orbit, "loops": _loops,
+    "couplings": _couplings, "drives": _drives, "elements": _elements,
 }  # fmt: skip

@@ -10,12 +10,15 @@ from typing import Any, Literal, NamedTuple
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Distance, System
 from bough.describe.orientation import quaternions
-from bough.describe.parts import Loop, Part, Wheel
+from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
 from bough.errors import StateError, nearest
 from bough.flex.deflections import displacements, rotations
+from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
 from bough.model import Model
+from bough.results.friction_values import friction_forces, friction_sticks
 from bough.results.samples import AXES as ELEMENT_AXES
-from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns
+from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
+from bough.results.tank_values import tank_flows, tank_thrusts, whole_angular_momentum, whole_energy, whole_linear_momentum
 
 
 class Axis(NamedTuple):
@@ -31,18 +34,30 @@ AXES = {
     "v_name": Axis(lambda model: model.names.v, "joint or modal speed"),
     "body": Axis(lambda model: model.names.bodies, "body"),
     "wheel": Axis(lambda model: model.names.wheels, "wheel", optional=True),
+    "tank": Axis(lambda model: model.system.tanks, "tank"),
     "loop": Axis(lambda model: model.system.loops, "loop"),
+    "coupling": Axis(lambda model: model.system.couplings, "coupling"),
+    "coupled": Axis(lambda model: coupled_names(model.system), "coordinate of a coupling"),
+    "friction": Axis(lambda model: model.system.frictions, "friction"),
     "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
     **{axis: Axis(lambda model, axis=axis: along(model.system, axis), nouns(axis), optional=True)  # type: ignore[misc]
        for axis in ELEMENT_AXES},
     "node": Axis(lambda model: [f"{body}.{node}" for body, flexible in flexible_bodies(model.system).items()
                                 for node in flexible.nodes.names], "node of a flexible body"),
+    "stressed": Axis(lambda model: [f"{body}.{name}" for body, known in recoveries(model.system).items() for name in known.names],
+                     "element of a flexible body"),
+    "tensor": Axis(lambda model: COMPONENTS, "components in body axes"),
     "input": Axis(lambda model: model.names.inputs, "input"),
     "output": Axis(lambda model: model.names.outputs, "output"),
     "axis": Axis(lambda model: "xyz"),
     "quaternion": Axis(lambda model: "xyzw", "scalar-last"),
     "component": Axis(lambda model: ("mx", "my", "mz", "fx", "fy", "fz"), "moment, force"),
 }
+
+
+def coupled_names(system: System) -> list[str]:
+    """Coupling and coordinate, of all couplings in turn."""
+    return [f"{name}: {each}" for name, coupling in system.couplings.items() for each in coupling.coordinates(system)]
 
 
 class Quantity(NamedTuple):
@@ -122,6 +137,12 @@ RECORDS: dict[str, Record] = {
     "strain": Record({
         "strain_energy": Quantity(("body",), "J", "strain energy of bodies", lambda s: s.bodies.strain_energy),
     }, needs="flexible bodies", default=True),
+    "stress": Record({
+        "stress": Quantity(("stressed", "tensor"), "MPa", "stress of elements of flexible bodies, body axes",
+                           lambda s: PASCAL * s.recovered(Recovery.stresses)),
+        "von_mises": Quantity(("stressed",), "MPa", "equivalent stress of elements of flexible bodies",
+                              lambda s: PASCAL * von_mises(s.recovered(Recovery.stresses))),
+    }, needs="bodies that recover stresses", default=True, evaluated="no"),
     "shapes": Record({
         "outline": Quantity(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them",
                             lambda s: s.outline()),
@@ -130,6 +151,22 @@ RECORDS: dict[str, Record] = {
         "wheel_speed": lambda s: s.wheels,
         "wheel_momentum": lambda s: s.wheels * s.wheel_inertias,
     }), needs="wheels", default=True, evaluated="no"),
+    "tanks": Record(_of_part(Tank, {
+        "tank_mass": lambda s: s.tanks,
+        "tank_flow": tank_flows,
+        "tank_thrust": tank_thrusts,
+    }), needs="tanks", default=True),
+    "exhaust": Record({
+        "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
+                                             lambda s: s.rows.exhaust[:, :3]),
+        "exhaust_linear_momentum": Quantity(AXIS, "N s", "of all that has left tanks", lambda s: s.rows.exhaust[:, 3:6]),
+        "exhaust_energy": Quantity((), "J", "energy that the system has lost to what left its tanks, thrust included",
+                                   lambda s: s.rows.exhaust[:, 6]),
+        "whole_angular_momentum": Quantity(AXIS, "N m s", "of system and exhaust, about the world's origin",
+                                           whole_angular_momentum),
+        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", whole_linear_momentum),
+        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", whole_energy),
+    }, needs="tanks", default=True, plotted=False),
     "torque": Record({
         "joint_torque": Quantity(("v_name",), "",
                                  "joint torques and forces, modal forces, described and controlled, without springs",
@@ -143,10 +180,22 @@ RECORDS: dict[str, Record] = {
         "orbit_velocity": Quantity(AXIS, "m/s", "velocity of the mass center, inertial axes", lambda s: s.orbit[:, 3:]),
     }, needs="central gravity", default=True, evaluated="no"),
     "loops": Record(_of_part(Loop, {
-        "constraint_force": lambda s: s.loop_forces,
+        "constraint_force": lambda s: s.loop_forces(),
         "loop_gap": lambda s: s.loop_gaps[0],
         "loop_gap_angle": lambda s: s.loop_gaps[1],
     }), needs="loops", default=True),
+    "couplings": Record({
+        "coupling_force": Quantity(("coupled",), "", Coupling.recorded["coupling_force"].meaning,
+                                   lambda s: s.coupling_forces(), "coupled_unit"),
+        "coupling_gap": Quantity(("coupling",), "rad or m", Coupling.recorded["coupling_gap"].meaning, lambda s: s.coupling_gaps()),
+    }, needs="couplings", default=True),
+    "friction": Record({
+        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, friction_forces,
+                                   "friction_unit"),
+        "friction_loss": Quantity(("friction",), "J", Friction.recorded["friction_loss"].meaning,
+                                  lambda s: s.rows.friction[..., 2]),
+        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, friction_sticks),
+    }, needs="friction", default=True, evaluated="acceleration"),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
                                 lambda s: s.drive_forces(), "drive_unit"),
@@ -165,8 +214,12 @@ RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry
 
 PRESENT: dict[str, Callable[[System], Any]] = {
     "flexible bodies": flexible_bodies,
+    "bodies that recover stresses": recoveries,
     "wheels": lambda system: system.wheels,
+    "tanks": lambda system: system.tanks,
     "loops": lambda system: system.loops,
+    "couplings": lambda system: system.couplings,
+    "friction": lambda system: system.frictions,
     "held coordinates": holdable,
     "force elements": lambda system: system.elements,
     "inputs": lambda system: system.inputs,

@@ -21,6 +21,8 @@ from bough.results.dataset import Labeled
 if TYPE_CHECKING:
     import xarray
 
+    from bough.results.audit import Audit
+
 _FLAGS = ("batched", "controlled", "base_pushed")
 
 
@@ -42,6 +44,9 @@ class Facts:
     record: tuple[str, ...]
     assembled: str | None = None  # what closing the loops changed in the initial state
     events: str | None = None  # what happened, by run: JSON
+    choice: str | None = None  # why "auto" took this method
+    stability: str | None = None  # how fast the system is, and the longest stable step
+    accuracy: str | None = None  # an estimate of the error
 
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
@@ -52,6 +57,7 @@ class Facts:
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
             _base_pushed(trajectory), record, trajectory.assembled,
             json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
+            trajectory.choice, trajectory.stability, trajectory.accuracy,
         )  # fmt: skip
 
     def to_attrs(self) -> dict[str, str | int | float]:
@@ -140,6 +146,11 @@ class Report(ABC):
     def runs(self) -> int:
         """How many members the batch has; 1 for a single run."""
         return len(self.arrays.coords["run"].values) if self.facts.batched else 1
+
+    @property
+    @abstractmethod
+    def audit(self) -> Audit | None:
+        """Whether what was recorded can be true; None of files that older versions wrote."""
 
     @property
     def failure(self) -> str | None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+    from bough.analyze.linear import LinearSystem
+    from bough.results.audit import Audit
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -82,7 +85,7 @@ class ShownResult(Report):
 
         target = Path(path)
         with working(f"writing {target}"):
-            attrs = self.arrays.attrs | self.system_attrs
+            attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
             if "meshes" not in attrs and (packed := netcdf.pack_meshes(self.system)):
                 attrs["meshes"] = packed
             netcdf.write(target, replace(self.arrays, attrs=attrs), self._resume)
@@ -92,6 +95,11 @@ class ShownResult(Report):
     def _resume(self) -> Any:
         """What a file needs so that the run can go on from it."""
         return None
+
+    @property
+    def _audit_attrs(self) -> dict[str, str]:
+        """The audit as an attribute of a file."""
+        return {} if self.audit is None else {"audit": self.audit.to_json()}
 
     def plot(self, what: str = "state", path: str | PathLike[str] | None = None) -> Figure:
         """Draw a figure.
@@ -195,12 +203,25 @@ class Result(ShownResult):
         return {"system": self.system.to_yaml(exact=True)}
 
     @property
+    def _audit_attrs(self) -> dict[str, str]:
+        from bough.results.audit import origin
+
+        return {"audit": replace(self.audit, origin=origin(self.trajectory, self.system_attrs["system"])).to_json()}
+
+    @property
     def _resume(self) -> Any:
         from bough.results.netcdf import Resume
 
         run = self.trajectory
         arrays = {"t": run.t, "x": run.x, "u": run.u, "law_states": run.law_states}
         return None if run.memory is None else Resume(run.memory, arrays)
+
+    @cached_property
+    def audit(self) -> Audit:
+        """Whether what was recorded can be true: balances of energy and momentum, loop gaps, errors; see `bough audit`."""
+        from bough.results.audit import audited
+
+        return audited(self.trajectory)
 
     def has(self, record: str) -> bool:
         """Whatever the system has can be derived."""
@@ -220,7 +241,35 @@ class Result(ShownResult):
     @cached_property
     def _singular(self) -> dict[str, Any]:
         """Where the loops are singular, as attributes of the dataset: whatever is recorded."""
-        return to_attrs(find_singular(self.trajectory)) if self.system.loops else {}
+        return to_attrs(find_singular(self.trajectory)) if self.trajectory.model.constrained else {}
+
+    def linearize(self, t: float, *, run: int = 0, **options: Any) -> LinearSystem:
+        """The linear system of small deviations from the run, at the recorded sample nearest to a time; see `Model.linearize`.
+
+        What is held then, the inputs in force and the states of compiled laws are those of the run.
+
+        Parameters
+        ----------
+        t
+            The time [s].
+        run
+            Which member of a batch.
+        **options
+            inputs (a list of names), outputs, laws, independent, dt, hold: as of `Model.linearize`.
+
+        Returns
+        -------
+        LinearSystem
+        """
+        from bough.results.sampled_state import state_at
+
+        model, state = state_at(self.trajectory, t, run)
+        state["at"] = state.pop("inputs")
+        if options.get("laws"):
+            state = {**state, "tau": None, "motors": None, "at": None}      # they set them again
+        else:
+            state.pop("law_states")
+        return model.linearize(**{name: value for name, value in state.items() if value is not None}, **options)
 
     def internal_loads(
         self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child"
@@ -280,6 +329,13 @@ class SavedResult(ShownResult):
         """The system, compiled."""
         model: Model = self.system.compile()
         return model
+
+    @cached_property
+    def audit(self) -> Audit | None:
+        """What was found when the file was written."""
+        from bough.results.audit import Audit
+
+        return Audit.from_json(self._file.attrs["audit"]) if "audit" in self._file.attrs else None
 
     def has(self, record: str) -> bool:
         """Whether it was recorded."""

@@ -25,11 +25,12 @@ from bough.describe import System
 from bough.describe.elements import ELEMENTS, Element
 from bough.describe.part import Recorded
 from bough.errors import NotFiniteError
-from bough.flex import FlexibleBody
+from bough.flex import FlexibleBody, Recovery
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
+from bough.results.friction_values import bristle_torques
 
 Array = NDArray[Any]
 
@@ -37,6 +38,11 @@ Array = NDArray[Any]
 def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
     """Those of a system by name, in its order."""
     return {name: body.flexible for name, body in system.bodies.items() if body.flexible is not None}
+
+
+def recoveries(system: System) -> dict[str, Recovery]:
+    """What recovers stresses and strains, by flexible body that has it."""
+    return {name: body.recovery for name, body in flexible_bodies(system).items() if body.recovery is not None}
 
 
 def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
@@ -104,22 +110,40 @@ class Rows(NamedTuple):
     x: Array
     u: Array
     work: Array
+    friction: Array
+    exhaust: Array
 
 
 class Samples:
     """One chunk of states of one model; each thing is computed once, when it is first needed."""
 
+    model: Model
+    rows: Rows
+    q: Array
+    v: Array
+    wheels: Array
+    orbit: Array
+    tanks: Array
+    tau: Array
+
     def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
         state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
         self.model, self.rows, self.accelerated = model, rows, accelerated
         self.q, self.v, self.wheels, self.orbit, self.tau = state.q, state.v, state.wheels, state.orbit, inputs.tau
+        self.tanks = state.tanks
         self.options: dict[str, Any] = {"t": rows.t}
+        motors = inputs.motors
+        if model.system.frictions:
+            from_joints, from_wheels = bristle_torques(self)
+            self.tau, motors = self.tau + from_joints, motors + from_wheels
         if model.nw:
-            self.options |= {"wheels": self.wheels, "motors": inputs.motors}
+            self.options |= {"wheels": self.wheels, "motors": motors}
         if model.system.inputs:
             self.options["inputs"] = model.named_inputs(inputs.ports)
         if model.in_orbit:
             self.options["orbit"] = self.orbit
+        if model.system.tanks:
+            self.options["tanks"] = self.tanks
 
     @cached_property
     def a(self) -> Array:
@@ -153,27 +177,49 @@ class Samples:
         return np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
 
     @cached_property
+    def constraint_forces(self) -> dict[str, Array]:
+        """By loop and by coupling."""
+        return self.model.constraint_forces(self.q, self.v, self.tau, **self.options)
+
     def loop_forces(self) -> Array:
         """(rows, loops, 6)."""
-        return np.stack(list(self.model.constraint_forces(self.q, self.v, self.tau, **self.options).values()), axis=1)
+        return np.stack([self.constraint_forces[name] for name in self.model.system.loops], axis=1)
+
+    def coupling_forces(self) -> Array:
+        """(rows, coordinates of all couplings)."""
+        return np.concatenate([self.constraint_forces[name] for name in self.model.system.couplings], axis=1)
+
+    def coupling_gaps(self) -> Array:
+        """(rows, couplings)."""
+        gaps, none = self.model.loop_gaps(self.q), np.zeros((len(self.q), 1))          # those that give way are never off
+        return np.concatenate([gaps.get(name, none) for name in self.model.system.couplings], axis=1)
 
     @cached_property
     def loop_gaps(self) -> tuple[Array, Array]:
         """(rows, loops) each: the largest gap of the translations that a loop constrains [m], and of the rotations [rad]."""
-        gaps, closures = self.model.loop_gaps(self.q), self.model.tables.fronts.closures
+        gaps, closures = self.model.loop_gaps(self.q), [c for c in self.model.tables.fronts.closures if not c.terms]
         linear = [np.abs(gaps[c.name][:, : c.rows - c.rotations]).max(axis=1, initial=0.0) for c in closures]
         angular = [np.abs(gaps[c.name][:, c.rows - c.rotations :]).max(axis=1, initial=0.0) for c in closures]
         return np.stack(linear, axis=1), np.stack(angular, axis=1)
 
+    @cached_property
+    def drives(self) -> dict[str, Array]:
+        """(rows,) by coordinate that is held."""
+        return self.model.drive_forces(self.q, self.v, self.tau, **self.options)
+
+    @cached_property
+    def joint_loads(self) -> Array:
+        """(rows, bodies, 6)."""
+        return self.model.reactions(self.q, self.v, self.a, self.tau, **self.options)
+
     def drive_forces(self) -> Array:
         """(rows, coordinates that can be held)."""
-        forces = self.model.drive_forces(self.q, self.v, self.tau, **self.options)
         free = np.full(len(self.rows.t), np.nan)
-        return np.stack([forces.get(name, free) for name in holdable(self.model.system)], axis=1)
+        return np.stack([self.drives.get(name, free) for name in holdable(self.model.system)], axis=1)
 
     def reactions(self) -> Array:
         """(rows, bodies, 6)."""
-        return self.model.reactions(self.q, self.v, self.a, self.tau, **self.options)
+        return self.joint_loads
 
     def internal_loads(self, **cut: Any) -> CutLoads:
         return self.model.internal_loads(self.q, self.v, self.a, self.tau, **cut, **self.options)
@@ -196,6 +242,11 @@ class Samples:
         parts = [deflection(body, eta[name]) for name, body in flexible_bodies(self.model.system).items()]
         return np.concatenate(parts, axis=1)
 
+    def recovered(self, recover: Callable[[Recovery, Array], Array]) -> Array:
+        """(rows, elements, 6) of the elements of all flexible bodies that recover stresses."""
+        eta = modal_coordinates(self.model.system, self.q)
+        return np.concatenate([recover(known, eta[name]) for name, known in recoveries(self.model.system).items()], axis=1)
+
     def outline(self) -> Array:
         """(rows, points, 3): the points of all flexible bodies."""
         return np.concatenate([self.bodies.shape(name) for name in flexible_bodies(self.model.system)], axis=1)
@@ -209,7 +260,7 @@ def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerate
     (runs, samples), done = trajectory.x.shape[:2], 0
     found: dict[str, list[Array]] = {name: [] for name in wanted}
     bar, silent = working(f"{trajectory.model.system.name}: deriving"), np.errstate(over="ignore", invalid="ignore")
-    with bar as progress, silent, evaluating(runs * samples, runs):
+    with bar as progress, silent, evaluating(runs * samples, runs, trajectory.lanes):
         for model, rows in _segments(trajectory):
             for chunk in _chunks(model, rows):
                 for name, values in _evaluate_chunk(model, chunk, wanted, accelerated).items():
@@ -231,7 +282,8 @@ def _all_rows(trajectory: Trajectory) -> Rows:
     """Of all runs, one after the other."""
     runs, samples, _ = trajectory.x.shape
     x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
-    return Rows(np.tile(trajectory.t, runs), x, u, trajectory.work.reshape(-1))
+    return Rows(np.tile(trajectory.t, runs), x, u, trajectory.work.reshape(-1), trajectory.friction.reshape(runs * samples, -1, 3),
+                trajectory.exhaust.reshape(runs * samples, -1))
 
 
 def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
@@ -246,7 +298,8 @@ def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
         for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
             inside = (trajectory.t > begin * (1.0 + SAME)) & (trajectory.t <= end * (1.0 + SAME))
             if inside.any():
-                rows = Rows(trajectory.t[inside], *(each[run, inside] for each in (trajectory.x, trajectory.u, trajectory.work)))
+                parts = trajectory.x, trajectory.u, trajectory.work, trajectory.friction, trajectory.exhaust
+                rows = Rows(trajectory.t[inside], *(each[run, inside] for each in parts))
                 yield model.switched(then.holds, then.contacts), rows
             begin = end
 
@@ -284,7 +337,7 @@ def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
     """Rows that the model accepts: diverged states are replaced; their results become NaN."""
     if finite.all():
         return chunk
-    start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model)]
+    start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model), model.tank_masses]
     x = np.where(finite[:, None], chunk.x, np.concatenate([np.asarray(part, float) for part in start]))
     return chunk._replace(x=x, u=np.where(finite[:, None], chunk.u, 0.0))
 

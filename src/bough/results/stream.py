@@ -9,21 +9,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bough.errors import StateError
+from bough.errors import SimulationError, StateError
 from bough.integrate.checkpoint import with_samples_before
+from bough.integrate.integration import Integration
 from bough.integrate.trajectory import Trajectory
-from bough.results.netcdf import Appender, folder_of, pack_meshes
+from bough.results.audit import MOST, Audit, audited, origin, thinned
+from bough.results.netcdf import Appender, folder_of, pack_meshes, read_head, read_samples
 from bough.results.report import Facts
-from bough.results.result import Result
+from bough.results.result import Result, SavedResult, open_result
 
 ARRAYS = ("t", "x", "u", "law_states")
+MOST_NUMBERS = 4_000_000            # of samples in memory
 
 
 class Parts:
@@ -31,13 +35,30 @@ class Parts:
 
     def __init__(self, path: Path) -> None:
         self.path, self.folder = path, folder_of(path)
+        self.next = len(self.files)                             # the number of the part that is written next
 
     def begin(self, system: str) -> None:
         """An empty folder, with the system in it."""
+        self._make(self.folder, system)
+        self.next = 0
+
+    def _make(self, folder: Path, system: str) -> None:
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            _write(folder / "system.yaml", system.encode())
+        except OSError as error:
+            raise StateError(f"{folder}: cannot be written ({error.strerror}); give another path") from None
+
+    def adopt(self, system: str, parts: Iterable[dict[str, Any]]) -> None:
+        """A folder with the parts of another run, which appears when all are there: this one goes on with it."""
+        new = self.folder.with_name(self.folder.name + ".new")
+        self._make(new, system)
+        for i, part in enumerate(parts):
+            self._put(new / _name(i), part)
         try:
             shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir(parents=True)
-            _write(self.folder / "system.yaml", system.encode())
+            new.rename(self.folder)
         except OSError as error:
             raise StateError(f"{self.folder}: cannot be written ({error.strerror}); give another path") from None
 
@@ -46,23 +67,36 @@ class Parts:
         return sorted(self.folder.glob("part-*.npz"))
 
     def append(self, trajectory: Trajectory) -> None:
-        """One more part; then what is needed to go on after it."""
-        target = self.folder / f"part-{len(self.files):06d}.npz"
+        """One more part, with what is needed to go on after it."""
+        arrays = {name: getattr(trajectory, name) for name in ARRAYS}
+        self._put(self.folder / _name(self.next), arrays | {"memory": trajectory.memory})
+        self.next += 1
+
+    def _put(self, target: Path, part: dict[str, Any]) -> None:
         try:
             with target.with_suffix(".new").open("wb") as file:
-                arrays = {name: getattr(trajectory, name) for name in ARRAYS}
-                np.savez(file, memory=np.array(json.dumps(trajectory.memory)), **arrays)
+                np.savez(file, memory=np.array(json.dumps(part["memory"])), **{name: part[name] for name in ARRAYS})
                 file.flush()
                 os.fsync(file.fileno())
             target.with_suffix(".new").replace(target)
         except OSError as error:
             raise StateError(f"{target}: cannot be written ({error.strerror}); make room and resume {self.path}") from None
 
+    def last(self) -> dict[str, Any]:
+        """The last part that is complete: the next one replaces it, so that a sample that was only the end of the run before is
+        not kept."""
+        self.next = len(self.files) - 1
+        if self.next < 0:
+            raise StateError(f"{self.folder}: holds no complete part; start the run anew")
+        return self._get(self.files[-1])
+
+    def _get(self, file: Path) -> dict[str, Any]:
+        with np.load(file, allow_pickle=False) as part:
+            return {name: part[name] for name in ARRAYS} | {"memory": json.loads(str(part["memory"]))}
+
     def read(self) -> Iterator[dict[str, Any]]:
         """Each part: its arrays, and its memory."""
-        for file in self.files:
-            with np.load(file, allow_pickle=False) as part:
-                yield {name: part[name] for name in ARRAYS} | {"memory": json.loads(str(part["memory"]))}
+        yield from map(self._get, self.files)
 
     def whole(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is needed to go on after the last part that is complete, and all samples."""
@@ -78,7 +112,9 @@ class Parts:
 
     def merge(self, whole: Trajectory, record: tuple[str, ...]) -> Path:
         """All parts as one file, which appears when it is complete; the folder goes.  `whole`: the last part, and facts of all."""
-        first, before = True, 0
+        first, before, needed = True, 0, sum(file.stat().st_size for file in self.files)
+        if shutil.disk_usage(self.folder).free < needed:                # where a write fails half-way, the HDF5 library may crash
+            raise StateError(f"{self.path}: needs up to {1e-6*needed:.3g} MB, and the disk has less; make room and resume it")
         with Appender(self.path) as file:
             for part in self.read():
                 file.keep({name: part[name] for name in ARRAYS})
@@ -89,14 +125,100 @@ class Parts:
                     result = Result(chunk, record)
                     file.append(result.arrays, first=first)
                     first = False
-            attrs = Facts.of(whole, record).to_attrs() | {"system": self.system}
+            attrs = Facts.of(whole, record).to_attrs() | {"system": self.system, "audit": self.audit(whole).to_json()}
             packed = pack_meshes(whole.model.system)
             file.finish(attrs | ({"meshes": packed} if packed else {}), memory)
         shutil.rmtree(self.folder, ignore_errors=True)
         return self.path
 
 
+    def audit(self, whole: Trajectory) -> Audit:
+        """Of some samples of all parts."""
+        each, chosen = max(2, MOST//max(len(self.files), 1)), []
+        for part in self.read():
+            if len(part["t"]):
+                chosen.append(thinned(replace(whole, **{name: part[name] for name in ARRAYS}), each))
+        joined: Any = {name: np.concatenate([getattr(part, name) for part in chosen], axis=0 if name == "t" else 1)
+                       for name in ARRAYS}
+        return replace(audited(replace(whole, **joined)), origin=origin(whole, self.system))
+
+
+def parts_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The samples of a complete file as parts; the last has what is needed to go on."""
+    memory, before, last = read_head(path)[2], 0, -np.inf
+    for samples in read_samples(path, MOST_NUMBERS):
+        yield samples | {"memory": _memory_after(memory, before, last)}
+        before, last = before + len(samples["t"]), float(samples["t"][-1]) if len(samples["t"]) else last
+
+
+def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str, Any]:
+    """What is remembered of runs, as if they had dropped so many samples, the last one at this time."""
+    kept = with_samples_before(json.loads(json.dumps(memory)), -before)
+    for run in kept["runs"]:
+        run["dropped"] = last if before else run["dropped"]
+    return kept
+
+
+def checkpoint_of(path: Path) -> float | None:
+    """Seconds between two checkpoints of the run of a file, or of its parts, if it was streamed."""
+    parts = Parts(path)
+    memory = parts.last()["memory"] if parts.folder.is_dir() else read_head(path)[2]
+    found = memory.get("checkpoint")
+    return None if found is None else float(found)
+
+
+def _name(i: int) -> str:
+    return f"part-{i:06d}.npz"
+
+
 def _write(path: Path, data: bytes) -> None:
     part = path.with_suffix(".new")
     part.write_bytes(data)
     part.replace(path)
+
+
+# ---- runs that are streamed --------------------------------------------------------------------------------------------------
+class Store:
+    """Where a run that goes on is streamed to, and what it was."""
+
+    def __init__(self, path: Path, source: Path, system: str) -> None:
+        self.path, self.source, self.system, self.used = path, source, system, False
+
+    def parts(self) -> Parts:
+        """What was recorded before, as parts there: nothing is touched before this is asked for."""
+        if self.used:
+            raise StateError(f"finish: the run came to its end in {self.path}; go on with bough.resume('{self.path}', save_to=...)")
+        self.used, there, before = True, Parts(self.path), Parts(self.source)
+        killed = before.folder.is_dir()
+        if not killed or self.path != self.source:
+            there.adopt(self.system, before.read() if killed else parts_of(self.source))
+        there.last()
+        return there
+
+
+def stream(integration: Integration, parts: Parts, until: float, record: tuple[str, ...], interval: float,
+           progress: Any) -> SavedResult:
+    """On to the end in parts that go to disk, each of which takes so many seconds, or as much memory as is good."""
+    path, numbers = parts.path, sum(run.x.size + run.u.size for run in integration.runs)
+    period = integration.sampling.period if integration.sampling is not None else until - integration.start
+    integration.end, integration.checkpoint, t = until, interval, min(run.shown for run in integration.runs)
+    length, longest = 16*period, max(1, MOST_NUMBERS//numbers)*period
+    whole = integration.trajectory()
+    while t < until and not integration.failure:
+        ahead, began = t + min(length, longest), time.perf_counter()
+        t = until if ahead > until - 1e-6*period else ahead
+        if t < until:
+            integration.go_to(t, progress, until)
+        else:
+            integration.finish(until, progress)
+        whole = integration.trajectory()
+        parts.append(whole)
+        integration.drop_samples()
+        took = max(time.perf_counter() - began, 1e-6)
+        length = float(np.clip(length*interval/took, period, 10.0*length))
+    parts.merge(whole, record)
+    result = open_result(path)
+    if integration.failure and not integration.failure.startswith("interrupted"):
+        name = integration.model.system.name
+        raise SimulationError(f"system '{name}': {integration.failure} (what was recorded is in {path})", result)
+    return result

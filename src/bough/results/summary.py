@@ -16,9 +16,9 @@ from bough.describe.elements import ELEMENTS, Element
 from bough.describe.parts import PARTS, Part
 from bough.flex.deflections import displacements
 from bough.results.dataset import entry_units
-from bough.results.quantities import constrained_by_loops
+from bough.results.quantities import constrained_by_loops, coupled_names
 from bough.results.report import Report
-from bough.results.samples import along, flexible_bodies, modal_coordinates, outermost
+from bough.results.samples import along, flexible_bodies, modal_coordinates, outermost, recoveries
 from bough.results.singular import from_attrs
 
 
@@ -77,6 +77,8 @@ def rows(report: Report) -> list[Row]:
     """Label and text of each line."""
     found = [("stopped", report.facts.failure)] if report.facts.failure else []
     found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
+    told = {"choice": report.facts.choice, "steps": report.facts.stability, "error": report.facts.accuracy}
+    found += [(label, line) for label, line in told.items() if line]
     if report.facts.assembled:
         found.append(("start", report.facts.assembled))
     found += _events(report)
@@ -84,10 +86,18 @@ def rows(report: Report) -> list[Row]:
         found.append(("energy", _energy(report)))
     if "momentum" in report.facts.record:
         found += _momentum(report)
+    if "exhaust" in report.facts.record:
+        found += _exhaust(report)
     if "elements" in report.facts.record:
         found += _elements(report) + _limits(report)
     if "loops" in report.facts.record:
         found.append(("loops", _gaps(report)))
+    if "stress" in report.facts.record:
+        found += _peaks(report)
+    if "couplings" in report.facts.record:
+        found.append(("couplings", _kept(report)))
+    if report.audit is not None:
+        found.append(("audit", report.audit.line))
     found += _passages(report)
     if "state" in report.facts.record:
         found += _cut(_final(report), "joints", _MOST_JOINTS) + _cut(_tips(report), "flexible bodies", _MOST_JOINTS)
@@ -99,6 +109,19 @@ def text(report: Report) -> str:
     lines = rows(report)
     width = max(len(name) for name, _ in lines)
     return "\n".join([f"Result of {title(report)}", *(f"  {name:{width}}  {line}" for name, line in lines)])
+
+
+def _peaks(report: Report) -> list[Row]:
+    """The highest equivalent stress of each flexible body, where and when."""
+    values, found, first = report.array("von_mises"), [], 0
+    for body, known in recoveries(report.system).items():
+        own = values[..., first : first + len(known.names)]
+        first += len(known.names)
+        if own.size and np.isfinite(own).any():
+            place = np.unravel_index(int(np.nanargmax(own)), own.shape)
+            when = report.time[place[-2]]
+            found.append((f"stress of {body}", f"peak {own[place]:.4g} MPa in element {known.names[place[-1]]} at {when:.4g} s"))
+    return found
 
 
 def _time(report: Report) -> str:
@@ -124,9 +147,13 @@ def _energy(report: Report) -> str:
     total, kinetic = report.array("total_energy"), report.array("kinetic_energy")
     audited = "input_work" in report.labeled("energy").variables
     work = report.array("input_work") if audited else np.zeros_like(total)
+    lost = report.array("friction_loss").sum(axis=-1) if "friction" in report.facts.record else None
     effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
                if not (audited and effect in ("inputs", "a controller"))]  # fmt: skip
+    effects = [effect for effect in effects if lost is None or effect != "friction"]
     by_inputs = f", work of inputs {_span(work[..., -1])} J" if audited and work.any() else ""
+    if lost is not None:
+        work, by_inputs = work - lost, by_inputs + f", lost to friction {_span(lost[..., -1])} J"
     start, whole = f"{_span(total[..., 0])} J", f"{_span(total[..., 0])} -> {_span(total[..., -1])} J{by_inputs}"
     if effects:
         return f"{whole} ({', '.join(effects)})"
@@ -147,6 +174,24 @@ def _momentum(report: Report) -> list[Row]:
         size = np.linalg.norm(series[..., 0, :], axis=-1)
         found.append((f"{name} momentum", f"{_span(size)} {unit}, drift {drift.max():.1e} {unit}"))
     return found
+
+
+def _exhaust(report: Report) -> list[Row]:
+    """How far momenta and energy of system and exhaust are from what they were, where nothing from outside changes them."""
+    outside = [effect for effect in external_effects(report.system, base_pushed=report.facts.base_pushed) if effect != "thrust"]
+    kept = [] if outside else [("linear", "N s"), ("angular", "N m s")]
+    texts = []
+    for name, unit in kept:
+        whole, own = report.array(f"whole_{name}_momentum"), report.array(f"exhaust_{name}_momentum")
+        drift = np.nanmax(np.linalg.norm(whole - whole[..., :1, :], axis=-1))
+        texts.append(f"{name} momentum {np.nanmax(np.linalg.norm(own, axis=-1)):.4g} {unit}, off by {drift:.1e} {unit}")
+    effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
+               if effect not in ("propellant", "a controller", "inputs")]  # fmt: skip
+    if not effects and not report.facts.controlled:
+        energy = report.array("whole_energy")
+        texts.append(f"energy {np.nanmax(np.abs(report.array('exhaust_energy'))):.4g} J, off by "
+                     f"{np.nanmax(np.abs(energy - energy[..., :1])):.1e} J")
+    return [("with exhaust", "; ".join(texts))] if texts else []
 
 
 def _events(report: Report) -> list[Row]:
@@ -172,6 +217,14 @@ def _gaps(report: Report) -> str:
             which = f" ({names[worst]})" if len(names) > 1 and largest else ""
             parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
     return f"largest gap {', '.join(parts)}"
+
+
+def _kept(report: Report) -> str:
+    """How far the couplings were from being kept at most, and the largest force or torque."""
+    gap, force = np.nanmax(np.abs(report.array("coupling_gap"))), np.abs(report.array("coupling_force"))
+    names = coupled_names(report.system)
+    worst = int(np.nanmax(force.reshape(-1, len(names)), axis=0).argmax())
+    return f"kept to {gap:.1e} rad or m; at most {np.nanmax(force[..., worst]):.4g} N or N m ({names[worst]})"
 
 
 def _elements(report: Report) -> list[Row]:

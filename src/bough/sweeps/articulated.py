@@ -13,19 +13,22 @@ from bough.kernels.algebra import (ZERO, euler, isotropic, newton_euler, nothing
 from bough.kernels.linker import sweep
 from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load3, load9, load_gathered, load_spatial, read, read3, read6, noinline,
-                                 store, sub)
+from bough.kernels.lanes import accumulate, add, load3, load9, load_gathered, load_spatial, read, noinline, store, sub
 from bough.sweeps import fields as f
-from bough.sweeps.fronts import apply_multipliers, assemble_fronts, back_substitute_fronts, transmit_front, transmit_front_modal
+from bough.sweeps.friction import find_hold, keep_hold
+from bough.sweeps.fronts import (apply_multipliers, assemble_fronts, back_substitute_fronts, hold_against_loops, transmit_front,
+                                 transmit_front_modal)
+from bough.sweeps.implicit import implicit_inertia
 from bough.sweeps.modal import modal_accelerate, modal_reduce
 from bough.sweeps.fronts import inboard_columns
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
+from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, own_mass
 
 
 @leaf
-def rigid_body(pars, b, C, omega, A):
+def rigid_body(lane, plan, pars, ws, k, C, omega, A):
     """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S 52]."""
-    m, h, J = read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT)), rotate_sym(C, read6(pars, b + f.INERTIA))
+    m, h, J = own_mass(lane, plan, pars, ws, k)
+    h, J = rotate(C, h), rotate_sym(C, J)
     return (J, skew(h), isotropic(m)), newton_euler(m, h, euler(J, A[0], omega), omega, A)
 
 
@@ -41,18 +44,20 @@ def gather_inertia(lane, plan, pars, ws):
         r = load3(lane, ws, record + f.OFFSET)
 
         if read(plan, row + f.MASSIVE):
-            P_k, z_k = rigid_body(pars, k*f.HINGE_PARS, C, omega, A_r)
+            P_k, z_k = rigid_body(lane, plan, pars, ws, k, C, omega, A_r)
             P, z = add(P, P_k), add(z, z_k)                                                 # [JR 62] P, z
         if branch:
             P_d, z_d = load_gathered(lane, ws, branch + f.GATHERED)
             P, z = add(P, P_d), add(z, z_d)
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
-        P, z = assemble_fronts(lane, plan, ws, row, P, z)                                       # [B 15]
+        P, z = assemble_fronts(lane, plan, pars, ws, row, P, z)                                  # [B 15]
 
         if kind < MODAL:
             P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
-                                          read(plan, row + f.TAU), record + f.GAIN)
+                                          read(plan, row + f.TAU), record + f.GAIN,
+                                          implicit_inertia(lane, plan, ws, row))
+            keep_hold(lane, plan, ws, row, C, P, z)                                             # [B 37]
             transmit_front(lane, plan, ws, row, C, P, r)
             P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         else:
@@ -63,7 +68,7 @@ def gather_inertia(lane, plan, pars, ws):
             if i > 0:
                 accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.GATHERED, (P, z))
             P, z = nothing_gathered(lane)
-    assemble_fronts(lane, plan, ws, hinge_row(plan, 0), P, z)
+    assemble_fronts(lane, plan, pars, ws, hinge_row(plan, 0), P, z)
 
 
 @leaf
@@ -84,6 +89,8 @@ def scatter_acceleration(lane, plan, pars, ws):
         if kind < MODAL:
             A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE),     # [JR 63]
                                    shift_motion(r, A_u), ws, read(plan, row + f.VDOT), record + f.GAIN)
+            find_hold(lane, plan, ws, row, A_u)
+            hold_against_loops(lane, plan, ws, row)
         else:
             A_u = modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
         back_substitute_fronts(lane, plan, ws, row, A_u)

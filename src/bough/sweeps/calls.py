@@ -11,18 +11,20 @@ from math import inf
 
 from bough.kernels.hinges import MODAL
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, noinline, pointer_to, pointer_to_row,
-                                 read, store, width_of)
+from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, noinline, parameters_of, pointer_to,
+                                 read, store, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.blocks import count_beyond, load_numbers, load_rows, n_groups, n_rows, store_numbers, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
+from bough.sweeps.couplings import balance_couplings
 from bough.sweeps.composite import gather_mass_matrix, gather_wrench
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
 from bough.sweeps.elements import apply_elements
+from bough.sweeps.friction import loaded_passes, update_loads
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
-from bough.sweeps.kinematics import fill_columns, fill_frames, trace_motion, trace_positions
+from bough.sweeps.kinematics import fill_column_rates, fill_columns, fill_frames, trace_motion, trace_positions
 from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads_to_moving, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
@@ -30,6 +32,7 @@ from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.schema import frame_blocks
+from bough.sweeps.tanks import set_masses
 
 SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
 SHORTEST = 1e-24                    # square of the length of a quaternion
@@ -81,18 +84,14 @@ def load_state(lane, plan, tables, t, x, u, group, ws):
     load_rows(lane, u, group, ws, read(plan, f.WS_U), read(plan, f.N_U))
     apply_prescribed_motion(lane, plan, tables, ws, False)
     reset_closure_weights(lane, plan, ws)
+    set_masses(lane, plan, tables, ws)
 
 
 @leaf
 def reset_closure_weights(lane, plan, ws):
     """Loops count with their accelerations, and gravity acts."""
-    if read(plan, f.N_LOOPS):
+    if read(plan, f.N_MULTIPLIERS):
         store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (1.0, 0.0, 0.0))
-
-
-@leaf
-def pars_of(pars, group):
-    return pointer_to_row(pars, min(group, pars.shape[0] - 1))
 
 
 @leaf
@@ -101,7 +100,13 @@ def doubts(plan, x, given, out, limit):
     how many numbers of the result are not below a limit.  Rows are checked before and after a call, by NumPy."""
     if n_rows(x) > 1:
         return 0
-    found, entries = count_beyond(x, inf) + count_beyond(given, inf) + count_beyond(out, limit), flat(x)
+    return doubtful_state(plan, x) + count_beyond(given, inf) + count_beyond(out, limit)
+
+
+@leaf
+def doubtful_state(plan, x):
+    """Of one state, or of its coordinates: how many numbers are not finite, and how many quaternions have no length."""
+    found, entries = count_beyond(x, inf), flat(x)
     for k in range(read(plan, f.N_QUATERNIONS)):
         at = read(plan, read(plan, f.QUATERNIONS) + k*f.QUATERNION_ROW + f.QUATERNION_AT)
         square = 0.0
@@ -119,7 +124,7 @@ def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
-        accelerations(lane, plan, pars_of(pars, group), tables, ws, method, 0)
+        accelerations(lane, plan, parameters_of(pars, group), tables, ws, method, 0)
         rates = read(plan, f.N_X) - read(plan, f.NQ) - read(plan, f.N_LAW_STATES)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
         store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
@@ -138,7 +143,7 @@ def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
         load_rows(lane, change, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-        impulse_sweeps(lane, plan, pars_of(pars, group), ws)
+        impulse_sweeps(lane, plan, parameters_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), out.shape[1])
 
 
@@ -172,7 +177,9 @@ def inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep):
     gather_inputs(lane, plan, pars, tables, ws)
     vdot_motion(lane, plan, pars, ws, LEAN)
     apply_loads_to_moving(lane, plan, pars, ws)
+    keep = keep or loaded_passes(lane, plan) > 1
     gather_wrench(lane, plan, pars, ws, keep)
+    update_loads(lane, plan, pars, ws, zero(lane) + 1.0)                    # to which the torques of friction are corrected
 
 
 @kernel
@@ -181,7 +188,7 @@ def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
-        inverse_sweeps(lane, plan, pars_of(pars, group), tables, t, x, u, vdot, group, ws, False)
+        inverse_sweeps(lane, plan, parameters_of(pars, group), tables, t, x, u, vdot, group, ws, False)
         at, applied = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
         for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
             for j in range(read(plan, f.NV)):
@@ -195,7 +202,7 @@ def hinge_wrenches(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
-        inverse_sweeps(lane, plan, pars_of(pars, group), tables, t, x, u, vdot, group, ws, True)
+        inverse_sweeps(lane, plan, parameters_of(pars, group), tables, t, x, u, vdot, group, ws, True)
         for k in range(1, read(plan, f.N_HINGES) + 1):
             store_rows(lane, out, group, 6*(k - 1), ws, read(plan, hinge_row(plan, k) + f.RECORD) + f.ACCELERATION, 6)
 
@@ -207,8 +214,8 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
-        remainder_motion(lane, plan, pars_of(pars, group), ws)
-        gather_mass_matrix(lane, plan, pars_of(pars, group), ws)
+        remainder_motion(lane, plan, parameters_of(pars, group), ws)
+        gather_mass_matrix(lane, plan, parameters_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
     return doubts(plan, x, u, out, inf)
 
@@ -221,7 +228,7 @@ def links(sweep_table, plan, pars, tables, t, x, u, out, ws):
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
-        gather_links(lane, plan, pars_of(pars, group), tables, ws)
+        gather_links(lane, plan, parameters_of(pars, group), tables, ws)
         at = 0
         for k in range(1, read(plan, f.N_HINGES) + 1):
             at = store_link(lane, plan, ws, hinge_row(plan, k), out, group, at)
@@ -254,28 +261,36 @@ def kinematics(sweep_table, plan, pars, tables, x, u, vdot, route, spots, out, w
     for group in range(n_groups(lane, x)):
         load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
         load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-        trace_motion(lane, plan, pars_of(pars, group), ws, route)
+        trace_motion(lane, plan, parameters_of(pars, group), ws, route)
         fill_frames(lane, plan, ws, route, spots, at, True)
         store_rows(lane, out, group, 0, ws, at, frames)
         if out.shape[1] > frames:
             load_rows(lane, u, group, ws, read(plan, f.WS_U), read(plan, f.N_U))
-            gather_ports(lane, plan, pars_of(pars, group), ws)
-            apply_elements(lane, plan, pars_of(pars, group), ws)
+            gather_ports(lane, plan, parameters_of(pars, group), ws)
+            apply_elements(lane, plan, parameters_of(pars, group), ws)
             store_rows(lane, out, group, frames, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
     return doubts(plan, x, vdot, out, inf)
 
 
-# ---- of coordinates alone: q is one state, or rows of them ---------------------------------------------------------------------
+# ---- of coordinates, and speeds: one state, or rows of them ---------------------------------------------------------------------
+@leaf
+def unlike(q, n):
+    """Whether one state is not n numbers in a row: somebody has to look closer.  Rows are checked before a call."""
+    return q.ndim == 1 and (q.size != n or (n > 1 and q.strides[0] != q.itemsize))
+
+
 @kernel
 def poses(sweep_table, plan, pars, tables, route, spots, ws, q, positions, attitudes):
     """Positions and attitudes of the route's places; ws holds as many numbers more, and a TRACED_ROW for each hinge."""
     align_stack()
     lane, plan, ws, route, spots = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route), flat(spots)
     at, n = behind_traced(plan), read(route, f.ROUTE_PLACES)
+    if unlike(q, read(plan, f.NQ)):
+        return 1
     turned = frame_blocks(n)[1]
     for group in range(n_groups(lane, q)):
         load_numbers(lane, q, group, ws, read(plan, f.WS_X), read(plan, f.NQ))
-        trace_positions(lane, plan, pars_of(pars, group), ws, route)
+        trace_positions(lane, plan, parameters_of(pars, group), ws, route)
         fill_frames(lane, plan, ws, route, spots, at, False)
         store_numbers(lane, positions, group, n_rows(q), 3*n, ws, at)
         store_numbers(lane, attitudes, group, n_rows(q), 9*n, ws, at + turned)
@@ -288,12 +303,31 @@ def jacobian(sweep_table, plan, pars, tables, route, spots, ws, q, out):
     align_stack()
     lane, plan, ws, route = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route)
     at = behind_traced(plan)
+    if unlike(q, read(plan, f.NQ)):
+        return 1
     for group in range(n_groups(lane, q)):
         load_numbers(lane, q, group, ws, read(plan, f.WS_X), read(plan, f.NQ))
-        trace_positions(lane, plan, pars_of(pars, group), ws, route)
-        fill_columns(lane, plan, pars_of(pars, group), ws, route, flat(spots), at)
+        trace_positions(lane, plan, parameters_of(pars, group), ws, route)
+        fill_columns(lane, plan, parameters_of(pars, group), ws, route, flat(spots), at)
         store_numbers(lane, out, group, n_rows(q), 6*read(plan, f.NV), ws, at)
-    return doubts(plan, q, spots, out, inf)
+    return 0 if n_rows(q) > 1 else doubtful_state(plan, q) + count_beyond(out, inf)
+
+
+@kernel
+def jacobian_rate(sweep_table, plan, pars, tables, route, spots, ws, q, v, out):
+    """out = the rate of the Jacobian of the route's place, row by row, of coordinates q that move with the speeds v."""
+    align_stack()
+    lane, plan, ws, route = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route)
+    at, speeds = behind_traced(plan), read(plan, f.WS_X) + read(plan, f.NQ)
+    if unlike(q, read(plan, f.NQ)) or unlike(v, read(plan, f.NV)):
+        return 1
+    for group in range(n_groups(lane, q)):
+        load_numbers(lane, q, group, ws, read(plan, f.WS_X), read(plan, f.NQ))
+        load_numbers(lane, v, group, ws, speeds, read(plan, f.NV))
+        trace_motion(lane, plan, parameters_of(pars, group), ws, route)
+        fill_column_rates(lane, plan, parameters_of(pars, group), ws, route, flat(spots), at)
+        store_numbers(lane, out, group, n_rows(q), 6*read(plan, f.NV), ws, at)
+    return 0 if n_rows(q) > 1 else doubtful_state(plan, q) + count_beyond(v, inf) + count_beyond(out, inf)
 
 
 @kernel
@@ -303,7 +337,7 @@ def measure(sweep_table, plan, pars, tables, t, x, u, places, out, ws):
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
-        evaluate_outputs(lane, plan, pars_of(pars, group), ws)
+        evaluate_outputs(lane, plan, parameters_of(pars, group), ws)
         for j in range(places.shape[0]):
             store_rows(lane, out, group, j, ws, places[j], 1)
 
@@ -316,20 +350,19 @@ def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
         load_state(lane, plan, tables, t, x, u, group, ws)
-        remainder_motion(lane, plan, pars_of(pars, group), ws)
-        if read(plan, f.N_LOOPS):
+        remainder_motion(lane, plan, parameters_of(pars, group), ws)
+        if read(plan, f.N_MULTIPLIERS):
             for i in range(3):
                 store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION + i, weights[i])
-            loop_equations(lane, plan, pars_of(pars, group), ws)
+            loop_equations(lane, plan, parameters_of(pars, group), ws)
         n = read(plan, f.N_MULTIPLIERS)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MULTIPLIERS), n)
         store_rows(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
 
 
-@sweep(needs="loops")
-def loop_equations(lane, plan, pars, ws):
-    """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
-    noinline()
+@leaf
+def store_biases(lane, plan, pars, ws):
+    """Biases of all loops' equations in the place of their multipliers."""
     assemble_loops(lane, plan, pars, ws, 0)
     for i in range(read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, read(plan, f.WS_MULTIPLIERS) + i, 0.0)
@@ -337,4 +370,12 @@ def loop_equations(lane, plan, pars, ws):
         row = loop_row(plan, loop)
         for j in range(read(plan, row + f.LOOP_ROWS)):
             store(lane, ws, read(plan, row + f.LOOP_MULTIPLIERS) + j, load(lane, ws, bias_place(plan, row) - j))
+    balance_couplings(lane, plan, ws, 1.0)
+
+
+@sweep(needs="loops")
+def loop_equations(lane, plan, pars, ws):
+    """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
+    noinline()
+    store_biases(lane, plan, pars, ws)
     loop_jacobian(lane, plan, pars, ws, read(plan, f.WS_MASS))

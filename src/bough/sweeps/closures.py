@@ -15,16 +15,17 @@ For each such motion a dual direction e gives its rate, e.v or e.w, and the forc
 """
 
 from bough.kernels.algebra import ZERO, cross, dot, rotate
+from bough.kernels.angles import arctangent
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, flexible_only, get_lane, load, load3, load9, loops_only, noinline, put_lane,
-                                 quads_of, read, read3, scale, smaller, sqrt, store, sub, width_of, zero)
+from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, loops_only, noinline, quads_of, read, read3,
+                                 scale, smaller, sqrt, store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of
+from bough.sweeps.couplings import assemble_couplings, least_coupling_bias
 from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_columns
 from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
-from math import atan2
 
 
 @leaf
@@ -210,7 +211,7 @@ def store_largest_gap(lane, plan, ws):
         for j in range(read(plan, row + f.LOOP_ROWS)):
             bias = load(lane, ws, bias_place(plan, row) - j)
             least = smaller(least, smaller(bias, -bias))
-    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least)
+    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least_coupling_bias(lane, plan, ws, least))
 
 
 @sweep(needs="loops")
@@ -220,6 +221,7 @@ def assemble_loop_equations(lane, plan, pars, ws, shift):
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, f.N_LOOPS)):
         assemble_loop(lane, plan, pars, ws, loop, shift)
+    assemble_couplings(lane, plan, pars, ws, shift)
     if shift:
         store_largest_gap(lane, plan, ws)
 
@@ -239,9 +241,7 @@ def angle_about(lane, plan, ws, axis, start, end):
     sine, cosine = read(plan, f.WS_CLOSURE) + f.CLOSURE_SINE, read(plan, f.WS_CLOSURE) + f.CLOSURE_COSINE
     store(lane, ws, sine, zero(lane) + dot(axis, cross(start, end)))
     store(lane, ws, cosine, zero(lane) + dot(start, end) - dot(axis, start)*dot(axis, end))
-    for i in range(width_of(lane)):
-        put_lane(lane, ws, sine, i, atan2(get_lane(lane, ws, sine, i), get_lane(lane, ws, cosine, i)))
-    return load(lane, ws, sine)
+    return arctangent(lane, ws, sine, sine, cosine)
 
 
 @leaf

@@ -11,7 +11,7 @@ from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_i
 from bough.kernels.hinges import MODAL, NODE, hinge_column, hinge_project, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, load_composite, load_spatial, noinline, read,
-                                 read3, read6, scale, smaller, sqrt, store, sub, zero)
+                                 scale, smaller, sqrt, store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
@@ -19,7 +19,7 @@ from bough.sweeps.held import eliminate_prescribed
 from bough.sweeps.loop_jacobian import project_path, solve_loops_dense, store_entry
 from bough.sweeps.modal import modal_composite, modal_project, shift_to_inboard
 from bough.sweeps.modes import body_attitude, flex_of, mode_rows
-from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row, store_wrenches
+from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row, own_mass, store_wrenches
 
 
 @leaf
@@ -85,9 +85,9 @@ def composite_times(R, A):
 
 
 @leaf
-def own_composite(pars, k, C):
-    b = k*f.HINGE_PARS
-    return rotate_sym(C, read6(pars, b + f.INERTIA)), rotate(C, read3(pars, b + f.MOMENT)), read(pars, b + f.MASS)
+def own_composite(lane, plan, pars, ws, k, C):
+    m, h, J = own_mass(lane, plan, pars, ws, k)
+    return rotate_sym(C, J), rotate(C, h), m
 
 
 @sweep(rounds=2)
@@ -107,7 +107,7 @@ def gather_mass_matrix(lane, plan, pars, ws):
         i, record, branch = read(plan, row + f.INNER), read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         r = load3(lane, ws, record + f.OFFSET)
         if read(plan, row + f.MASSIVE):
-            R = add(R, own_composite(pars, k, load9(lane, ws, record + f.ATTITUDE)))
+            R = add(R, own_composite(lane, plan, pars, ws, k, load9(lane, ws, record + f.ATTITUDE)))
         if branch:
             R = add(R, load_composite(lane, ws, branch + f.GATHERED))
         if read(plan, row + f.KIND) < MODAL:

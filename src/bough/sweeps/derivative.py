@@ -2,16 +2,20 @@
 from bough.kernels.algebra import dot, rotate
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import add, load, load3, load9, loops_only, read, read3, noinline, store, zero
+from bough.kernels.lanes import (add, any_negative, friction_only, implicit_only, load, load3, load9, loops_only, noinline, read,
+                                 read3, store, zero)
 from bough.sweeps.articulated import solve_order_n
 from bough.sweeps.closures import assemble_loops
 from bough.sweeps.cloud import solve_cloud
-from bough.sweeps.composite import solve_dense
+from bough.sweeps.couplings import store_contacts
+from bough.sweeps.composite import gather_wrench, solve_dense
 from bough.sweeps import fields as f
 from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
-from bough.sweeps.loads import apply_loads, clear_slots, gather_inputs
-from bough.sweeps.motion import MOTION, hinge_row, remainder_motion, scatter_rates, vdot_motion
+from bough.sweeps.friction import loaded_passes, store_holds, update_loads
+from bough.sweeps.loads import apply_loads, apply_loads_to_moving, clear_slots, gather_inputs
+from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, scatter_rates, vdot_motion
 from bough.sweeps.orbit import take_mean_from_roots
+from bough.sweeps.tanks import set_masses
 
 ORDER_N, DENSE, CLOUD = range(3)
 
@@ -21,6 +25,7 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
     controls, and the speeds that matter are `shift` behind it."""
     noinline()
+    set_masses(lane, plan, tables, ws)
     if method == CLOUD:
         gather_inputs(lane, plan, pars, tables, ws)
         solve_cloud(lane, plan, pars, ws)
@@ -30,22 +35,44 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     if shift == 0:
         gather_inputs(lane, plan, pars, tables, ws)
         set_baumgarte_weights(lane, plan, pars, ws)
-    remainder_motion(lane, plan, pars, ws)
-    if shift == 0:
-        apply_loads(lane, plan, pars, ws)
-    else:
-        clear_slots(lane, plan, ws)
-    assemble_loops(lane, plan, pars, ws, shift)                                # [B 14]
-    if method == ORDER_N:
-        solve_order_n(lane, plan, pars, ws)
-    else:
-        solve_dense(lane, plan, pars, ws)
+    left, moving = loaded_passes(lane, plan), zero(lane) + 1.0
+    while left > 0:
+        remainder_motion(lane, plan, pars, ws)
+        if shift == 0:
+            apply_loads(lane, plan, pars, ws)
+        else:
+            clear_slots(lane, plan, ws)
+        assemble_loops(lane, plan, pars, ws, shift)                            # [B 14]
+        if method == ORDER_N:
+            solve_order_n(lane, plan, pars, ws)
+        else:
+            solve_dense(lane, plan, pars, ws)
+        left, moving = passes_left(lane, plan, pars, ws, shift, left, moving)
     if read(plan, f.IN_ORBIT) and shift == 0:
         take_mean_from_roots(lane, plan, pars, ws)
     store_prescribed_accelerations(lane, plan, ws)
     if method == DENSE and read(plan, f.N_WHEELS):
         vdot_motion(lane, plan, pars, ws, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
+    if shift == 0:
+        store_holds(lane, plan, ws)
+        store_contacts(lane, plan, ws)
+
+
+def passes_left(lane, plan, pars, ws, shift, left, moving):
+    """How often accelerations must be found again, for the loads of joints on which friction depends [B 36]: once more after the
+    last change; and in which lanes friction still changes: the others wait for them as they are."""
+    if left == 1 or shift != 0:
+        return 0, moving
+    store_prescribed_accelerations(lane, plan, ws)
+    vdot_motion(lane, plan, pars, ws, LEAN)
+    apply_loads_to_moving(lane, plan, pars, ws)
+    gather_wrench(lane, plan, pars, ws, True)
+    moving = update_loads(lane, plan, pars, ws, moving)
+    return (max(left - 1, 1) if any_negative(-moving) else 1), moving
+
+
+friction_only(passes_left, lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
 
 
 @leaf
@@ -72,6 +99,13 @@ def set_baumgarte_weights(lane, plan, pars, ws):
 loops_only(set_baumgarte_weights, lambda lane, plan, pars, ws: None)
 
 
+def rates_of_stage(lane, plan, ws):
+    """q' by the speeds of an implicit stage, which are known after its accelerations: see integrate.compiled.stepping."""
+
+
+implicit_only(rates_of_stage, lambda lane, plan, ws: scatter_rates(lane, plan, ws))
+
+
 @leaf
 def derivative(lane, plan, pars, tables, ws, method, shift):
     """x' of the time, state and controls in ws; or, with a `shift`, see accelerations.  What is prescribed is put in the state."""
@@ -79,5 +113,5 @@ def derivative(lane, plan, pars, tables, ws, method, shift):
         apply_prescribed_motion(lane, plan, tables, ws, True)
     else:
         zero_prescribed_accelerations(lane, plan, ws)
-    scatter_rates(lane, plan, ws)
+    rates_of_stage(lane, plan, ws)
     accelerations(lane, plan, pars, tables, ws, method, shift)

@@ -24,15 +24,16 @@ Through flexible bodies, multipliers are more columns X in the rows of the modes
 
 from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rotate, rotate_spatial, solve, solve_columns,
                                    spatial_dot, sub_outer, sub_product, unrotate, unrotate_spatial)
-from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
+from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_only, get_lane, holds_only, inverse_above, load,
-                                 load3, load4, load9, load_spatial, loops_only, noinline, put_lane, quads_of, read, scale, smaller,
-                                 store, sub, width_of, zero)
+from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_only, friction_only, holds_only, inverse_above,
+                                 load, load3, load4, load9, load_spatial, loops_only, noinline, quads_of, read, scale, smaller,
+                                 store, sub, where_positive, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
+from bough.sweeps.couplings import add_factors
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
 
 
@@ -120,7 +121,8 @@ flexible_loops_only(apply_multipliers_to_modes, lambda lane, plan, ws, row, mult
 
 
 # ---- fronts ----------------------------------------------------------------------------------------------------------------
-REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing
+REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing, but for rounding
+SINGULAR = 1e-8                  # the same where masses are alike: a row with less has lost its lever arms, see `compile.assemble`
 UNEQUAL = 1e-3                   # of a later row's: with less, rows are taken by size
 OPEN = 100.0                     # of it, times the square of the loop's gap over its size
 NEAR = 1e-6                      # where that square is less, a loop is meant to be closed
@@ -161,7 +163,7 @@ def transmit_front_axis(lane, plan, ws, front, row, e, r):
         k = K + i
         a, b, c = load(quads, ws, k), load(quads, ws, k + stride), load(quads, ws, k + 2*stride)
         d, e, force = load(quads, ws, k + 3*stride), load(quads, ws, k + 4*stride), load(quads, ws, k + 5*stride)
-        u = ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*force
+        u = add_factors(lane, quads, ws, pack_of(lane, U) + i, ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*force)
         store(quads, ws, pack_of(lane, U) + i, u)
         accumulate(quads, ws, bias + i, nu*u)
         d, e, force = d - g3*u, e - g4*u, force - g5*u
@@ -234,7 +236,7 @@ def transmit_front(lane, plan, ws, row, C, P, r):
         elif kind == FREE:
             transmit_front_free(lane, plan, ws, front, row, P)
         else:
-            clear_hinge_response(lane, plan, ws, front, read(plan, row + f.KIND))
+            hold_hinge_response(lane, plan, ws, front, row, C)
             shift_front(lane, plan, ws, front, r)
 
 
@@ -261,6 +263,37 @@ def clear_hinge_response(lane, plan, ws, front, kind):
 
 
 holds_only(clear_hinge_response, lambda lane, plan, ws, front, kind: None)
+
+
+def hold_hinge_response(lane, plan, ws, front, row, C):
+    """At a hinge that is held: U of its axis, for what holds it [B 37], and 0 for 1/D, so that nothing answers."""
+    kind = read(plan, row + f.KIND)
+    if kind == REVOLUTE or kind == PRISMATIC:
+        at, width, first, end = extent(plan, front)
+        U, e = read(plan, front + f.FRONT_U) - first, axis_z(C)
+        for j in range(first, end):
+            m, force = load_wrench(lane, ws, line(at, width, f.FRONT_K) + j, width)
+            u = dot(e, m) if kind == REVOLUTE else dot(e, force)
+            store(lane, ws, U + j, add_factors(lane, lane, ws, U + j, u))
+        store(lane, ws, U + width, zero(lane))
+
+
+friction_only(hold_hinge_response,
+              lambda lane, plan, ws, front, row, C: clear_hinge_response(lane, plan, ws, front, read(plan, row + f.KIND)))
+
+
+def hold_against_loops(lane, plan, ws, row):
+    """What holds a hinge, less the share of the loops: - U lambda [B 37]."""
+    front, kind = read(plan, row + f.FRONT), read(plan, row + f.KIND)
+    if front and read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
+        at, width, first, end = extent(plan, front)
+        gain = read(plan, row + f.RECORD) + f.GAIN
+        for j in range(first, end):
+            share = load(lane, ws, read(plan, front + f.FRONT_U) - first + j)*load(lane, ws, line(at, width, f.FRONT_LAMBDA) + j)
+            accumulate(lane, ws, gain + 7, -share)
+
+
+friction_only(hold_against_loops, lambda lane, plan, ws, row: None)
 
 
 @leaf
@@ -406,80 +439,76 @@ def largest_of(lane, ws, at, stride, rows):
 
 
 @leaf
-def set_limits(lane, ws, diagonal, stride, to, rows, openness):
+def set_limits(lane, pars, ws, diagonal, stride, to, rows, openness):
     """What counts as a pivot, for the rows of one loop, from their entries on the diagonal before any elimination: not what is
-    left by rounding, nor what rows that only a closed loop makes redundant have while it is open: the square of its gap."""
+    left by rounding, nor what rows that only a closed loop makes redundant have while it is open: the square of its gap; nor what a
+    row has beside a singular position, s^2 of a distance s: rounding of positions would come out by 1/s in speeds, by 1/s^2 in
+    accelerations, while the row's own force goes with s."""
     almost_closed = NEAR*inverse_above(NEAR, openness)                      # 1, or 0 of a loop that is wide open
-    least = (REDUNDANT + OPEN*almost_closed*openness)*largest_of(lane, ws, diagonal, stride, rows)
+    least = (read(pars, f.LEAST_SHARE) + OPEN*almost_closed*openness)*largest_of(lane, ws, diagonal, stride, rows)
     for i in range(rows):
         store(lane, ws, to + i, larger(least, IMPLIED*load(lane, ws, diagonal + stride*i)))
 
 
 @leaf
-def badly_scaled(lane, ws, diagonal, stride, limits, rows):
-    """Whether a row that counts has a small share of what a later one has, in any lane."""
+def scaling(lane, ws, diagonal, stride, limits, rows):
+    """Negative in the lanes where a row that counts has a small share of what a later one has."""
     later, between = zero(lane), zero(lane)
     for i in range(rows - 1, -1, -1):
         entry = load(lane, ws, diagonal + stride*i)
         between = smaller(between, (entry - load(lane, ws, limits + i))*(entry - UNEQUAL*later))        # negative between the two
         later = larger(later, entry)
-    return any_negative(between)
+    return between
 
 
 @leaf
-def largest_entry(lane, ws, diagonal, stride, first, rows):
-    """Which row has the largest entry on the diagonal, all lanes' together."""
-    chosen, most = first, -1.0
-    for i in range(first, rows):
-        entry = 0.0
-        for l in range(width_of(lane)):
-            entry += get_lane(lane, ws, diagonal + stride*i, l)
-        if entry > most:
-            chosen, most = i, entry
-    return chosen
-
-
-@leaf
-def swap(lane, ws, a, b):
-    x = load(lane, ws, a)
-    store(lane, ws, a, load(lane, ws, b))
-    store(lane, ws, b, x)
+def exchange(lane, ws, a, b, chosen):
+    """Two numbers change places in the lanes in which `chosen` is positive."""
+    x, y = load(lane, ws, a), load(lane, ws, b)
+    store(lane, ws, a, where_positive(chosen, y, x))
+    store(lane, ws, b, where_positive(chosen, x, y))
 
 
 @sweep(needs="loops")
 def order_rows(lane, ws, at, width, column, rows, end):
     """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
-    must not be a pivot for one that it merely resembles."""
+    must not be a pivot for one that it merely resembles.  Each lane by itself, as its own scaling says."""
     noinline()
     quads, diagonal = quads_of(ws), at + width*column + column
     order, limits = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
+    unequal = -scaling(lane, ws, diagonal, width + 1, limits, rows)
     for i in range(rows):
-        put_lane(lane, ws, order + i, 0, i + 1.0)                           # 0: as they came
+        store(lane, ws, order + i, where_positive(unequal, zero(lane) + (i + 1.0), zero(lane)))     # 0: as they came
         for j in range(i):
             store(lane, ws, diagonal + width*i + j, load(lane, ws, diagonal + width*j + i))
-    for step in range(rows):
-        chosen = largest_entry(lane, ws, diagonal, width + 1, step, rows)
-        if chosen != step:
-            swap(lane, ws, order + step, order + chosen)
-            swap(lane, ws, limits + step, limits + chosen)
-            for i in range(pack_of(lane, column), packs_until(lane, end)):
-                swap(quads, ws, pack_of(lane, at + width*(column + step)) + i, pack_of(lane, at + width*(column + chosen)) + i)
-            for j in range(rows):
-                swap(lane, ws, diagonal + width*j + step, diagonal + width*j + chosen)
-            for which in range(f.FRONT_LAMBDA):
-                swap(lane, ws, line(at, width, which) + column + step, line(at, width, which) + column + chosen)
+    for first in range(rows - 1):
+        for other in range(first + 1, rows):
+            more = load(lane, ws, diagonal + (width + 1)*other) - load(lane, ws, diagonal + (width + 1)*first)
+            chosen = smaller(unequal, more)
+            if any_negative(-chosen):
+                exchange(lane, ws, order + first, order + other, chosen)
+                exchange(lane, ws, limits + first, limits + other, chosen)
+                for i in range(pack_of(lane, column), packs_until(lane, end)):
+                    exchange(quads, ws, pack_of(lane, at + width*(column + first)) + i,
+                             pack_of(lane, at + width*(column + other)) + i, chosen)
+                for j in range(rows):
+                    exchange(lane, ws, diagonal + width*j + first, diagonal + width*j + other, chosen)
+                for which in range(f.FRONT_LAMBDA):
+                    exchange(lane, ws, line(at, width, which) + column + first, line(at, width, which) + column + other, chosen)
 
 
 @leaf
-def restore_order(lane, ws, at, width, column, rows):
-    """Multipliers as their loop's rows came, if order_rows has changed that."""
-    order, multipliers = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
-    if get_lane(lane, ws, order, 0) > 0.0:
-        scratch = line(at, width, f.FRONT_PIVOTS) + column                      # of no use any more
+def restore_order(lane, ws, order, values, scratch, rows):
+    """Numbers of a loop's rows as these came, in the lanes that have another order: 1 more than the place, or 0."""
+    if any_negative(-load(lane, ws, order)):
         for i in range(rows):
-            store(lane, ws, scratch + int(get_lane(lane, ws, order + i, 0)) - 1, load(lane, ws, multipliers + i))
+            found = load(lane, ws, values + i)
+            for j in range(rows):
+                away = load(lane, ws, order + j) - (i + 1.0)
+                found = where_positive(0.5 - larger(away, -away), load(lane, ws, values + j), found)
+            store(lane, ws, scratch + i, found)
         for i in range(rows):
-            store(lane, ws, multipliers + i, load(lane, ws, scratch + i))
+            store(lane, ws, values + i, load(lane, ws, scratch + i))
 
 
 @leaf
@@ -491,7 +520,7 @@ def assemble_sources(lane, plan, ws, junction):
         source = source + f.SOURCE_ROW + f.RUN*read(plan, source + f.N_RUNS)
 
 
-def assemble_fronts(lane, plan, ws, row, P, z):
+def assemble_fronts(lane, plan, pars, ws, row, P, z):
     """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
     junction = read(plan, row + f.JUNCTION)
     while junction:
@@ -502,11 +531,13 @@ def assemble_fronts(lane, plan, ws, row, P, z):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
             openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))           # left there by assemble_loop
-            set_limits(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows, openness)
+            set_limits(lane, pars, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows,
+                       openness)
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            if badly_scaled(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows):
+            if any_negative(scaling(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column,
+                                    rows)):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
                 d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, f.FRONT_LAMBDA) + i))
@@ -517,7 +548,7 @@ def assemble_fronts(lane, plan, ws, row, P, z):
     return P, z
 
 
-loops_only(assemble_fronts, lambda lane, plan, ws, row, P, z: (P, z))
+loops_only(assemble_fronts, lambda lane, plan, pars, ws, row, P, z: (P, z))
 
 
 # ---- outward ---------------------------------------------------------------------------------------------------------------
@@ -562,7 +593,7 @@ def back_substitute_junction(lane, plan, ws, junction, A):
             for j in range(end - 1, i, -1):                                 # the newest last: the others do not wait for it
                 gap = gap + load(lane, ws, at + width*i + j)*load(lane, ws, multipliers + j)
             store(lane, ws, multipliers + i, -gap*load(lane, ws, pivots + i))
-        restore_order(lane, ws, at, width, column, rows)
+        restore_order(lane, ws, line(at, width, f.FRONT_ORDER) + column, multipliers + column, pivots + column, rows)
         for i in range(rows):
             value = load(lane, ws, multipliers + column + rows - 1 - i)
             store(lane, ws, read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_MULTIPLIERS) + i, value)

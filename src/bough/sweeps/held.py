@@ -6,7 +6,8 @@ import numpy as np
 
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import get_lane, load, holds_only, put_lane, read, noinline, store, width_of, zero
+from bough.kernels.lanes import (duals_only, get_lane, get_tangent, load, holds_only, put_lane, put_tangent, read, noinline, store,
+                                 width_of, zero)
 from bough.sweeps import fields as f
 
 
@@ -38,8 +39,8 @@ def last_start(tables, at, stride, n, t):
 
 
 @leaf
-def term_at(tables, term, t, t_piece):
-    """Position, rate and acceleration of one term of a motion, by Horner's rule for a polynomial and its derivatives."""
+def piece_at(tables, term, t, t_piece):
+    """The piece of a term of a motion that holds at t_piece, and how long before t it starts."""
     period, n = read(tables, term + f.TERM_PERIOD), int(read(tables, term + f.TERM_PIECES))
     if period > 0.0:
         turns = np.floor(t_piece/period)
@@ -47,7 +48,13 @@ def term_at(tables, term, t, t_piece):
         piece = term + f.TERM_HEAD + f.MOTION_PIECE*min(int(t_piece/period*n), n - 1)
     else:
         piece = last_start(tables, term + f.TERM_HEAD, f.MOTION_PIECE, n, t_piece)
-    s = t - read(tables, piece)
+    return piece, t - read(tables, piece)
+
+
+@leaf
+def term_at(tables, term, t, t_piece):
+    """Position, rate and acceleration of one term of a motion, by Horner's rule for a polynomial and its derivatives."""
+    piece, s = piece_at(tables, term, t, t_piece)
     q, v, a = 0.0, 0.0, 0.0                                                 # a: half the second derivative
     for i in range(int(read(tables, term + f.TERM_DEGREE)) + 1, 0, -1):
         a = a*s + v
@@ -66,6 +73,36 @@ def motion_at(tables, motion, terms, t, t_piece):
         q, v, a = q + dq, v + dv, a + da
         term = term + f.TERM_HEAD + f.MOTION_PIECE*int(read(tables, term + f.TERM_PIECES))
     return q, v, a
+
+
+@leaf
+def jerk_at(tables, motion, terms, t, t_piece):
+    """The rate of a motion's acceleration."""
+    origin, found, term = read(tables, motion + f.MOTION_ORIGIN), 0.0, motion + f.MOTION_HEAD
+    for _ in range(terms):
+        piece, s = piece_at(tables, term, t - origin, t_piece - origin)
+        jerk = 0.0
+        for i in range(int(read(tables, term + f.TERM_DEGREE)), 2, -1):
+            jerk = jerk*s + i*(i - 1)*(i - 2)*read(tables, piece + 1 + i)
+        found = found + jerk
+        term = term + f.TERM_HEAD + f.MOTION_PIECE*int(read(tables, term + f.TERM_PIECES))
+    return found
+
+
+def move_in_time(lane, plan, tables, ws, row, with_state):
+    """Of duals whose time has tangents: how what is prescribed moves with it."""
+    time, given = read(plan, f.WS_TIME), read(plan, row + f.HOLD_GIVEN)
+    motion, terms = read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS)
+    for i in range(width_of(lane)):
+        t, t_piece, dt = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i), get_tangent(lane, ws, time, i)
+        put_tangent(lane, ws, given, i, dt*jerk_at(tables, motion, terms, t, t_piece))
+        if with_state:
+            _, v, a = motion_at(tables, motion, terms, t, t_piece)
+            put_tangent(lane, ws, read(plan, row + f.HOLD_Q), i, dt*v)
+            put_tangent(lane, ws, read(plan, row + f.HOLD_V), i, dt*a)
+
+
+duals_only(move_in_time, lambda lane, plan, tables, ws, row, with_state: None)
 
 
 @leaf
@@ -94,6 +131,7 @@ def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
                 if with_state:
                     put_lane(lane, ws, read(plan, row + f.HOLD_Q), i, q)
                     put_lane(lane, ws, read(plan, row + f.HOLD_V), i, v)
+            move_in_time(lane, plan, tables, ws, row, with_state)
         elif mode != f.LOOSE and with_state:
             store(lane, ws, read(plan, row + f.HOLD_V), zero(lane))
 

@@ -4,7 +4,7 @@ A route is the hinges on the paths from the ground to some places, inner before 
 fixed on bodies of the route's hinges.  Gravity has no part in it: accelerations are those that can be seen.
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, rotate_spatial, shift_motion
-from bough.kernels.hinges import MODAL, NODE, hinge_add, hinge_column, hinge_move, n_speeds
+from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, hinge_move, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, flexible_only, load, load3, load9, load_spatial, noinline, read, read3, read9, scale,
                                  store, sub, zero)
@@ -12,7 +12,7 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.closures import point_acceleration
 from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_move, modal_row, modal_speeds,
-                                node_shapes, with_modal_bias)
+                                node_shapes, shape_motion, shape_rate, with_modal_bias)
 from bough.sweeps.motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
 from bough.sweeps.schema import frame_blocks
 
@@ -106,25 +106,70 @@ def fill_frames(lane, plan, ws, route, spots, to, moving):
             store(lane, ws, to + accelerations + 6*j, (A[0], point_acceleration(A, omega, arm)))
 
 
+@leaf
+def clear_columns(lane, plan, ws, to):
+    for i in range(6*read(plan, f.NV)):
+        store(lane, ws, to + i, zero(lane))
+
+
+@leaf
+def column_start(plan, row, to):
+    """Where the first column of a hinge is."""
+    return to + read(plan, row + f.TAU) - read(plan, f.WS_U)
+
+
 @sweep
 def fill_columns(lane, plan, pars, ws, route, spots, to):
     """The Jacobian of the route's place, row by row from `to` on: [angular, linear] velocity for each speed."""
     noinline()
-    for i in range(6*read(plan, f.NV)):
-        store(lane, ws, to + i, zero(lane))
+    clear_columns(lane, plan, ws, to)
     k = place_hinge(route, 0)
     C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
     P = add(load3(lane, ws, traced(plan, k)), rotate(C, read3(spots, f.SPOT_AT)))
     for n in range(read(route, f.ROUTE_HINGES)):
         k = read(route, f.ROUTE_HEAD + n)
         row, arm = hinge_row(plan, k), sub(P, load3(lane, ws, traced(plan, k)))
-        kind, first = read(plan, row + f.KIND), to + read(plan, row + f.TAU) - read(plan, f.WS_U)
+        kind = read(plan, row + f.KIND)
         if kind < MODAL:
-            C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
+            C, first = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), column_start(plan, row, to)
             for j in range(n_speeds(kind)):
                 store_motion(lane, plan, ws, first + j, shift_motion(arm, hinge_column(kind, hinge_attitude(pars, k), C, j)))
         else:
             fill_modal_columns(lane, plan, ws, row, arm, to)
+
+
+@sweep
+def fill_column_rates(lane, plan, pars, ws, route, spots, to):
+    """The rate of that Jacobian, after trace_motion [B 25].
+
+    A column H_j turns with the body whose axes it is fixed in: H_j' = (w x a, w x l), and of the place that is `arm` from the
+    hinge it is (a', l' + a' x arm + a x arm')."""
+    noinline()
+    clear_columns(lane, plan, ws, to)
+    k = place_hinge(route, 0)
+    C, omega, _ = load_motion(lane, ws, record_of(plan, k))
+    arm = rotate(C, read3(spots, f.SPOT_AT))
+    p, v = load_spatial(lane, ws, traced(plan, k))
+    place = add(p, arm), add(v, cross(omega, arm))
+    for n in range(read(route, f.ROUTE_HINGES)):
+        k = read(route, f.ROUTE_HEAD + n)
+        row, (arm, rate) = hinge_row(plan, k), sub(place, load_spatial(lane, ws, traced(plan, k)))
+        kind = read(plan, row + f.KIND)
+        if kind < MODAL:
+            (C, omega, _), first = load_motion(lane, ws, read(plan, row + f.RECORD)), column_start(plan, row, to)
+            for j in range(n_speeds(kind)):
+                a, x = hinge_column(kind, hinge_attitude(pars, k), C, j)
+                turning = cross(omega, a), scale(0.0 if kind == FREE else 1.0, cross(omega, x))         # F of FREE is the ground's
+                store_motion(lane, plan, ws, first + j, moved_column((a, x), turning, arm, rate))
+        else:
+            fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to)
+
+
+@leaf
+def moved_column(H, H_rate, arm, rate):
+    """The rate of a column that is carried along `arm`, which changes at `rate`."""
+    turning, sliding = shift_motion(arm, H_rate)
+    return turning, add(sliding, cross(H[0], rate))
 
 
 @leaf
@@ -150,7 +195,7 @@ def load_column(lane, plan, ws, at):
 def fill_modal_columns(lane, plan, ws, row, arm, to):
     """Columns of a body's modes: by the shapes of a node on the route, less those of the inboard node."""
     flex, n = flex_of(plan, row)
-    C, first = body_attitude(lane, plan, ws, flex), to + read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
+    C, first = body_attitude(lane, plan, ws, flex), column_start(plan, modal_row(plan, flex), to)
     shapes, sign = inboard_shapes(lane, plan, flex), -1.0
     if read(plan, row + f.KIND) == NODE:
         shapes, sign = node_shapes(plan, row)[0], 1.0
@@ -163,3 +208,24 @@ def fill_modal_columns(lane, plan, ws, row, arm, to):
 
 
 flexible_only(fill_modal_columns, lambda lane, plan, ws, row, arm, to: None)
+
+
+def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
+    """The same of their rates: shapes turn with the body, and change with its deformation."""
+    flex, n = flex_of(plan, row)
+    C, first = body_attitude(lane, plan, ws, flex), column_start(plan, modal_row(plan, flex), to)
+    omega, sign = load3(lane, ws, read(plan, modal_row(plan, flex) + f.RECORD) + f.RATE), -1.0
+    if read(plan, row + f.KIND) == NODE:
+        sign = 1.0
+    elif read(plan, flex + f.INBOARD_MOVES) == 0:
+        n = 0
+    motion = shape_motion(lane, plan, pars, ws, row)
+    for j in range(n):
+        shape, change = shape_rate(lane, plan, pars, ws, row, j, motion)
+        H, within = rotate_spatial(C, shape), rotate_spatial(C, change)
+        turning = add(within, (cross(omega, H[0]), cross(omega, H[1])))
+        before = load_column(lane, plan, ws, first + j)                     # of the other node of the body
+        store_motion(lane, plan, ws, first + j, add(before, scale(sign, moved_column(H, turning, arm, rate))))
+
+
+flexible_only(fill_modal_column_rates, lambda lane, plan, pars, ws, row, arm, rate, to: None)

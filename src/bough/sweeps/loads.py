@@ -7,15 +7,19 @@ inertial axes), which every dynamics sweep subtracts.
 
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_spatial, noinline, put_lane, read, read3, read9,
-                                 scale, store, width_of, zero)
+from bough.kernels.lanes import (accumulate, add_lane, duals_only, get_lane, get_tangent, load, load3, load9, load_spatial,
+                                 noinline, put_tangent, read, read3, read9, scale, store, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.closures import apply_loop_loads
+from bough.sweeps.couplings import apply_couplings
 from bough.sweeps.elements import apply_elements
+from bough.sweeps.friction import apply_frictions
 from bough.sweeps.held import last_start
+from bough.sweeps.implicit import act_implicitly, clear_implicit_inertia, implicit_distance
 from bough.sweeps.motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit, take_mean_from_loads
+from bough.sweeps.tanks import apply_slosh, apply_tanks
 
 
 @leaf
@@ -24,6 +28,16 @@ def piecewise(tables, at, pieces, t, t_piece):
     row = last_start(tables, at, f.PIECE, pieces, t_piece)
     s = max(t - read(tables, row), 0.0)
     return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
+
+
+@leaf
+def piecewise_slope(tables, at, pieces, t, t_piece):
+    """The rate of it; zero before the first piece."""
+    row = last_start(tables, at, f.PIECE, pieces, t_piece)
+    s = t - read(tables, row)
+    if s < 0.0:
+        return 0.0
+    return read(tables, row + 2) + s*(2.0*read(tables, row + 3) + 3.0*s*read(tables, row + 4))
 
 
 @leaf
@@ -40,15 +54,34 @@ def gather_inputs(lane, plan, pars, tables, ws):
         for i in range(width_of(lane)):
             value = piecewise(tables, read(plan, row + f.TABLE_AT), read(plan, row + f.TABLE_PIECES),
                               get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
-            put_lane(lane, ws, target, i, get_lane(lane, ws, target, i) + value)
+            add_lane(lane, ws, target, i, value)
+        add_table_slopes(lane, plan, tables, ws, row)
     gather_ports(lane, plan, pars, ws)
+    clear_implicit_inertia(lane, plan, ws)
     for j in range(read(plan, f.N_SPRINGS)):
         row, p = read(plan, f.SPRINGS) + j*f.SPRING_ROW, read(plan, f.PAR_SPRINGS) + j*f.SPRING_PARS
-        stretch = load(lane, ws, read(plan, row + f.SPRING_Q)) - read(pars, p + f.REST)
-        rate = load(lane, ws, read(plan, row + f.SPRING_V))
+        far = implicit_distance(lane, plan)*read(plan, row + f.SPRING_LOCAL)
+        q, v = read(plan, row + f.SPRING_Q) + far, read(plan, row + f.SPRING_V) + far
+        stretch, rate = load(lane, ws, q) - read(pars, p + f.REST), load(lane, ws, v)
         if read(plan, row + f.SPRING_ACTS):
             force = read(pars, p + f.STIFFNESS)*stretch + read(pars, p + f.DAMPING)*rate
             accumulate(lane, ws, read(plan, row + f.SPRING_TAU), -force)
+            act_implicitly(lane, plan, pars, ws, row, p, rate)
+    apply_slosh(lane, plan, ws)
+    apply_couplings(lane, plan, pars, ws)
+    apply_frictions(lane, plan, pars, ws)
+
+
+def add_table_slopes(lane, plan, tables, ws, row):
+    """Of duals whose time has tangents: what these add to a time table's target."""
+    time, target = read(plan, f.WS_TIME), read(plan, row + f.TABLE_TARGET)
+    for i in range(width_of(lane)):
+        slope = piecewise_slope(tables, read(plan, row + f.TABLE_AT), read(plan, row + f.TABLE_PIECES),
+                                get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
+        put_tangent(lane, ws, target, i, get_tangent(lane, ws, target, i) + slope*get_tangent(lane, ws, time, i))
+
+
+duals_only(add_table_slopes, lambda lane, plan, tables, ws, row: None)
 
 
 @leaf
@@ -94,6 +127,7 @@ def fill_slots(lane, plan, pars, ws):
     apply_body_loads(lane, plan, pars, ws)
     apply_loop_loads(lane, plan, pars, ws)
     apply_elements(lane, plan, pars, ws)
+    apply_tanks(lane, plan, pars, ws)
     if read(plan, f.IN_ORBIT):
         apply_orbit(lane, plan, pars, ws)
 

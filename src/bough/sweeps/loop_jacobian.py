@@ -5,13 +5,14 @@
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, get_lane, load, load3, load9, load_spatial, flexible_only, loops_only,
-                                 put_lane, read, store, zero)
+from bough.kernels.lanes import (accumulate, any_negative, load, load3, load9, load_spatial, flexible_only, loops_only, read,
+                                 store, zero)
 from bough.sweeps.schema import dense_method
 from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
 from bough.sweeps.closures import bias_place, load_wrench
+from bough.sweeps.couplings import balance_couplings, coupling_jacobian, coupling_place, n_couplings
 from bough.sweeps import fields as f
-from bough.sweeps.fronts import largest_entry, set_limits, swap
+from bough.sweeps.fronts import exchange, restore_order, set_limits
 from bough.sweeps.held import zero_prescribed_columns
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
 from bough.sweeps.motion import hinge_attitude, hinge_row
@@ -91,6 +92,7 @@ def loop_jacobian(lane, plan, pars, ws, at):
             if read(plan, row + f.COLUMN_B):
                 X = load_wrench(lane, ws, read(plan, row + f.COLUMN_B) - j, read(plan, row + f.STRIDE_B))
                 project_path(lane, plan, pars, ws, read(plan, row + f.LOOP_B), meet, X, first + nv*j, NOTHING)
+    coupling_jacobian(lane, plan, pars, ws, at)
 
 
 @leaf
@@ -122,55 +124,74 @@ def multiplier_blocks(plan):
 
 
 @leaf
-def order_of_rows(lane, plan, ws, J, S):
-    """The order in which the rows are taken: loop by loop, and in a loop as its diagonal of J M^-1 J^T says; and their limits."""
-    n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    order, limits, _ = multiplier_blocks(plan)
+def limits_of_rows(lane, plan, pars, ws, S):
+    """What counts as a pivot, from the diagonal of S, and from how far a loop is open, which is where its multipliers will be."""
+    m, x, (_, limits, _) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     for c in range(m):
         store(lane, ws, limits + c, zero(lane))
-        store(lane, ws, S + m*c + c, product(lane, plan, ws, J + n*c, J + n*c))
-        put_lane(lane, ws, order + c, 0, float(c))
     for loop in range(read(plan, f.N_LOOPS)):
         first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
-        set_limits(lane, ws, S + m*first + first, m + 1, limits + first, rows, load(lane, ws, x + first))
-        for step in range(rows):                                            # a selection sort of copies of the diagonal
-            chosen = largest_entry(lane, ws, S + m*first + first, m + 1, step, rows)
-            swap(lane, ws, S + (m + 1)*(first + step), S + (m + 1)*(first + chosen))
-            swap(lane, ws, order + first + step, order + first + chosen)
-            swap(lane, ws, limits + first + step, limits + first + chosen)
+        set_limits(lane, pars, ws, S + m*first + first, m + 1, limits + first, rows, load(lane, ws, x + first))
+    for i in range(n_couplings(lane, plan)):
+        c = coupling_place(lane, plan, i)
+        if c >= 0:
+            set_limits(lane, pars, ws, S + m*c + c, m + 1, limits + c, 1, zero(lane))
 
 
 @leaf
-def nth_row(lane, ws, order, c):
-    return int(get_lane(lane, ws, order + c, 0))
-
-
-@leaf
-def system_of_multipliers(lane, plan, ws, J, S, b):
-    """S = J M^-1 J^T in the order of elimination, and what it must balance in the place of the multipliers."""
+def system_of_multipliers(lane, plan, pars, ws, J, S, b):
+    """S = J M^-1 J^T, and what it must balance."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
-    order = multiplier_blocks(plan)[0]
+    balance = multiplier_blocks(plan)[2]
+    for c in range(m):
+        for e in range(c, m):
+            entry = product(lane, plan, ws, J + n*c, J + n*e)
+            store(lane, ws, S + m*c + e, entry)
+            store(lane, ws, S + m*e + c, entry)
+    limits_of_rows(lane, plan, pars, ws, S)
     for c in range(m):
         store(lane, ws, x + c, -product(lane, plan, ws, J + n*c, b))
-        for e in range(c, m):
-            entry = product(lane, plan, ws, J + n*nth_row(lane, ws, order, c), J + n*nth_row(lane, ws, order, e))
-            store(lane, ws, S + m*c + e, entry)
     for loop in range(read(plan, f.N_LOOPS)):
         row = loop_row(plan, loop)
         for j in range(read(plan, row + f.LOOP_ROWS)):
             accumulate(lane, ws, read(plan, row + f.LOOP_MULTIPLIERS) + j, -load(lane, ws, bias_place(plan, row) - j))
+    balance_couplings(lane, plan, ws, -1.0)
+    for c in range(m):
+        store(lane, ws, balance + c, load(lane, ws, x + c))
+
+
+@leaf
+def order_of_rows(lane, plan, ws, S):
+    """The equations of each loop by their diagonal, the largest first, in each lane by itself."""
+    m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
+    for loop in range(read(plan, f.N_LOOPS)):
+        first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
+        for i in range(rows):
+            store(lane, ws, order + first + i, zero(lane) + (i + 1.0))
+        for a in range(first, first + rows - 1):
+            for b in range(a + 1, first + rows):
+                chosen = load(lane, ws, S + (m + 1)*b) - load(lane, ws, S + (m + 1)*a)
+                if any_negative(-chosen):
+                    exchange(lane, ws, order + a, order + b, chosen)
+                    exchange(lane, ws, limits + a, limits + b, chosen)
+                    exchange(lane, ws, balance + a, balance + b, chosen)
+                    for c in range(m):
+                        exchange(lane, ws, S + m*a + c, S + m*b + c, chosen)
+                    for c in range(m):
+                        exchange(lane, ws, S + m*c + a, S + m*c + b, chosen)
 
 
 @leaf
 def solve_multipliers(lane, plan, ws, S):
-    """S lambda = what it must balance, in place; redundant rows get no multiplier [JSC 4.20]."""
+    """S lambda = what it must balance; redundant rows get no multiplier [JSC 4.20]."""
     m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
-    for c in range(m):
-        store(lane, ws, balance + c, load(lane, ws, x + nth_row(lane, ws, order, c)))
     factor_dense(lane, ws, S, balance, m, limits)
     back_substitute_dense(lane, ws, S, balance, m)
+    for loop in range(read(plan, f.N_LOOPS)):
+        first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
+        restore_order(lane, ws, order + first, balance + first, limits + first, rows)
     for c in range(m):
-        store(lane, ws, x + nth_row(lane, ws, order, c), load(lane, ws, balance + c))
+        store(lane, ws, x + c, load(lane, ws, balance + c))
 
 
 def solve_loops_dense(lane, plan, pars, ws, b):
@@ -181,8 +202,8 @@ def solve_loops_dense(lane, plan, pars, ws, b):
     loop_jacobian(lane, plan, pars, ws, J)
     zero_prescribed_columns(lane, plan, ws, J, m)
     transform_jacobian(lane, plan, ws, J)
-    order_of_rows(lane, plan, ws, J, S)
-    system_of_multipliers(lane, plan, ws, J, S, b)
+    system_of_multipliers(lane, plan, pars, ws, J, S, b)
+    order_of_rows(lane, plan, ws, S)
     solve_multipliers(lane, plan, ws, S)
     for c in range(m):
         multiplier = load(lane, ws, read(plan, f.WS_MULTIPLIERS) + c)

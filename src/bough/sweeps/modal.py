@@ -8,11 +8,12 @@ from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate
                                    unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_spatial, flexible_only, read, scale, sqrt, store,
-                                 sub, zero)
+from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_spatial, flexible_only, implicit_only, read, scale,
+                                 sqrt, store, sub, zero)
 from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps import fields as f
-from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, mode_rows, node_shapes)
+from bough.sweeps.modes import (body_attitude, body_parameters, flex_of, inboard_shapes, modal_add, modal_row, mode_rows,
+                                node_shapes)
 from bough.sweeps.motion import hinge_row
 
 
@@ -89,6 +90,25 @@ def schur_bias(lane, ws, rows, length, at_g, n):
     return z
 
 
+def stiffen_modes(lane, plan, pars, ws, row):
+    """g D + g^2 K of the modes, added to their mass; of it the upper triangle counts [B 30]."""
+    (flex, n), at = flex_of(plan, row), read(plan, f.WS_IMPLICIT)
+    (rows, length, _, _), elastic = mode_rows(lane, plan, flex, n), body_parameters(plan, flex)[3]
+    rate, place = load(lane, ws, at + f.IMPLICIT_RATE), load(lane, ws, at + f.IMPLICIT_PLACE)
+    if read(plan, flex + f.DIAGONAL):
+        for r in range(n):
+            K, D = read(pars, elastic + n + r), read(pars, elastic + 2*n + r)
+            accumulate(lane, ws, rows + length*r + r, place*K + rate*D)
+    else:
+        for r in range(n):
+            for s in range(r, n):
+                K, D = read(pars, elastic + n + n*r + s), read(pars, elastic + n + n*n + n*r + s)
+                accumulate(lane, ws, rows + length*r + s, place*K + rate*D)
+
+
+implicit_only(stiffen_modes, lambda lane, plan, pars, ws, row: None)
+
+
 @leaf
 def reduce_modes(lane, plan, pars, ws, row, P, z):
     """Eliminate the modes, each like a hinge of one degree of freedom: P - g D^-1 g^T, z - g D^-1 z_f [JR 62]."""
@@ -101,6 +121,7 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
         accumulate(lane, ws, rows + length*j + at_z, -load(lane, ws, tau + j))
     if read(plan, flex + f.INBOARD_MOVES):
         shift_to_inboard(lane, plan, ws, flex, n, P, z)
+    stiffen_modes(lane, plan, pars, ws, row)
     least = eliminate_all(lane, ws, rows, length, n)                # D, g and z_f without the modes before
     P, z = sub(P, schur_inertia(lane, ws, rows, length, at_g, n)), sub(z, schur_bias(lane, ws, rows, length, at_g, n))
     moment, force = z

@@ -24,13 +24,14 @@ geometric stiffening, by spin and by forces between bodies [B 10].
 
 from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, euler, isotropic, newton_euler, rate_bias, rotate,
                                    rotate_spatial, sym_outer, symmetric_part, trace_less, transpose, turn_and_rates,
-                                   unrotate, unrotate_spatial)
+                                   turning_rate, unrotate, unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, noinline,
                                  read, read3, read6, read9, read_spatial, scale, store, sub, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
+from bough.sweeps.implicit import implicit_distance, implicit_place
 from bough.sweeps.schema import flexible_parameters, flexible_scratch, mode_row, node_parameters, rates_length
 from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
 
@@ -258,6 +259,49 @@ def modal_speeds(lane, plan, row):
 flexible_only(modal_speeds, lambda lane, plan, row: 0)
 
 
+@leaf
+def shape_motion(lane, plan, pars, ws, row):
+    """Of the inboard node of a MODAL hinge or of a NODE: its rotation vector, the rate of that; its place in the body and how fast
+    that changes.  Shapes of a node that moves along a curve, and their rates, are left in ws."""
+    flex, n = flex_of(plan, row)
+    body, node, o = modal_row(plan, flex), read(plan, row + f.KIND) == NODE, (zero(lane), zero(lane), zero(lane))
+    (_, at_place, given, _), place, rate = body_parameters(plan, flex), (o, o), (o, o)
+    curved = node and read(plan, flex + f.HAS_CURVES) != 0
+    if node:
+        at_place, given, _ = point_parameters(plan, row, n)
+    if curved:
+        bend_shapes(lane, plan, pars, ws, row)
+    for j in range(n):
+        shape_0 = read_spatial(pars, given + 6*j)
+        shape = add((o, o), shape_0)
+        if curved:
+            shape = load_spatial(lane, ws, node_shapes(plan, row)[0] + 6*j)
+        place = add(place, scale(0.5*load(lane, ws, read(plan, body + f.Q) + j), add(shape, shape_0)))
+        rate = add(rate, scale(load(lane, ws, read(plan, body + f.V) + j), shape))
+    u, u_rate = place[1], rate[1]
+    if read(plan, flex + f.HAS_PAIRS) == 0:
+        u, u_rate = o, o                                        # ruthlessly linearized: undeformed places
+    return place[0], rate[0], add(u, read3(pars, at_place)), u_rate
+
+
+@leaf
+def shape_rate(lane, plan, pars, ws, row, j, motion):
+    """What mode j does at such a node, as modal_add takes it, and the rate of that in the body's axes, after shape_motion."""
+    (flex, n), (theta, rate, l_d, l_rate) = flex_of(plan, row), motion
+    o = (zero(lane), zero(lane), zero(lane))
+    J, change = turn_and_rates(theta)[1], (o, o)
+    if read(plan, row + f.KIND) == NODE:
+        shape = add((o, o), read_spatial(pars, point_parameters(plan, row, n)[1] + 6*j))
+        if read(plan, flex + f.HAS_CURVES):
+            shapes, bends = node_shapes(plan, row)
+            shape, change = load_spatial(lane, ws, shapes + 6*j), load_spatial(lane, ws, bends + 6*j)
+        (psi, phi), (psi_rate, phi_rate) = shape, change
+        return (rotate(J, psi), phi), (add(turning_rate(theta, rate, psi), rotate(J, psi_rate)), phi_rate)
+    psi, phi = add((o, o), read_spatial(pars, body_parameters(plan, flex)[2] + 6*j))
+    turned, turning = rotate(J, psi), turning_rate(theta, rate, psi)
+    return (turned, add(phi, cross(l_d, turned))), (turning, add(cross(l_rate, turned), cross(l_d, turning)))
+
+
 def modal_rates(lane, plan, ws, row, qdot):
     """hinge_rates of the kind MODAL."""
     if read(plan, row + f.KIND) == MODAL:
@@ -312,17 +356,39 @@ flexible_loops_only(acting, lambda lane, plan, ws: 1.0)
 def elastic_forces(lane, plan, pars, ws, row, to, stride):
     """K (eta - rest) + D eta' of all modes, `stride` apart."""
     (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
-    q, v, at = read(plan, row + f.Q), read(plan, row + f.V), body_parameters(plan, flex)[3]
+    far = implicit_distance(lane, plan)
+    q, v, at = read(plan, row + f.Q) + far, read(plan, row + f.V) + far, body_parameters(plan, flex)[3]
     if read(plan, flex + f.DIAGONAL):
         for r in range(n):
             K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
-            store(lane, ws, to + stride*r, act*(read(pars, at + r) + K*load(lane, ws, q + r) + D*load(lane, ws, v + r)))
+            store(lane, ws, to + stride*r, act*(read(pars, at + r) + K*implicit_place(lane, plan, ws, q + r, v + r)
+                                                   + D*load(lane, ws, v + r)))
     else:
         for r in range(n):
             force, K, D = zero(lane) + read(pars, at + r), at + n + n*r, at + n + n*n + n*r
             for s in range(n):
-                force = force + read(pars, K + s)*load(lane, ws, q + s) + read(pars, D + s)*load(lane, ws, v + s)
+                place, rate = implicit_place(lane, plan, ws, q + s, v + s), load(lane, ws, v + s)
+                force = force + read(pars, K + s)*place + read(pars, D + s)*rate
             store(lane, ws, to + stride*r, act*force)
+
+
+def strain_energy(lane, plan, pars, ws, row):
+    """(eta - rest).K (eta - rest)/2 of a MODAL hinge, but for what is constant in it."""
+    (flex, n), q = flex_of(plan, row), read(plan, row + f.Q)
+    at, energy = body_parameters(plan, flex)[3], zero(lane)
+    diagonal = read(plan, flex + f.DIAGONAL)
+    for r in range(n):
+        force = zero(lane) + read(pars, at + r)                 # -K rest
+        if diagonal:
+            force = force + 0.5*read(pars, at + n + r)*load(lane, ws, q + r)
+        else:
+            for s in range(n):
+                force = force + 0.5*read(pars, at + n + n*r + s)*load(lane, ws, q + s)
+        energy = energy + force*load(lane, ws, q + r)
+    return energy
+
+
+flexible_only(strain_energy, lambda lane, plan, pars, ws, row: 0.0)
 
 
 @sweep(needs="flexible")

@@ -11,8 +11,8 @@ Accelerations are those of material points and start from minus gravity, so line
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, euler, newton_euler, rotate, shift_motion, unrotate
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (add, holds_only, load, load3, load9, load_spatial, loops_only, noinline, quads_of, read, read3,
-                                 read6, read9, scale, sincos, store, zero)
+from bough.kernels.lanes import (add, holds_only, load, load3, load6, load9, load_spatial, loops_only, noinline, quads_of, read,
+                                 read3, read6, read9, scale, sincos, store, tanks_only, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
@@ -43,11 +43,30 @@ def load_motion(lane, ws, record):
     return load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.RATE), load_spatial(lane, ws, record + f.ACCELERATION)
 
 
+def own_mass(lane, plan, pars, ws, k):
+    """Mass, first moment and inertia of body k about its origin, in its axes; of propellant those of now [B 87]."""
+    at, b, o = read(plan, hinge_row(plan, k) + f.MASSIVE), k*f.HINGE_PARS, zero(lane)
+    m, h = o + read(pars, b + f.MASS), add((o, o, o), read3(pars, b + f.MOMENT))
+    J = add((o, o, o, o, o, o), read6(pars, b + f.INERTIA))
+    if at > 1:
+        m, h, J = load(lane, ws, at), load3(lane, ws, at + 1), load6(lane, ws, at + 4)
+    return m, h, J
+
+
+def constant_mass(lane, plan, pars, ws, k):
+    b = k*f.HINGE_PARS
+    return read(pars, b + f.MASS), read3(pars, b + f.MOMENT), read6(pars, b + f.INERTIA)
+
+
+tanks_only(own_mass, constant_mass)
+
+
 @leaf
-def body_wrench(pars, b, C, omega, A):
+def body_wrench(lane, plan, pars, ws, k, C, omega, A):
     """The wrench that a body's acceleration A and rate omega demand [S 52]; its angular part worked out in body axes."""
-    turning = rotate(C, euler(read6(pars, b + f.INERTIA), unrotate(C, A[0]), unrotate(C, omega)))
-    return newton_euler(read(pars, b + f.MASS), rotate(C, read3(pars, b + f.MOMENT)), turning, omega, A)
+    m, h, J = own_mass(lane, plan, pars, ws, k)
+    turning = rotate(C, euler(J, unrotate(C, A[0]), unrotate(C, omega)))
+    return newton_euler(m, rotate(C, h), turning, omega, A)
 
 
 @leaf
@@ -57,7 +76,7 @@ def store_wrenches(lane, plan, pars, ws):
         row = hinge_row(plan, k)
         if read(plan, row + f.MASSIVE):
             C, omega, A = load_motion(lane, ws, read(plan, row + f.RECORD))
-            store(lane, ws, read(plan, row + f.RECORD) + f.GAIN, body_wrench(pars, k*f.HINGE_PARS, C, omega, A))
+            store(lane, ws, read(plan, row + f.RECORD) + f.GAIN, body_wrench(lane, plan, pars, ws, k, C, omega, A))
 
 
 @leaf
@@ -128,7 +147,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
         else:
             A = add_prescribed_acceleration(lane, plan, ws, row, F, C, A)
         if purpose == LEAN and read(plan, row + f.MASSIVE):
-            store(lane, ws, record + f.GAIN, body_wrench(pars, place, C, omega, A))
+            store(lane, ws, record + f.GAIN, body_wrench(lane, plan, pars, ws, k, C, omega, A))
         if purpose != LEAN or branch or read(plan, row + f.SLOT):
             store(lane, ws, record + f.ATTITUDE, (C, omega, A))
         elif kind > PRISMATIC:

@@ -15,12 +15,12 @@ to the sweeps, but gravity pulls at each of them.  The part of all external forc
 orbit; the tree gets the rest.
 """
 
-from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_spatial, second_moments, sym_dot, sym_outer,
-                                   sym_times, unrotate)
-from bough.kernels.hinges import FREE, MODAL, PRISMATIC, load_axis
+from bough.kernels.algebra import (ZERO, columns_of, combine, cross, dot, isotropic, parts, rotate, rotate_spatial, sym_dot,
+                                   sym_outer, transpose, unrotate, vector, vector_cross, vector_dot)
+from bough.kernels.hinges import FREE, MODAL, load_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_spatial, noinline, read, read3,
-                                 read6, read9, scale, sqrt, store, sub, zero)
+from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_four, noinline, one_state_only,
+                                 read, read3, read6, read9, register, scale, sqrt, store, sub, total, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.modal import own_inertia
@@ -30,53 +30,78 @@ from bough.sweeps.motion import hinge_attitude, hinge_row
 
 
 @leaf
-def pull(center, m, S, rho):
-    """Torque about the mass center and force of gravity less that at R, and T [B 4]: all in the axes of R, rho and S.
+def field(lane, center, rho):
+    """d, and of gravity there [B 4]: g (1 - R^3/d^3), k, 5/(2 d^2), g R^3/d^3; in the axes of R and rho.
 
-    The difference of gravity at d and at R comes without cancellation, in Encke's form [B 5]; `center`: R, 1/R^2, mu/R^3."""
+    The difference of gravity at d and at R comes without cancellation, in Encke's form [B 5]; `center`: R, 1/R^2, g = mu/R^3."""
     R, inverse, g = center
-    d, q = add(R, rho), dot(rho, add(rho, scale(2.0, R)))*inverse               # d^2 = R^2 (1 + q)
-    root = (1.0 + q)*sqrt(1.0 + q)
-    share = 1.0/((1.0 + q)*root*(1.0 + root))
-    less = q*(3.0 + q*(3.0 + q))*(1.0 + q)*share                                # 1 - (1 + q)^-3/2
-    k, inverse_d2 = 3.0*g*inverse*(1.0 + root)*share, inverse*root*(1.0 + root)*share
-    Sd, (xx, _, _, yy, _, zz) = sym_times(S, d), S
-    second = add(Sd, scale(0.5*(xx + yy + zz) - 2.5*dot(d, Sd)*inverse_d2, d))
-    force = add(scale(m*g, sub(scale(less, d), rho)), scale(k, second))
-    gradient = sub(sym_outer(d, scale(k, d)), isotropic(g*(1.0 - less)))
-    return scale(k, cross(Sd, d)), force, gradient
+    d = add(R, rho)
+    q = vector_dot(lane, rho, add(d, R))*inverse                                # d^2 = R^2 (1 + q)
+    s = 1.0 + q
+    u = q/(s + sqrt(s))                                                         # 1 - t, t = R/d
+    t = 1.0 - u
+    tt = t*t
+    third = g*t*tt
+    return d, (g*u*(3.0 + u*(u - 3.0)), 3.0*inverse*tt*third, 2.5*inverse*tt, third)            # 1 - t^3 = u (3 - 3 u + u^2)
 
 
 @leaf
-def turned_center(center, C):
+def pull(lane, center, strength, m, d, rho, Sd, trace):
+    """Torque about the mass center and force of gravity less that at R, of second moments S [B 4]."""
+    less, k, five, _ = strength
+    second = add(Sd, scale(0.5*trace - five*vector_dot(lane, d, Sd), d))
+    return (scale(k, vector_cross(lane, Sd, d)),
+            add(scale(m, sub(scale(less, d), scale(center[2], rho))), scale(k, second)))
+
+
+@leaf
+def turned(lane, rows, center, p, c):
+    """R with what belongs to it, and rho, in body axes."""
     R, inverse, g = center
-    return unrotate(C, R), inverse, g
+    return (combine(rows, R), inverse, g), add(combine(rows, p), c)
+
+
+@leaf
+def sym_columns(lane, S):
+    xx, xy, xz, yy, yz, zz = S
+    return vector(lane, (xx, xy, xz)), vector(lane, (xy, yy, yz)), vector(lane, (xz, yz, zz))
 
 
 @leaf
 def pull_rigid(lane, plan, pars, ws, row, par, center, p):
     """Gravity on a rigid body whose hinge is at p, into its slot; gives the force."""
-    C, c = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), read3(pars, par + f.PULL_AT)
-    torque, force, _ = pull(turned_center(center, C), read(pars, par + f.PULL_MASS), read6(pars, par + f.PULL_S),
-                            add(unrotate(C, p), c))
-    wrench = rotate_spatial(C, (add(torque, cross(c, force)), force))
+    C, S = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), read6(pars, par + f.PULL_S)
+    c = vector(lane, read3(pars, par + f.PULL_AT))
+    center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, c)
+    d, strength = field(lane, center, rho)
+    Sd = combine(sym_columns(lane, S), parts(lane, d))
+    torque, force = pull(lane, center, strength, read(pars, par + f.PULL_MASS), d, rho, Sd, S[0] + S[3] + S[5])
+    wrench = rotate_spatial(C, (parts(lane, add(torque, vector_cross(lane, c, force))), parts(lane, force)))
     accumulate(lane, ws, read(plan, row + f.SLOT), wrench)
     return wrench[1]
 
 
 def pull_flexible(lane, plan, pars, ws, row, center, p):
-    """Gravity on a flexible body whose frame is at p, and on its modes [B 19]: less of what they demand; gives the force."""
+    """Gravity on a flexible body whose frame is at p, and on its modes [B 19]: less of what they demand; gives the force.
+    S = (tr J/2) 1 - J - h c^T."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
-    J, h, m = own_inertia(lane, plan, pars, ws, flex)
+    J, h_, m = own_inertia(lane, plan, pars, ws, flex)
     if read(plan, flex + f.SPINS):
         J = sub(J, load6(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_TURNED))
-    c = scale(1.0/m, h)
-    S = sub(second_moments(J), sym_outer(h, c))
-    torque, force, gradient = pull(turned_center(center, C), m, S, add(unrotate(C, p), c))
-    wrench = add(torque, cross(c, force)), force
-    accumulate(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH, scale(-1.0, wrench))
-    pull_modes(lane, plan, pars, ws, row, sub(scale(1.0/m, force), sym_times(gradient, c)), gradient)
-    return rotate(C, force)
+    inverse_m, half, h = 1.0/m, 0.5*(J[0] + J[3] + J[5]), vector(lane, h_)
+    c = scale(inverse_m, h)
+    center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, c)
+    d, strength = field(lane, center, rho)
+    d_, cd = parts(lane, d), vector_dot(lane, c, d)
+    Sd = sub(scale(half, d), add(combine(sym_columns(lane, J), d_), scale(cd, h)))
+    torque, force = pull(lane, center, strength, m, d, rho, Sd, half - vector_dot(lane, h, c))
+    _, k, _, round_ = strength
+    specific = add(scale(inverse_m, force), sub(scale(round_, c), scale(k*cd, d)))        # F/m - T c
+    force_ = parts(lane, force)
+    accumulate(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH,
+               scale(-1.0, (parts(lane, add(torque, vector_cross(lane, c, force))), force_)))
+    pull_modes(lane, plan, pars, ws, row, specific, sub(sym_outer(d_, scale(k, d_)), isotropic(round_)))
+    return rotate(C, force_)
 
 
 flexible_only(pull_flexible, lambda lane, plan, pars, ws, row, center, p: p)
@@ -87,44 +112,114 @@ def pull_modes(lane, plan, pars, ws, row, specific, gradient):
     """z_r -= t_r.specific + gradient:E_r; what pulls at a carried field goes to the modes by its slopes, as t has it already."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-    has_pairs, straight, (bent, _, _, _, slopes, _) = (read(plan, flex + f.HAS_PAIRS), integral_parameters(plan, flex)[0],
-                                                       deformed_blocks(plan, flex))
-    for r in range(n, size):
-        store(lane, ws, rows + length*r + at_z, stretched(lane, pars, ws, has_pairs, straight, bent, r, gradient))
+    straight, (bent, _, _, _, slopes, _) = integral_parameters(plan, flex)[0], deformed_blocks(plan, flex)
+    E = read(plan, flex + f.HAS_PAIRS), straight, bent
+    weights = pull_weights(lane, gradient)
+    first = pull_carried(lane, pars, ws, E, weights, n, size, n)
     for r in range(n):
-        mode, force = rows + length*r, stretched(lane, pars, ws, has_pairs, straight, bent, r, gradient)
-        for a in range(n, size):
-            force = force + load(lane, ws, slopes + padded(n)*(a - n) + r)*load(lane, ws, rows + length*a + at_z)
-        accumulate(lane, ws, mode + at_z, -force - dot(load3(lane, ws, mode + at_g + 3), specific))
+        mode = rows + length*r
+        force = pull_mode(lane, pars, ws, E, r, weights, along(lane, ws, mode + at_g + 3, specific))
+        if size > n:
+            force = force + by_slopes(lane, ws, slopes + r, first)
+        accumulate(lane, ws, mode + at_z, -force)
+    for a in range(n + 2, size, 2):                             # two fields at a time: what is summed is loaded less often
+        pair = pull_carried(lane, pars, ws, E, weights, n, size, a)
+        for r in range(n):
+            accumulate(lane, ws, rows + length*r + at_z, -by_slopes(lane, ws, slopes + padded(n)*(a - n) + r, pair))
 
 
 @leaf
-def stretched(lane, pars, ws, has_pairs, straight, bent, r, gradient):
-    """gradient:E_r"""
+def pull_carried(lane, pars, ws, E, weights, n, size, a):
+    """gradient:E of the fields a and a + 1, and how far their slopes are apart; the second is 0 behind the last field."""
+    b = min(a + 1, size - 1)
+    a = min(a, b)
+    first, second = (pull_mode(lane, pars, ws, E, a, weights, no_force(lane)),
+                     pull_mode(lane, pars, ws, E, b, weights, no_force(lane)))
+    return first, float(b - a)*second, padded(n)*(b - a)
+
+
+@leaf
+def by_slopes(lane, ws, at, pair):
+    """The share of a mode in the pull of two fields; the slope of the first is at `at`."""
+    first, second, apart = pair
+    return load(lane, ws, at)*first + load(lane, ws, at + apart)*second
+
+
+def pull_weights(lane, gradient):
+    """For pull_mode: in registers for one state."""
+    xx, xy, xz, yy, yz, zz = gradient
+    return register((xx, xy, xz, xy)), register((yy, yz, xz, yz)), zz
+
+
+pull_weights = one_state_only(pull_weights, lambda lane, gradient: gradient)
+
+
+def along(lane, ws, at, u):
+    """u.t of the vector t at `at`, for `pull_mode`: not summed yet for one state."""
+    return u*load_four(ws, at)
+
+
+along = one_state_only(along, lambda lane, ws, at, u: dot(u, load3(lane, ws, at)))
+
+
+def no_force(lane):
+    return register((0.0, 0.0))
+
+
+no_force = one_state_only(no_force, lambda lane: zero(lane))
+
+
+def pull_mode(lane, pars, ws, E, r, weights, force):
+    """gradient:E_r + the force of `along`"""
+    (has_pairs, straight, bent), (first, second, zz) = E, weights
     if has_pairs:
-        return sym_dot(gradient, load9(lane, ws, bent + 9*r))
-    return sym_dot(gradient, read9(pars, straight + 9*r))
+        at = bent + 9*r
+        return total(force + first*load_four(ws, at) + second*load_four(ws, at + 4)) + zz*load(lane, ws, at + 8)
+    at = straight + 9*r
+    return total(force + first*load_four(pars, at) + second*load_four(pars, at + 4)) + zz*read(pars, at + 8)
+
+
+def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
+    has_pairs, straight, bent = E
+    if has_pairs:
+        return force + sym_dot(gradient, load9(lane, ws, bent + 9*r))
+    return force + sym_dot(gradient, read9(pars, straight + 9*r))
+
+
+pull_mode = one_state_only(pull_mode, pull_mode_in_lanes)
 
 
 @leaf
-def applied_force(lane, plan, pars, ws, row, k, rooted):
-    """On the body of a hinge, or, from the world, along the translations of a root."""
-    force, slot = (zero(lane), zero(lane), zero(lane)), read(plan, row + f.SLOT)
-    if slot:
-        force = load_spatial(lane, ws, slot)[1]
-    if read(plan, row + f.KIND) == FREE:
-        force = add(force, rotate(hinge_attitude(pars, k), load3(lane, ws, read(plan, row + f.TAU))))
-    elif rooted:
-        axis = load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
-        force = add(force, scale(load(lane, ws, read(plan, row + f.TAU)), axis))
+def root_row(plan, j):
+    """The row of the j-th hinge that slides a whole tree, and its number."""
+    k = read(plan, read(plan, f.ROOTS) + j*f.ROOT_ROW + f.ROOT_HINGE)
+    return hinge_row(plan, k), k
+
+
+@leaf
+def applied_forces(lane, plan, pars, ws):
+    """The sum of the forces on bodies, and of those from the world along the translations of roots."""
+    force = zero(lane), zero(lane), zero(lane)
+    for i in range(read(plan, f.N_SLOTS)):
+        force = add(force, load3(lane, ws, read(plan, f.WS_SLOTS) + 6*i + 3))
+    for j in range(read(plan, f.N_ROOTS)):
+        row, k = root_row(plan, j)
+        if read(plan, row + f.KIND) == FREE:
+            force = add(force, rotate(hinge_attitude(pars, k), load3(lane, ws, read(plan, row + f.TAU))))
+        else:
+            axis = load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
+            force = add(force, scale(load(lane, ws, read(plan, row + f.TAU)), axis))
     return force
 
 
 @leaf
-def is_root_slide(plan, row, k, inner_is):
-    """Whether a hinge slides a tree as a whole: those of a free joint whose rotation can be held; told of the hinge before."""
-    i = read(plan, row + f.INNER)
-    return read(plan, row + f.KIND) == PRISMATIC and (i == 0 or (inner_is and i == k - 1))
+def place_bodies(lane, plan, ws, positions):
+    """Where all hinges are, from the mass center."""
+    store(lane, ws, positions, ZERO)
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        p = load3(lane, ws, positions + 3*read(plan, row + f.INNER))
+        store(lane, ws, positions + 3*k, add(p, load3(lane, ws, read(plan, row + f.RECORD) + f.OFFSET)))
 
 
 @sweep
@@ -132,26 +227,21 @@ def apply_orbit(lane, plan, pars, ws):
     """Add gravity, less that at R, to what acts on bodies and modes; the mean acceleration of the tree under all that acts, and
     with it the derivative of the orbit."""
     noinline()
-    orbit = read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 6
+    orbit, positions = read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 6, read(plan, f.WS_POSITIONS)
     at_R, at_rate = read(plan, f.WS_X) + orbit, read(plan, f.WS_XDOT) + orbit
-    R, positions, j, rooted = load3(lane, ws, at_R), read(plan, f.WS_POSITIONS), read(plan, f.PULLS), False
-    par, end, total = read(plan, f.PAR_PULLS), j + f.PULL_ROW*read(plan, f.N_PULLS), (zero(lane), zero(lane), zero(lane))
+    R = load3(lane, ws, at_R)
     inverse = 1.0/dot(R, R)
     center = R, inverse, read(pars, f.MU)*inverse*sqrt(inverse)
-    store(lane, ws, positions, ZERO)
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        rooted = is_root_slide(plan, row, k, rooted)
-        p = add(load3(lane, ws, positions + 3*read(plan, row + f.INNER)), load3(lane, ws, read(plan, row + f.RECORD) + f.OFFSET))
-        store(lane, ws, positions + 3*k, p)
-        total = add(total, applied_force(lane, plan, pars, ws, row, k, rooted))
-        while j < end and read(plan, j + f.PULL_HINGE) == k:
-            if read(plan, row + f.KIND) == MODAL:
-                total = add(total, pull_flexible(lane, plan, pars, ws, row, center, p))
-            else:
-                total = add(total, pull_rigid(lane, plan, pars, ws, row, par, center, p))
-            j, par = j + f.PULL_ROW, par + f.PULL_PARS
-    a = scale(1.0/read(pars, f.TOTAL_MASS), total)
+    place_bodies(lane, plan, ws, positions)
+    force = applied_forces(lane, plan, pars, ws)
+    for j in range(read(plan, f.N_PULLS)):
+        k = read(plan, read(plan, f.PULLS) + j*f.PULL_ROW + f.PULL_HINGE)
+        row, p = hinge_row(plan, k), load3(lane, ws, positions + 3*k)
+        if read(plan, row + f.KIND) == MODAL:
+            force = add(force, pull_flexible(lane, plan, pars, ws, row, center, p))
+        else:
+            force = add(force, pull_rigid(lane, plan, pars, ws, row, read(plan, f.PAR_PULLS) + j*f.PULL_PARS, center, p))
+    a = scale(1.0/read(pars, f.TOTAL_MASS), force)
     store(lane, ws, read(plan, f.WS_MEAN), a)
     store(lane, ws, at_rate, load3(lane, ws, at_R + 3))
     store(lane, ws, at_rate + 3, sub(a, scale(center[2], R)))
@@ -162,14 +252,13 @@ def apply_orbit(lane, plan, pars, ws):
 def take_mean_from_roots(lane, plan, pars, ws):
     """Of accelerations that the forward dynamics found: what all the tree has in common is the orbit's."""
     noinline()
-    a, rooted = load3(lane, ws, read(plan, f.WS_MEAN)), False
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        rooted = is_root_slide(plan, row, k, rooted)
+    a = load3(lane, ws, read(plan, f.WS_MEAN))
+    for j in range(read(plan, f.N_ROOTS)):
+        row, k = root_row(plan, j)
         vdot = read(plan, row + f.VDOT)
         if read(plan, row + f.KIND) == FREE:
             store(lane, ws, vdot, sub(load3(lane, ws, vdot), unrotate(hinge_attitude(pars, k), a)))
-        elif rooted:
+        else:
             accumulate(lane, ws, vdot, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), a))
 
 

@@ -1,18 +1,21 @@
-"""Outputs that follow from the state alone, for laws: where places are and how they move, deflections, tensions of lines.
+"""Outputs that follow from the state alone, for laws: where places are and how they move, deflections, tensions of lines, energies
+and momenta.
 
-Attitudes and offsets of the bodies on the paths to what is measured come first, root to tips; each output then walks inward.
-Both use the records of the hinges, which the dynamics fills anew.
+Root to tips along the paths to what is measured comes first: of each body its attitude and rate, and where its origin is and how
+fast it moves, in the place of its acceleration.  All that uses the records of the hinges, which the dynamics fills anew.
 """
-from bough.kernels.algebra import IDENTITY, ZERO, compose, rotate, transpose, unrotate
-from bough.kernels.hinges import MODAL, hinge_move
+from bough.kernels.algebra import (IDENTITY, ZERO, compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench,
+                                   spatial_dot, transpose, unrotate, unrotate_spatial)
+from bough.kernels.hinges import MODAL, hinge_add, hinge_move
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import load9, noinline, read, read3, read9, scale, sqrt, store, sub, where_positive
+from bough.kernels.lanes import (add, flexible_only, load, load3, load6, load9, load_spatial, noinline, read, read3, read9, scale,
+                                 sqrt, store, sub, where_positive, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.closures import motion_relative_to
-from bough.sweeps.elements import apply_line, arm_of
-from bough.sweeps.modes import modal_move
-from bough.sweeps.motion import compute_sines, hinge_row, record_of
+from bough.sweeps.composite import composite_times, own_composite
+from bough.sweeps.elements import apply_elements, apply_line
+from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_move, modal_speeds, mode_rows, strain_energy
+from bough.sweeps.motion import compute_sines, hinge_row, load_motion, record_of
 
 
 @leaf
@@ -27,31 +30,42 @@ def fill_outputs(lane, plan, pars, ws):
     """All of them, into their places in ws; what is prescribed is in the state already."""
     noinline()
     trace_paths(lane, plan, pars, ws)
+    if read(plan, f.SUMS):
+        sum_motion(lane, plan, pars, ws)
     for j in range(read(plan, f.N_OUTPUTS)):
         row, p = read(plan, f.OUTPUTS) + j*f.OUTPUT_ROW, read(plan, f.PAR_OUTPUTS) + j*f.OUTPUT_PARS
-        if read(plan, row + f.OUTPUT_KIND) == f.OUT_TENSION:
+        kind = read(plan, row + f.OUTPUT_KIND)
+        if kind == f.OUT_TENSION:
             apply_line(lane, plan, pars, ws, read(plan, row + f.OUTPUT_ELEMENT))        # slots are cleared before they are used
+        elif kind >= f.OUT_STRAIN:
+            measure_sum(lane, plan, pars, ws, row, p)
         else:
             measure_place(lane, plan, pars, ws, row, p)
 
 
 @leaf
 def trace_paths(lane, plan, pars, ws):
-    """Attitudes and offsets of all bodies on the paths to what is measured."""
-    store(lane, ws, record_of(plan, 0) + f.ATTITUDE, IDENTITY)
+    """Motion of all bodies on the paths to what is measured."""
+    store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, ZERO)))
+    C, omega, (p, v) = load_motion(lane, ws, record_of(plan, 0))
     compute_sines(lane, plan, ws)
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines, last = (read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)), 0
     for n in range(read(plan, f.N_PATHS)):
         k = read(plan, read(plan, f.PATHS) + n*f.PATH_ROW)
         row, place = hinge_row(plan, k), k*f.HINGE_PARS
-        kind, record = read(plan, row + f.KIND), read(plan, row + f.RECORD)
-        C = load9(lane, ws, record_of(plan, read(plan, row + f.INNER)) + f.ATTITUDE)
+        i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
+        if i != last:
+            C, omega, (p, v) = load_motion(lane, ws, record_of(plan, i))
         F, r = compose(C, read9(pars, place + f.PLACE_C)), rotate(C, read3(pars, place + f.PLACE_R))
         if kind < MODAL:
             C, r, _, _ = hinge_move(lane, kind, F, r, ZERO, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
+            omega, v = hinge_add(lane, kind, F, C, shift_motion(r, (omega, v)), ws, read(plan, row + f.V))      # [S 44-45]
         else:
             C, r, _, _ = modal_move(lane, plan, pars, ws, row, F, r, ZERO)
-        store(lane, ws, record + f.ATTITUDE, C)
+            store(lane, ws, record + f.ATTITUDE, C)
+            omega, v = modal_add(lane, plan, ws, row, shift_motion(r, (omega, v)), modal_speeds(lane, plan, row))
+        p, last = add(p, r), k
+        store(lane, ws, record + f.ATTITUDE, (C, omega, (p, v)))
         store(lane, ws, record + f.OFFSET, r)
 
 
@@ -59,23 +73,135 @@ def trace_paths(lane, plan, pars, ws):
 def measure_place(lane, plan, pars, ws, row, p):
     """Where a place is, how it stands, or how it moves; along its axes."""
     k, kind, to = read(plan, row + f.OUTPUT_HINGE), read(plan, row + f.OUTPUT_KIND), read(plan, row + f.OUTPUT_TO)
-    axes = compose(load9(lane, ws, record_of(plan, read(plan, row + f.OUTPUT_FRAME)) + f.ATTITUDE), read9(pars, p + f.OUTPUT_AXES))
+    axes = axes_of(lane, plan, pars, ws, row, p)
+    C, omega, (x, v) = load_motion(lane, ws, record_of(plan, k))
+    arm = rotate(C, read3(pars, p + f.OUTPUT_AT))
     if kind == f.OUT_ATTITUDE:
-        C = compose(load9(lane, ws, record_of(plan, k) + f.ATTITUDE), read9(pars, p + f.OUTPUT_TURN))
-        store(lane, ws, to, quaternion_of(compose(transpose(axes), C)))
-        return
-    x, omega, v = motion_relative_to(lane, plan, pars, ws, k, 0, arm_of(lane, plan, pars, ws, k, p + f.OUTPUT_AT), 0)
-    if kind == f.OUT_POSITION:
-        store(lane, ws, to, unrotate(axes, x))
+        store(lane, ws, to, quaternion_of(compose(transpose(axes), compose(C, read9(pars, p + f.OUTPUT_TURN)))))
+    elif kind == f.OUT_POSITION:
+        store(lane, ws, to, unrotate(axes, add(x, arm)))
     elif kind == f.OUT_VELOCITY:
-        store(lane, ws, to, unrotate(axes, v))
+        store(lane, ws, to, unrotate(axes, add(v, cross(omega, arm))))
     elif kind == f.OUT_SPIN:
         store(lane, ws, to, unrotate(axes, omega))
     else:
-        body = read(plan, row + f.OUTPUT_BODY)
-        origin, _, _ = motion_relative_to(lane, plan, pars, ws, body, 0, ZERO, 0)
-        C = load9(lane, ws, record_of(plan, body) + f.ATTITUDE)
-        store(lane, ws, to, unrotate(axes, sub(sub(x, origin), rotate(C, read3(pars, p + f.OUTPUT_PLACE)))))
+        C, _, (origin, _) = load_motion(lane, ws, record_of(plan, read(plan, row + f.OUTPUT_BODY)))
+        store(lane, ws, to, unrotate(axes, sub(sub(add(x, arm), origin), rotate(C, read3(pars, p + f.OUTPUT_PLACE)))))
+
+
+@leaf
+def axes_of(lane, plan, pars, ws, row, p):
+    """What an output is along."""
+    return compose(load9(lane, ws, record_of(plan, read(plan, row + f.OUTPUT_FRAME)) + f.ATTITUDE), read9(pars, p + f.OUTPUT_AXES))
+
+
+# ---- sums over all bodies --------------------------------------------------------------------------------------------
+@leaf
+def measure_sum(lane, plan, pars, ws, row, p):
+    """A strain energy, an energy or a momentum, of what sum_motion found [B 26].  What is welded to the ground counts in the mass
+    center: OUTPUT_PLACE is its first moment."""
+    kind, to, sums = read(plan, row + f.OUTPUT_KIND), read(plan, row + f.OUTPUT_TO), read(plan, f.WS_SUMS)
+    if kind == f.OUT_STRAIN:
+        strain = strain_energy(lane, plan, pars, ws, hinge_row(plan, read(plan, row + f.OUTPUT_BODY)))
+        store(lane, ws, to, strain + read(pars, p + f.OUTPUT_CONSTANT))
+        return
+    moment = add(load3(lane, ws, sums + f.SUM_MOMENT), read3(pars, p + f.OUTPUT_PLACE))
+    angular, linear = load_spatial(lane, ws, sums + f.SUM_MOMENTUM)
+    if kind == f.OUT_ANGULAR or kind == f.OUT_LINEAR:
+        about = sub(angular, cross(scale(1.0/read(pars, f.TOTAL_MASS), moment), linear))
+        if kind == f.OUT_LINEAR:
+            about = linear
+        store(lane, ws, to, unrotate(axes_of(lane, plan, pars, ws, row, p), about))
+        return
+    energy = zero(lane)
+    if kind != f.OUT_POTENTIAL:
+        energy = load(lane, ws, sums + f.SUM_KINETIC)
+    if kind != f.OUT_KINETIC:
+        energy = energy + stored_energy(lane, plan, pars, ws) - dot(read3(pars, f.GRAVITY), moment)
+    store(lane, ws, to, energy + read(pars, p + f.OUTPUT_CONSTANT))
+
+
+@sweep
+def sum_motion(lane, plan, pars, ws):
+    """Kinetic energy, momentum about the world's origin and first moment of mass of all that moves, where all paths are traced."""
+    noinline()
+    o = (zero(lane), zero(lane), zero(lane))
+    energy, momentum, moment = zero(lane), (o, o), o
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row = hinge_row(plan, k)
+        if read(plan, row + f.MASSIVE):
+            C, omega, (p, v) = load_motion(lane, ws, read(plan, row + f.RECORD))
+            J, h, m = own_composite(lane, plan, pars, ws, k, C)
+            own = composite_times((J, h, m), (omega, v))
+            energy, momentum = energy + 0.5*spatial_dot(own, (omega, v)), add(momentum, shift_wrench(p, own))
+            moment = add(moment, add(h, scale(m, p)))
+        if read(plan, row + f.KIND) == MODAL:
+            T, own, h = modal_sums(lane, plan, pars, ws, k)
+            energy, momentum, moment = energy + T, add(momentum, own), add(moment, h)
+    for j in range(read(plan, f.N_WHEELS)):
+        T, spin = wheel_sums(lane, plan, pars, ws, j)
+        energy, momentum = energy + T, add(momentum, (spin, o))
+    if read(plan, f.IN_ORBIT):
+        V = load3(lane, ws, read(plan, f.WS_X) + read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 3)
+        energy = energy + 0.5*read(pars, f.TOTAL_MASS)*dot(V, V)
+    sums = read(plan, f.WS_SUMS)
+    store(lane, ws, sums + f.SUM_KINETIC, energy)
+    store(lane, ws, sums + f.SUM_MOMENTUM, momentum)
+    store(lane, ws, sums + f.SUM_MOMENT, moment)
+
+
+def modal_sums(lane, plan, pars, ws, k):
+    """Of a flexible body: P V + g eta', V.P V/2 + eta'.g V + eta'.D eta'/2, and h, as its deformation has them [B 9]."""
+    row, b = hinge_row(plan, k), k*f.HINGE_PARS
+    (flex, n), speeds, o = flex_of(plan, row), read(plan, row + f.V), (zero(lane), zero(lane), zero(lane))
+    own, (rows, length, at_g, _) = read(plan, flex + f.FLEX_WS) + f.MODAL_J, mode_rows(lane, plan, flex, n)
+    store(lane, ws, own, ((o, o), o))                                       # no acceleration: only mass is asked for
+    deform_body(lane, plan, pars, ws, row, k)
+    C, omega, (p, v) = load_motion(lane, ws, read(plan, row + f.RECORD))
+    V, h, m = unrotate_spatial(C, (omega, v)), load3(lane, ws, own + 6), read(pars, b + f.MASS)
+    momentum = composite_times((load6(lane, ws, own), h, m), V)
+    energy = 0.5*spatial_dot(momentum, V)
+    for r in range(n):
+        g, rate, D = load_spatial(lane, ws, rows + length*r + at_g), load(lane, ws, speeds + r), rows + length*r
+        share = spatial_dot(g, V) + 0.5*load(lane, ws, D + r)*rate
+        for s in range(r + 1, n):
+            share = share + load(lane, ws, D + s)*load(lane, ws, speeds + s)
+        energy, momentum = energy + share*rate, add(momentum, scale(rate, g))
+    return energy, shift_wrench(p, rotate_spatial(C, momentum)), add(rotate(C, h), scale(m, p))
+
+
+flexible_only(modal_sums, lambda lane, plan, pars, ws, k: (0.0, (ZERO, ZERO), ZERO))
+
+
+@leaf
+def wheel_sums(lane, plan, pars, ws, j):
+    """What a wheel adds: where its speed is held the inertia of its body contains it, where a motor drives it, all but J e e^T."""
+    row, p = read(plan, f.WHEELS) + j*f.WHEEL_ROW, read(plan, f.PAR_WHEELS) + j*f.WHEEL_PARS
+    C, omega, _ = load_motion(lane, ws, record_of(plan, read(plan, row + f.WHEEL_HINGE)))
+    e, J = rotate(C, read3(pars, p + f.WHEEL_AXIS)), read(pars, p + f.WHEEL_INERTIA)
+    speed, carried = load(lane, ws, read(plan, row + f.WHEEL_SPEED)), dot(e, omega)
+    energy = J*speed*(carried + 0.5*speed)
+    if read(plan, row + f.WHEEL_DRIVEN):
+        speed = speed + carried
+        energy = 0.5*J*speed*speed
+    return energy, scale(J*speed, e)
+
+
+@leaf
+def stored_energy(lane, plan, pars, ws):
+    """In springs of joints, force elements and flexible bodies, but for what is constant in it."""
+    energy = zero(lane)
+    for j in range(read(plan, f.N_SPRINGS)):
+        row, p = read(plan, f.SPRINGS) + j*f.SPRING_ROW, read(plan, f.PAR_SPRINGS) + j*f.SPRING_PARS
+        stretch = load(lane, ws, read(plan, row + f.SPRING_Q)) - read(pars, p + f.REST)
+        energy = energy + 0.5*read(pars, p + f.STIFFNESS)*stretch*stretch
+    apply_elements(lane, plan, pars, ws)                                    # slots are cleared before they are used
+    for j in range(read(plan, f.N_ELEMENTS)):
+        energy = energy + load(lane, ws, read(plan, f.WS_ELEMENTS) + j*f.ELEMENT_OUT + f.ELEMENT_ENERGY)
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        if read(plan, hinge_row(plan, k) + f.KIND) == MODAL:
+            energy = energy + strain_energy(lane, plan, pars, ws, hinge_row(plan, k))
+    return energy
 
 
 @leaf

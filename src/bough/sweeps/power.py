@@ -11,7 +11,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.loads import port_share, wrench_at
 from bough.sweeps.modes import modal_add, modal_speeds
 from bough.sweeps.motion import hinge_attitude, hinge_row, record_of
-from bough.sweeps.orbit import is_root_slide
+from bough.sweeps.orbit import root_row
 
 
 @sweep
@@ -80,15 +80,15 @@ def given_torque(lane, plan, pars, ws, controls, i):
 @leaf
 def root_force(lane, plan, pars, ws, controls):
     """In orbit: what is given along the translations of roots, which the orbit feels."""
-    force, rooted = (zero(lane), zero(lane), zero(lane)), False
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        rooted, i = is_root_slide(plan, row, k, rooted), read(plan, row + f.TAU) - read(plan, f.WS_U)
+    force = zero(lane), zero(lane), zero(lane)
+    for j in range(read(plan, f.N_ROOTS)):
+        row, k = root_row(plan, j)
+        i = read(plan, row + f.TAU) - read(plan, f.WS_U)
         if read(plan, row + f.KIND) == FREE:
             given = (given_torque(lane, plan, pars, ws, controls, i), given_torque(lane, plan, pars, ws, controls, i + 1),
                      given_torque(lane, plan, pars, ws, controls, i + 2))
             force = add(force, rotate(hinge_attitude(pars, k), given))
-        elif rooted:
+        else:
             axis = load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
             force = add(force, scale(given_torque(lane, plan, pars, ws, controls, i), axis))
     return force

@@ -27,11 +27,15 @@ ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="a
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
 OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
                      OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
-                     OUT_TENSION="of a line, left with what it exerts")
+                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="energy of a flexible body",
+                     OUT_KINETIC="energy of all that moves", OUT_POTENTIAL="energy", OUT_TOTAL="energy",
+                     OUT_ANGULAR="momentum about the mass center", OUT_LINEAR="momentum")
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
                       BUSHING="spring and damper along six motions")
+FRICTION_LAWS = Codes(SLIDES="against the direction of the speed", SMOOTH="a smooth function of the speed",
+                      BRISTLES="a state of its own")
 FLAG = Codes(no="", yes="")                                     # has no constants
-CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS)
+CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS, FRICTION_LAWS)
 
 # ---- plan: the header ---------------------------------------------------------------------------------------------------
 HEADER = Record(
@@ -47,6 +51,14 @@ HEADER = Record(
     Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
     Field("SPRINGS", "start in plan"),
     Field("N_SPRINGS", "springs"),
+    Field("FRICTIONS", "start in plan"),
+    Field("N_FRICTIONS", "coordinates and wheels with friction"),
+    Field("N_STUCK", "of them, what friction holds now"),
+    Field("N_LOADED", "of them, whose friction depends on the load of the joint"),
+    Field("PAR_FRICTIONS", "start in pars"),
+    Field("TANKS", "start in plan"),
+    Field("N_TANKS", "tanks"),
+    Field("PAR_TANKS", "start in pars"),
     Field("WHEELS", "start in plan"),
     Field("WRENCHES", "start in plan"),
     Field("N_WRENCHES", "wrenches"),
@@ -63,6 +75,8 @@ HEADER = Record(
     Field("PULLS", "start in plan: bodies that central gravity pulls at"),
     Field("N_PULLS", "bodies that central gravity pulls at"),
     Field("PAR_PULLS", "start in pars"),
+    Field("ROOTS", "start in plan: hinges that slide a whole tree"),
+    Field("N_ROOTS", "such hinges, in orbit"),
     Field("WS_TIME", "start in ws"),
     Field("WS_X", "start in ws"),
     Field("WS_SINES", "start in ws"),
@@ -73,16 +87,22 @@ HEADER = Record(
     Field("WS_MEAN", "start in ws: in orbit"),
     Field("WS_SLOTS", "start in ws: applied wrenches"),
     Field("N_SLOTS", "applied wrenches"),
+    Field("WS_IMPLICIT", "start in ws: of implicit methods"),
     Field("WS_MASS", "start in ws of what the method needs besides: mass matrix, or momentum cloud"),
     Field("WS_SIZE", "length of ws up to there"),
     Field("LOOPS", "start in plan"),
     Field("N_LOOPS", "closed loops"),
     Field("PAR_LOOPS", "start in pars"),
+    Field("COUPLINGS", "start in plan"),
+    Field("N_COUPLINGS", "linear relations of coordinates"),
+    Field("PAR_COUPLINGS", "start in pars"),
+    Field("COUPLED", "start in plan: coordinates of couplings"),
+    Field("PAR_COUPLED", "start in pars"),
     Field("WS_CLOSURE", "start in ws: what counts in the equations of loops"),
     Field("WS_MULTIPLIERS", "start in ws"),
     Field("N_MULTIPLIERS", "multipliers of loops, padded"),
     Field("WS_FRONTS", "start in ws"),
-    Field("N_FRONTS", "length of all fronts together"),
+    Field("N_FRONTS", "length of all fronts together, and with couplings of the gains behind them: what is cleared"),
     Field("FREES", "start in plan: free motions of loops' joints"),
     Field("N_FREES", "free motions of loops' joints along which something acts"),
     Field("PAR_FREES", "start in pars"),
@@ -96,6 +116,8 @@ HEADER = Record(
     Field("OUTPUTS", "start in plan"),
     Field("N_OUTPUTS", "outputs that are not entries of the state"),
     Field("PAR_OUTPUTS", "start in pars"),
+    Field("SUMS", "some output needs sums over all bodies", codes=FLAG),
+    Field("WS_SUMS", "start in ws: sums over all bodies"),
     Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
     Field("CLOUDS", "start in plan: hinges of unknown motion behind the base"),
     Field("N_CLOUDS", "hinges of unknown motion behind the base"),
@@ -116,7 +138,7 @@ HINGE = Record(
     Field("V", "speeds", to="ws.x", length=0),
     Field("TAU", "torques", to="ws.u", length=0),
     Field("VDOT", "accelerations", to="ws.xdot", length=0),
-    Field("MASSIVE", "its body has mass", codes=FLAG),
+    Field("MASSIVE", "its body has mass: 1, that of pars; more: where in ws, in a tank, the one that changes is"),
     Field("RECORD", "its motion", to="ws.records", length="hinge", owned=True),
     Field("BRANCH", "where branches are gathered; none: only body k + 1 hangs on it", to="ws.branches", length="branch", owned=True,
           optional=True),
@@ -167,7 +189,39 @@ SPRING = Record(
     Field("SPRING_V", "speed", to="ws.x"),
     Field("SPRING_TAU", "torque", to="ws.u"),
     Field("SPRING_ACTS", "it acts; no: a stop that is not in contact", codes=FLAG),
+    Field("SPRING_LOCAL", "its coordinate is all that its hinge has, so that it can act implicitly", codes=FLAG),
     size_name="SPRING_ROW", prefix="SPRING_", written="compile.assemble", read="sweeps.loads")
+
+FRICTION = Record(
+    "friction", "plan", "friction of a coordinate or a wheel",
+    Field("FRICTION_V", "speed", to="ws.x"),
+    Field("FRICTION_TAU", "torque", to="ws.u"),
+    Field("FRICTION_LAW", "its law", codes=FRICTION_LAWS),
+    Field("FRICTION_SIGN", "where it slides: 1 or -1, which way; 0: as the speed says"),
+    Field("FRICTION_ACTS", "it acts; no: it holds its coordinate", codes=FLAG),
+    Field("FRICTION_HINGE", "of a joint, its hinge", to="hinge"),
+    Field("FRICTION_WS", "scratch", to="ws.frictions", length="friction", owned=True),
+    Field("FRICTION_STATE", "in runs: what holds it, or its own state; the load of its joint; what it has taken", to="ws.x",
+          length=3, optional=True),
+    Field("FRICTION_RATE", "rates of these", to="ws.xdot", length=3, optional=True),
+    size_name="FRICTION_ROW", prefix="FRICTION_", written="compile.friction_tables", read="sweeps.friction")
+
+TANK = Record(
+    "tank", "plan", "propellant in a body, and the nozzle through which it leaves",
+    Field("TANK_HINGE", "the weld that holds it", to="hinge"),
+    Field("TANK_SLOSH", "the outer of the two hinges of what sloshes; none: 0", to="hinge"),
+    Field("TANK_NOZZLE", "the body of the nozzle; 0: the ground", to="hinge"),
+    Field("TANK_GIMBAL", "the nozzle turns on the body of the tank", codes=FLAG),
+    Field("TANK_FEEDS", "it can feed; no: it, or another tank of its engine, is empty", codes=FLAG),
+    Field("TANK_MASS", "propellant", to="ws.x"),
+    Field("TANK_RATE", "rate of it", to="ws.xdot"),
+    Field("TANK_FLOW", "what leaves it", to="ws.u"),
+    Field("TANK_AT", "its properties by mass", to="tables.tanks", length=1),
+    Field("TANK_PIECES", "pieces of them"),
+    Field("TANK_COLUMNS", "of a piece: cubics of so many properties behind its start"),
+    Field("TANK_WS", "properties now, and what its flow does", to="ws.tanks", length="tank", owned=True),
+    Field("TANK_EXHAUST", "in runs: rates of momenta and energy of all exhaust", to="ws.xdot", length=7, optional=True),
+    size_name="TANK_ROW", prefix="TANK_", written="compile.tank_tables", read="sweeps.tanks")
 
 WHEEL = Record(
     "wheel", "plan", "a wheel in a body",
@@ -207,6 +261,27 @@ LOOP = Record(
     Field("LOOP_ROWS", "equations"),
     Field("LOOP_MULTIPLIERS", "multipliers", to="ws.multipliers", owned=True),
     size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, calls")
+
+COUPLING = Record(
+    "coupling", "plan", "a linear relation of coordinates",
+    Field("COUPLING_FIRST", "the first of its coordinates, among those of all couplings"),
+    Field("COUPLING_TERMS", "how many it has"),
+    Field("COUPLING_BIAS", "k of its column in the front of one of its outermost coordinates; none: it gives way",
+          to="ws.fronts", optional=True),
+    Field("COUPLING_MULTIPLIER", "multiplier", to="ws.multipliers", owned=True, optional=True),
+    Field("COUPLING_ACTS", "it holds; no: it has play or gives way", codes=FLAG),
+    Field("COUPLING_SIDE", "of its play, where it touches: 1, -1; 0: it has none"),
+    Field("COUPLING_STATE", "in runs, of one with play: its multiplier", to="ws.x", optional=True),
+    size_name="COUPLING_ROW", prefix="COUPLING_", written="compile.coupling_tables", read="sweeps.couplings")
+
+COUPLED = Record(
+    "coupled coordinate", "plan", "a coordinate of a coupling",
+    Field("COUPLED_Q", "coordinate", to="ws.x"),
+    Field("COUPLED_V", "speed", to="ws.x"),
+    Field("COUPLED_TAU", "torque", to="ws.u"),
+    Field("COUPLED_GIVEN", "given acceleration; none: it cannot be held", to="ws.given", optional=True),
+    Field("COUPLED_U", "U of its hinge in the column of the coupling", to="ws.front gains", optional=True),
+    size_name="COUPLED_ROW", prefix="COUPLED_", written="compile.coupling_tables", read="sweeps.couplings")
 
 FREE_MOTION = Record(
     "free motion", "plan", "a motion that a loop leaves free, along which a spring, damper or motor acts",
@@ -297,7 +372,7 @@ OUTPUT = Record(
     Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
     Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
     Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
-    Field("OUTPUT_BODY", "of a deflection: the MODAL hinge of its body", to="hinge"),
+    Field("OUTPUT_BODY", "of a deflection or a strain energy: the MODAL hinge of its body", to="hinge"),
     Field("OUTPUT_ELEMENT", "of a tension: its line", to="plan.elements", length="element", optional=True),
     Field("OUTPUT_TO", "its numbers", to="ws.outputs", length="output", owned=True),
     size_name="OUTPUT_ROW", prefix="OUTPUT_", written="compile.assemble", read="sweeps.outputs")
@@ -312,6 +387,11 @@ PULL = Record(
     "pull", "plan", "a body that central gravity pulls at; of welded ones each",
     Field("PULL_HINGE", "its hinge", to="hinge"),
     size_name="PULL_ROW", prefix="PULL_", written="compile.assemble", read="sweeps.orbit")
+
+ROOT = Record(
+    "root", "plan", "in orbit: a hinge that slides a whole tree, FREE or one of the slides of a joint that can be held",
+    Field("ROOT_HINGE", "which", to="hinge"),
+    size_name="ROOT_ROW", prefix="ROOT_", written="compile.assemble", read="sweeps.orbit")
 
 TIME_TABLE = Record(
     "time table", "plan", "one column of a table that adds to u",
@@ -328,7 +408,7 @@ HINGE_PARAMETERS = Record(
     Field("MASS", "mass", (), "kg"),
     Field("MOMENT", "first moment of mass", (3,), "kg m"),
     Field("INERTIA", "inertia", (6,), "kg m^2"),
-    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, articulated, composite, modal, modes, orbit, cloud")
+    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, modal, modes, orbit, cloud")
 
 GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",
@@ -336,8 +416,9 @@ GROUND_PARAMETERS = Record(
     Field("MU", "gravitational parameter of central gravity", (), "m^3/s^2"),
     Field("TOTAL_MASS", "of all bodies", (), "kg"),
     Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
-    padding(HINGE_PARAMETERS.size - 6),
-    written="compile.assemble, integrate.integration", read="sweeps.motion, orbit, derivative, cloud")
+    Field("LEAST_SHARE", "of a loop's largest entry of J M^-1 J^T: a row with less is singular, and holds nothing", ()),
+    padding(HINGE_PARAMETERS.size - 7),
+    written="compile.assemble, integrate.integration", read="sweeps.motion, orbit, derivative, cloud, fronts")
 
 SPRING_PARAMETERS = Record(
     "spring", "pars", "spring and damper of one coordinate",
@@ -345,6 +426,17 @@ SPRING_PARAMETERS = Record(
     Field("REST", "coordinate without force", (), "rad or m"),
     Field("DAMPING", "damping", (), "N m s/rad or N s/m"),
     size_name="SPRING_PARS", written="compile.assemble", read="sweeps.loads")
+
+FRICTION_PARAMETERS = Record(
+    "friction", "pars", "friction of a coordinate or a wheel",
+    Field("COULOMB", "dry friction of a fast motion", (), "N m or N"),
+    Field("STATIC_MORE", "by which it is larger at rest", (), "N m or N"),
+    Field("OVER_STRIBECK", "over the speed at which that has decayed by e; 0: at once", (), "s/rad or s/m"),
+    Field("VISCOUS", "in proportion to the speed", (), "N m s/rad or N s/m"),
+    Field("SMOOTH_SPEED", "below which the smooth law is linear", (), "rad/s or m/s"),
+    Field("BRISTLE", "stiffness of bristles", (), "N m/rad or N/m"),
+    Field("LOAD_FACTOR", "dry friction for each newton that the joint bears", (), "m or 1"),
+    size_name="FRICTION_PARS", written="compile.friction_tables", read="sweeps.friction")
 
 WHEEL_PARAMETERS = Record(
     "wheel", "pars", "a wheel in a body",
@@ -373,6 +465,20 @@ LOOP_PARAMETERS = Record(
     Field("HELD_VALUE", "cosine of two axes or distance that is held", (), "1 or m"),
     Field("LOOP_SIZE", "length that makes rotations comparable to translations", (), "m"),
     size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures")
+
+COUPLING_PARAMETERS = Record(
+    "coupling", "pars", "a linear relation of coordinates, scaled so that the largest factor is 1",
+    Field("COUPLING_OFFSET", "what the sum of factors times coordinates is", (), "rad or m"),
+    Field("COUPLING_STIFFNESS", "of one that gives way", (), "N m/rad or N/m"),
+    Field("COUPLING_DAMPING", "of one that gives way", (), "N m s/rad or N s/m"),
+    Field("COUPLING_PRELOAD", "a constant force along it", (), "N m or N"),
+    Field("COUPLING_PLAY", "half of what it can move freely", (), "rad or m"),
+    size_name="COUPLING_PARS", prefix="COUPLING_", written="compile.coupling_tables", read="sweeps.couplings")
+
+COUPLED_PARAMETERS = Record(
+    "coupled coordinate", "pars", "a coordinate of a coupling",
+    Field("COUPLED_FACTOR", "by which it is multiplied"),
+    size_name="COUPLED_PARS", prefix="COUPLED_", written="compile.coupling_tables", read="sweeps.couplings")
 
 FREE_PARAMETERS = Record(
     "free motion", "pars", "a motion that a loop leaves free",
@@ -455,7 +561,9 @@ OUTPUT_PARAMETERS = Record(
     Field("OUTPUT_AT", "its place in the body of its hinge", (3,), "m"),
     Field("OUTPUT_TURN", "the axes of the place there", (3, 3)),
     Field("OUTPUT_AXES", "the axes that it is along, in the body of theirs", (3, 3)),
-    Field("OUTPUT_PLACE", "of a deflection: the undeformed place in its body's frame", (3,), "m"),
+    Field("OUTPUT_PLACE", "of a deflection: the undeformed place in its body's frame; of a sum over all bodies: the first moment "
+          "of those that are fixed to the ground", (3,), "m or kg m"),
+    Field("OUTPUT_CONSTANT", "of an energy: what is constant in it", (), "J"),
     size_name="OUTPUT_PARS", prefix="OUTPUT_", written="compile.output_tables", read="sweeps.outputs")
 
 FLEXIBLE_PARAMETERS = Blocks(
@@ -510,6 +618,16 @@ MOTION = Record(
     size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, assemble", read="sweeps.held")
 
 # ---- ws -----------------------------------------------------------------------------------------------------------------
+TANK_PARAMETERS = Record(
+    "tank", "pars", "a tank and its nozzle",
+    Field("EXHAUST_SPEED", "relative to the nozzle", (), "m/s"),
+    Field("TANK_EXIT", "the nozzle, or the joint on which it turns, in the axes of the tank", (3,), "m"),
+    Field("NOZZLE_AT", "the nozzle in the axes of its hinge", (3,), "m"),
+    Field("NOZZLE_AXIS", "which way it pushes, in these axes", (3,)),
+    Field("NO_FLOW", "what a flow may be below zero: rounding", (), "kg/s"),
+    Field("LEAST_FIXED", "mass of fixed propellant below which it has no mass center", (), "kg"),
+    size_name="TANK_PARS", written="compile.tank_tables", read="sweeps.tanks")
+
 HINGE_RECORD = Record(
     "hinge", "ws", "motion of a hinge's body, in inertial axes",
     Field("ATTITUDE", "attitude", (3, 3)),
@@ -567,6 +685,13 @@ NODE_SCRATCH = Blocks(
     Block("shapes", "rates of its shapes, or six rows with a number for each mode"),
     written="sweeps.modes, modal", read="sweeps.modes, modal")
 
+IMPLICIT_HEAD = Record(
+    "implicit", "ws", "how places and rates of implicit methods depend on the acceleration that is solved for",
+    Field("IMPLICIT_RATE", "g: of a rate", unit="s"),
+    Field("IMPLICIT_PLACE", "g^2: of a place", unit="s^2"),
+    padding(2),
+    size_name="IMPLICIT_SIZE", prefix="IMPLICIT_", written="integrate.compiled.stepping", read="sweeps.implicit")
+
 CLOSURE = Record(
     "closure", "ws", "what counts in the equations of loops, and scratch for an angle",
     Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap"),
@@ -595,10 +720,33 @@ ELEMENT_RESULT = Record(
     Field("ELEMENT_POWER", "of the inputs that change the length of a line", (), "W"),
     size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, power, analyze.body_motion")
 
+FRICTION_RESULT = Record(
+    "friction", "ws", "scratch of friction",
+    Field("FRICTION_FORCE", "dry friction: the size that it can have"),
+    Field("FRICTION_LOAD", "the force that its joint bears"),
+    size_name="FRICTION_OUT", prefix="FRICTION_", written="sweeps.friction", read="sweeps.friction")
+
+TANK_RESULT = Record(
+    "tank", "ws", "propellant of a tank, about its hinges' origins in their axes; what its flow does, in inertial axes",
+    Field("TANK_FIXED", "mass, first moment and inertia of what is fixed", (10,), "kg, kg m, kg m^2"),
+    Field("TANK_SLOSHING", "of what sloshes; stiffness and damping of its coordinates", (12,)),
+    Field("TANK_SLOPES", "all of these by the mass in the tank", (22,)),
+    Field("TANK_FLOWS", "flow and thrust", (2,), "kg/s, N"),
+    Field("TANK_ACTS", "on tank, sloshing mass and nozzle: wrench, momentum of the flow inside, its angular momentum", (36,),
+          "N m, N, N s, N m s"),
+    size_name="TANK_OUT", prefix="TANK_", written="sweeps.tanks", read="sweeps.tanks")
+
 OUTPUT_RESULT = Record(
     "output", "ws", "what an output shows",
     Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
     size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.output_tables")
+
+SUMS_RECORD = Record(
+    "sums", "ws", "of all bodies that move, in inertial axes",
+    Field("SUM_KINETIC", "kinetic energy", (), "J"),
+    Field("SUM_MOMENTUM", "about the world's origin", (6,), "N m s, N s"),
+    Field("SUM_MOMENT", "first moment of mass", (3,), "kg m"),
+    size_name="SUMS_SIZE", prefix="SUM_", written="sweeps.outputs", read="sweeps.outputs")
 
 BRANCH = Record(
     "branch", "ws", "what is gathered from all bodies on a body but the next one",
@@ -657,6 +805,35 @@ ROUTE = Record(
     Field("ROUTE_PLACES", "how many places"),
     size_name="ROUTE_HEAD", prefix="ROUTE_", written="analyze.body_motion", read="sweeps.kinematics")
 
+COLUMNS = Record(
+    "columns", "route", "for all derivatives of the dynamics of a tree: its speeds, in the order of its hinges, and places in ws",
+    Field("COLUMNS_SPEEDS", "how many speeds"),
+    Field("COLUMNS_PADDED", "the same, padded to fours"),
+    Field("COLUMNS_WIDTH", "numbers that a path to the root takes, padded to fours"),
+    Field("COLUMNS_AT", "where the rows of the speeds start"),
+    Field("COLUMNS_FIRSTS", "where the first speed of each hinge is"),
+    Field("COLUMNS_OF_V", "where the speed of each entry of v is"),
+    Field("COLUMNS_SAME", "speeds are in the order of v"),
+    Field("COLUMNS_GROUPS", "where lists of the hinges start that four speeds move, and how long they are"),
+    Field("COLUMNS_H", "in ws: places and sums of the bodies"),
+    Field("COLUMNS_T", "in ws: what pairs need of the outer speed"),
+    Field("COLUMNS_K", "in ws: what they need of the inner speed"),
+    Field("COLUMNS_P", "in ws: by speed, its path's entries of the mass matrix, then of its factor"),
+    Field("COLUMNS_L", "in ws: the factor by columns"),
+    Field("COLUMNS_B", "in ws: derivatives by q, v and tau"),
+    Field("COLUMNS_SCRATCH", "in ws: room for five packs"),
+    size_name="COLUMNS_HEAD", prefix="COLUMNS_", written="analyze.partials", read="sweeps.columns")
+
+SPEED = Record(
+    "speed", "route", "a speed of a tree",
+    Field("SPEED_HINGE", "its hinge"),
+    Field("SPEED_COMPONENT", "which of the hinge's speeds it is"),
+    Field("SPEED_V", "its place in v"),
+    Field("SPEED_END", "the end of the speeds that it moves, itself first"),
+    Field("SPEED_DEPTH", "how many speeds move it"),
+    Field("SPEED_PATH", "where these start in the route, the root's first"),
+    size_name="SPEED_ROW", prefix="SPEED_", written="analyze.partials", read="sweeps.columns")
+
 SPOT = Record(
     "spot", "spots", "a place on the body of a hinge",
     Field("SPOT_TURN", "its axes to the body's", (3, 3)),
@@ -702,6 +879,8 @@ SECTIONS = (                                                    # of each array 
     Section("header", "plan", HEADER.meaning, HEADER),
     Section("hinges", "plan", HINGE.meaning, HINGE, "HINGES"),
     Section("springs", "plan", SPRING.meaning + "; those of stops come last", SPRING, "SPRINGS", "N_SPRINGS"),
+    Section("frictions", "plan", FRICTION.meaning, FRICTION, "FRICTIONS", "N_FRICTIONS"),
+    Section("tanks", "plan", TANK.meaning, TANK, "TANKS", "N_TANKS"),
     Section("wheels", "plan", WHEEL.meaning, WHEEL, "WHEELS", "N_WHEELS"),
     Section("wrenches", "plan", WRENCH.meaning, WRENCH, "WRENCHES", "N_WRENCHES"),
     Section("ports", "plan", PORT.meaning, PORT, "PORTS", "N_PORTS"),
@@ -709,10 +888,13 @@ SECTIONS = (                                                    # of each array 
     Section("quaternions", "plan", QUATERNION.meaning, QUATERNION, "QUATERNIONS", "N_QUATERNIONS"),
     Section("time tables", "plan", TIME_TABLE.meaning, TIME_TABLE, "TABLES", "N_TABLES"),
     Section("pulls", "plan", PULL.meaning, PULL, "PULLS", "N_PULLS"),
+    Section("roots", "plan", ROOT.meaning, ROOT, "ROOTS", "N_ROOTS"),
     Section("holds", "plan", HOLD.meaning, HOLD, "HOLDS", "N_HOLDS"),
     Section("free motions", "plan", FREE_MOTION.meaning, FREE_MOTION, "FREES", "N_FREES"),
     Section("flexible", "plan", FLEXIBLE.meaning, FLEXIBLE),
     Section("loops", "plan", LOOP.meaning, LOOP, "LOOPS", "N_LOOPS"),
+    Section("couplings", "plan", COUPLING.meaning, COUPLING, "COUPLINGS", "N_COUPLINGS"),
+    Section("coupled", "plan", COUPLED.meaning, COUPLED, "COUPLED"),
     Section("junctions", "plan", JUNCTION.meaning, JUNCTION),
     Section("fronts", "plan", FRONT.meaning, FRONT),
     Section("elements", "plan", ELEMENT.meaning, ELEMENT, "ELEMENTS", "N_ELEMENTS"),
@@ -724,11 +906,15 @@ SECTIONS = (                                                    # of each array 
     Section("hinges", "pars", HINGE_PARAMETERS.meaning, HINGE_PARAMETERS),
     Section("inputs", "pars", "constants of u", None, "PAR_INPUTS", unit="N m or N"),
     Section("springs", "pars", SPRING_PARAMETERS.meaning, SPRING_PARAMETERS, "PAR_SPRINGS"),
+    Section("frictions", "pars", FRICTION_PARAMETERS.meaning, FRICTION_PARAMETERS, "PAR_FRICTIONS"),
+    Section("tanks", "pars", TANK_PARAMETERS.meaning, TANK_PARAMETERS, "PAR_TANKS"),
     Section("wheels", "pars", WHEEL_PARAMETERS.meaning, WHEEL_PARAMETERS, "PAR_WHEELS"),
     Section("wrenches", "pars", WRENCH_PARAMETERS.meaning, WRENCH_PARAMETERS, "PAR_WRENCHES"),
     Section("ports", "pars", PORT_PARAMETERS.meaning, PORT_PARAMETERS, "PAR_PORTS"),
     Section("pulls", "pars", PULL_PARAMETERS.meaning, PULL_PARAMETERS, "PAR_PULLS"),
     Section("loops", "pars", LOOP_PARAMETERS.meaning, LOOP_PARAMETERS, "PAR_LOOPS"),
+    Section("couplings", "pars", COUPLING_PARAMETERS.meaning, COUPLING_PARAMETERS, "PAR_COUPLINGS"),
+    Section("coupled", "pars", COUPLED_PARAMETERS.meaning, COUPLED_PARAMETERS, "PAR_COUPLED"),
     Section("free motions", "pars", FREE_PARAMETERS.meaning, FREE_PARAMETERS, "PAR_FREES"),
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
@@ -737,12 +923,13 @@ SECTIONS = (                                                    # of each array 
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),
     Section("motions", "tables", "motions that coordinates may follow, their terms and pieces"),
+    Section("tanks", "tables", "of each tank, properties of its propellant by its mass, as pieces: start, c0 to c3 of each"),
 
     Section("time", "ws", "time, and a time inside the current step", None, "WS_TIME", unit="s"),
-    Section("x", "ws", "state: q | v | wheel speeds | orbit", None, "WS_X", aligned=True),
+    Section("x", "ws", "state: q | v | wheel speeds | orbit | tanks", None, "WS_X", aligned=True),
     Section("sines", "ws", "of angles in q, each as far behind its angle", None, "WS_SINES", aligned=True),
     Section("cosines", "ws", "of angles in q", None, "WS_COSINES", aligned=True),
-    Section("u", "ws", "inputs: tau | motors | ports | wrenches | loops' torques | rests of lines | wrenches of the caller",
+    Section("u", "ws", "inputs: tau | motors | ports | wrenches | loops' torques | rests of lines | flows | wrenches of the caller",
             None, "WS_U", unit="N m or N", aligned=True),
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
@@ -752,6 +939,9 @@ SECTIONS = (                                                    # of each array 
             "N_SLOTS", unit="N m, N"),
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),
     Section("outputs", "ws", OUTPUT_RESULT.meaning, OUTPUT_RESULT),
+    Section("sums", "ws", SUMS_RECORD.meaning, SUMS_RECORD, "WS_SUMS", "SUMS"),
+    Section("frictions", "ws", FRICTION_RESULT.meaning, FRICTION_RESULT),
+    Section("tanks", "ws", TANK_RESULT.meaning, TANK_RESULT),
     Section("branches", "ws", BRANCH.meaning, BRANCH),
     Section("closure", "ws", CLOSURE.meaning, CLOSURE, "WS_CLOSURE", aligned=True),
     Section("multipliers", "ws", "of loops, those of each padded to multiples of four", None, "WS_MULTIPLIERS", aligned=True),
@@ -759,4 +949,6 @@ SECTIONS = (                                                    # of each array 
     Section("front gains", "ws", "of hinges that fronts pass: U and 1/D, or W"),
     Section("scratch", "ws", "while a flexible body, or a node of it, is visited", aligned=True),
     Section("records", "ws", "of hinges; behind them of flexible bodies and of nodes"),
+    Section("implicit", "ws", "of implicit methods: head | what springs add to the inertia of each speed | q^ | v^", None,
+            "WS_IMPLICIT", aligned=True),
 )

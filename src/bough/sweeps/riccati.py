@@ -22,7 +22,7 @@ One solution with the factors of `sweeps.riccati`: M^-1 tau, by a recursion inwa
 """
 
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, lanes_like, load, quads_of, read, register3, store, total, zero
+from bough.kernels.lanes import align_stack, lanes_like, load, quads_of, read, register, store, total, zero
 from bough.sweeps.blocks import NOTHING, eliminate_all
 
 
@@ -91,7 +91,7 @@ def copy_row(ws, to, at, packs):
 @leaf
 def dot_rows(ws, i, j, packs, start):
     """start + the product of two rows."""
-    quads, a = quads_of(ws), register3((start, 0.0, 0.0))
+    quads, a = quads_of(ws), register((start, 0.0, 0.0))
     for p in range(packs):
         a = a + load(quads, ws, i + p)*load(quads, ws, j + p)
     return total(a)

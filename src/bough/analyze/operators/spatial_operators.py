@@ -340,5 +340,8 @@ def operators_of(tree: CompiledModel, batch: Batch, whole: bool) -> Operators:
     """Operators of one state of a tree."""
     if not batch.single:
         raise StateError(f"q has {batch.n} rows; operators are those of one state, give {tree.nq} numbers")
+    if tree.system.tanks:
+        raise StateError(f"system '{tree.system.name}' has tanks, and operators are those of bodies of constant mass; ask for "
+                         "mass_matrix, forward_dynamics or reactions, or leave the tanks out")
     ops = Operators(tree, batch, links_of(tree, batch))
     return ops.whole() if whole else ops

@@ -118,21 +118,23 @@ class Input(Port):
       says whose axes these are: those of the "body" (of its frame) or of the "world"
     - `rest`: by how much the length without force of a line changes, or that of the spring of a coordinate. Its potential energy
       stays that about the rest of the description: the difference is work of the input
+    - `flow`: what leaves a tank [kg/s], besides the flow that its description gives
 
     >>> Input("thruster", force=Frame("bus", at=(0, 0, -1)), axis="z")
     Input('thruster', force=Frame(body='bus', at=(0.0, 0.0, -1.0)), axis=(0.0, 0.0, 1.0))
     >>> Input("winch")
     Traceback (most recent call last):
-    bough.errors.DescriptionError: input 'winch': it has no target; give one of coordinate, wheel, force, moment, rest
+    bough.errors.DescriptionError: input 'winch': it has no target; give one of coordinate, wheel, force, moment, rest, flow
     """
 
     key: ClassVar[str] = "inputs"
-    targets: ClassVar[tuple[str, ...]] = ("coordinate", "wheel", "force", "moment", "rest")
+    targets: ClassVar[tuple[str, ...]] = ("coordinate", "wheel", "force", "moment", "rest", "flow")
     coordinate: Text | None = None
     wheel: Text | None = None
     force: FrameField | None = None
     moment: FrameField | None = None
     rest: Text | None = None
+    flow: Text | None = None
     axis: Axis | None = None
     axes: Annotated[Axes, among(Axes)] = "body"
 
@@ -145,12 +147,13 @@ class Input(Port):
         force: Any = None,
         moment: Any = None,
         rest: str | None = None,
+        flow: str | None = None,
         axis: AxisLike | None = None,
         axes: str = "body",
         label: str | None = None,
     ) -> None:
-        super().__init__(name=name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, axis=axis,
-                         axes=axes, label=label)  # fmt: skip
+        super().__init__(name=name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, flow=flow,
+                         axis=axis, axes=axes, label=label)  # fmt: skip
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -176,7 +179,7 @@ class Input(Port):
             [(body, entry)] = entry_named(system, self.coordinate or str(self.rest), "speed_names")
             unit = body.speed_units[entry]
             return (FORCE_UNITS[unit] if self.coordinate else unit,)
-        return ("m" if self.rest else "N" if self.force else "N m",) * self.size
+        return ("kg/s" if self.flow else "m" if self.rest else "N" if self.force else "N m",) * self.size
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Where its force or moment acts."""
@@ -195,6 +198,8 @@ class Input(Port):
             if self.wheel in system.wheels and not system.wheels[self.wheel].driven:
                 text = f"wheel {self.wheel!r} has its speed held; give the wheel a torque (0 will do), then its motor drives it"
                 yield Finding(text, ("wheel",))
+        if self.flow:
+            yield from _known("flow", self.flow, "tank", list(system.tanks))
         if self.rest and self.rest not in system.lines:
             yield from self._spring_problem(system, self.rest)
 

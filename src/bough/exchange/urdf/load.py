@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bough.describe import System
+from bough.describe import Mimic, System
 from bough.describe.numeric import word
 from bough.errors import DescriptionError, Problem
 from bough.exchange.urdf.range_stops import add_stops
@@ -41,7 +41,7 @@ def load_urdf(
     base: Any = None,
     gravity: Any = EARTH,
     limits: str = "ignore",
-    mimic: str = "free",
+    mimic: str = "coupled",
     inertias: str = "refuse",
     package_dirs: Iterable[str | PathLike[str]] = (),
 ) -> System:
@@ -52,7 +52,8 @@ def load_urdf(
     gravity        m/s^2; that of the Earth, along -z, if not given
     limits         "ignore", or "stops": springs and dampers beyond the ends of the joints' ranges, of 25 Hz and half the critical
                    damping with the inertia that each joint feels at zero coordinates
-    mimic          joints that follow others are "free" (each has its own coordinate) or "locked" at their offset
+    mimic          joints that follow others are "coupled" to them (a Coupling of the joint's name), "free" (each has its own
+                   coordinate) or "locked" at their offset
     inertias       negative moments are reasons to "refuse" the file, or to "repair" them: they become 0. Moments of which one is
                    larger than the sum of the others are taken as they are
     package_dirs   folders that hold ROS packages, for package:// addresses of mesh files, besides those above the file
@@ -66,6 +67,8 @@ def load_urdf(
     robot = read_robot(options.file)
     try:
         system = _system(robot, gravity, options)
+        if mimic == "coupled":
+            _couple(system, robot)
         if limits == "stops":
             add_stops(system, robot)
     except DescriptionError as error:
@@ -101,6 +104,20 @@ def _system(robot: Robot, gravity: Any, options: Options) -> System:
     return system
 
 
+def _couple(system: System, robot: Robot) -> None:
+    """A coupling for each joint that follows another."""
+    for joint in robot.joints.values():
+        if joint.mimic is None or joint.kind == "fixed":
+            continue
+        other = robot.joints.get(joint.mimic.joint)
+        if other is None or other.kind not in ("revolute", "continuous", "prismatic"):
+            what = "no joint of the robot" if other is None else other.kind
+            text = f"<mimic> names {joint.mimic.joint!r}, which is {what}"
+            raise DescriptionError([Problem(f"{text}; name a joint of one degree of freedom", f"joint {joint.name!r}")])
+        relation = Mimic(joint.name, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
+        system.coupling(joint.name, relation)
+
+
 def _attachment(joint: RobotJoint | None, options: Options) -> dict[str, Any]:
     """Where a body hangs, and by which joint."""
     if joint is None:
@@ -128,7 +145,8 @@ def losses(robot: Robot, *, stops: bool, mimic: str) -> tuple[str, ...]:
     joints = [joint for joint in robot.joints.values() if joint.kind != "fixed"]
     ranges = (f"{joint.name} [{joint.limit.lower:g}, {joint.limit.upper:g}]" for joint in joints
               if joint.limit and joint.limit.lower is not None and not stops)  # fmt: skip
-    followers = (f"{j.name} = {j.mimic.multiplier:g} {j.mimic.joint} + {j.mimic.offset:g}" for j in joints if j.mimic)
+    followers = (f"{j.name} = {j.mimic.multiplier:g} {j.mimic.joint} + {j.mimic.offset:g}" for j in joints
+                 if j.mimic and mimic != "coupled")  # fmt: skip
     what = "a coordinate of its own" if mimic == "free" else "locked at its offset"
     notes = [
         _note(f"joint that follows another (mimic) is {what}", followers),

@@ -16,7 +16,7 @@ from bough.errors import DescriptionError, Problem
 from bough.exchange.urdf.robot import Inertial, Link, Robot, RobotJoint, Visual
 
 INERTIAS = ("refuse", "repair")
-MIMIC = ("free", "locked")
+MIMIC = ("coupled", "free", "locked")
 _SOLIDS: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 
 
@@ -105,7 +105,7 @@ def _there(path: Path) -> Path | None:
 
 
 def joint_of(joint: RobotJoint, mimic: str) -> Joint:
-    """The joint, with its name and its damper; one that follows another is free, or locked at its offset."""
+    """The joint, with its name and its damper; one that follows another is free, coupled or locked at its offset."""
     options: dict[str, Any] = {"name": joint.name, "damping": joint.damping or None}
     if joint.mimic is not None and mimic == "locked":
         options |= {"motion": "locked", "q0": joint.mimic.offset}

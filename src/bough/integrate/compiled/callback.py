@@ -10,6 +10,7 @@ row of integers in the table of laws, behind which are the lists of what it read
 """
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from numba.extending import intrinsic
 
 from bough.errors import StateError
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import get_lane, put_lane, read, store, width_of, zero
+from bough.kernels.lanes import (add_lane, duals_only, get_lane, get_tangent, put_lane, put_tangent, read, store, width_of,
+                                 zero)
 from bough.sweeps import fields as f
 
 # the table of laws: how many, whether outputs must be computed for them, which entry of x is the work of the inputs (0: none); then
@@ -28,8 +30,11 @@ from bough.sweeps import fields as f
 N_LAWS, COMPUTED, WORK, LAWS = range(4)
 ADDRESS, SIZES, N_OUTPUTS, N_INPUTS, N_STATES, OUTPUTS, INPUTS, STATE, LAW_ROW = 0, 1, 4, 5, 6, 7, 8, 9, 10
 
-_DOUBLES, _INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)
-_SIGNATURE = types.void(types.float64, _INTEGERS, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
+
+
+def signature(number: Any) -> Any:
+    """Of a law on such numbers: time, sizes; outputs, inputs, states and their rates."""
+    return types.void(types.float64, types.CPointer(types.int64), *[types.CPointer(number)]*4)
 
 
 def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
@@ -80,32 +85,55 @@ class Controller:
                              "give it a period")
 
     def _compile(self) -> int:
-        inner, whole, own = self.inner, self.outputs is None, bool(self.states)
-
-        def law(t, sizes, y, u, z, zdot):  # type: ignore[no-untyped-def]
-            n = carray(sizes, 3)
-            controls = carray(u, n[1] + n[2] if whole else n[1])
-            try:
-                if whole:
-                    x = carray(y, n[0] + n[1] + n[2])
-                    inner(t, x[:n[0]], x[n[0]:n[0] + n[1]], x[n[0] + n[1]:], controls[:n[1]], controls[n[1]:])
-                elif own:
-                    inner(t, carray(y, n[0]), controls, carray(z, n[2]), carray(zdot, n[2]))
-                else:
-                    inner(t, carray(y, n[0]), controls)
-            except Exception:                           # nobody could catch it: let the run stop here, and say so
-                controls[:] = np.nan
-
         try:
-            self._compiled = cfunc(_SIGNATURE)(law)
+            self._compiled = cfunc(signature(types.float64))(on_memory(self.on_arrays, self.outputs is None))
         except NumbaError as error:
             reason = next((line.strip() for line in str(error).splitlines() if line.strip() and "pipeline" not in line), "")
             raise StateError(f"controller '{self.name}' cannot be compiled: {reason}; it is called as {self.name}("
                              f"{', '.join(self.form)}), fills what it sets in place, and may use what Numba compiles") from error
         return int(self._compiled.address)
 
+    @cached_property
+    def on_arrays(self) -> Any:
+        """All forms as one, compiled for what it gets: (t, sizes, y, u, z, rates); of a law with a period, its new states are the
+        rates."""
+        inner, whole, own, sampled = self.inner, self.outputs is None, bool(self.states), self.period is not None
+
+        def law(t, n, y, u, z, rates):  # type: ignore[no-untyped-def]
+            if whole:
+                inner(t, y[:n[0]], y[n[0]:n[0] + n[1]], y[n[0] + n[1]:], u[:n[1]], u[n[1]:])
+            elif own and sampled:
+                rates[:] = z
+                inner(t, y, u, rates)
+            elif own:
+                inner(t, y, u, z, rates)
+            else:
+                inner(t, y, u)
+        return njit(law)
+
+    @cached_property
+    def on_duals(self) -> Any:
+        """The law with derivatives, a `DualLaw`."""
+        from bough.integrate.compiled.dual_laws import DualLaw
+        return DualLaw(self.on_arrays, self.outputs is None)
+
     def __call__(self, *args: Any) -> None:
         self.function(*args)
+
+
+def on_memory(law: Any, whole: bool) -> Callable[..., None]:
+    """A law on arrays as one on memory; `whole`: it takes the whole state, see `sizes`."""
+    def called(t, sizes, y, u, z, zdot):  # type: ignore[no-untyped-def]
+        n = carray(sizes, 3)
+        n_y, n_u, n_z = n[0], n[1], n[2]
+        if whole:
+            n_y, n_u, n_z = n[0] + n[1] + n[2], n[1] + n[2], 0
+        controls = carray(u, n_u)
+        try:
+            law(t, n, carray(y, n_y), controls, carray(z, n_z), carray(zdot, n_z))
+        except Exception:                               # nobody could catch it: let the run stop here, and say so
+            controls[:] = np.nan
+    return called
 
 
 def controller(function: Callable[..., None] | None = None, *, outputs: Sequence[str] | None = None,
@@ -176,18 +204,47 @@ def evaluate_laws(lane, plan, laws, scratch, ws, controls):
 @leaf
 def ask_law(lane, plan, laws, row, scratch, ws, controls, i):
     """One law, for the state in lane i."""
-    n_y, n_u, n_z = laws[row + N_OUTPUTS], laws[row + N_INPUTS], laws[row + N_STATES]
+    n_y, n_u, n_z, d = laws[row + N_OUTPUTS], laws[row + N_INPUTS], laws[row + N_STATES], doubles_of(lane)
     x, rate = read(plan, f.WS_X) + laws[row + STATE], read(plan, f.WS_XDOT) + laws[row + STATE]
-    u, z, zdot = n_y, n_y + n_u, n_y + n_u + n_z
+    u, z, zdot = n_y*d, (n_y + n_u)*d, (n_y + n_u + n_z)*d
     for j in range(n_y):
-        scratch[j] = get_lane(lane, ws, laws[laws[row + OUTPUTS] + j], i)
-    for j in range(n_u):
-        scratch[u + j] = 0.0
+        give(lane, ws, laws[laws[row + OUTPUTS] + j], i, scratch, j*d)
     for j in range(n_z):
-        scratch[z + j], scratch[zdot + j] = get_lane(lane, ws, x + j, i), 0.0
+        give(lane, ws, x + j, i, scratch, z + j*d)
+    for j in range(u, z):
+        scratch[j] = 0.0
+    for j in range(zdot, zdot + n_z*d):
+        scratch[j] = 0.0
     call_address(laws[row + ADDRESS], get_lane(lane, ws, read(plan, f.WS_TIME), i), laws, row + SIZES, scratch, 0, u, z, zdot)
     for j in range(n_u):
-        place = controls + laws[laws[row + INPUTS] + j]
-        put_lane(lane, ws, place, i, get_lane(lane, ws, place, i) + scratch[u + j])
+        add_answer(lane, ws, controls + laws[laws[row + INPUTS] + j], i, scratch, u + j*d)
     for j in range(n_z):
-        put_lane(lane, ws, rate + j, i, scratch[zdot + j])
+        put_lane(lane, ws, rate + j, i, 0.0)
+        add_answer(lane, ws, rate + j, i, scratch, zdot + j*d)
+
+
+# ---- numbers of lanes as laws take them: a dual is its value and its tangent -------------------------------------------
+def doubles_of(lane):
+    """How many doubles a number takes."""
+    return 2
+
+
+def give(lane, ws, at, i, scratch, to):
+    """The number at `at` in lane i."""
+    scratch[to], scratch[to + 1] = get_lane(lane, ws, at, i), get_tangent(lane, ws, at, i)
+
+
+def add_answer(lane, ws, at, i, scratch, source):
+    """Add what a law gives to the number at `at` in lane i."""
+    value, tangent = get_lane(lane, ws, at, i) + scratch[source], get_tangent(lane, ws, at, i) + scratch[source + 1]
+    put_lane(lane, ws, at, i, value)
+    put_tangent(lane, ws, at, i, tangent)
+
+
+def _give_value(lane, ws, at, i, scratch, to):
+    scratch[to] = get_lane(lane, ws, at, i)
+
+
+duals_only(doubles_of, lambda lane: 1)
+duals_only(give, _give_value)
+duals_only(add_answer, lambda lane, ws, at, i, scratch, source: add_lane(lane, ws, at, i, scratch[source]))

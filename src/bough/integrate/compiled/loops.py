@@ -10,31 +10,34 @@
                failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
                watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
                passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
-               clock   (3,)                  of fixed steps, in and out: the sample to record next, up to when samples are wanted,
+               clock   (4,)                  of fixed steps, in and out: the sample to record next, up to when samples are wanted,
                                              the time reached.  A step that leads beyond gives the samples before it, but is not
                                              taken: whoever goes on takes it again, so that steps are the same however often one
-                                             looks
+                                             looks.  And 1 if x and u are views of ws, so that there is nothing to copy
+               ahead   (batch, 1)            by how much the own time of each state is ahead of that of the steps
     samples    times to record: a step records those inside it by the method's interpolant, and its own end as it is
 """
 from functools import partial
 
 import numpy as np
 
-from bough.integrate.compiled.stepping import (HEADER, INSIDE, begin_stage, combine, controls_at, copy, evaluate_law,
-                                               evaluate_rates, first_not_finite, normalize, saved_at, set_time, stages_of,
-                                               steered_by, take_step)
+from bough.integrate.compiled.stepping import (HEADER, INSIDE, LAST_IS_FIRST, POWER, ahead_at, begin_stage, combine, controls_at,
+                                               copy, end_implicit, evaluate_law, evaluate_rates, first_not_finite, normalize,
+                                               saved_at, set_time, stages_of, steered_by, take_step)
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import align_stack, get_lane, lanes_of, load, pointer_to, pointer_to_row, put_lane, read, store, width_of
+from bough.kernels.lanes import (align_stack, duals_only, get_lane, implicit_lanes_of, lanes_of, load, parameters_of, pointer_to,
+                                 put_lane, read, store, width_of)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
+from bough.sweeps.tangents import store_along
 
 # a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP
 # are to be taken: however they are parted, steps are the same
 ORIGIN, LENGTH, BEGIN, STOP = range(4)
 PASSED_AT, PASSED_STEP = range(2)
-NEXT_SAMPLE, SHOW, REACHED = range(3)
+NEXT_SAMPLE, SHOW, REACHED, RESIDENT, CLOCK = range(5)
 SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
 # what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next
 # sample, steps taken, steps refused, 1 if x' at this time is known already; and from CARRY on that x': however a run is parted
@@ -49,9 +52,11 @@ STOP_TIME, SHOW_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(6)
 
 @leaf
 def load_run(lane, plan, stepper, rows, group, ws):
-    x, u = rows[0], rows[1]
-    load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
-    load_rows(lane, u, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
+    x, u, clock, ahead = rows[0], rows[1], rows[7], rows[8]
+    load_rows(lane, ahead, group, ws, ahead_at(plan, stepper), 1)
+    if clock[RESIDENT] == 0.0:
+        load_rows(lane, x, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
+        load_rows(lane, u, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
 
 
 # ---- events -------------------------------------------------------------------------------------------------------
@@ -80,12 +85,29 @@ def event_crossed(lane, plan, stepper, rows, t, h, ws):
 @leaf
 def record(lane, model, stepper, rows, group, sample, t, ws):
     """Record the state, and the controls in force, as a sample."""
-    (plan, _, _), out, u_out = model, rows[2], rows[3]
-    nx, nu = read(plan, f.N_X), read(plan, f.N_U)
-    set_time(lane, plan, ws, t, t)
+    plan, _, _ = model
+    set_time(lane, plan, stepper, ws, t, t)
     evaluate_law(lane, model, stepper, ws)
-    store_rows(lane, out, group, sample*nx, ws, read(plan, f.WS_X), nx)
-    store_rows(lane, u_out, group, sample*nu, ws, controls_at(plan, stepper), nu)
+    store_sample(lane, rows, 0, group, sample, ws, read(plan, f.WS_X), read(plan, f.N_X))
+    store_sample(lane, rows, 1, group, sample, ws, controls_at(plan, stepper), read(plan, f.N_U))
+
+
+def store_sample(lane, rows, part, group, sample, ws, at, n):
+    """Numbers of the state (part 0) or the controls (part 1); those of duals with their derivatives, two rows behind."""
+    if part == 0:
+        store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
+    else:
+        store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
+
+
+def store_values(lane, rows, part, group, sample, ws, at, n):
+    if part == 0:
+        store_rows(lane, rows[2], group, sample*n, ws, at, n)
+    else:
+        store_rows(lane, rows[3], group, sample*n, ws, at, n)
+
+
+duals_only(store_sample, store_values)
 
 
 @leaf
@@ -99,7 +121,7 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
         weights[j] = z*(tableau[row] + z*(tableau[row + 1] + z*(tableau[row + 2] + z*tableau[row + 3])))
     combine(lane, plan, stepper, ws, weights, 0, h, s)
     normalize(lane, plan, ws)
-    set_time(lane, plan, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
+    set_time(lane, plan, stepper, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
     apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
@@ -139,23 +161,74 @@ def note_failures(lane, plan, ws, t, group, failed):
     return running
 
 
+@leaf
+def load_first(lane, plan, stepper, carry, group, ws):
+    """The first stage of the next step, where it is known of all states of the group; 1 if it is."""
+    if carry is None:
+        return 0
+    width, nx, known = width_of(lane), read(plan, f.N_X), 1
+    for i in range(width):
+        row = min(group*width + i, carry.shape[0] - 1)
+        known = min(known, int(carry[row, KNOWN]))
+        for j in range(nx):
+            put_lane(lane, ws, stepper[3] + nx + j, i, carry[row, CARRY + j])
+    return known
+
+
+@leaf
+def pass_on_first(lane, plan, stepper, carry, ws):
+    """After a step that is taken: its last stage is the next one's first, where that is so; 1 if it is."""
+    if carry is None or not stepper[0][LAST_IS_FIRST]:
+        return 0
+    nx, work = read(plan, f.N_X), stepper[3]
+    copy(lane, ws, work + nx, work + stages_of(stepper[0])*nx, nx)
+    return 1
+
+
+@leaf
+def store_first(lane, plan, stepper, carry, group, known, ws):
+    """For the call that follows."""
+    if carry is not None:
+        width, nx = width_of(lane), read(plan, f.N_X)
+        for i in range(min(width, carry.shape[0] - group*width)):
+            row = group*width + i
+            carry[row, KNOWN] = known
+            for j in range(nx):
+                carry[row, CARRY + j] = get_lane(lane, ws, stepper[3] + nx + j, i)
+
+
 @kernel
 def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples, rows, ws):
-    """Fixed steps over the rows of the grid."""
+    """Fixed steps over the rows of the grid; how many groups of states were stopped before its end."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    return take_fixed_steps(lane, (plan, pars, tables), stepper, grid, samples, None, rows, ws, method)
+
+
+@kernel
+def fixed_implicit_steps(sweep_table, plan, pars, tables, stepper, grid, samples, carry, rows, ws):
+    """The same by an implicit method; `carry` is as that of adaptive steps."""
+    align_stack()
+    lane, plan, tables, ws = implicit_lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    return take_fixed_steps(lane, (plan, pars, tables), stepper, grid, samples, carry, rows, ws, ORDER_N)
+
+
+@leaf
+def take_fixed_steps(lane, model, stepper, grid, samples, carry, rows, ws, method):
+    plan, pars, tables = model
     x, failed, clock, nx = rows[0], rows[4], rows[7], read(plan, f.N_X)
     first = furthest = int(clock[NEXT_SAMPLE])
+    stopped = 0
     for group in range(n_groups(lane, x)):
-        one = plan, pointer_to_row(pars, min(group, pars.shape[0] - 1)), tables
+        one = plan, parameters_of(pars, group), tables
         load_run(lane, plan, stepper, rows, group, ws)
-        running, sample = 1, first
+        running, sample, known = 1, first, load_first(lane, plan, stepper, carry, group, ws)
         for row in range(grid.shape[0]):
             origin, h = grid[row, ORIGIN], grid[row, LENGTH]
             for i in range(int(grid[row, BEGIN]), int(grid[row, STOP])):
                 t, end = origin + i*h, origin + (i + 1)*h
                 copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
-                take_step(lane, one, stepper, ws, t, h, 0, method)
+                take_step(lane, one, stepper, ws, t, h, known, method)
                 if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     running = 0
                     break
@@ -167,12 +240,15 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
                     copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
                     running = 0
                     break
-                clock[REACHED] = end
+                clock[REACHED], known = max(clock[REACHED], end), pass_on_first(lane, plan, stepper, carry, ws)
             if running == 0:
                 break
-        furthest = max(furthest, sample)
-        store_rows(lane, x, group, 0, ws, read(plan, f.WS_X), nx)
+        furthest, stopped = max(furthest, sample), stopped + (running == 0)
+        store_first(lane, plan, stepper, carry, group, known, ws)
+        if clock[RESIDENT] == 0.0:
+            store_rows(lane, x, group, 0, ws, read(plan, f.WS_X), nx)
     clock[NEXT_SAMPLE] = furthest
+    return stopped
 
 
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
@@ -192,13 +268,13 @@ def error_norm(lane, plan, stepper, ws, h, limits):
 
 
 @leaf
-def resize(h, step, error, last, growth):
+def resize(h, step, error, last, growth, power):
     """The next step after one of length h, and how much the one after it may grow; `last`: it was cut short, `step` was wanted
     [B 8]."""
     if error < 1.0:
-        factor = min(0.9*max(error, 1e-10)**-0.2, growth)
+        factor = min(0.9*max(error, 1e-10)**-power, growth)
         return (max(h*factor, step) if last and factor > 1.0 else h*factor), 10.0
-    return h*(max(0.2, 0.9*error**-0.2) if error < np.inf else 0.2), 1.0
+    return h*(max(0.2, 0.9*error**-power) if error < np.inf else 0.2), 1.0
 
 
 @leaf
@@ -208,6 +284,7 @@ def find_first_step(lane, model, stepper, ws, t, limits, method):
     n, x, first = steered_by(plan, stepper), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
     begin_stage(lane, model, stepper, ws, t, 1e-6, 0)
     evaluate_rates(lane, model, stepper, ws, method, 0)
+    end_implicit(lane, plan, stepper, ws, 1e-6, 0)
     copy(lane, ws, first, read(plan, f.WS_XDOT), read(plan, f.N_X))
     size, rate = 0.0, 0.0
     for i in range(n):
@@ -232,12 +309,26 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
     """Each state on its own; ws must hold one."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    take_adaptive_steps(lane, (plan, pars, tables), stepper, samples, limits, carry, rows, ws, method)
+
+
+@kernel
+def adaptive_implicit_steps(sweep_table, plan, pars, tables, stepper, samples, limits, carry, rows, ws):
+    """The same by an implicit method."""
+    align_stack()
+    lane, plan, tables, ws = implicit_lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    take_adaptive_steps(lane, (plan, pars, tables), stepper, samples, limits, carry, rows, ws, ORDER_N)
+
+
+@leaf
+def take_adaptive_steps(lane, model, stepper, samples, limits, carry, rows, ws, method):
+    plan, pars, tables = model
     stop, show, nx, work = limits[STOP_TIME], limits[SHOW_TIME], read(plan, f.N_X), stepper[3]
     x, failed, first = rows[0], rows[4], work + nx
     for row in range(x.shape[0]):
         if not np.isnan(failed[row, 0]):
             continue
-        one = plan, pointer_to_row(pars, min(row, pars.shape[0] - 1)), tables
+        one = plan, parameters_of(pars, row), tables
         load_run(lane, plan, stepper, rows, row, ws)
         load_carry(lane, plan, stepper, carry, row, ws)
         t, enough = carry[row, TIME], carry[row, TAKEN] + limits[MOST_STEPS]
@@ -260,12 +351,13 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
                     copy(lane, ws, read(plan, f.WS_X), work, nx)
                     break
                 copy(lane, ws, work, read(plan, f.WS_X), nx)
-                copy(lane, ws, first, work + stages_of(stepper[0])*nx, nx)       # the last stage is the next step's first
+                carry[row, KNOWN] = pass_on_first(lane, plan, stepper, carry, ws)
                 carry[row, TAKEN] += 1
                 t = end
             else:
                 carry[row, REFUSED] += 1
-            carry[row, STEP], carry[row, GROWTH] = resize(h, wanted, error, last, carry[row, GROWTH])
+            carry[row, STEP], carry[row, GROWTH] = resize(h, wanted, error, last, carry[row, GROWTH],
+                                                         stepper[0][POWER])
             if not carry[row, STEP] > 1e-14*max(abs(t), 1e-3):
                 failed[row, 0], failed[row, 1] = t, -1.0
                 copy(lane, ws, read(plan, f.WS_X), work, nx)
@@ -278,17 +370,20 @@ def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, li
 
 @kernel
 def rates(sweep_table, plan, pars, tables, stepper, t, x, u, out, u_out, ws):
-    """out = x' and u_out = the controls in force, of one state at the times t (see `gather_inputs`), with compiled laws."""
+    """out = x' and u_out = the controls in force, of one state at the times t (see `gather_inputs`), with compiled laws.  x gets
+    what friction holds."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     load_rows(lane, x, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
     load_rows(lane, u, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
-    set_time(lane, plan, ws, t[0], t[1])
-    one = plan, pointer_to_row(pars, 0), tables
+    store(lane, ws, ahead_at(plan, stepper), 0.0)
+    set_time(lane, plan, stepper, ws, t[0], t[1])
+    one = plan, parameters_of(pars, 0), tables
     evaluate_law(lane, one, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
     evaluate_rates(lane, one, stepper, ws, ORDER_N, 0)
     store_rows(lane, out, 0, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
+    store_rows(lane, x, 0, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))
     store_rows(lane, u_out, 0, 0, ws, controls_at(plan, stepper), read(plan, f.N_U))
 
 

@@ -1,10 +1,12 @@
 """Integration methods as data: Butcher tableaus in one flat array.
 
 header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer), how often at most loops are closed after a
-             step, 1 if the last of that closes their speeds
+             step, 1 if the last of that closes their speeds, the power of the error by which adaptive steps change, 1 if the
+             last stage is the next step's first
 c (s)        when each stage is taken, in steps          a (s x s)   stage i starts from x + h sum_j a_ij k_j
 b (s)        the step is x + h sum_j b_j k_j             e (s)       its error is h sum_j e_j k_j
 p (s x 4)    between the ends it is x + h sum_j k_j (p_j1 z + p_j2 z^2 + p_j3 z^3 + p_j4 z^4), z from 0 to 1
+i (s x s)    of implicit methods: springs and modes act at x + h sum_j i_ij k_j, with j up to i [B 30]
 
 Closing loops after a step: positions, then speeds, moved back by the least kinetic energy [B 16].
 
@@ -13,38 +15,45 @@ Closing loops after a step: positions, then speeds, moved back by the least kine
 
 Each is the dynamics of the system at rest without loads, so the sweeps that find accelerations find these changes too.
 
-One step of an explicit Runge-Kutta method, from its tableau [B 6].
+One step of a Runge-Kutta method, explicit or additive, from its tableau [B 6] [B 30].
 
 stepper   tableau | table of compiled laws | scratch of doubles for them | where `work` starts in ws
-work      x at the start of the step | k of each stage | controls | a saved state
+work      x at the start of the step | k of each stage | controls | a saved state | by how much the state's own time is ahead
 """
 
 import numpy as np
 from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, get_lane, load, load4, loops_only, put_lane, read, scale, sqrt, store, width_of, zero
+from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load4, loops_only, read, scale, sqrt,
+                                 store, where_positive, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
+from bough.sweeps.implicit import implicit_state
 from bough.sweeps.motion import hinge_row, scatter_rates
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.power import fill_input_power
 
 
 HEADER = 8
-STAGES, CROMER, CORRECTIONS, SPEEDS = range(4)
+STAGES, CROMER, CORRECTIONS, SPEEDS, POWER, LAST_IS_FIRST = range(6)
 
 
-def tableau(c, a, b, *, cromer=False, e=None, p=None) -> np.ndarray:
-    s = len(c)
+def square(rows, s) -> np.ndarray:
+    """Rows of a lower triangle as a matrix."""
     full = np.zeros((s, s))
-    for i, row in enumerate(a):
+    for i, row in enumerate(rows):
         full[i, :len(row)] = row
+    return full
+
+
+def tableau(c, a, b, *, cromer=False, e=None, p=None, implicit=(), power=0.2, last_is_first=False) -> np.ndarray:
+    s = len(c)
     header = np.zeros(HEADER)
-    header[STAGES], header[CROMER] = s, cromer
+    header[STAGES], header[CROMER], header[POWER], header[LAST_IS_FIRST] = s, cromer, power, last_is_first
     e, p = np.zeros(s) if e is None else e, np.outer(b, [1, 0, 0, 0]) if p is None else p        # without p, straight
-    return np.concatenate([header, c, full.ravel(), b, e, np.ravel(p)]).astype(float)
+    return np.concatenate([header, c, square(a, s).ravel(), b, e, np.ravel(p), square(implicit, s).ravel()]).astype(float)
 
 
 def euler_cromer() -> np.ndarray:
@@ -63,7 +72,7 @@ def dopri5() -> np.ndarray:
     from scipy.integrate import RK45
     a = np.zeros((7, 7))
     a[:6, :5], a[6, :6] = RK45.A, RK45.B
-    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], e=RK45.E, p=RK45.P)
+    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], e=RK45.E, p=RK45.P, last_is_first=True)
 
 
 FIXED = {"euler-cromer": euler_cromer, "rk4": rk4}
@@ -72,6 +81,7 @@ ADAPTIVE = {"dopri5": dopri5}
 
 # ---- stepping --------------------------------------------------------------------------------------------------------------
 CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its square, over the size of the loop
+CLOSE_FOR_NOW = 1e-6             # m: the same where speeds wait for the next step, and what is left of positions may as well
 
 
 def corrections_of(lane, tableau):
@@ -101,27 +111,30 @@ def begin_correction(lane, plan, ws, saved, speeds):
 loops_only(begin_correction, lambda lane, plan, ws, saved, speeds: 0)
 
 
-def end_correction(lane, plan, ws, saved, speeds):
-    """Add the change to the state; whether it leaves the loops closed."""
+def end_correction(lane, plan, ws, saved, speeds, enough, open_):
+    """Add the change to the state; positions move in the lanes in which `open_` is positive, the others stay as they are.  1 in the
+    lanes that it leaves open: those whose gap before it was not small enough."""
     nq, x, change = read(plan, f.NQ), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, change + i))
     if speeds:
         for i in range(read(plan, f.NV)):
             accumulate(lane, ws, x + nq + i, load(lane, ws, saved + nq + i))
-    else:
-        scatter_rates(lane, plan, ws)
-        for i in range(nq):
-            accumulate(lane, ws, x + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
-        for i in range(nq, read(plan, f.N_X)):
-            store(lane, ws, x + i, load(lane, ws, saved + i))
-    closed = True
-    for i in range(width_of(lane)):
-        closed = closed and -get_lane(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, i) < CLOSE_ENOUGH
-    return closed
+        normalize(lane, plan, ws)
+        return open_
+    scatter_rates(lane, plan, ws)
+    for i in range(nq):
+        accumulate(lane, ws, x + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
+    normalize(lane, plan, ws)
+    for i in range(nq):
+        store(lane, ws, x + i, where_positive(open_, load(lane, ws, x + i), load(lane, ws, saved + i)))
+    for i in range(nq, read(plan, f.N_X)):
+        store(lane, ws, x + i, load(lane, ws, saved + i))
+    gap = -load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP)
+    return where_positive(enough - gap, zero(lane), open_)
 
 
-loops_only(end_correction, lambda lane, plan, ws, saved, speeds: True)
+loops_only(end_correction, lambda lane, plan, ws, saved, speeds, enough, open_: open_)
 
 
 # ---- stepping --------------------------------------------------------------------------------------------------------------
@@ -146,6 +159,12 @@ def saved_at(plan, stepper):
 
 
 @leaf
+def ahead_at(plan, stepper):
+    """Where the number is by which the state's own time is ahead of that of the steps."""
+    return saved_at(plan, stepper) + read(plan, f.N_X)
+
+
+@leaf
 def copy(lane, ws, to, source, n):
     for i in range(n):
         store(lane, ws, to + i, load(lane, ws, source + i))
@@ -165,10 +184,10 @@ def combine(lane, plan, stepper, ws, weights, first, h, s):
 
 
 @leaf
-def set_time(lane, plan, ws, t, inside):
-    for i in range(width_of(lane)):
-        put_lane(lane, ws, read(plan, f.WS_TIME), i, t)
-        put_lane(lane, ws, read(plan, f.WS_TIME) + 1, i, inside)
+def set_time(lane, plan, stepper, ws, t, inside):
+    """The time of the state, and a time inside the step."""
+    ahead = load(lane, ws, ahead_at(plan, stepper))
+    store(lane, ws, read(plan, f.WS_TIME), (ahead + t, ahead + inside))
 
 
 @leaf
@@ -190,9 +209,45 @@ def begin_stage(lane, model, stepper, ws, t, h, stage):
     tableau, s = stepper[0], stages_of(stepper[0])
     c = tableau[HEADER + stage]
     combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
-    set_time(lane, plan, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
+    set_time(lane, plan, stepper, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
     evaluate_law(lane, model, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
+    begin_implicit(lane, plan, stepper, ws, h, stage)
+
+
+def begin_implicit(lane, plan, stepper, ws, h, stage):
+    """q^ and v^ of a stage, at which springs and modes act but for the acceleration that is to be found [B 30]."""
+    tableau, s, nx, work = stepper[0], stages_of(stepper[0]), read(plan, f.N_X), stepper[3]
+    row, to, n, head = implicit_row(s, stage), implicit_state(plan), read(plan, f.NQ) + read(plan, f.NV), read(plan, f.WS_IMPLICIT)
+    g = h*tableau[row + stage]
+    store(lane, ws, head + f.IMPLICIT_RATE, zero(lane) + g)
+    store(lane, ws, head + f.IMPLICIT_PLACE, zero(lane) + g*g)
+    for i in range(n):
+        value = load(lane, ws, work + i)
+        for j in range(stage):
+            value = value + (h*tableau[row + j])*load(lane, ws, work + (j + 1)*nx + i)
+        store(lane, ws, to + i, value)
+
+
+implicit_only(begin_implicit, lambda lane, plan, stepper, ws, h, stage: None)
+
+
+@leaf
+def implicit_row(s, stage):
+    """Where the row i of a stage starts in the tableau."""
+    return HEADER + 7*s + s*s + stage*s
+
+
+def end_implicit(lane, plan, stepper, ws, h, stage):
+    """q' by the speeds to which the acceleration leads: q' = N(q) (v^ + g a) [B 30]."""
+    tableau, s, nq = stepper[0], stages_of(stepper[0]), read(plan, f.NQ)
+    g, v, x, vdot = h*tableau[implicit_row(s, stage) + stage], implicit_state(plan) + nq, read(plan, f.WS_X), read(plan, f.WS_XDOT)
+    for i in range(read(plan, f.NV)):
+        store(lane, ws, x + nq + i, load(lane, ws, v + i) + g*load(lane, ws, vdot + nq + i))
+    scatter_rates(lane, plan, ws)
+
+
+implicit_only(end_implicit, lambda lane, plan, stepper, ws, h, stage: None)
 
 
 @leaf
@@ -219,20 +274,26 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
     plan, _, tables = model
     tableau, _, _, work = stepper
     s, nx, saved, corrections = stages_of(tableau), read(plan, f.N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
-    closed = False
-    for stage in range(first, s + corrections):
+    open_, enough = zero(lane) + 1.0, CLOSE_ENOUGH if tableau[SPEEDS] != 0.0 else CLOSE_FOR_NOW
+    for stage in range(first, s + corrections + (read(plan, f.N_STUCK) > 0)):
         speeds, shift = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
         if stage < s:
             begin_stage(lane, model, stepper, ws, t, h, stage)
-        elif closed and not speeds:
+        elif stage == s + corrections:                                      # what friction holds at the end, for events
+            set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
+            evaluate_law(lane, model, stepper, ws)
+            copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
+        elif not speeds and not any_negative(-open_):
             continue
         else:
             shift = begin_correction(lane, plan, ws, saved, speeds)
         evaluate_rates(lane, model, stepper, ws, method, shift)
+        if stage == s + corrections:
+            break
         if stage >= s:
-            closed = end_correction(lane, plan, ws, saved, speeds)
-            normalize(lane, plan, ws)
+            open_ = end_correction(lane, plan, ws, saved, speeds, enough, open_)
             continue
+        end_implicit(lane, plan, stepper, ws, h, stage)
         copy(lane, ws, work + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
         if stage == s - 1:
             finish_step(lane, plan, stepper, tables, ws, t, h)
@@ -247,7 +308,7 @@ def finish_step(lane, plan, stepper, tables, ws, t, h):
     if tableau[CROMER]:
         move_with_new_speeds(lane, plan, ws, work, h)
     normalize(lane, plan, ws)
-    set_time(lane, plan, ws, t + h, t + (1.0 - INSIDE)*h)
+    set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
     apply_prescribed_motion(lane, plan, tables, ws, True)
 
 

@@ -5,6 +5,7 @@ const MEASURES = {
   displacement: { title: "displacement", unit: "m" },
   curvature: { title: "bending curvature of beams", unit: "1/m" },
   strain: { title: "largest strain along element edges", unit: "" },
+  stress: { title: "equivalent stress", unit: "MPa" },
 };
 
 class Flexible {
@@ -22,7 +23,8 @@ class Flexible {
     this.measured = new Float32Array(this.count);
     this.actual = new Float32Array(this.n);
     this.shown = new Float32Array(this.n);
-    this.measure = spec.chain ? "curvature" : this.lines.length ? "strain" : null;
+    this.stress = spec.stress ? byRows(spec.stress) : null;     // six components of each point for each mode
+    this.measure = spec.chain ? "curvature" : this.stress ? "stress" : this.lines.length ? "strain" : null;
     if (spec.chain) this.band = new Band(this, byRows(spec.twist));
     this.object = this.build();
   }
@@ -103,7 +105,21 @@ class Flexible {
       for (let k = 0; k < this.count; k++) measured[k] = Math.hypot(moved[3 * k], moved[3 * k + 1], moved[3 * k + 2]);
     } else if (what === "curvature" && this.band) this.band.curvatures(eta, measured);
     else if (what === "strain" && this.measure === "strain") this.edgeStrains(measured);
+    else if (what === "stress" && this.measure === "stress") this.equivalentStress(eta, measured);
     return measured;
+  }
+
+  // Of von Mises, out of xx, yy, zz, xy, yz, zx.
+  equivalentStress(eta, out) {
+    const n = this.n, s = new Float32Array(6);
+    for (let k = 0; k < this.count; k++) {
+      for (let i = 0; i < 6; i++) {
+        s[i] = 0;
+        for (let r = 0; r < n; r++) s[i] += this.stress[(6 * k + i) * n + r] * eta[r];
+      }
+      const [x, y, z, xy, yz, zx] = s;
+      out[k] = Math.sqrt(((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (xy * xy + yz * yz + zx * zx));
+    }
   }
 
   edgeStrains(out) {

@@ -1,0 +1,416 @@
+"""Whether accelerations are what the description asks for: balances of energy and momentum at single states [B 96].
+
+Energy E, momenta p and H (about the mass center) and the mass center c are sums over the bodies as they are described; with the
+accelerations that the sweeps found they change along the motion, q o exp(s v), v + s a, by
+
+    c' = p/m,    E' = P,    p' = F,    H' = N                                                                             [B 96]
+
+where P is the power of all that is no potential, and F and N what acts from outside, each by the description too. Rates are
+differences of fourth order. An inertia, a torque or a frame that the sweeps take for another one than is described shows here; an
+error of the kinematics in the first. What cannot be told from outside is named, with the reason.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bough.analyze.body_motion import Bodies, bodies_in
+from bough.analyze.equations_of_motion import forward, inverse
+from bough.analyze.reactions import drive_forces, reactions
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.coordinates import coordinate_place, holdable
+from bough.compile.layout import Floats
+from bough.compile.loop_tables import coordinate, free_motions
+from bough.describe import CentralGravity, Frame, Joint, System, TimeTable, Wheel
+from bough.describe.orientation import rotation_matrix
+from bough.describe.part import depth_first
+from bough.sweeps import fields as f
+
+STENCIL = ((-2.0, 1/12), (-1.0, -2/3), (1.0, 2/3), (2.0, -1/12))       # f' h of fourth order
+REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
+SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11
+ROUNDING = 100*np.finfo(float).eps
+STILL = 1e-6                # m/s^2: with SHARE, accelerations of a system at rest that count for nothing
+
+
+@dataclass(frozen=True)
+class Imbalance:
+    """What is left of a balance in each state, beside the sum of its terms and what rounding of the differences may leave."""
+    left: Floats            # (states,)
+    terms: Floats           # (states,)
+    noise: Floats           # (states,)
+
+    @property
+    def share(self) -> Floats:
+        """(states,): of its terms; what rounding explains counts for nothing."""
+        return np.asarray(self.left/np.maximum(self.terms + self.noise/SHARE, 1e-300))
+
+
+@dataclass
+class Balance:
+    """What is left of "places", "motion", "energy", "momentum", "angular momentum" and "equations of motion"; and why the others
+    are not told."""
+    found: dict[str, Imbalance] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> dict[str, float]:
+        """The largest share by name."""
+        return {name: float(each.share.max(initial=0.0)) for name, each in self.found.items()}
+
+    @property
+    def broken(self) -> dict[str, float]:
+        """Those that are not kept."""
+        return {name: share for name, share in self.worst.items() if not share <= SHARE}
+
+
+def balance(model: CompiledModel, batch: Batch, a: Floats | None = None) -> Balance:
+    """Of the states of a batch, under its inputs: with the accelerations a of v (those of the sweeps, if not given)."""
+    states, result = States(model, batch, a), Balance()
+    checks: dict[str, tuple[Callable[[], Imbalance], Callable[[], str]]] = {
+        "places": (states.places, str), "motion": (states.motion, states.no_motion), "energy": (states.energy, states.no_energy),
+        "momentum": (states.momentum, states.no_momentum), "angular momentum": (states.angular_momentum, states.no_momentum),
+        "equations of motion": (states.equations, states.no_equations)}
+    for name, (check, reason) in checks.items():
+        if why := reason() if name == "places" or not model.system.tanks else "propellant that flows":
+            result.left_out[name] = why
+        else:
+            result.found[name] = check()
+    return result
+
+
+class States:
+    """States with their accelerations, and the rates of what the bodies hold."""
+
+    def __init__(self, model: CompiledModel, batch: Batch, a: Floats | None) -> None:
+        self.model, self.system, self.batch, self.n = model, model.system, batch, batch.n
+        rows = forward(model, batch).rows
+        self.a = np.ascontiguousarray(rows[:, :model.nv] if a is None else a)
+        self.wheels = rows[:, model.nv:model.nv + model.nw]
+        self.orbit = rows[:, model.nv + model.nw:model.nv + model.nw + 6*model.in_orbit]
+        fastest = np.maximum(np.abs(batch.v).max(axis=1, initial=1.0), np.sqrt(np.abs(self.a).max(axis=1, initial=1.0)))
+        self.h = REACH/fastest
+
+    def at(self, s: float) -> Bodies:
+        """All bodies where the motion leads in s steps."""
+        model, d = self.model, (s*self.h)[:, None]
+        options: dict[str, Any] = {"t": self.batch.t[:, 0]}
+        if model.nw:
+            options["wheels"] = self.batch.state.wheels + d*self.wheels
+        if model.in_orbit:
+            options["orbit"] = self.batch.state.orbit + d*self.orbit
+        if model.system.tanks:
+            options["tanks"] = self.batch.state.tanks
+        return bodies_in(model, model.batch(moved_along(model, self.batch.q, d*self.batch.v), self.batch.v + d*self.a, **options))
+
+    @cached_property
+    def here(self) -> Bodies:
+        return self.at(0.0)
+
+    @cached_property
+    def around(self) -> list[tuple[float, Bodies]]:
+        return [(weight, self.at(s)) for s, weight in STENCIL]
+
+    def rate(self, of: Callable[[Bodies], Floats]) -> Floats:
+        """(states, ...): the time derivative of what bodies hold."""
+        total = sum(weight*of(bodies) for weight, bodies in self.around)
+        return np.asarray((np.asarray(total).T/self.h).T)
+
+    def noise(self, size: Floats) -> Floats:
+        return np.asarray(ROUNDING*size/self.h)
+
+    # ---- kinematics ------------------------------------------------------------------------------------------------------------
+    def places(self) -> Imbalance:
+        """Positions of the bodies, joint by joint from the description, as far as no flexible body is between."""
+        known: dict[str | None, tuple[Floats, Floats]] = {None: (np.zeros((self.n, 3)), np.tile(np.eye(3), (self.n, 1, 1)))}
+        left, size = np.zeros(self.n), np.zeros(self.n)
+        for body in depth_first(self.system):
+            if body.parent in known and body.flexible is None:
+                (x, R), at = known[body.parent], self.model.places[body.name][0]
+                x, R = x + R @ np.asarray(body.at), R @ rotation_matrix(body.orient)
+                x, R = across(body.joint, x, R, self.batch.q[:, at:at + body.joint.n_q])
+                known[body.name], k = (x, R), list(self.system.bodies).index(body.name)
+                apart = norm(x - self.here.position[:, k]), np.abs(R - self.here.attitude[:, k]).max(axis=(1, 2))
+                left = np.maximum(left, np.maximum(*apart))
+                size = np.maximum(size, norm(x))
+        return Imbalance(left, size + 1.0, np.zeros(self.n))
+
+    def no_motion(self) -> str:
+        found = {"bodies without mass": not self.here.mass.sum(), "linearized flexible bodies": linearized(self.system)}
+        return ", ".join(what for what, present in found.items() if present)
+
+    def motion(self) -> Imbalance:
+        """c' = p/m."""
+        moving, ours = self.rate(lambda bodies: bodies.center_of_mass), self.here.momentum[:, 3:]/self.here.mass.sum()
+        size = np.abs(self.here.com).max(axis=(1, 2), initial=0.0)
+        turning = np.abs(self.batch.v).max(axis=1, initial=0.0)*size
+        return Imbalance(norm(moving - ours), norm(ours) + 1e-3*turning, self.noise(size))
+
+    def no_equations(self) -> str:
+        return "closed loops" if self.model.constrained else "an orbit" if self.model.in_orbit else ""
+
+    def equations(self) -> Imbalance:
+        """The joint torques that the accelerations need, by the inverse dynamics, less those that act."""
+        free = np.flatnonzero(self.model.free)
+        rest = self.model.changed(self.batch, torques=False)
+        needed, bare = inverse(self.model, rest, self.a), inverse(self.model, rest, np.zeros_like(self.a))
+        left = (needed - self.batch.inputs.tau)[:, free]
+        terms = np.abs(needed)[:, free] + np.abs(bare)[:, free] + np.abs(self.batch.inputs.tau)[:, free]
+        return Imbalance(np.abs(left).max(axis=1, initial=0.0), terms.max(axis=1, initial=0.0), np.zeros(self.n))
+
+    # ---- energy ----------------------------------------------------------------------------------------------------------------
+    def no_energy(self) -> str:
+        """Effects whose power nobody but the sweeps knows."""
+        if self.system.tanks:
+            return "propellant that flows"
+        system, inputs = self.system, self.model.named_inputs(self.batch.inputs.ports)
+        dampers = [name for name, element in system.elements.items() if element.nonconservative_effects()]
+        slow = [name for name, coupling in system.couplings.items() if getattr(coupling, "damping", 0.0)]
+        rests = [name for name, port in system.inputs.items() if port.rest and inputs[name].any()]
+        loops = any(motion.torque != 0.0 or motion.damping for motion in free_motions(system) if motion.kind == f.ABOUT_OWN)
+        found = {"dampers of force elements": dampers, "dampers of couplings": slow, "friction": system.frictions,
+                 "rests that inputs change": rests, "loops with balls that have dampers": loops,
+                 "linearized flexible bodies": linearized(system),
+                 "wrenches of the caller": self.batch.wrenches}
+        return ", ".join(what for what, present in found.items() if present)
+
+    def energy(self) -> Imbalance:
+        """E' = P."""
+        kinetic, potential = (self.rate(attrgetter(what)) for what in ("kinetic_energy", "potential_energy"))
+        powers = self.powers()
+        terms = np.abs(kinetic) + np.abs(potential) + sum(np.abs(each) for each in powers.values())
+        size = np.abs(self.here.kinetic_energy) + np.abs(self.here.potential_energy)
+        return Imbalance(np.abs(kinetic + potential - sum(powers.values())), terms, self.noise(size))
+
+    def powers(self) -> dict[str, Floats]:
+        """(states,) [W] of all that is no potential, by what it is."""
+        v, system, t = self.batch.v, self.system, self.batch.t[:, 0]
+        given = self.batch.inputs
+        tau = np.concatenate([given.tau, given.motors], axis=1) + given.ports @ self.model.port_torques
+        joints, damping = np.zeros(self.n), np.zeros(self.n)
+        for body in system.bodies.values():
+            at = self.model.places[body.name][1]
+            for i in range(body.joint.n_v):
+                joints += signal(body.joint.torque[i], t)*v[:, at + i] if body.joint.torque else 0.0
+                damping -= body.joint.damping[i]*v[:, at + i]**2 if body.joint.damping else 0.0
+            if body.n_modes:
+                rate = v[:, at + body.joint.n_v:at + body.n_v]
+                damping -= np.einsum("bi,ij,bj->b", rate, body.elastic.D, rate)
+        held = [name for name in holdable(system) if name in self.model.holds]
+        drives = drive_forces(self.model, self.batch) if held else {}
+        names = list(self.model.names.v)
+        return {"inputs": np.einsum("bi,bi->b", tau[:, :self.model.nv], v), "joint torques": joints, "dampers": damping,
+                "motors": self.motor_power(tau[:, self.model.nv:]), "wrenches": self.wrench_power(), "loops": self.loop_power(),
+                "stops": self.stop_power(), "orbit": self.orbit_power(),
+                "drives": sum((force*v[:, names.index(name)] for name, force in drives.items()), np.zeros(self.n))}
+
+    def motor_power(self, given: Floats) -> Floats:
+        """Of a driven wheel its torque times its speed; of one whose speed is held, J Omega (e.omega)'."""
+        power, t, speeds = np.zeros(self.n), self.batch.t[:, 0], self.batch.state.wheels
+        for j, wheel in enumerate(self.system.wheels.values()):
+            if wheel.torque is not None:
+                power += (given[:, j] + signal(wheel.torque, t))*speeds[:, j]
+            else:
+                power += wheel.inertia*speeds[:, j]*self.rate(partial(rate_about, wheel))
+        return power
+
+    def external(self) -> list[tuple[Floats, Floats, Floats, Floats, Floats]]:
+        """Of described wrenches and of inputs: place, its velocity and rate, moment and force, all (states, 3), world axes."""
+        t, found = self.batch.t[:, 0], []
+        for wrench in self.system.wrenches.values():
+            frame = self.here.frame(wrench.place)
+            own = [signal(value, t) for value in (wrench.moment, wrench.force)]
+            moment, force = own if wrench.frame == "world" else (turn(self.carrier(wrench.place), each) for each in own)
+            found.append((frame.position, frame.velocity, frame.rate, moment, force))
+        inputs = self.model.named_inputs(self.batch.inputs.ports)
+        for name, port in self.system.inputs.items():
+            if port.place is not None:
+                frame, value = self.here.frame(port.place), inputs[name]
+                value = value*np.asarray(port.axis) if port.axis is not None else value
+                value = value if port.axes == "world" else turn(frame.attitude, value)
+                pair = (np.zeros_like(value), value) if port.force is not None else (value, np.zeros_like(value))
+                found.append((frame.position, frame.velocity, frame.rate, *pair))
+        return found
+
+    def carrier(self, frame: Frame) -> Floats:
+        """The axes of what carries a frame: those of its body or node."""
+        return self.here.frame(frame).attitude @ rotation_matrix(frame.orient).T
+
+    def wrench_power(self) -> Floats:
+        return sum((np.einsum("bi,bi->b", moment, rate) + np.einsum("bi,bi->b", force, velocity)
+                    for _, velocity, rate, moment, force in self.external()), np.zeros(self.n))
+
+    def loop_power(self) -> Floats:
+        """Of dampers and motors in the joints of loops: (torque - damping rate) rate."""
+        power, loops = np.zeros(self.n), list(self.system.loops.values())
+        for motion in free_motions(self.system):
+            if motion.damping or motion.torque != 0.0:
+                def along(bodies: Bodies, motion: Any = motion) -> Floats:
+                    a, b = bodies.frame(loops[motion.loop].a), bodies.frame(loops[motion.loop].b)
+                    return coordinate(motion, b.position - a.position, a.attitude, b.attitude)
+
+                rate = self.rate(along)
+                power += (signal(motion.torque, self.batch.t[:, 0]) - motion.damping*rate)*rate
+        return power
+
+    def stop_power(self) -> Floats:
+        """Of the dampers of stops in contact."""
+        power = np.zeros(self.n)
+        for stop in self.system.stops.values():
+            if stop.name in self.model.contacts:
+                power -= stop.damping*self.batch.v[:, coordinate_place(self.system, stop.coordinate)[1]]**2
+        return power
+
+    def orbit_power(self) -> Floats:
+        """In orbit the frame that all speeds are in moves: what acts from outside also works along the orbit."""
+        if not self.model.in_orbit:
+            return np.zeros(self.n)
+        force = sum((push for *_, push in [*self.external(), *self.through_roots()]), np.zeros((self.n, 3)))
+        return np.einsum("bi,bi->b", force, self.batch.state.orbit[:, 3:])
+
+    # ---- momentum --------------------------------------------------------------------------------------------------------------
+    def no_momentum(self) -> str:
+        """What acts from outside, but is known to the sweeps only."""
+        system = self.system
+        found = {"central gravity": isinstance(system.gravity, CentralGravity), "force elements": system.elements,
+                 "loops to the world": any(loop.external_effects() for loop in system.loops.values()),
+                 "linearized flexible bodies": linearized(system),
+                 "loops and roots that do not float": model_loops(system), "friction or couplings": system.frictions or
+                 system.couplings, "wrenches of the caller": self.batch.wrenches,
+                 "roots that are held": any(system.bodies[each.body].parent is None for each in holdable(system).values()),
+                 "roots with springs or dampers": any(body.parent is None and (any(body.joint.stiffness or ()) or any(
+                     body.joint.damping or ())) for body in system.bodies.values())}
+        return ", ".join(what for what, present in found.items() if present)
+
+    @cached_property
+    def outside(self) -> tuple[Floats, Floats]:
+        """Force, and moment about the mass center."""
+        center, gravity = self.here.center_of_mass, np.asarray(self.system.gravity, float)
+        force = np.tile(self.here.mass.sum()*gravity, (self.n, 1))
+        moment = np.zeros_like(force)
+        for place, _, _, couple, push in [*self.external(), *self.through_roots()]:
+            force, moment = force + push, moment + couple + np.cross(place - center, push)
+        return force, moment
+
+    def through_roots(self) -> list[tuple[Floats, Floats, Floats, Floats, Floats]]:
+        """What comes from the world: along a free joint what is given, through others what the bodies outboard need."""
+        found, t, given = [], self.batch.t[:, 0], self.batch.inputs
+        tau = given.tau + (given.ports @ self.model.port_torques)[:, :self.model.nv]
+        needed: Floats | None = None
+        for k, body in enumerate(self.system.bodies.values()):
+            if body.parent is not None:
+                continue
+            place, turned, at = self.here.position[:, k], self.here.attitude[:, k], self.model.places[body.name][1]
+            if is_free(body.joint):
+                own = tau[:, at:at + 6] + np.stack([signal(each, t) for each in body.joint.torque or (0.0,)*6], axis=-1)
+                pair = turn(turned, own[:, 3:]), own[:, :3] @ rotation_matrix(body.orient).T
+            else:
+                if needed is None:
+                    needed = reactions(self.model, self.batch, self.a)
+                pair = turn(turned, needed[:, k, :3]), turn(turned, needed[:, k, 3:])
+            found.append((place, place, place, *pair))
+        return found
+
+    @cached_property
+    def sizes(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Of linear and angular momentum, how much the bodies have, and how fast that of each changes."""
+        (linear, angular), arm = self.here._momenta, np.linalg.norm(
+            self.here.frames.position - self.here.center_of_mass[:, None], axis=2).max(axis=1, initial=0.0)
+        changes = [np.abs(self.rate(lambda bodies, i=i: bodies._momenta[i])).sum(axis=(1, 2)) for i in (0, 1)]  # type: ignore[misc]
+        held = np.array([wheel.inertia for wheel in self.system.wheels.values()])
+        spin, spun = (np.abs(speeds) @ held if len(held) else np.zeros(self.n) for speeds in (self.batch.state.wheels, self.wheels))
+        total = np.abs(linear).sum(axis=(1, 2))
+        return (total, np.abs(angular).sum(axis=(1, 2)) + arm*total + spin, changes[0] + STILL*self.here.mass.sum(),
+                changes[1] + arm*changes[0] + spun + STILL*self.here.mass.sum()*arm)
+
+    def momentum(self) -> Imbalance:
+        """p' = F."""
+        (rate, force), (size, _, change, _) = (self.rate(lambda bodies: bodies.momentum[:, 3:]), self.outside[0]), self.sizes
+        fastest = self.here.mass.sum()*np.abs(self.here.frames.velocity).max(axis=(1, 2), initial=0.0)
+        return Imbalance(norm(rate - force), norm(rate) + norm(force) + change, self.noise(size + fastest))
+
+    def angular_momentum(self) -> Imbalance:
+        """H' = N, about the mass center."""
+        (rate, moment), (_, size, _, change) = (self.rate(lambda bodies: bodies.momentum[:, :3]), self.outside[1]), self.sizes
+        return Imbalance(norm(rate - moment), norm(rate) + norm(moment) + change, self.noise(size))
+
+
+def across(joint: Joint, x: Floats, R: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Place and attitude behind a joint: its translations along axes on the parent's side, then its rotations."""
+    slides = len(joint.translations)
+    x = x + np.einsum("bij,bj->bi", R, q[:, :slides] @ np.asarray(joint.translations, float).reshape(slides, 3))
+    if joint.spherical:
+        return x, np.einsum("bij,bjk->bik", R, Rotation.from_quat(q[:, slides:]).as_matrix())
+    for i, axis in enumerate(joint.rotations):
+        turned = Rotation.from_rotvec(q[:, slides + i, None]*np.asarray(axis, float)).as_matrix()
+        R = np.einsum("bij,bjk->bik", R, turned)
+    return x, R
+
+
+def model_loops(system: System) -> bool:
+    """Whether loops share what comes from the world with roots that do not float."""
+    return bool(system.loops) and any(body.parent is None and not is_free(body.joint) for body in system.bodies.values())
+
+
+def rate_about(wheel: Wheel, bodies: Bodies) -> Floats:
+    """(states,): e.omega of what carries a wheel."""
+    place = bodies.place(wheel.body, wheel.node)
+    return np.asarray(np.einsum("bij,j,bi->b", place.attitude, np.asarray(wheel.axis), place.rate))
+
+
+def linearized(system: System) -> bool:
+    """Whether a body's deformation is left out of its inertia."""
+    return any(body.flexible is not None and body.flexible.variant != "full" for body in system.bodies.values())
+
+
+def is_free(joint: Joint) -> bool:
+    return joint.kind == "free"
+
+
+def norm(vectors: Floats) -> Floats:
+    return np.asarray(np.linalg.norm(vectors, axis=-1))
+
+
+def turn(attitude: Floats, vectors: Floats) -> Floats:
+    return np.einsum("bij,bj->bi", attitude, np.broadcast_to(vectors, (len(attitude), 3)))
+
+
+def signal(value: Any, t: Floats) -> Floats:
+    """(times,) or (times, 3): a constant, or what a table of the description says."""
+    if not isinstance(value, TimeTable):
+        return np.broadcast_to(np.asarray(value, float), (len(t), *np.shape(value)))
+    times, rows = np.asarray(value.times), np.asarray(value.values, float)
+    inside = np.clip(t, times[0], times[-1])
+    if value.kind == "hold":
+        return np.asarray(rows[np.clip(np.searchsorted(times, t, side="right") - 1, 0, None)])
+    if value.kind == "cubic":
+        from scipy.interpolate import CubicSpline
+
+        return np.asarray(CubicSpline(times, rows, bc_type="natural")(inside))
+    columns = rows.reshape(len(times), -1)
+    return np.stack([np.interp(inside, times, column) for column in columns.T], axis=-1).reshape(len(t), *rows.shape[1:])
+
+
+def moved_along(model: CompiledModel, q: Floats, d: Floats) -> Floats:
+    """(states, nq): coordinates after the motion d (states, nv): quaternions turn by exp(d) in the child's axes."""
+    found = q.copy()
+    for body in model.system.bodies.values():
+        (at, v), joint = model.places[body.name], body.joint
+        plain = joint.n_v - 3*joint.spherical
+        found[:, at:at + plain] += d[:, v:v + plain]
+        if joint.spherical:
+            p, w = q[:, at + plain:at + plain + 4], d[:, v + plain:v + plain + 3]
+            angle = np.linalg.norm(w, axis=1, keepdims=True)
+            xyz, scalar = w*(0.5*np.sinc(0.5*angle/np.pi)), np.cos(0.5*angle)
+            turned = np.concatenate([p[:, 3:]*xyz + scalar*p[:, :3] + np.cross(p[:, :3], xyz),
+                                     p[:, 3:]*scalar - (p[:, :3]*xyz).sum(axis=1, keepdims=True)], axis=1)
+            found[:, at + plain:at + plain + 4] = turned/np.linalg.norm(turned, axis=1, keepdims=True)
+        found[:, at + joint.n_q:at + body.n_q] += d[:, v + joint.n_v:v + body.n_v]
+    return found

@@ -1,0 +1,225 @@
+"""Derivatives of accelerations, wheel and orbit rates, multipliers of loops and outputs along directions, in a batch of states.
+
+A direction of q is one of v: q moves from q0 to q0 o exp(d), so that a quaternion p moves along p o (d, 0)/2 [B 1], and nothing has
+to be said of its length.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.analyze.equations_of_motion import check_finite, room_for
+from bough.analyze.output_derivatives import DESCRIBED, OutputsAlong, described_share, is_swept
+from bough.analyze.outputs import known_outputs, outputs
+from bough.analyze.parameters import parameter, table_directions, unshared
+from bough.compile.batch import Batch, dual_parameters, linked, run, workspace
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.compile.tables import Tables
+from bough.describe import System
+from bough.errors import StateError
+from bough.kernels.lanes import DUAL
+from bough.sweeps import tangents
+
+
+@dataclass(frozen=True)
+class Directions:
+    """m directions, in all that accelerations depend on; what is not given does not change.
+
+    Each array is (m, numbers), the same directions at every state, or (n, m, numbers): directions of its own for each of n states.
+    """
+    q: Floats | None = None             # nv numbers: a rotation along the angular velocity in the outer body's axes
+    v: Floats | None = None             # nv
+    wheels: Floats | None = None        # nw
+    orbit: Floats | None = None         # 6
+    tau: Floats | None = None           # nv
+    motors: Floats | None = None        # nw
+    inputs: Floats | None = None        # all numbers of the inputs, in the order of `Names.inputs`
+    t: Floats | None = None             # 1
+    parameters: Floats | None = None    # all entries of the named parameters, in a row
+    names: tuple[str, ...] = ()         # of the parameters
+
+    @property
+    def m(self) -> int:
+        """How many."""
+        sizes = {np.shape(value)[-2] for value in self._given()} or {0}
+        if len(sizes) != 1:
+            raise StateError(f"directions: there are {sorted(sizes)} of them in different parts; give as many in each")
+        return sizes.pop()
+
+    def _given(self) -> list[Floats]:
+        return [getattr(self, each.name) for each in fields(self) if each.name != "names" and getattr(self, each.name) is not None]
+
+    @staticmethod
+    def along(sizes: "dict[str, int]", names: Sequence[str] = ()) -> "Directions":
+        """Unit directions along every number of these parts, one part behind the other.
+
+        >>> Directions.along({"q": 1, "tau": 2}).tau.tolist()
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+        """
+        unit, at, found = np.eye(sum(sizes.values())), 0, {}
+        for name, size in sizes.items():
+            found[name] = unit[:, at:at + size]
+            at += size
+        return Directions(**found, names=tuple(names))
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Values (n, ...) and their derivatives (n, m, ...) along m directions at n states."""
+    model: CompiledModel
+    rates: Floats                               # (n, nv + nw + 6 in orbit + multipliers)
+    along: Floats                               # (n, m, the same)
+    outputs: dict[str, Floats] = field(default_factory=dict)            # (n, size)
+    outputs_along: dict[str, Floats] = field(default_factory=dict)      # (n, m, size)
+
+    def _part(self, name: str) -> slice:
+        model, first = self.model, self.model.nv + self.model.nw
+        return {"v": slice(0, model.nv), "wheels": slice(model.nv, first), "orbit": slice(first, first + 6*model.in_orbit),
+                "multipliers": slice(first + 6*model.in_orbit, None)}[name]
+
+    def value(self, part: str) -> Floats:
+        """v' ("v"), or the rates of "wheels" or "orbit", or "multipliers" of the loops, padded to fours: (n, numbers)."""
+        return self.rates[:, self._part(part)]
+
+    def of(self, part: str) -> Floats:
+        """Their derivatives, (n, m, numbers)."""
+        return self.along[:, :, self._part(part)]
+
+
+def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
+    """(n, m, nq): how q (n, nq) moves along directions d (n, m, nv): the speeds d make it q'."""
+    found = np.zeros((*d.shape[:2], model.nq))
+    for body in model.system.bodies.values():
+        (at, v), joint = model.places[body.name], body.joint
+        plain = body.n_v - 3 if joint.spherical else body.n_v
+        slides = len(joint.translations) if joint.spherical else plain
+        found[..., at:at + slides] = d[..., v:v + slides]
+        if joint.spherical:
+            p, w = q[:, None, at + slides:at + slides + 4], 0.5*d[..., v + slides:v + slides + 3]
+            found[..., at + slides:at + slides + 3] = p[..., 3:]*w + np.cross(p[..., :3], w)
+            found[..., at + slides + 3] = -np.einsum("...i,...i->...", p[..., :3], w)
+            found[..., at + joint.n_q:at + body.n_q] = d[..., v + joint.n_v:v + body.n_v]
+    return found
+
+
+def spread(value: Floats | None, n: int, m: int, size: int, what: str) -> Floats:
+    """(n, m, size): directions at each state."""
+    if value is None:
+        return np.zeros((n, m, size))
+    given = np.asarray(value, float)
+    if given.shape[-2:] != (m, size) or given.shape[:-2] not in ((), (1,), (n,)):
+        raise StateError(f"directions of {what} have the shape {given.shape}; give ({m}, {size}), or ({n}, {m}, {size})")
+    return np.broadcast_to(given, (n, m, size))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """States of a batch and m directions at each, as the kernels take them."""
+    batch: Batch
+    dt: Floats                                  # (n*m, 2)
+    dx: Floats                                  # (n*m, nx)
+    du: Floats                                  # (n*m, nu)
+    dpars: Callable[[Tables], Floats] | None    # (n*m, numbers of pars) of tables; None: no parameter changes
+
+    @property
+    def m(self) -> int:
+        return len(self.dx)//self.batch.n
+
+    def pars(self, tables: Tables, values: Floats | None = None) -> NDArray[Any]:
+        """Parameters of tables (or other values of them), with tangents where they have some."""
+        values = tables.pars if values is None else values
+        if self.dpars is None and len(values) == 1:
+            return values
+        along = np.zeros((len(self.dx), values.shape[1])) if self.dpars is None else self.dpars(tables)
+        return dual_parameters(values, along, self.m)
+
+    def call(self, kernel: Any, tables: Tables, *more: Any, extra: int = 0) -> None:
+        """Call a kernel of `sweeps.tangents`."""
+        run(partial(kernel, *linked(tables, self.pars(tables), *more, workspace(tables, DUAL, extra))))
+
+
+def rows_along(model: CompiledModel, batch: Batch, along: Directions) -> Rows:
+    """Directions in the terms of x, u and pars."""
+    n, m = batch.n, along.m
+    state = [turned(model, batch.q, spread(along.q, n, m, model.nv, "q")), spread(along.v, n, m, model.nv, "v"),
+             spread(along.wheels, n, m, model.nw, "wheels"), spread(along.orbit, n, m, 6*model.in_orbit, "orbit"),
+             np.zeros((n, m, model.layout.law_states))]
+    du, layout = np.zeros((n, m, batch.u.shape[1])), batch.inputs.layout
+    du[..., layout.tau] = spread(along.tau, n, m, model.nv, "tau")
+    du[..., layout.motors] = spread(along.motors, n, m, model.nw, "motors")
+    du[..., layout.ports] = spread(along.inputs, n, m, layout.n_ports, "inputs")
+    dt = np.repeat(spread(along.t, n, m, 1, "t"), 2, axis=2)
+    parts = [part.reshape(n*m, -1) for part in (dt, np.concatenate(state, axis=2), du)]
+    return Rows(batch, parts[0], parts[1], parts[2], pars_along(model, batch, along))
+
+
+def pars_along(model: CompiledModel, batch: Batch, along: Directions) -> Callable[[Tables], Floats] | None:
+    """Directions of parameters as those of the numbers of tables."""
+    found = [parameter(model.system, name) for name in along.names]
+    if not found:
+        return None
+    n, m, size = batch.n, along.m, sum(each.value.size for each in found)
+    share = spread(along.parameters, n, m, size, "parameters").reshape(n*m, size)
+    return lambda tables: share @ table_directions(model, tables, found)
+
+
+def rates_along(model: CompiledModel, rows: Rows) -> tuple[Floats, Floats]:
+    """(n, rates) and (n*m, rates): v', accelerations of wheels, rates of the orbit, multipliers; and their derivatives."""
+    batch = rows.batch
+    out = room_for(model, batch, "order-n")
+    along = np.empty((len(rows.dx), out.shape[1]))
+    rows.call(tangents.forward_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, rows.du, out, along)
+    check_finite(model, batch, out)
+    return out, along
+
+
+def outputs_along(model: CompiledModel, rows: Rows, rates: Floats, moved: Floats, wanted: list[str],
+                  along: Directions) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """By name, outputs (n, size) and their derivatives (n*m, size)."""
+    if not wanted:
+        return {}, {}
+    shown = outputs(model, rows.batch, wanted)
+    found = OutputsAlong(model, rows, rates, moved, [model.system.outputs[name] for name in wanted])
+    named = [parameter(model.system, name) for name in along.names]
+    derived = {}
+    for name in wanted:
+        output = model.system.outputs[name]
+        if not named or output.kind not in DESCRIBED or is_swept(model, output):
+            derived[name] = found.tangent(output)
+            continue
+        still = replace(rows, dpars=None)
+        of_state = OutputsAlong(model, still, *rates_along(model, still), [output]).tangent(output)
+        n, m, size = rows.batch.n, rows.m, sum(each.value.size for each in named)
+        share = described_share(model, rows.batch, named, name)
+        derived[name] = of_state + np.einsum("nmp,pns->nms", spread(along.parameters, n, m, size, ""), share).reshape(n*m, -1)
+    return shown, derived
+
+
+def shares(system: System) -> bool:
+    """Whether flexible bodies that are alike have their numbers in the tables once."""
+    bodies = [id(body.flexible) for body in system.bodies.values() if body.flexible is not None]
+    return len(set(bodies)) < len(bodies)
+
+
+def apart(model: CompiledModel) -> CompiledModel:
+    """The same model, in whose tables every flexible body has numbers of its own."""
+    return type(model)(unshared(model.system)).switched(model.holds, model.contacts)
+
+
+def directional(model: CompiledModel, batch: Batch, along: Directions, outputs: Iterable[str] | None = ()) -> Tangents:
+    """Derivatives of all rates, and of outputs (those named; all of them: None), along directions at the states of a batch."""
+    wanted, batch = known_outputs(model, outputs), replace(batch, single=False)
+    if along.names and shares(model.system):
+        model = apart(model)
+        batch = model.changed(batch)
+    rows = rows_along(model, batch, along)
+    rates, moved = rates_along(model, rows)
+    shown, shown_along = outputs_along(model, rows, rates, moved, wanted, along)
+    n, m = batch.n, along.m
+    return Tangents(model, rates, moved.reshape(n, m, -1), shown,
+                    {name: each.reshape(n, m, -1) for name, each in shown_along.items()})

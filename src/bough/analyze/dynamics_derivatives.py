@@ -1,0 +1,190 @@
+"""All first derivatives of forward and inverse dynamics, by name."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bough.analyze.derivatives import Directions, Rows, directional, rows_along
+from bough.analyze.equations_of_motion import inverse, mass_matrices
+from bough.analyze.parameters import parameter
+from bough.analyze.partials import applies, forward_partials, inverse_partials
+from bough.compile.batch import Batch, finite
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.describe.parts.port import ports_of
+from bough.sweeps import tangents
+
+SHOWN = ("dq", "dv", "dtau", "da", "dwheels", "dmotors", "dorbit", "dt", "dinputs", "dparameters")
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Partials:
+    """Derivatives of some numbers: rows are these, columns what they are derived by; a batch axis leads, if there is one.
+
+    Attributes
+    ----------
+    value : ndarray
+        The numbers themselves, (size,).
+    dq, dv : ndarray
+        (size, nv), along the directions of v: an entry of dq that belongs to a rotation is per angle about an axis of the body.
+    dtau : ndarray or None
+        (size, nv), by joint torques; None of inverse dynamics.
+    da : ndarray or None
+        (size, nv), by accelerations, of inverse dynamics: the mass matrix.
+    dwheels, dmotors : ndarray
+        (size, nw), by wheel speeds and motor torques.
+    dorbit : ndarray
+        (size, 6), by position and velocity of the mass center; (size, 0) without central gravity.
+    dt : ndarray
+        (size,), by the time: of time tables and prescribed motions.
+    dinputs : dict
+        By input, (size, its numbers).
+    dparameters : dict
+        By parameter, (size, ...) with the shape of the parameter behind. Matrices are symmetric: an entry beside the diagonal moves
+        both.
+    """
+    value: Floats
+    dq: Floats
+    dv: Floats
+    dtau: Floats | None = None
+    da: Floats | None = None
+    dwheels: Floats
+    dmotors: Floats
+    dorbit: Floats
+    dt: Floats
+    dinputs: dict[str, Floats]
+    dparameters: dict[str, Floats]
+
+    def _line(self, name: str) -> str:
+        what = getattr(self, name)
+        shown = what.items() if isinstance(what, dict) else [("", what)] if what is not None and what.size else []
+        return "".join(f"\n  {name}{f'[{key!r}]' if key else ''} {tuple(np.shape(each))}, largest "
+                       f"{np.abs(each).max(initial=0.0):.4g}" for key, each in shown)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} of {self.value.shape[-1]} numbers" + "".join(map(self._line, SHOWN))
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ForwardDerivatives(Partials):
+    """Derivatives of v' = forward_dynamics(q, v, tau); those of other rates and of outputs beside them.
+
+    Attributes
+    ----------
+    wheels, orbit : Partials
+        Of the accelerations of the wheels, and of the rates of position and velocity of the mass center.
+    multipliers : Partials
+        Of the multipliers of closed loops, padded to fours, loop by loop.
+    doutputs : dict
+        By output, its Partials.
+    """
+    wheels: Partials
+    orbit: Partials
+    multipliers: Partials
+    doutputs: dict[str, Partials] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return super().__repr__() + "".join(f"\n  doutputs[{name!r}] {each.dq.shape}" for name, each in self.doutputs.items())
+
+
+class InverseDerivatives(Partials):
+    """Derivatives of tau = inverse_dynamics(q, v, a), loops open."""
+
+
+class Parts:
+    """What rates and outputs are derived by, one part of the directions behind the other."""
+
+    def __init__(self, model: CompiledModel, parameters: Sequence[str], forward: bool = True) -> None:
+        self.model, self.parameters = model, {name: parameter(model.system, name).value.shape for name in parameters}
+        self.sizes = {"q": model.nv, "v": model.nv, "tau" if forward else "a": model.nv, "wheels": model.nw, "motors": model.nw,
+                      "orbit": 6*model.in_orbit, "t": 1, "inputs": model.input_layout.n_ports,
+                      "parameters": sum(int(np.prod(shape)) for shape in self.parameters.values())}
+
+    def directions(self, leave: Sequence[str] = ()) -> Directions:
+        """Along every number of these parts, but for some."""
+        sizes = {name: size for name, size in self.sizes.items() if name not in leave}
+        return Directions.along(sizes, tuple(self.parameters))
+
+    def named(self, columns: dict[str, Floats], value: Floats, single: bool, kind: Any = Partials, **more: Any) -> Any:
+        """Partials out of columns by part, (n, size, directions)."""
+        lead, n, size = 0 if single else slice(None), len(value), value.shape[1]
+        found = {name: columns.get(name, np.zeros((n, size, length)))[lead] for name, length in self.sizes.items()}
+        ports, numbers, at = found.pop("inputs"), found.pop("parameters"), 0
+        by_name: dict[str, Floats] = {}
+        for name, shape in self.parameters.items():
+            length = int(np.prod(shape))
+            by_name[name], at = numbers[..., at:at + length].reshape(*numbers.shape[:-1], *shape), at + length
+        inputs = {name: ports[..., place] for name, place in ports_of(list(self.model.system.inputs.values())).items()}
+        return kind(value=value[lead], dt=found.pop("t")[..., 0], dinputs=inputs, dparameters=by_name,
+                    **{f"d{name}": each for name, each in found.items()}, **more)
+
+    def split(self, along: Floats, leave: Sequence[str] = ()) -> dict[str, Floats]:
+        """(n, directions, size) -> by part (n, size, its directions)."""
+        at, found = 0, {}
+        for name, length in self.sizes.items():
+            if name not in leave:
+                found[name] = np.ascontiguousarray(along[:, at:at + length].transpose(0, 2, 1))
+                at += length
+        return found
+
+
+def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence[str] = (),
+                        outputs: Iterable[str] | None = ()) -> ForwardDerivatives:
+    """Of all rates and of outputs, by all that they depend on."""
+    wanted = list(model.system.outputs if outputs is None else [outputs] if isinstance(outputs, str) else outputs)
+    parts, quick = Parts(model, parameters), applies(model, batch) and not wanted
+    leave = ("q", "v", "tau") if quick else ()
+    columns, value = {}, np.zeros((batch.n, model.nv))
+    if quick:
+        value, J = forward_partials(model, batch)
+        columns = {name: J[:, i] for i, name in enumerate(leave)}
+        if not batch.tables.rows("time tables").size:
+            leave = (*leave, "t")
+    along = parts.directions(leave)
+    if not along.m:
+        nothing = {part: parts.named({}, np.zeros((batch.n, 0)), batch.single) for part in ("wheels", "orbit", "multipliers")}
+        quickly: ForwardDerivatives = parts.named(columns, value, batch.single, ForwardDerivatives, **nothing)
+        return quickly
+    found = directional(model, batch, along, wanted)
+    others = {part: parts.named(parts.split(found.of(part), leave), found.value(part), batch.single)
+              for part in ("wheels", "orbit", "multipliers")}
+    seen = {name: parts.named(parts.split(found.outputs_along[name], leave), found.outputs[name], batch.single)
+            for name in found.outputs}
+    result: ForwardDerivatives = parts.named(columns | parts.split(found.of("v"), leave), found.value("v"), batch.single,
+                                             ForwardDerivatives, doutputs=seen, **others)
+    return result
+
+
+def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameters: Sequence[str] = ()) -> InverseDerivatives:
+    """Of the torques that give accelerations, with loops open, by all that they depend on."""
+    batch = replace(batch, single=batch.single and len(a) == 1)
+    parts, quick = Parts(model, parameters, forward=False), applies(model, batch)
+    leave = ("q", "v") if quick else ()
+    columns: dict[str, Floats] = {}
+    if quick:
+        J = inverse_partials(model, batch, a)
+        columns = {name: J[:, i] for i, name in enumerate(leave)}
+    along = parts.directions((*leave, "a"))
+    rows = rows_along(model, replace(batch, single=False), along) if along.m else None
+    value, moved = torques_along(model, rows, batch, a)
+    columns |= parts.split(moved, (*leave, "a"))
+    columns["a"] = mass_matrices(model, batch)
+    found: InverseDerivatives = parts.named(columns, value, batch.single, InverseDerivatives)
+    return found
+
+
+def torques_along(model: CompiledModel, rows: Rows | None, batch: Batch, a: Floats) -> tuple[Floats, Floats]:
+    """(n, nv): joint torques; (n, m, nv): their derivatives."""
+    if rows is None:
+        return inverse(model, batch, a), np.zeros((batch.n, 0, model.nv))
+    value, moved = np.empty((batch.n, model.nv)), np.empty((len(rows.dx), model.nv))
+    rows.call(tangents.inverse_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, rows.du, a,
+              np.zeros((len(rows.dx), model.nv)), value, moved)
+    return finite(value, "joint torques", batch), moved.reshape(batch.n, -1, model.nv)
+
+
+def all_directions(model: CompiledModel, parameters: Sequence[str]) -> Directions:
+    """Along every number that accelerations depend on."""
+    return Parts(model, parameters).directions()

@@ -1,0 +1,253 @@
+"""Compiled laws in the loop: what they give at a state, their derivatives, and the linear system that they close.
+
+    u = l(t, y, z),  z' = g(t, y, z):     u = Ly y + Lz z,  z' = Zy y + Zz z,   y = C x + D u                           [B 42]
+
+Where a law reads accelerations, u acts on y at once: u = (1 - Ly D)^-1 (Ly C x + Lz z).  If that has no inverse, the loop is
+algebraic and no motion follows from it.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.analyze.control_entries import control_names, input_entries
+from bough.analyze.derivatives import turned
+from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
+from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
+from bough.analyze.outputs import outputs as measure
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.errors import StateError, nearest
+
+STEP = 1e-4                                         # of the size of what a law reads, or of 1
+STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h, sixth order
+ALGEBRAIC = 1e-12                                   # of its greatest singular value: the least one of 1 - Ly D
+MOST = 8                                            # Newton's steps until a law and what it reads agree
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A law on a model: what it reads and sets, as one function of numbers."""
+    name: str
+    reads: tuple[str, ...] | None       # outputs; None: q, v and wheel speeds
+    sets: list[int]                     # entries of the controls
+    states: tuple[float, ...]
+    ask: Callable[[float, Floats, Floats], tuple[Floats, Floats]]     # (t, y, z) -> u, z'
+    along: Callable[[float, Floats, Floats, Floats, Floats], Floats] | None = None      # (t, y, dy, z, dz) -> du, dz'
+
+    def slopes(self, t: float, y: Floats, z: Floats) -> Floats:
+        """(u and z', y and z): derivatives, by dual numbers where the law is compiled, else by differences of sixth order."""
+        at, columns = np.concatenate([y, z]), []
+        for k, unit in enumerate(np.eye(len(at))):
+            if self.along is not None:
+                columns.append(self.along(t, y, unit[:len(y)], z, unit[len(y):]))
+                continue
+            step, column = STEP*max(1.0, abs(at[k])), np.zeros(1)
+            for times, weight in STENCIL:
+                for sign in (1.0, -1.0):
+                    moved = at + sign*times*step*unit
+                    column = column + sign*weight/step*np.concatenate(self.ask(t, moved[:len(y)], moved[len(y):]))
+            columns.append(column)
+        return np.array(columns).T.reshape(len(self.sets) + len(z), len(at))
+
+
+def reader(model: CompiledModel, law: Any) -> Reader:
+    """A compiled law, asked at every stage."""
+    if not hasattr(law, "inner"):
+        raise StateError(f"law {getattr(law, 'name', law)!r} is a Python function, asked at its own times; linearize takes "
+                         "compiled laws, bough.controller: linearize the plant, and close it with a discrete controller")
+    if law.period is not None:
+        raise StateError(f"law '{law.name}' has a period of {law.period:g} s: the closed loop is not continuous; linearize the "
+                         f"plant with dt={law.period:g}, or give the law no period")
+    if law.outputs is None:
+        nq, nv = model.nq, model.nv
+        sets = list(range(nv + model.nw))
+
+        def whole(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+            u = np.zeros(len(sets))
+            law.inner(t, y[:nq].copy(), y[nq:nq + nv].copy(), y[nq + nv:].copy(), u[:nv], u[nv:])
+            return u, z
+        return Reader(law.name, None, sets, (), whole, duals_of(law, (nq, nv, model.nw), len(sets)))
+    known, entries = model.system.outputs, input_entries(model)
+    for what, names, there in (("output", law.outputs, known), ("input", law.inputs, entries)):
+        for name in names:
+            if name not in there:
+                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
+                                 f"System.{what}")
+    sets = [entry for name in law.inputs for entry in entries[name]]
+
+    def named(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        u, rate = np.zeros(len(sets)), np.zeros(len(z))
+        law.inner(t, y.copy(), u, *((z.copy(), rate) if law.states else ()))
+        return u, rate
+    size = sum(known[name].size for name in law.outputs)
+    return Reader(law.name, law.outputs, sets, law.states, named, duals_of(law, (size, len(sets), len(law.states)), len(sets)))
+
+
+def duals_of(law: Any, sizes: tuple[int, int, int], n_u: int) -> Callable[[float, Floats, Floats, Floats, Floats], Floats]:
+    """The derivative of a compiled law along a direction; `sizes` as its table has them."""
+    def along(t: float, y: Floats, dy: Floats, z: Floats, dz: Floats) -> Floats:
+        found: Floats = law.on_duals.along(t, sizes, n_u, y, dy, z, dz)
+        return found
+    return along
+
+
+@dataclass(frozen=True)
+class Laws:
+    """All laws together: y, u and z one behind the other; what several set is added up."""
+    model: CompiledModel
+    readers: list[Reader]
+
+    @property
+    def ports(self) -> list[str]:
+        return list(dict.fromkeys(name for each in self.readers for name in each.reads or ()))
+
+    @property
+    def states(self) -> Floats:
+        return np.array([value for each in self.readers for value in each.states])
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        return tuple(f"{each.name}.z{i + 1}" for each in self.readers for i in range(len(each.states)))
+
+    def ask(self, t: float, y: Floats, z: Floats, sizes: Sequence[int]) -> Floats:
+        """Controls of all, and rates of their states."""
+        controls, rates, at, own = np.zeros(self.model.input_layout.controls.stop), list[Floats](), 0, 0
+        for each, size in zip(self.readers, sizes, strict=True):
+            n = len(each.states)
+            u, rate = each.ask(t, y[at:at + size], z[own:own + n])
+            np.add.at(controls, each.sets, u)
+            rates.append(rate[:n])
+            at, own = at + size, own + n
+        found = np.concatenate([controls, *rates])
+        if not np.isfinite(found).all():
+            names = ", ".join(each.name for each in self.readers)
+            raise StateError(f"laws {names} give numbers that are not finite at t = {t:g} s; let them be finite at this state")
+        return found
+
+    def derivatives(self, t: float, y: Floats, z: Floats, sizes: Sequence[int]) -> tuple[Floats, Floats]:
+        """By y and by z: (controls + states, numbers)."""
+        n = self.model.input_layout.controls.stop
+        of_y, of_z, at, own = np.zeros((n + len(z), len(y))), np.zeros((n + len(z), len(z))), 0, 0
+        for each, size in zip(self.readers, sizes, strict=True):
+            read, kept, m = slice(at, at + size), slice(own, own + len(each.states)), len(each.sets)
+            slopes = each.slopes(t, y[read], z[kept])
+            for whole, columns, part in ((of_y, read, slopes[:, :size]), (of_z, kept, slopes[:, size:])):
+                np.add.at(whole[:, columns], each.sets, part[:m])
+                whole[n + own:n + own + len(each.states), columns] = part[m:]
+            at, own = read.stop, kept.stop
+        return of_y, of_z
+
+
+def read_rows(whole: Deviations, laws: Laws) -> tuple[Shown, list[int]]:
+    """What the laws read, by deviations and controls; and how many numbers each of them."""
+    n, parts, sizes = len(whole.F), list[Shown](), list[int]()
+    for each in laws.readers:
+        parts.append(state_rows(whole) if each.reads is None else shown(whole, each.reads))
+        sizes.append(len(parts[-1].values))
+    empty = Shown((), (), np.zeros((0, n)), np.zeros((0, whole.controls)), np.zeros(0))
+    joined = [np.concatenate(list(arrays)) for arrays in zip(*((p.of_deviations, p.of_controls, p.values) for p in [*parts, empty]),
+                                                             strict=True)]
+    return Shown((), (), *joined), sizes
+
+
+def state_rows(whole: Deviations) -> Shown:
+    """q, v and wheel speeds as a law sees them, quaternions in full."""
+    model, n = whole.model, len(whole.F)
+    nq, nv, nw = model.nq, model.nv, model.nw
+    rows = np.zeros((nq + nv + nw, n))
+    rows[:nq, :nv] = turned(model, whole.batch.q, np.eye(nv)[None])[0].T
+    rows[nq:, nv:2*nv + nw] = np.eye(nv + nw)
+    values = np.concatenate([whole.batch.q[0], whole.batch.v[0], whole.batch.state.wheels[0]])
+    return Shown((), (), rows, np.zeros((len(rows), whole.controls)), values)
+
+
+# ---- closing -------------------------------------------------------------------------------------------------------------------
+def linearize_closed(model: CompiledModel, batch: Batch, given: Sequence[Any], z: ArrayLike | None, names: Sequence[str],
+                     entries: Sequence[int], independent: Sequence[str] | None = None) -> tuple[LinearSystem, States]:
+    """The plant with the laws in force, and what its states are; `names`: all outputs, `entries`: controls that are inputs, `z`:
+    states of the laws."""
+    laws = Laws(model, [reader(model, law) for law in given])
+    z = laws.states if z is None else np.array(z, float)
+    if z.shape != laws.states.shape:
+        raise StateError(f"law_states has {z.size} numbers, the laws have {laws.states.size} states; give one for each")
+    ports = list(dict.fromkeys([*laws.ports, *(port for port, each in model.system.outputs.items()
+                                               if port in names or set(each.entries) & set(names))]))
+    batch = in_force(model, batch, laws, z)
+    whole = deviations(model, batch, ports)
+    states, measured = states_of(whole, independent), shown(whole, names)
+    seen, sizes = read_rows(whole, laws)
+    return closed(whole, states, measured, entries, laws, (seen, sizes, z)), states
+
+
+def in_force(model: CompiledModel, batch: Batch, laws: Laws, z: Floats) -> Batch:
+    """The state with what the laws give added to its controls: by Newton's steps, where they read what they act on."""
+    base, t = batch.inputs.controls[0].copy(), float(batch.t[0, 0])
+    found = np.zeros_like(base)
+    for _ in range(MOST):
+        y = values_read(model, batch, laws)
+        sizes = [len(part) for part in y]
+        asked = laws.ask(t, np.concatenate([*y, np.zeros(0)]), z, sizes)[:len(base)]
+        wrong = asked - found
+        if np.abs(wrong).max(initial=0.0) <= 1e-13*max(1.0, float(np.abs(asked).max(initial=0.0))):
+            return batch
+        late = any(model.system.outputs[name].late(model.system) for name in laws.ports)
+        if late:
+            whole = deviations(model, batch, laws.ports)
+            seen, _ = read_rows(whole, laws)
+            gain = laws.derivatives(t, seen.values, z, sizes)[0][:len(base)] @ seen.of_controls
+            wrong = np.linalg.solve(algebraic_loop(model, np.eye(len(base)) - gain, laws), wrong)
+        found = found + wrong
+        u = batch.u.copy()
+        u[0, batch.inputs.layout.controls] = base + found
+        batch = replace(batch, inputs=batch.inputs.layout.view(u))
+    raise StateError(f"laws {', '.join(each.name for each in laws.readers)}: what they give and what they read do not agree after "
+                     f"{MOST} steps; let them read what does not depend on accelerations")
+
+
+def values_read(model: CompiledModel, batch: Batch, laws: Laws) -> list[Floats]:
+    """What each law reads in this state."""
+    found = measure(model, replace(batch, single=False), laws.ports) if laws.ports else {}
+    whole = np.concatenate([batch.q[0], batch.v[0], batch.state.wheels[0]])
+    return [whole if each.reads is None else np.concatenate([np.zeros(0), *(found[name][0] for name in each.reads)])
+            for each in laws.readers]
+
+
+def algebraic_loop(model: CompiledModel, loop: Floats, laws: Laws) -> Floats:
+    """1 - Ly D, if it has an inverse."""
+    _, sizes, free = np.linalg.svd(loop)
+    if sizes[-1] <= ALGEBRAIC*max(1.0, sizes[0]):
+        entry = int(np.abs(free[-1]).argmax())                              # of u that may be added: laws set it
+        names = ", ".join(each.name for each in laws.readers)
+        raise StateError(f"laws {names}: the loop through '{control_names(model)[entry]}' is algebraic: what they give changes "
+                         "what they read, at once, by just as much as they answer, and nothing determines it; read a rate or a "
+                         "coordinate instead of an acceleration, or filter it in the law")
+    return loop
+
+
+def closed(whole: Deviations, states: States, measured: Shown, entries: Sequence[int], laws: Laws,
+           reading: tuple[Shown, list[int], Floats]) -> LinearSystem:
+    """The linear system of plant and laws [B 42]."""
+    model, (seen, sizes, z) = whole.model, reading
+    t, n_u, n_x = float(whole.batch.t[0, 0]), whole.controls, len(states.names)
+    of_y, of_z = laws.derivatives(t, seen.values, z, sizes)
+    Ly, Lz, Zy, Zz = of_y[:n_u], of_z[:n_u], of_y[n_u:], of_z[n_u:]
+    P, E, Dl = states.rows, states.lift, seen.of_controls
+    Cl, loop = seen.of_deviations @ E, algebraic_loop(model, np.eye(n_u) - Ly @ Dl, laws)
+    # all controls: what is given from outside, and what the laws add
+    of_x, of_states, outside = (np.linalg.solve(loop, each) for each in (Ly @ Cl, Lz, np.eye(n_u)))
+    B, C, D = P @ whole.G, measured.of_deviations @ E, measured.of_controls
+    plain = assembled(whole, states, measured, entries)
+    A = np.block([[plain.A + B @ of_x, B @ of_states], [Zy @ (Cl + Dl @ of_x), Zz + Zy @ Dl @ of_states]])
+    residual = np.concatenate([plain.residual, laws.ask(t, seen.values, z, sizes)[n_u:]])
+    scale = np.concatenate([plain.residual_scale, np.abs(A[n_x:]).sum(axis=1)])
+    point: OperatingPoint | None = plain.point
+    return replace(plain, A=A, B=np.concatenate([B @ outside, Zy @ Dl @ outside])[:, entries],
+                   C=np.concatenate([C + D @ of_x, D @ of_states], axis=1), D=(D @ outside)[:, entries],
+                   states=plain.states + laws.state_names, state_units=plain.state_units + ("",)*len(z), residual=residual,
+                   residual_scale=scale, point=point, name=f"{plain.name} with {', '.join(each.name for each in laws.readers)}")

@@ -1,0 +1,106 @@
+"""Laws as linear systems of their own: what they set by what they read, so that a loop can be cut at a port."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.analyze.control_entries import control_names, control_units, input_entries
+from bough.analyze.linear.closed_loop import Laws, Reader, duals_of, reader, values_read
+from bough.analyze.linear.linear_system import LinearSystem
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.errors import StateError, nearest
+
+
+def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law_states: ArrayLike | None) -> LinearSystem:
+    """u = C z + D y with z' = A z + B y, or z[k+1]; see `Model.linearize_laws`."""
+    if not given:
+        raise StateError("linearize_laws: no laws are given; give laws=[...]")
+    periods = {law.period for law in given}
+    if len(periods) > 1:
+        raise StateError(f"linearize_laws: the laws have periods {', '.join(map(str, periods))} s; linearize those of one period "
+                         "at a time")
+    [period] = periods
+    laws = Laws(model, [reader(model, law) if period is None else sampled(model, law) for law in given])
+    if any(each.reads is None for each in laws.readers):
+        raise StateError("linearize_laws: a law on the whole state names no ports; give it outputs= and inputs=")
+    z = laws.states if law_states is None else np.array(law_states, float)
+    if z.shape != laws.states.shape:
+        raise StateError(f"law_states has {z.size} numbers, the laws have {laws.states.size} states; give one for each")
+    y = values_read(model, batch, laws)
+    of_y, of_z = laws.derivatives(float(batch.t[0, 0]), np.concatenate(y), z, [len(part) for part in y])
+    return _assembled(laws, of_y, of_z, z, period, {law.delay for law in given if period is not None})
+
+
+def _assembled(laws: Laws, of_y: Floats, of_z: Floats, z: Floats, period: float | None, delays: set[float]) -> LinearSystem:
+    """By the names of ports; what several laws read is one input."""
+    model = laws.model
+    read = [entry for each in laws.readers for port in each.reads or () for entry in model.system.outputs[port].entries]
+    units = {entry: unit for port in model.system.outputs.values()
+             for entry, unit in zip(port.entries, port.units(model.system), strict=True)}
+    names, sets = list(dict.fromkeys(read)), sorted({entry for each in laws.readers for entry in each.sets})
+    merge = np.array([[float(name == entry) for name in names] for entry in read]).reshape(len(read), len(names))
+    n = len(of_y) - len(z)
+    found = LinearSystem(of_z[n:], of_y[n:] @ merge, of_z[sets], of_y[sets] @ merge, states=laws.state_names, inputs=tuple(names),
+                         outputs=tuple(control_names(model)[k] for k in sets), input_units=tuple(units[name] for name in names),
+                         output_units=tuple(control_units(model)[k] for k in sets), dt=period,
+                         name=", ".join(each.name for each in laws.readers))
+    return found if period is None else _delayed(found, period, delays)
+
+
+def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearSystem:
+    """What it sets acts some samples later."""
+    if len(delays) > 1:
+        raise StateError(f"linearize_laws: the laws have delays {', '.join(map(str, delays))} s; linearize them one at a time")
+    [delay] = delays
+    samples = round(delay / period)
+    if abs(samples * period - delay) > 1e-9 * period:
+        raise StateError(f"linearize_laws: a delay of {delay:g} s is no multiple of the period of {period:g} s; give one that is, "
+                         f"or compare the delay with the delay margin")
+    m = len(system.outputs)
+    for k in range(samples):
+        A = np.block([[system.A, np.zeros((len(system.A), m))], [system.C, np.zeros((m, m))]])
+        states = tuple(f"{name} delayed {k + 1}" for name in system.outputs)
+        system = LinearSystem(A, np.vstack([system.B, system.D]), np.hstack([np.zeros((m, len(system.A))), np.eye(m)]),
+                              np.zeros_like(system.D), states=(*system.states, *states), inputs=system.inputs,
+                              outputs=system.outputs, state_units=(*system.state_units, *system.output_units),
+                              input_units=system.input_units, output_units=system.output_units, dt=period, name=system.name)
+    return system
+
+
+def sampled(model: CompiledModel, law: Any) -> Reader:
+    """A law with a period, compiled or in Python: what it sets, and its new states."""
+    known, entries = model.system.outputs, input_entries(model)
+    reads = tuple(known) if law.outputs is None else tuple(law.outputs)
+    sets = list(law.inputs) if law.inputs is not None else list(model.system.inputs)
+    for what, names, there in (("output", reads, known), ("input", sets, entries)):
+        for name in names:
+            if name not in there:
+                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
+                                 f"System.{what}")
+    places = [entry for name in sets for entry in entries[name]]
+    sizes = np.cumsum([0, *(known[name].size for name in reads)])
+
+    def compiled(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        u, new = np.zeros(len(places)), z.copy()
+        law.inner(t, y.copy(), u, *((new,) if law.states else ()))
+        return u, new
+
+    def python(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        seen = {name: float(y[a]) if b - a == 1 else y[a:b].copy() for name, a, b in zip(reads, sizes[:-1], sizes[1:], strict=True)}
+        answer = law.function(t, seen, z.copy()) if law.states else law.function(t, seen)
+        given, new = answer if law.states else (answer, z)
+        for name in given or {}:
+            if name not in sets:
+                raise StateError(f"law '{law.name}' sets '{name}', which it does not declare; give it inputs=[..., '{name}']")
+        values = [np.atleast_1d(np.asarray((given or {}).get(name, np.zeros(len(entries[name]))), float)) for name in sets]
+        return np.concatenate([np.zeros(0), *values]), np.asarray(new, float)
+
+    if not hasattr(law, "inner"):
+        return Reader(law.name, reads, places, law.states, python)
+    return Reader(law.name, reads, places, law.states, compiled, duals_of(law, (int(sizes[-1]), len(places), len(law.states)),
+                                                                          len(places)))

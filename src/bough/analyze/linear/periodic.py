@@ -1,0 +1,196 @@
+"""Periodic systems x' = A(t) x, A(t + T) = A(t): what a period makes of a deviation, its multipliers, and where they are stable.
+
+Each step of the period is an exponential of a matrix (Magnus, order six, from A at three points of Gauss), so that stiff and
+undamped modes need no short steps; the number of steps is doubled until the answer stays. [B 47]
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from bough.analyze.linear.linear_system import LinearSystem
+from bough.compile.compiled_model import CompiledModel
+from bough.errors import StateError
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+GAUSS = 0.5 + np.array([-np.sqrt(0.15), 0.0, np.sqrt(0.15)])
+FIRST, MOST = 8, 2048                   # steps of a period
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Floquet:
+    """A period of a linear system.
+
+    Attributes
+    ----------
+    multipliers : ndarray
+        Eigenvalues of the monodromy: factors by which deviations grow in a period. Stable, if all are within the unit circle.
+    monodromy : ndarray
+        (state, state): the deviations after a period by those before it.
+    period : float
+        [s]
+    steps : int
+    error : float
+        By how much of its size the monodromy changed when the number of steps was doubled the last time.
+    exponents : ndarray
+        log(multiplier) / period [1/s], with the multiple of 2 pi i / period that is strongest in the periodic shape of the mode.
+    states : tuple of str
+    """
+    multipliers: Complexes
+    exponents: Complexes
+    monodromy: Floats
+    period: float
+    steps: int
+    error: float
+    states: tuple[str, ...]
+    name: str = ""
+
+    @property
+    def stable(self) -> bool:
+        """Whether no deviation grows: no multiplier is beyond the unit circle but for rounding, of which double ones feel
+        the root."""
+        return bool((np.abs(self.multipliers) <= 1.0 + max(np.sqrt(self.error), 1e-7)).all())
+
+    @property
+    def frequencies(self) -> Floats:
+        """[Hz] of the exponents."""
+        return np.asarray(np.abs(self.exponents) / (2 * np.pi))
+
+    def __repr__(self) -> str:
+        lines = [f"period of {self.period:g} s, {len(self.states)} states: {'stable' if self.stable else 'UNSTABLE'}; "
+                 f"{self.steps} steps, good to {self.error:.0e}",
+                 f"{'multiplier':>24} {'its size':>12} {'Hz':>12} {'growth [1/s]':>14}"]
+        for multiplier, exponent in zip(self.multipliers, self.exponents, strict=True):
+            if exponent.imag >= 0:
+                lines.append(f"{multiplier.real:11.6f} {multiplier.imag:+11.6f}i {abs(multiplier):12.8f} "
+                             f"{abs(exponent.imag) / (2 * np.pi):12.5g} {exponent.real:14.5g}")
+        return "\n".join(lines)
+
+
+def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, start: float = 0.0, tolerance: float = 1e-9,
+            **options: Any) -> Floquet:
+    """Floquet multipliers of a system that is linearized along a periodic motion.
+
+    Parameters
+    ----------
+    source : function or Model
+        A function of the time that returns a LinearSystem, or A itself: `lambda t: result.linearize(t)` along a run that has
+        settled. Or a model: linearized at its initial state, with prescribed coordinates where they are at each time.
+    period : float
+        [s]
+    start : float
+        Where the period begins [s]; multipliers do not depend on it.
+    tolerance : float
+        Steps are doubled until the monodromy changes by less than this part of its size.
+    **options
+        Of a model: what `Model.linearize` takes.
+
+    Returns
+    -------
+    Floquet
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> def mathieu(t):                          # y'' + (a - 2 q cos 2t) y = 0
+    ...     return np.array([[0, 1], [-(0.4 - 2*0.5*np.cos(2*t)), 0]])
+    >>> print(bough.linear.floquet(mathieu, np.pi).multipliers.round(6))
+    [-0.874732-0.484607j -0.874732+0.484607j]
+    """
+    if not period > 0:
+        raise StateError(f"floquet: period is {period!r} s; give a time > 0")
+    at, states, name = _matrix(source, options)
+    steps, before, error = FIRST, np.zeros((0, 0)), np.inf
+    while True:
+        parts = propagators(at, start, period, steps)
+        monodromy = _product(parts)
+        scale = _sizes(monodromy)
+        if len(before):
+            error = float((np.abs(monodromy - before) / scale).max())
+        if error <= tolerance:
+            break
+        if 2 * steps > MOST:
+            raise StateError(f"floquet: the monodromy still changes by {error:.2g} with {steps} steps of a period of {period:g} s; "
+                             f"is A(t) smooth? give a larger tolerance, or multiply parts of the period between which it jumps")
+        steps, before = 2 * steps, monodromy
+    multipliers, exponents = _exponents(parts, monodromy, period)
+    order = np.lexsort((exponents.imag, np.abs(exponents).round(12)))
+    names = states or tuple(f"x{k + 1}" for k in range(len(monodromy)))
+    return Floquet(multipliers[order], exponents[order], monodromy, float(period), steps, float(error), names, name)
+
+
+def _matrix(source: Any, options: dict[str, Any]) -> tuple[Callable[[float], Floats], tuple[str, ...], str]:
+    """A as a function of the time, and names of its states."""
+    if isinstance(source, CompiledModel):
+        model: Any = source
+        q0, v0 = (np.array(options.pop(key, getattr(model, f"{key}0")), float) for key in ("q", "v"))
+
+        def linearized(t: float) -> LinearSystem:
+            q, v = model.follow(q0, v0, t)
+            found: LinearSystem = model.linearize(q, v, t=t, **options)
+            return found
+
+        return lambda t: linearized(t).A, linearized(0.0).states, model.system.name
+    if options:
+        raise StateError(f"{', '.join(options)} given with a function; let the function use them, or give a model")
+    first = source(0.0)
+    if isinstance(first, LinearSystem):
+        if first.dt is not None:
+            raise StateError("floquet: the systems are discrete; give continuous ones")
+        return lambda t: source(t).A, first.states, first.name
+    return lambda t: np.asarray(source(t), float), (), ""
+
+
+def propagators(at: Callable[[float], Floats], start: float, period: float, steps: int) -> list[Floats]:
+    """exp(Omega) of each step: the sixth-order Magnus expansion in A at the three points of Gauss [B 47]."""
+    h, found = period / steps, []
+    for k in range(steps):
+        A1, A2, A3 = (at(start + h * (k + c)) for c in GAUSS)
+        a1, a2, a3 = h * A2, np.sqrt(15) / 3 * h * (A3 - A1), 10 / 3 * h * (A3 - 2 * A2 + A1)
+        c1 = _bracket(a1, a2)
+        c2 = -_bracket(a1, 2 * a3 + c1) / 60
+        found.append(np.asarray(linalg.expm(a1 + a3 / 12 + _bracket(-20 * a1 - a3 + c1, a2 + c2) / 240)))
+    return found
+
+
+def _bracket(X: Floats, Y: Floats) -> Floats:
+    return X @ Y - Y @ X
+
+
+def _product(parts: list[Floats]) -> Floats:
+    whole = np.eye(len(parts[0]))
+    for part in parts:
+        whole = part @ whole
+    return whole
+
+
+def _sizes(matrix: Floats) -> Floats:
+    """What is large for each entry: the norm of the matrix in states of its own scale, taken back."""
+    plain, (scale, _) = linalg.matrix_balance(matrix, permute=False, separate=True)
+    return np.asarray(np.linalg.norm(plain) * scale[:, None] / scale)
+
+
+def _exponents(parts: list[Floats], monodromy: Floats, period: float) -> tuple[Complexes, Complexes]:
+    """Multipliers and their exponents. An exponent is known but for multiples of 2 pi i / T: that one is taken with which the
+    periodic shape exp(-s t) x(t) has its strongest part constant."""
+    multipliers, shapes = np.linalg.eig(monodromy)
+    plain = np.log(np.where(multipliers == 0, 1e-300, multipliers).astype(complex)) / period
+    n, x = len(parts), shapes.astype(complex)
+    history = [x]
+    for part in parts[:-1]:
+        x = part @ x
+        history.append(x)
+    time = period * np.arange(n) / n
+    periodic = np.array(history) * np.exp(-plain[None, None, :] * time[:, None, None])     # (time, state, mode)
+    strength = (np.abs(np.fft.fft(periodic, axis=0)) ** 2).sum(axis=1)                     # (harmonic, mode)
+    harmonic = np.fft.fftfreq(n, 1.0 / n).round()[np.argmax(strength, axis=0)]
+    shifted = plain + 2j * np.pi * harmonic / period
+    real = np.abs(multipliers.imag) < 1e-12 * np.abs(multipliers)
+    return multipliers.astype(complex), np.where(real & (multipliers.real > 0) & (harmonic == 0), plain, shifted)
+

@@ -1,0 +1,163 @@
+"""The frequency response of a linear system: data with names and units, singular values, peaks, figures."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.analyze.linear.evaluate import Evaluator, grid
+from bough.errors import StateError, nearest
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+    from bough.analyze.linear.linear_system import LinearSystem
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+SHOWN = 12                              # peaks that are printed
+
+
+def frequencies_of(system: LinearSystem, given: ArrayLike | None, **fineness: Any) -> Floats:
+    """The frequencies given [Hz], checked; or a grid of the system's own."""
+    if given is None:
+        return grid(system, **fineness)
+    found = np.atleast_1d(np.asarray(given, float))
+    if found.ndim != 1 or not len(found) or not np.isfinite(found).all() or (found < 0).any():
+        raise StateError(f"frequencies: {given!r}; give numbers >= 0 [Hz]")
+    if system.dt is not None and found.max() > 0.5 / system.dt * (1 + 1e-9):
+        raise StateError(f"frequencies: {found.max():g} Hz is above half the sample rate, {0.5 / system.dt:g} Hz; give lower ones")
+    return found
+
+
+def respond(system: LinearSystem, frequencies: ArrayLike | None = None) -> FrequencyResponse:
+    """The response of a system at some frequencies [Hz]."""
+    if not system.inputs or not system.outputs:
+        lacks = "input" if not system.inputs else "output"
+        raise StateError(f"linear system {system.name!r} has no {lacks}; declare one with System.{lacks}(...)")
+    found = frequencies_of(system, frequencies)
+    return FrequencyResponse(found, Evaluator(system)(found), system.inputs, system.outputs, system.input_units,
+                             system.output_units, system.name)
+
+
+def ratio(upper: str, lower: str) -> str:
+    """The unit of a gain.
+
+    >>> ratio("rad", "N m"), ratio("m", "N"), ratio("m", "")
+    ('rad/(N m)', 'm/N', 'm')
+    """
+    if not lower or lower == "1":
+        return upper or "1"
+    return f"{upper or '1'}/({lower})" if " " in lower or "/" in lower else f"{upper or '1'}/{lower}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrequencyResponse:
+    """The response of a linear system to sines.
+
+    Attributes
+    ----------
+    frequency : ndarray
+        [Hz]
+    gain : ndarray
+        (frequency, output, input), complex: amplitude and phase of an output for an input of amplitude one.
+    inputs, outputs, input_units, output_units : tuple of str
+    name : str
+
+    Examples
+    --------
+    >>> import bough
+    >>> spring = bough.LinearSystem.from_arrays([[0, 1], [-4, -0.2]], [[0], [1]], [[1, 0]], inputs="force", outputs="place",
+    ...                                         input_units="N", output_units="m")
+    >>> print(spring.response([0.1, 0.3183]))
+    response of 1 output to 1 input at 2 frequencies, 0.1 to 0.3183 Hz
+    place of force        peak 2.5001 m/N at 0.3183 Hz
+    """
+    frequency: Floats
+    gain: Complexes
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]
+    name: str = ""
+
+    @property
+    def magnitude(self) -> Floats:
+        """(frequency, output, input), in units of the output for a unit of the input."""
+        return np.abs(self.gain)
+
+    @property
+    def decibels(self) -> Floats:
+        """20 log10 of the magnitude."""
+        with np.errstate(divide="ignore"):
+            return 20.0 * np.log10(np.abs(self.gain))
+
+    @property
+    def phase(self) -> Floats:
+        """(frequency, output, input) [deg], without jumps of 360; that of the lowest frequency is in (-360, 0]."""
+        angle = np.unwrap(np.angle(np.where(np.isfinite(self.gain), self.gain, 0.0)), axis=0)
+        turns = np.ceil(angle[:1] / (2 * np.pi) - 1e-9)
+        return np.rad2deg(angle - 2 * np.pi * turns)
+
+    def singular_values(self) -> xarray.DataArray:
+        """The gains between directions of all inputs and of all outputs, from the greatest on: (frequency, number)."""
+        import xarray
+
+        units = {ratio(o, i) for o in self.output_units for i in self.input_units}
+        values = np.linalg.svd(self.gain, compute_uv=False)
+        return xarray.DataArray(values, {"frequency": ("frequency", self.frequency, {"units": "Hz"}),
+                                         "number": np.arange(values.shape[1])}, ("frequency", "number"), "singular_value",
+                                {"units": units.pop() if len(units) == 1 else "mixed"})
+
+    @property
+    def data(self) -> xarray.Dataset:
+        """Magnitude, decibels, phase [deg] and the complex gain, along frequency [Hz], output and input."""
+        import xarray
+
+        dims = ("frequency", "output", "input")
+        units = [[ratio(o, i) for i in self.input_units] for o in self.output_units]
+        coordinates: dict[str, Any] = {
+            "frequency": ("frequency", self.frequency, {"units": "Hz"}),
+            "omega": ("frequency", 2 * np.pi * self.frequency, {"units": "rad/s"}),
+            "output": list(self.outputs), "input": list(self.inputs), "unit": (("output", "input"), units)}
+        variables = {"magnitude": (dims, self.magnitude), "decibels": (dims, self.decibels, {"units": "dB"}),
+                     "phase": (dims, self.phase, {"units": "deg"}), "gain": (dims, self.gain)}
+        return xarray.Dataset(variables, coordinates, {"name": self.name})
+
+    def plot(self, what: str = "bode", path: str | PathLike[str] | None = None) -> Figure:
+        """One figure, written to a file if a path is given.
+
+        Parameters
+        ----------
+        what : {"bode", "nichols", "nyquist", "singular values"}
+        path : path, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from bough.analyze.linear import figures
+
+        known = {"bode": figures.bode, "nichols": figures.nichols, "nyquist": figures.nyquist,
+                 "singular values": figures.singular_values}
+        if what not in known:
+            raise StateError(f"plot: there is no {what!r}{nearest(what, known) or '; give ' + ', '.join(known)}")
+        return figures.written(known[what](self), path)
+
+    def __repr__(self) -> str:
+        ports = ((self.outputs, "output"), (self.inputs, "input"))
+        sizes = [f"{len(names)} {kind}{'s' * (len(names) != 1)}" for names, kind in ports]
+        ends = f"{self.frequency.min():.4g} to {self.frequency.max():.4g} Hz"
+        lines = [f"response of {sizes[0]} to {sizes[1]} at {len(self.frequency)} frequencies, {ends}"]
+        magnitude = self.magnitude
+        for o, output in enumerate(self.outputs):
+            for i, each in enumerate(self.inputs):
+                k = int(np.argmax(magnitude[:, o, i]))
+                unit = ratio(self.output_units[o], self.input_units[i])
+                lines.append(f"{f'{output} of {each}':21} peak {magnitude[k, o, i]:.5g} {unit} at {self.frequency[k]:.5g} Hz")
+        rest = len(lines) - 1 - SHOWN
+        return "\n".join([*lines[: SHOWN + 1], f"... and {rest} more"] if rest > 0 else lines)

@@ -1,0 +1,83 @@
+"""Steady motions: a system that rests, or turns as a whole at a constant rate, with joints that turn steadily besides.
+
+    free root:         v = Omega x (p - c),    omega = R^T Omega,    v' = Omega x v,    omega' = 0                      [B 44]
+    derivatives:       Omega x d,              omega x d,            Omega x (Omega x d)
+
+All other speeds are constant: those that the user gives.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.analyze.equations_of_motion import cross_matrix
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.describe import Body
+from bough.describe.orientation import rotation_matrix
+from bough.errors import StateError
+
+
+@dataclass(frozen=True)
+class SteadyMotion:
+    """Speeds and accelerations at every position, in joint coordinates."""
+    model: CompiledModel
+    speeds: Floats              # (nv,) of joints that no spin of the whole gives
+    spin: Floats                # (3,) rad/s, world axes
+    about: Floats               # (3,) a point of its axis, world axes
+
+    def turned_roots(self) -> list[tuple[Body, Floats]]:
+        """Roots that turn with the whole, and their spin in the axes of their joints."""
+        return [(body, rotation_matrix(body.orient).T @ self.spin) for body in self.model.system.bodies.values()
+                if body.parent is None and body.joint.spherical and self.spin.any()]
+
+    def at(self, q: Floats) -> tuple[Floats, Floats]:
+        """v and v' at q."""
+        v, a = self.speeds.copy(), np.zeros(self.model.nv)
+        for body, spin in self.turned_roots():
+            (at, first), n = self.model.places[body.name], len(body.joint.translations)
+            v[first + n:first + n + 3] = rotation_matrix(q[at + n:at + n + 4]).T @ spin
+            if n == 3:
+                center = rotation_matrix(body.orient).T @ (self.about - np.asarray(body.at, float))
+                v[first:first + 3] = np.cross(spin, q[at:at + 3] - center)
+                a[first:first + 3] = np.cross(spin, v[first:first + 3])
+        return v, a
+
+    def along(self, q: Floats, d: Floats) -> tuple[Floats, Floats]:
+        """(m, nv) each: how v and v' change along directions d (m, nv) of q."""
+        dv, da = np.zeros_like(d), np.zeros_like(d)
+        for body, spin in self.turned_roots():
+            (at, first), n = self.model.places[body.name], len(body.joint.translations)
+            turn, own = slice(first + n, first + n + 3), rotation_matrix(q[at + n:at + n + 4]).T @ spin
+            dv[:, turn] = np.cross(own, d[:, turn])
+            if n == 3:
+                slides, across = slice(first, first + 3), cross_matrix(spin)
+                dv[:, slides], da[:, slides] = d[:, slides] @ across.T, d[:, slides] @ (across @ across).T
+        return dv, da
+
+
+def steady_motion(model: CompiledModel, v: Floats, spin: ArrayLike | None, about: Floats) -> SteadyMotion:
+    """The motion of a system that turns as `spin` says, about z if that is a number; all roots must be able to."""
+    turn = np.zeros(3) if spin is None else np.asarray(spin, float)
+    turn = np.array([0.0, 0.0, float(turn)]) if turn.ndim == 0 else turn
+    if turn.shape != (3,) or not np.isfinite(turn).all():
+        raise StateError(f"spin is {spin!r}; give a rate about z or three rates in world axes, rad/s")
+    speeds = v.copy()
+    for body in model.system.bodies.values() if turn.any() else ():
+        if body.parent is not None:
+            continue
+        first, joint = model.places[body.name][1], body.joint
+        if joint.spherical and len(joint.translations) in (0, 3):
+            continue
+        if joint.kind != "revolute":
+            raise StateError(f"spin is {turn.tolist()} rad/s, but root '{body.name}' has a {joint.kind} joint, which cannot turn "
+                             "so; give the rates of its joint by v, or make it free, spherical or revolute")
+        axis = rotation_matrix(body.orient) @ np.asarray(joint.rotations[0], float)
+        rate = float(axis @ turn)
+        if np.linalg.norm(turn - rate*axis) > 1e-12*np.linalg.norm(turn):
+            raise StateError(f"spin is {turn.tolist()} rad/s, but the joint of root '{body.name}' turns about {axis.tolist()}; "
+                             "spin about that axis")
+        speeds[first] = rate
+    return SteadyMotion(model, speeds, turn, about)

@@ -1,0 +1,137 @@
+"""All of d(v')/d(q, v, tau) of a tree at once, by the fastest way that applies."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bough.analyze.equations_of_motion import check_finite
+from bough.compile.batch import Batch, run, workspace
+from bough.compile.compiled_model import CompiledModel
+from bough.compile.layout import Floats
+from bough.compile.tables import Tables
+from bough.kernels.hinges import MODAL, N_SPEEDS, NODE
+from bough.kernels.lanes import DUAL, ONE, aligned
+from bough.kernels.linker import link
+from bough.sweeps import columns, dual_columns, pairs
+from bough.sweeps import fields as f
+from bough.sweeps import records as r
+from bough.sweeps.schema import padded
+
+MANY = 48                   # speeds beyond which the columns of four states no longer stay in a fast cache
+
+
+def applies(model: CompiledModel, batch: Batch) -> bool:
+    """Whether the states are those of a tree on which nothing acts but torques, springs and dampers of joints."""
+    return not (batch.tables.features.loops or model.holds or model.nw or batch.tables.size(f.HAS_LOADS) or model.layout.law_states)
+
+
+class Columns:
+    """Speeds of a tree in the order of its hinges, and the places of what is worked out in ws."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.rows = speed_rows(tables)
+        n, hinges = len(self.rows), len(tables.parts.hinges)
+        start = padded(tables.size(f.WS_SIZE) + tables.features.flexible*n*n)       # the mass matrix comes first
+        width = padded(1 + max((row["depth"] for row in self.rows), default=0))
+        sizes = {"h": pairs.BODY*hinges, "t": pairs.T_ROWS*padded(n), "k": pairs.C_ROW*n, "p": width*n, "l": n*n,
+                 "b": 3*-(-n//8)*8*n, "scratch": pairs.SCRATCH}
+        places, at = {}, start
+        for name, size in sizes.items():
+            places[name], at = at, at + padded(size)
+        self.extra = at - tables.size(f.WS_SIZE)
+        firsts, of_v = np.zeros(hinges, int), np.zeros(n, int)
+        for s, row in reversed(list(enumerate(self.rows))):
+            firsts[row["hinge"]], of_v[row["v"]] = s, s
+        head, paths = r.COLUMNS.size, [entry for row in self.rows for entry in row["path"]]
+        first_path = head + r.SPEED.size*n + hinges + n
+        starts = first_path + np.cumsum([0, *(len(row["path"]) for row in self.rows)])
+        speeds = [r.SPEED.row(hinge=row["hinge"], component=row["component"], v=row["v"], end=row["end"], depth=row["depth"],
+                              path=int(path)) for row, path in zip(self.rows, starts, strict=False)]
+        first_group = first_path + len(paths)
+        lists = visited_lists(tables, self.rows)
+        starts_of_lists = first_group + 2*len(lists) + np.cumsum([0, *(len(each) for each in lists)])
+        groups = [entry for at, each in zip(starts_of_lists, lists, strict=False) for entry in (int(at), len(each)//2)]
+        columns_row = r.COLUMNS.row(
+            speeds=n, padded=padded(n), width=width, at=head, firsts=head + r.SPEED.size*n, of_v=head + r.SPEED.size*n + hinges,
+            same=int((of_v == np.arange(n)).all()), groups=first_group, **places)
+        self.route = np.array([*columns_row, *(entry for row in speeds for entry in row), *firsts, *of_v, *paths, *groups,
+                               *(entry for each in lists for entry in each)], np.int64)
+
+
+def speed_rows(tables: Tables) -> list[dict[str, Any]]:
+    """Of each speed: its hinge, which of the hinge's it is, its place in v, the speeds on its path, the end of those it moves."""
+    hinges, rows, path_of = tables.parts.hinges, list[dict[str, Any]](), {0: list[int]()}
+    for k, hinge in enumerate(hinges):
+        if k == 0:
+            continue
+        path = list(path_of[hinge.inner])
+        size = 0 if hinge.kind == NODE else hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind]
+        for component in range(size):
+            rows.append({"hinge": k, "component": component, "v": hinge.v + component, "depth": len(path), "path": list(path)})
+            path.append(len(rows) - 1)
+        path_of[k] = path
+    ends = [s + 1 for s in range(len(rows))]
+    for s in range(len(rows) - 1, -1, -1):
+        for inner in rows[s]["path"]:
+            ends[inner] = max(ends[inner], s + 1)
+    return [row | {"end": end} for row, end in zip(rows, ends, strict=True)]
+
+
+def visited_lists(tables: Tables, rows: list[dict[str, Any]]) -> list[list[int]]:
+    """For each four speeds the hinges in the subtrees of theirs, inner before outer, each with whether its inner one is there."""
+    inner, found = [hinge.inner for hinge in tables.parts.hinges], []
+    for first in range(0, len(rows), 4):
+        visited = {row["hinge"] for row in rows[first:first + 4]}
+        for k in range(min(visited), len(inner)):
+            if inner[k] in visited:
+                visited.add(k)
+        found.append([entry for k in sorted(visited) for entry in (k, int(inner[k] in visited))])
+    return found
+
+
+def columns_of(tables: Tables) -> Columns:
+    if "columns" not in tables.routes:
+        tables.routes["columns"] = Columns(tables)
+    found: Columns = tables.routes["columns"]
+    return found
+
+
+def columns_call(model: CompiledModel, batch: Batch, plain: Any, dual: Any, *more: Any) -> partial[Any]:
+    """The kernel of rigid trees, or of those with flexible bodies, which takes a workspace of duals as well."""
+    found, tables = columns_of(batch.tables), batch.tables
+    if model.nv > MANY:
+        batch = replace(batch, lanes=ONE)
+    if not tables.features.flexible:
+        return model.bound(plain, batch, batch.t, batch.x, batch.u, *more, extra=found.extra)
+    base, ws = workspace(tables, ONE, found.extra), workspace(tables, DUAL)
+    table, plan, pars, data = link(tables.features, tables.plan, tables.pars, tables.tables, base)
+    duals = link(tables.features, tables.plan, tables.pars, tables.tables, ws)[0]
+    return partial(dual, table, duals, plan, pars, data, batch.t, batch.x, batch.u, *more, ws, base)
+
+
+def forward_call(model: CompiledModel, batch: Batch) -> tuple[partial[Any], Floats, Floats]:
+    """The kernel, where it puts v' (n, nv), and where their derivatives by q, v and tau, (n, 3, nv, nv)."""
+    n = model.nv
+    out, J = np.empty((batch.n, n)), aligned((batch.n, 3, n, padded(n)))
+    call = columns_call(model, batch, columns.forward_partials, dual_columns.forward_dual_columns, columns_of(batch.tables).route,
+                        out, J.reshape(batch.n, -1))
+    return call, out, J[..., :n]
+
+
+def forward_partials(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
+    """v' (n, nv) and its derivatives (n, 3, nv, nv) by q, v and tau."""
+    call, out, J = forward_call(model, batch)
+    run(call)
+    check_finite(model, batch, out)
+    return out, J
+
+
+def inverse_partials(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
+    """(n, 2, nv, nv): derivatives of inverse dynamics by q and v."""
+    n = model.nv
+    J = aligned((batch.n, 2, n, padded(n)))
+    run(columns_call(model, batch, columns.inverse_partials, dual_columns.inverse_dual_columns, a, columns_of(batch.tables).route,
+                     J.reshape(batch.n, -1)))
+    return J[..., :n]

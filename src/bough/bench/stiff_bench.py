@@ -1,0 +1,177 @@
+"""`bough bench stiff`: error against wall time of all methods on stiff systems, and Exudyn's generalized-alpha, in one process."""
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.bench.jsc_system import STEPS, jsc_case
+from bough.bench.mechanisms import MECHANISMS, flexible_arm
+from bough.bench.setups import bent_states, forward_calls, random_states, save_figure, versions
+from bough.bench.stiff_systems import gearbox_arm, reach, slew, spacecraft
+from bough.bench.timing import interleaved
+from bough.describe import Revolute, System
+from bough.integrate import integrate
+from bough.integrate.integration import begin
+from bough.integrate.step_safety import check_step
+from bough.integrate.trajectory import Trajectory
+from bough.kernels.lanes import FOUR, ONE
+from bough.model import Model
+from bough.peers import installed
+from bough.progress import counted
+from bough.simulator import Simulator
+
+TARGET = 1e-4                                       # of the peak of every coordinate
+LINKS, MODES, STEP = 10, 5, 1e-3                    # of the chain that Exudyn takes, and its step [s]
+Options = dict[str, Any]
+SPACECRAFT: dict[str, list[Options]] = {
+    "dopri5": [{"rtol": 1e-6, "atol": 1e-9}],
+    "radau": [{"rtol": rtol, "atol": 1e-3*rtol} for rtol in (1e-3, 1e-4, 1e-5)],
+    "imex2": [{"dt": dt} for dt in (5e-3, 1e-2, 2e-2, 5e-2)],
+    "imex4": [{"dt": dt} for dt in (1e-2, 2e-2, 5e-2)],
+    "imex43": [{"rtol": rtol, "atol": 1e-3*rtol} for rtol in (1e-5, 1e-6, 1e-7, 1e-8)]}
+ARM: dict[str, list[Options]] = {"imex2": [{"dt": 5e-3}], "imex4": [{"dt": 5e-3}], "imex43": [{"rtol": 1e-5, "atol": 1e-8}]}
+JSC: dict[str, list[Options]] = {"euler-cromer": [{"dt": STEPS[True]}], "imex4": [{"dt": 1e-2}],
+                                 "imex43": [{"rtol": rtol, "atol": 1e-3*rtol} for rtol in (1e-4, 1e-5)]}
+
+
+def stiff(*, quick: bool = False, plot: Path | None = None) -> dict[str, Any]:
+    """Measure; {"spacecraft": {"methods": [...], "times faster": {...}}, "arm": ..., "jsc 16": ..., "steps": ...,
+    "exudyn": ...}."""
+    rounds, seconds = (1, 0.1) if quick else (3, 1.0)
+    found: dict[str, Any] = {"spacecraft": of_spacecraft(20.0*seconds, rounds), "arm": of_arm(4.0*seconds, rounds),
+                             "jsc 16": of_jsc(5.0*seconds, 1), "steps": step_costs(6 if quick else 30),
+                             "exudyn": beside_exudyn(quick)}
+    figure = [] if plot is None else [str(save_figure(draw(found["spacecraft"]), plot, "stiff.png"))]
+    return {"unit": "seconds of wall time, minima; errors as shares of the peak of a coordinate, the worst one and any sample",
+            "reference": "rk4 with a quarter of its longest stable step", "versions": versions(), **found, "figures": figure}
+
+
+# ---- error against time ------------------------------------------------------------------------------------------------------
+def compare(model: Model, methods: Mapping[str, list[Options]], until: float, rounds: int, **given: Any) -> dict[str, Any]:
+    """Every method with its options, beside rk4 at its longest stable step, and a reference that is much finer."""
+    rate, law = 20.0 if until > 1.0 else 200.0, given.get("laws", ())
+    run = begin(model, until=until, method="rk4", dt=1e-4, laws=law).runs[0]
+    longest = check_step(run).longest
+    reference = integrate(model, until=until, method="rk4", dt=longest/4, sample_rate=rate, dynamics="order-n", laws=law)
+    if reference.failure:
+        raise RuntimeError(reference.failure)
+    rows: list[dict[str, Any]] = []
+    for method, many in counted(model.system.name, {"rk4": [{"dt": 0.95*longest}], **methods}.items()):
+        for options in many:
+            more: Options = {"dynamics": "order-n"} if method in ("rk4", "euler-cromer") else {}
+            runs = [integrate(model, until=until, method=method, sample_rate=rate, laws=law, **more, **options)
+                    for _ in range(rounds)]
+            rows.append({"method": method, **options, **judged(model, runs, reference)})
+    return {"dofs": model.nv, "seconds": until, "longest stable step of rk4": longest, "methods": rows}
+
+
+def judged(model: Model, runs: list[Trajectory], reference: Trajectory) -> dict[str, Any]:
+    """Wall time, steps and errors of runs that are alike."""
+    one, exact = runs[0], reference.x[0, :, :model.nq]
+    if one.failure:
+        return {"failure": one.failure}
+    apart, peak = np.abs(one.x[0, :, :model.nq] - exact).max(axis=0), np.abs(exact).max(axis=0)
+    gaps = [float(np.abs(gap).max()) for gap in model.loop_gaps(one.x[0, :, :model.nq]).values()] if model.system.loops else []
+    speeds = np.abs(one.x[0, :, model.nq:] - reference.x[0, :, model.nq:]).max()
+    wall = min(run.wall_time for run in runs)
+    return {"wall": wall, "steps": one.steps, "times real time": float(one.t[-1])/wall, "error": float((apart/peak).max()),
+            "largest in q": float(apart.max()), "largest in v": float(speeds), "gap": max(gaps, default=None)}
+
+
+def fastest_within(rows: list[dict[str, Any]], method: str, error: float, what: str = "error") -> dict[str, Any] | None:
+    """The fastest run of a method whose error is small enough."""
+    able = [row for row in rows if row["method"] == method and row.get(what, np.inf) <= error]
+    return min(able, key=lambda row: row["wall"], default=None)
+
+
+def of_spacecraft(until: float, rounds: int) -> dict[str, Any]:
+    found = compare(spacecraft().compile(), SPACECRAFT, until, rounds, laws=[slew()])
+    rows = found["methods"]
+    by_rk4, by_radau = rows[0], fastest_within(rows, "radau", TARGET)
+    able = {method: fastest_within(rows, method, TARGET) for method in ("imex2", "imex4", "imex43")}
+    found["times faster"] = {method: {"than rk4": by_rk4["wall"]/row["wall"],
+                                      "than radau": None if by_radau is None else by_radau["wall"]/row["wall"]}
+                             for method, row in able.items() if row is not None}
+    return found
+
+
+def of_arm(until: float, rounds: int) -> dict[str, Any]:
+    return compare(gearbox_arm().compile(), ARM, until, rounds, laws=[reach()])
+
+
+def of_jsc(until: float, rounds: int) -> dict[str, Any]:
+    """The paper's accuracy is that of its Euler-Cromer run: what is within its errors of q and v counts."""
+    found = compare(jsc_case(16).compile(), JSC, until, rounds)
+    rows = found["methods"]
+    paper = next(row for row in rows if row["method"] == "euler-cromer")
+    able = [row for row in rows if row["method"].startswith("imex") and row["largest in q"] <= paper["largest in q"]
+            and row["largest in v"] <= paper["largest in v"]]
+    best = min(able, key=lambda row: row["wall"], default=None)
+    found["times faster than euler-cromer"] = None if best is None else paper["wall"]/best["wall"]
+    return found
+
+
+# ---- what a step costs -------------------------------------------------------------------------------------------------------
+def on_springs(system: System) -> System:
+    """The same with springs and dampers in its revolute joints."""
+    found = System(system.name, gravity=system.gravity)
+    for body in system.bodies.values():
+        joint = Revolute(body.joint.rotations[0], stiffness=100.0, damping=0.1) if body.joint.kind == "revolute" else body.joint
+        found.body(body.name, parent=body.parent, at=body.at, orient=body.orient, joint=joint, mass=body.mass, com=body.com,
+                   inertia=body.inertia)
+    return found
+
+
+def step_costs(rounds: int) -> dict[str, Any]:
+    """Of a step of imex2, in evaluations of the forward dynamics: one state, and four in lanes."""
+    systems = {"arm7": on_springs(MECHANISMS["arm7"]()), "tree36": on_springs(MECHANISMS["tree36"]()),
+               f"{LINKS} links x {MODES} modes": flexible_arm(LINKS, MODES)}
+    return {name: {lanes: step_cost(system.compile(), n, rounds) for lanes, n in (("one state", 1), ("four lanes", 4))}
+            for name, system in counted("steps", systems.items())}
+
+
+def step_cost(model: Model, n: int, rounds: int) -> dict[str, float]:
+    flexible = any(body.n_modes for body in model.system.bodies.values())
+    states = (bent_states if flexible else random_states)(model, n)
+    sim = Simulator(model, method="imex2", dt=1e-5, sample_rate=0, q0=states[0] if n > 1 else states[0][0],
+                    v0=states[1] if n > 1 else states[1][0])
+    many, steps = max(1, 64//n), 40
+    wide = np.tile(states[0], (many, 1)), np.tile(states[1], (many, 1)), np.tile(states[2], (many, 1))
+    functions, _ = forward_calls(model, wide, {"evaluation": ("order-n", ONE if n == 1 else FOUR)})
+    timings = interleaved({"step": lambda: sim.step(steps), **functions}, 1, rounds=rounds)
+    step, evaluation = timings["step"]["min_us"]/steps, timings["evaluation"]["min_us"]/many
+    return {"step, us": step, "evaluation, us": evaluation, "evaluations": step/evaluation}
+
+
+def beside_exudyn(quick: bool) -> dict[str, Any]:
+    """A step of the flexible chain of the same length, here and by Exudyn's generalized-alpha method."""
+    model = flexible_arm(LINKS, MODES).compile()
+    q, v, _ = bent_states(model, 1)
+    end, times = 100*STEP, []
+    for _ in range(5 if quick else 20):
+        run = integrate(model, q0=q[0], v0=0.01*v[0], until=end, dt=STEP, method="imex2", sample_rate=1/end)
+        times.append(1e6*run.wall_time/run.steps)
+    found: dict[str, Any] = {"step": STEP, "imex2, us": min(times)}
+    if "exudyn" in installed():
+        from bough.peers.exudyn import ExudynArm
+        found["exudyn, us"] = ExudynArm(flexible_arm(LINKS, MODES)).time_per_implicit_step(STEP, rounds=3 if quick else 7)
+        found["times faster"] = found["exudyn, us"]/found["imex2, us"]
+    return found
+
+
+# ---- figure ------------------------------------------------------------------------------------------------------------------
+def draw(found: Mapping[str, Any]) -> Any:
+    """Error against wall time."""
+    from matplotlib.figure import Figure
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for method in dict.fromkeys(row["method"] for row in found["methods"]):
+        rows = [row for row in found["methods"] if row["method"] == method and "wall" in row]
+        axes.loglog([row["wall"] for row in rows], [row["error"] for row in rows], "o-", label=method)
+    axes.axhline(TARGET, color="0.6", lw=1, ls="--")
+    axes.set(xlabel=f"wall time for {found['seconds']:g} s [s]", ylabel="largest error, share of a coordinate's peak",
+             title=f"Slew of a spacecraft with two booms, {found['dofs']} degrees of freedom")
+    axes.grid(True, which="both", alpha=0.2)
+    axes.legend()
+    return figure

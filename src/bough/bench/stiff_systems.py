@@ -1,0 +1,54 @@
+"""Systems of `bough bench stiff`: a spacecraft with two flexible booms that slews, and an arm on stiff gearboxes."""
+from math import pi, sin
+from typing import Any
+
+from bough.describe import Frame, Free, Revolute, System, Weld
+from bough.flex import beam
+from bough.integrate import Controller
+from bough.integrate.compiled.callback import controller
+
+SLEW = 10.0                                     # s: how long the spacecraft is turned
+BOOM: dict[str, Any] = {"E": 70e9, "G": 26e9, "area": 6e-4, "Iy": 2e-8, "Iz": 1.2e-6, "J": 4e-8, "density": 2700.0, "elements": 30}
+
+
+def spacecraft(modes: int = 20) -> System:
+    """A bus with two booms of so many modes each, 2 Hz to 500 Hz with twenty, none of them where symmetry would keep it still."""
+    s, boom = System("spacecraft", gravity=(0, 0, 0)), beam(2.9, modes=modes, damping=0.005, **BOOM)
+    s.body("bus", joint=Free(), mass=800.0, com=(0.05, 0.02, 0.1), inertia=(300.0, 200.0, 400.0))
+    s.body("left", parent="bus", joint=Weld(), at=(0.3, 0.8, 0.2), orient={"axis": "z", "degrees": 90}, flexible=boom)
+    s.body("right", parent="bus", joint=Weld(), at=(-0.2, -0.8, 0.1), orient={"axis": "z", "degrees": -90}, flexible=boom)
+    s.input("torque", moment=Frame("bus"))
+    s.output("rate", angular_velocity=Frame("bus"))
+    return s
+
+
+def slew() -> Controller:
+    """A torque that begins, turns over and ends smoothly; it is a function of time alone."""
+    def law(t: float, y: Any, u: Any) -> None:
+        a = sin(2*pi*t/SLEW)**3 if t < SLEW else 0.0
+        u[0], u[1], u[2] = 12.0*a, 6.0*a, 40.0*a
+    return controller(law, outputs=["rate"], inputs=["torque"])
+
+
+def gearbox_arm(stiffness: float = 1e6) -> System:
+    """Seven links, each on a motor's rotor behind a gearbox spring: its fastest motions are far above 100 Hz."""
+    s, parent = System("arm on gearboxes", gravity=(0, 0, -9.81)), None
+    for k in range(7):
+        axis, mass = "zyzyzyz"[k], 6.0 - 0.6*k
+        s.body(f"rotor{k + 1}", parent=parent, at=(0, 0, 0.35) if k else (0, 0, 0), joint=Revolute(axis, damping=5.0), mass=0.5,
+               inertia=(0.5, 0.5, 0.5))
+        s.body(f"link{k + 1}", parent=f"rotor{k + 1}", joint=Revolute(axis, stiffness=stiffness, damping=20.0), mass=mass,
+               com=(0, 0.01, 0.17), inertia=(0.06*mass, 0.06*mass, 0.01*mass))
+        s.input(f"motor{k + 1}", coordinate=f"rotor{k + 1}")
+        s.output(f"angle{k + 1}", coordinate=f"rotor{k + 1}")
+        parent = f"link{k + 1}"
+    return s
+
+
+def reach() -> Controller:
+    """Motors that push their joints about by smooth torques."""
+    def law(t: float, y: Any, u: Any) -> None:
+        for k in range(7):
+            u[k] = 30.0*sin(1.5*t + k)*sin(0.5*pi*t)**2 - 40.0*y[k]
+    names = range(1, 8)
+    return controller(law, outputs=[f"angle{k}" for k in names], inputs=[f"motor{k}" for k in names])

@@ -1,0 +1,261 @@
+"""A block of samples, run and measured: the piece of work that goes to a thread or to a worker of a cluster.
+
+What a sample gives depends on its number and the seed only: runs are reproducible, whoever is beside them in the lanes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.campaign.members import Rows
+from bough.campaign.readback import check_tables, read_values
+from bough.compile.batch import direct, group_parameters, linked, workspace
+from bough.compile.layout import Floats
+from bough.errors import BoughError, DescriptionError, SimulationError, nearest
+from bough.integrate.integration import Integration, begin
+from bough.integrate.laws import measure
+from bough.integrate.run import explain_failure
+from bough.integrate.trajectory import Trajectory
+from bough.kernels.lanes import ONE
+from bough.kernels.linker import raise_failure
+from bough.progress import quiet
+from bough.results import Result
+from bough.results.quantities import select_records
+from bough.simulation import with_settings
+from bough.sweeps import calls
+
+if TYPE_CHECKING:
+    from bough.campaign.study import Campaign
+
+DONE, FAILED = 1, 2  # what became of a sample
+
+
+@dataclass
+class BlockResult:
+    """Of samples first to last: values, metrics and histories, rows for the store; and why samples failed, by number."""
+
+    first: int
+    values: Floats  # (n, things that vary): what each run really had
+    metrics: Floats  # (n, metrics)
+    histories: dict[str, Floats]  # (n, times)
+    status: Any  # (n,) of DONE or FAILED
+    reasons: dict[int, str]
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.status)
+
+
+def run_block(campaign: Campaign, first: int, last: int) -> BlockResult:
+    """Run the samples from first up to last."""
+    numbers = np.arange(first, last)
+    drawn = campaign.drawn(numbers)
+    found = BlockResult(
+        first,
+        campaign.actual(drawn),
+        np.full((len(numbers), len(campaign.metrics)), np.nan),
+        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
+        np.full(len(numbers), DONE, np.uint8),
+        {},
+    )
+    with quiet():
+        for rows in _groups(campaign, numbers, drawn, found):
+            _run_rows(campaign, rows, found)
+    return found
+
+
+def _groups(campaign: Campaign, numbers: Any, drawn: Floats, found: BlockResult) -> list[Rows]:
+    """What runs together; samples that make no model fail by themselves."""
+    try:
+        return campaign.members.rows(numbers, drawn)
+    except BoughError as error:
+        if len(numbers) == 1:
+            _fail(found, numbers, str(error))
+            return []
+        return [rows for i in range(len(numbers)) for rows in _groups(campaign, numbers[i : i + 1], drawn[i : i + 1], found)]
+
+
+def _run_rows(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
+    """Integrate samples and measure them; if they cannot start together, one by one."""
+    try:
+        integration, trajectory = integrate(campaign, rows)
+    except BoughError as error:
+        if len(rows.numbers) == 1:
+            _fail(found, rows.numbers, str(error))
+            return
+        for i in range(len(rows.numbers)):
+            one = {name: value[i : i + 1] for name, value in (rows.parameters or {}).items()}
+            _run_rows(
+                campaign,
+                replace(
+                    rows,
+                    numbers=rows.numbers[i : i + 1],
+                    parameters=one or None,
+                    pars=None,
+                    start={name: value[i : i + 1] for name, value in rows.start.items()},
+                ),
+                found,
+            )
+        return
+    if any(run.interrupted for run in integration.runs):
+        raise KeyboardInterrupt
+    check_tables(rows, integration)
+    found.values[rows.numbers - found.first] = read_values(rows, integration, trajectory)
+    for number, reason in failures(integration, trajectory, rows.numbers).items():
+        _fail(found, [number], reason)
+    _measure(campaign, rows, integration, trajectory, found)
+
+
+def _fail(found: BlockResult, numbers: Any, reason: str) -> None:
+    text = re.sub(r"(?:run|member) \d+ of the batch:? ?", "", reason)
+    for number in numbers:
+        found.status[int(number) - found.first], found.reasons[int(number)] = FAILED, text
+
+
+def integrate(campaign: Campaign, rows: Rows) -> tuple[Integration, Trajectory]:
+    """Samples from start to end, side by side."""
+    model, varied = rows.model, dict[str, Any](rows.start)
+    settings = with_settings({}, model.system.settings) | rows.settings
+    settings.pop("record", None)
+    until = settings.pop("until")
+    if rows.parameters is not None:
+        varied |= {"parameters": rows.parameters, "pars": rows.pars}
+    laws, numbers = campaign.make_laws(rows.laws), rows.numbers.tolist()
+    integration = begin(
+        model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied, **settings
+    )
+    integration.finish(until)
+    return integration, integration.trajectory()
+
+
+def failures(integration: Integration, trajectory: Trajectory, numbers: Any) -> dict[int, str]:
+    """By number of the sample, why it failed."""
+    found, first = dict[int, str](), 0
+    for run in integration.runs:
+        own = numbers[first : first + len(run.x)]
+        broken = np.flatnonzero(~np.isnan(run.failed[: len(own), 0]))
+        found |= {int(own[row]): explain_failure(run, int(row)) for row in broken}
+        if run.failure and np.isnan(run.failed[:, 0]).all():
+            found |= {int(number): run.failure for number in own}
+        first += len(run.x)
+    if trajectory.failure and not found:
+        found = {int(number): trajectory.failure for number in numbers}
+    return found
+
+
+# ---- what is asked of the runs -------------------------------------------------------------------------------------------
+class Histories:
+    """Quantities of all samples of a block by name, each found once."""
+
+    def __init__(self, rows: Rows, integration: Integration, trajectory: Trajectory, wanted: Iterable[str]) -> None:
+        self.rows, self.pars, self.trajectory = rows, np.concatenate([run.pars for run in integration.runs]), trajectory
+        self.runs = integration.runs
+        self.found: dict[str, Floats] = {}
+        outputs = rows.model.tables.outputs
+        self.sweepable = [name for name in dict.fromkeys(wanted) if name in outputs and not outputs[name].problem]
+
+    def __call__(self, name: str) -> Floats:
+        """(samples, times), or (samples, times, size)."""
+        if name not in self.found:
+            self.found[name] = self._find(name)
+        return self.found[name]
+
+    def _find(self, name: str) -> Floats:
+        model, state = self.rows.model, self.trajectory.state
+        for names, values in ((model.names.q, state.q), (model.names.v, state.v), (model.names.wheels, state.wheels)):
+            if name in names and name not in model.system.outputs:
+                return np.asarray(values[..., list(names).index(name)])
+        if name not in model.system.outputs:
+            raise DescriptionError(unknown(model, name))
+        if name in self.sweepable and not self.trajectory.spans:
+            self.found |= self._swept()
+            return self.found[name]
+        return _narrow(self._derived(name))
+
+    def _swept(self) -> dict[str, Floats]:
+        """Outputs that a sweep finds: all of them of all samples at each time, in lanes."""
+        trajectory, model = self.trajectory, self.runs[0].model
+        tables, lanes, (n, times, nx) = model.tables, trajectory.lanes or ONE, trajectory.x.shape
+        places = [model.tables.outputs[name].places for name in self.sweepable]
+        flat = np.array([place for some in places for place in some], np.int64)
+        t, x, u, out = (np.zeros((n, m)) for m in (2, model.layout.nx, model.input_layout.nu, len(flat)))
+        pars, found = group_parameters(self.pars, lanes), np.zeros((n, times, len(flat)))
+        sweep = direct(partial(calls.measure, *linked(tables, pars, t, x, u, flat, out, workspace(tables, lanes))))
+        for k in range(times):
+            t[:], x[:, :nx] = trajectory.t[k], trajectory.x[:, k]
+            sweep()
+            raise_failure()
+            found[:, k] = out
+        ends = np.cumsum([len(some) for some in places])[:-1]
+        return {name: _narrow(part) for name, part in zip(self.sweepable, np.split(found, ends, axis=2), strict=True)}
+
+    def _derived(self, name: str) -> Floats:
+        """Outputs that need more than a sweep along paths: sample by sample, each with its own model."""
+        trajectory, found = self.trajectory, []
+        for i in range(len(self.rows.numbers)):
+            own = {key: value[i] for key, value in (self.rows.parameters or {}).items()}
+            model, x = self.rows.model.with_parameters(own) if own else self.rows.model, trajectory.x[i]
+            sound = np.isfinite(x).all(axis=1)
+            values = np.full((len(x), len(model.system.outputs[name].entries)), np.nan)
+            u = np.zeros((len(x), model.input_layout.nu))
+            u[:, model.input_layout.controls] = trajectory.u[i]
+            values[sound] = measure(model, [name], trajectory.t[sound], x[sound], u[sound])[name]
+            found.append(values)
+        return np.array(found)
+
+
+def _narrow(values: Floats) -> Floats:
+    """(samples, times) of what has one component."""
+    return values[..., 0] if values.shape[2] == 1 else values
+
+
+def unknown(model: Any, name: str) -> str:
+    known = [*model.system.outputs, *model.names.q, *model.names.v, *model.names.wheels]
+    close = nearest(name, known) or "; take a coordinate, a speed, a wheel or an output of the system"
+    return f"campaign: there is no quantity '{name}'{close}"
+
+
+def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajectory: Trajectory, found: BlockResult) -> None:
+    """Metrics and kept histories of the samples that came to their end."""
+    wanted = [*(name for metric in campaign.metrics for name in metric.names), *campaign.keep]
+    history, places = Histories(rows, integration, trajectory, wanted), rows.numbers - found.first
+    good = found.status[places] == DONE
+    with np.errstate(all="ignore"):
+        for j, metric in enumerate(campaign.metrics):
+            if metric.function is not None:
+                values = np.array([_asked(metric.function, trajectory, i) if good[i] else np.nan for i in range(len(good))])
+            else:
+                values = metric.of(trajectory.t, history)
+            found.metrics[places, j] = np.where(good, values, np.nan)
+        for name, kept in found.histories.items():
+            values = history(name)
+            if values.ndim == 3:
+                values = np.linalg.norm(values, axis=2)
+            kept[np.ix_(places[good], np.arange(values.shape[1]))] = values[good][:, : kept.shape[1]]
+
+
+def _asked(function: Any, trajectory: Trajectory, i: int) -> float:
+    """What a function says of the Result of one sample."""
+    own = {name: value[i : i + 1] for name, value in (trajectory.parameters or {}).items()}
+    one = replace(
+        trajectory,
+        x=trajectory.x[i : i + 1],
+        u=trajectory.u[i : i + 1],
+        law_states=trajectory.law_states[i : i + 1],
+        parameters=own or None,
+        events=trajectory.events[i : i + 1],
+        spans=trajectory.spans[i : i + 1],
+    )
+    value = function(Result(one, select_records(None, trajectory.model.system)))
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise SimulationError(
+            f"campaign: metric function {getattr(function, '__name__', function)} returned {value!r}; return a number"
+        ) from None

@@ -1,0 +1,371 @@
+"""From the values of samples to rows that run side by side: what each thing that varies changes.
+
+A path names what varies: "boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
+"push.force.scale", "lock.at" (numbers of the description: `analyze.parameter_routes`), "bus.q0[2]", "bus.v0[5]", "bus.turn[0]" (a
+small rotation of the start, about its own axes), "rw1.speed", "orbit.position[0]" (initial states), "simulation.dt" (settings),
+"laws.gain" (values that the campaign's laws are made of), "panel.alternative" (which of the bodies given in its place).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bough.analyze.parameter_routes import names_of
+from bough.analyze.parameter_rows import beyond_numbers, changed_system, numbers_only, parted, same_structure
+from bough.analyze.parameters import NAME, parameter, symmetric
+from bough.campaign.distributions import Variation
+from bough.compile.coordinates import body_parameters
+from bough.compile.layout import Floats
+from bough.describe import Body, CentralGravity, System
+from bough.errors import BoughError, DescriptionError, StateError, nearest
+from bough.flex import FlexibleBody
+from bough.model import Model
+
+TABLES, START, SETTING, LAW, ALTERNATIVE = "tables", "start", "setting", "law", "alternative"
+Alternatives = Mapping[str, Sequence[Body]]
+SETTINGS = ("until", "dt", "sample_rate", "rtol", "atol", "first_step", "max_step")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a path means: a number of the tables, of the start, of the settings, of the laws, or which of some bodies it is."""
+
+    variation: Variation
+    kind: str
+    owner: str  # parameter of the tables, part of the start, setting, value of the laws, or body
+    entry: tuple[int, ...] = ()  # of an array
+    nominal: Any = 0.0  # what the description says
+
+    @property
+    def base(self) -> float:
+        """The number of the description that it stands for; the first, of a parameter that is scaled as a whole."""
+        return float(np.asarray(self.nominal)[self.entry] if self.entry else np.asarray(self.nominal).reshape(-1)[0])
+
+    def actual(self, drawn: Floats) -> Floats:
+        """The values in the place of the description's number."""
+        if self.variation.how == "set":
+            return drawn
+        if np.asarray(self.nominal).size > 1 and not self.entry:  # all numbers of a parameter together
+            return drawn
+        return self.base * drawn if self.variation.how == "scale" else self.base + drawn
+
+
+def target(model: Model, varied: Variation, law_values: Mapping[str, float], alternatives: Alternatives) -> Target:
+    """What a path means, or an error with the nearest name."""
+    match = NAME.fullmatch(varied.path)
+    if match is None:
+        raise DescriptionError(f"campaign: vary '{varied.path}' is no name; write it as boom.mass, or boom.com[2]")
+    name, entry = match[1], tuple(int(k) for k in match[2].split(",")) if match[2] else ()
+    owner, _, last = name.rpartition(".")
+    if owner == "simulation":
+        return _setting(model.system, varied, last)
+    if owner == "laws":
+        if last not in law_values:
+            raise DescriptionError(
+                f"campaign: vary '{name}': the laws have no value '{last}'{nearest(last, law_values)}; name it in "
+                "law_values, with its usual value"
+            )
+        return Target(varied, LAW, last, nominal=law_values[last])
+    if last == "alternative":
+        return _alternative(varied, owner, alternatives)
+    start = starts(model).get(name)
+    if start is not None:
+        if (len(entry) != 1 and start.size > 1) or any(k >= start.size for k in entry):
+            raise DescriptionError(
+                f"campaign: vary '{varied.path}': '{name}' has {start.size} numbers; name one of them, {name}[0]"
+            )
+        return _one(Target(varied, START, name, entry, start))
+    try:
+        found = parameter(model.system, name)
+        if entry:
+            parameter(model.system, varied.path)
+    except StateError as error:
+        known = [*names_of(model.system), *starts(model)]
+        if name in known:
+            raise DescriptionError(f"campaign: vary '{varied.path}': {error}") from None
+        own = [each for each in known if each.startswith(f"{owner}.")]
+        raise DescriptionError(
+            f"campaign: vary '{varied.path}': there is no such number{nearest(name, known)}"
+            + (f"; '{owner}' has {', '.join(each.removeprefix(owner + '.') for each in own)}" if own else "")
+        ) from None
+    if found.value.size > 1 and not entry and varied.how != "scale":
+        raise DescriptionError(
+            f"campaign: vary '{varied.path}' has {found.value.size} numbers; name one of them, {name}[0], or scale all"
+        )
+    return _one(Target(varied, TABLES, name, entry, found.value))
+
+
+def _one(found: Target) -> Target:
+    """The same, where an array of one number is that number; there must be something to scale."""
+    nominal = np.asarray(found.nominal)
+    if nominal.size == 1:
+        found = replace(found, entry=(), nominal=float(nominal.reshape(-1)[0]))
+    if found.variation.how == "scale" and not np.any(nominal[found.entry] if found.entry else nominal):
+        raise DescriptionError(f"campaign: vary '{found.variation.path}': it is 0 and cannot be scaled; add to it, or set it")
+    return found
+
+
+def _alternative(varied: Variation, body: str, alternatives: Alternatives) -> Target:
+    if body not in alternatives:
+        raise DescriptionError(
+            f"campaign: vary '{varied.path}': there are no alternatives of '{body}'{nearest(body, alternatives)}; give them, "
+            "alternatives={'panel': [...]}"
+        )
+    if varied.how != "set":
+        raise DescriptionError(f"campaign: vary '{varied.path}': give numbers from 0 on, not how to {varied.how} one")
+    return Target(varied, ALTERNATIVE, body, nominal=0.0)
+
+
+def read_alternatives(system: System, given: Any) -> dict[str, tuple[Body, ...]]:
+    """By body, what may be in its place: flexible bodies, or mappings of what is other, as in a file."""
+    found: dict[str, tuple[Body, ...]] = {}
+    if not isinstance(given, Mapping):
+        raise DescriptionError(f"campaign: alternatives is {given!r}; give {{'panel': [body, ...]}}")
+    for name, bodies in given.items():
+        if name not in system.bodies:
+            raise DescriptionError(f"campaign: alternatives of '{name}', which is no body{nearest(str(name), system.bodies)}")
+        if not isinstance(bodies, Sequence) or isinstance(bodies, str) or not len(bodies):
+            raise DescriptionError(f"campaign: alternatives of '{name}' is {bodies!r}; give a list of bodies")
+        found[name] = tuple(_other_body(system.bodies[name], each) for each in bodies)
+    return found
+
+
+def _other_body(body: Body, given: Any) -> Body:
+    """A body with another substance at the same joint."""
+    if isinstance(given, FlexibleBody):
+        given = {"flexible": given}
+    if not isinstance(given, Mapping):
+        raise DescriptionError(
+            f"campaign: alternatives of '{body.name}' has {given!r}; give flexible bodies, or mappings, {{mass: 12, com: ...}}"
+        )
+    same = body.model_copy(update={"flexible": None, "shapes": (), "eta0": None, "etadot0": None, "rest": None}).to_dict()
+    substance = () if "flexible" not in given and body.flexible is None else ("mass", "com", "inertia")
+    return Body.from_mapping({key: value for key, value in same.items() if key not in substance} | dict(given))
+
+
+def _setting(system: System, varied: Variation, name: str) -> Target:
+    usual = getattr(system.settings, name, None) if name in SETTINGS else None
+    if name not in SETTINGS:
+        raise DescriptionError(
+            f"campaign: vary '{varied.path}': there is no setting '{name}'{nearest(name, SETTINGS)}; one of {', '.join(SETTINGS)}"
+        )
+    if usual is None and varied.how != "set":
+        raise DescriptionError(
+            f"campaign: vary '{varied.path}': the system's settings have no {name} to {varied.how}; give its values"
+        )
+    return Target(varied, SETTING, name, nominal=usual if usual is not None else 0.0)
+
+
+def starts(model: Model) -> dict[str, Floats]:
+    """By name, numbers of the initial state."""
+    found: dict[str, Floats] = {}
+    for name, body in model.system.bodies.items():
+        q, v = model.places[name]
+        nq, nv = body.joint.n_q, body.joint.n_v
+        if nv:
+            found |= {f"{name}.q0": model.q0[q : q + nq], f"{name}.v0": model.v0[v : v + nv]}
+        if body.joint.spherical:
+            found[f"{name}.turn"] = np.zeros(3)
+        if body.n_modes:
+            found |= {f"{name}.eta0": model.q0[q + nq : q + body.n_q], f"{name}.etadot0": model.v0[v + nv : v + body.n_v]}
+    found |= {f"{wheel}.speed": model.wheel_speeds[i : i + 1] for i, wheel in enumerate(model.names.wheels)}
+    if isinstance(model.system.gravity, CentralGravity):
+        found |= {"orbit.position": model.initial_orbit[:3], "orbit.velocity": model.initial_orbit[3:]}
+    return found
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Samples that run side by side on one model."""
+
+    members: Members
+    model: Model
+    numbers: Any  # (n,) of the samples
+    start: dict[str, Floats]  # q0, v0, wheels0, orbit0, as far as they vary
+    parameters: dict[str, Floats] | None
+    settings: dict[str, float]
+    laws: dict[str, float]  # values of one sample, where they vary
+    pars: Floats | None = None  # of the tables, where they are known
+    alone: bool = False  # a sample that never runs beside others
+
+
+class Members:
+    """What the samples of a campaign change in its model."""
+
+    def __init__(
+        self,
+        model: Model,
+        variations: tuple[Variation, ...],
+        law_values: Mapping[str, float],
+        alternatives: Alternatives | None = None,
+        chosen: tuple[int, ...] | None = None,
+    ) -> None:
+        """`chosen`: of the alternatives that vary, which this model has."""
+        self.model, self.variations, self.law_values = model, variations, dict(law_values)
+        self.alternatives, self.chosen = dict(alternatives or {}), chosen
+        self.targets = [target(model, varied, law_values, self.alternatives) for varied in variations]
+        self._others: dict[tuple[int, ...], Members] = {}
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether each sample runs by itself: settings or laws differ, or numbers that are not in the tables."""
+        return any(
+            each.kind in (SETTING, LAW) or (each.kind == TABLES and beyond_numbers(self.model, each.owner)) for each in self.targets
+        )
+
+    def rows(self, numbers: Any, values: Floats) -> list[Rows]:
+        """Samples (n, things that vary), in groups that can run together."""
+        choices = [j for j, each in enumerate(self.targets) if each.kind == ALTERNATIVE]
+        if choices and self.chosen is None:
+            found = []
+            for choice in np.unique(values[:, choices], axis=0):
+                some = (values[:, choices] == choice).all(axis=1)
+                found += self.with_bodies(choice).rows(numbers[some], values[some])
+            return found
+        parameters = self.parameters(values)
+        pars = None if self.apart or not parameters else self._tables(parameters)
+        if self.apart or (parameters and pars is None):
+            return [self._alone(numbers[i : i + 1], values[i : i + 1]) for i in range(len(numbers))]
+        return [Rows(self, self.model, numbers, self.start(values), parameters or None, {}, self.law_values, pars)]
+
+    def with_bodies(self, choice: Any) -> Members:
+        """The same with other bodies in the place of some."""
+        names = [each.owner for each in self.targets if each.kind == ALTERNATIVE]
+        for name, index in zip(names, choice, strict=True):
+            if index != int(index) or not 0 <= index < len(self.alternatives[name]):
+                raise DescriptionError(
+                    f"'{name}.alternative' is {index:g}; there are {len(self.alternatives[name])}, numbered from 0 on"
+                )
+        key = tuple(int(index) for index in choice)
+        if key not in self._others:
+            system = self.model.system.copy()
+            for name, index in zip(names, key, strict=True):
+                system.bodies[name] = self.alternatives[name][index]
+            self._others[key] = Members(system.compile(), self.variations, self.law_values, self.alternatives, key)
+        return self._others[key]
+
+    def _tables(self, parameters: Mapping[str, Floats]) -> Floats | None:
+        """Parameters of the tables of all samples; None where their tables differ in more than numbers, or some are impossible."""
+        if numbers_only(self.model, parameters):
+            return self.model.parameter_tables(parameters)
+        try:
+            return self.model.parameter_tables(parameters)
+        except BoughError:
+            return None
+
+    def _alone(self, number: Any, values: Floats) -> Rows:
+        """One sample; on a model of its own, if its tables are others."""
+        parameters, model, alone = self.parameters(values), self.model, self.apart
+        if parameters:
+            own = model.with_parameters({name: value[0] for name, value in parameters.items()})
+            if alone or not same_structure(own.tables, model.tables):
+                model, parameters, alone = own, {}, True
+        of = {
+            kind: {each.owner: float(each.actual(values[:, j])[0]) for j, each in enumerate(self.targets) if each.kind == kind}
+            for kind in (SETTING, LAW)
+        }
+        return Rows(
+            self, model, number, self.start(values), parameters or None, of[SETTING], self.law_values | of[LAW], alone=alone
+        )
+
+    def parameters(self, values: Floats) -> dict[str, Floats]:
+        """By parameter of the tables, one value for each sample."""
+        found: dict[str, Floats] = {}
+        for j, each in enumerate(self.targets):
+            if each.kind != TABLES:
+                continue
+            nominal = np.asarray(each.nominal, float)
+            rows: Any = found.setdefault(each.owner, np.repeat(nominal[None], len(values), axis=0))
+            drawn = each.actual(values[:, j])
+            if nominal.ndim and not each.entry:  # the whole array is scaled
+                rows *= drawn.reshape(-1, *(1,) * nominal.ndim)
+            elif not each.entry:
+                rows[...] = drawn
+            else:
+                rows[:, *each.entry] = drawn
+                if symmetric(each.owner, nominal):
+                    rows[:, *each.entry[::-1]] = drawn
+        return found
+
+    def start(self, values: Floats) -> dict[str, Floats]:
+        """Initial states that vary."""
+        chosen = [(each, each.actual(values[:, j])) for j, each in enumerate(self.targets) if each.kind == START]
+        if not chosen:
+            return {}
+        model, n = self.model, len(values)
+        q, v, wheels, orbit = (np.tile(part, (n, 1)) for part in (model.q0, model.v0, model.wheel_speeds, model.initial_orbit))
+        turns: dict[str, Floats] = {}
+        for each, drawn in chosen:
+            owner, _, last = each.owner.rpartition(".")
+            k = each.entry[0] if each.entry else 0
+            if last == "speed":
+                wheels[:, model.names.wheels.index(owner)] = drawn
+            elif owner == "orbit":
+                orbit[:, k + 3 * (last == "velocity")] = drawn
+            elif last == "turn":
+                turns.setdefault(owner, np.zeros((n, 3)))[:, k] = drawn
+            else:
+                body, (at_q, at_v) = model.system.bodies[owner], model.places[owner]
+                offset = {"q0": at_q, "v0": at_v, "eta0": at_q + body.joint.n_q, "etadot0": at_v + body.joint.n_v}[last]
+                (q if last in ("q0", "eta0") else v)[:, offset + k] = drawn
+        for owner, turn in turns.items():
+            at = model.places[owner][0] + len(model.system.bodies[owner].joint.translations)
+            q[:, at : at + 4] = (Rotation.from_quat(q[:, at : at + 4]) * Rotation.from_rotvec(turn)).as_quat()
+        found = {"q0": q, "v0": v}
+        return found | ({"wheels0": wheels} if model.nw else {}) | ({"orbit0": orbit} if model.in_orbit else {})
+
+    # ---- before anything runs ------------------------------------------------------------------------------------------
+    def impossible(self, values: Floats) -> list[str]:
+        """What is wrong with values of samples (n, things that vary), each with its share: what no description can have."""
+        return [text for j, each in enumerate(self.targets) if (text := self._problem(each, np.sort(each.actual(values[:, j]))))]
+
+    def _problem(self, each: Target, ordered: Floats) -> str:
+        wrong = [self._refused(each, value) for value in (ordered[0], ordered[-1])]
+        if not any(wrong):
+            return ""
+        n = len(ordered)
+        low, high = (self._boundary(each, ordered) if wrong[0] else 0), n
+        if wrong[1]:
+            high = n - self._boundary(each, ordered[::-1])
+        share = 1.0 - max(high - low, 0) / n
+        what = f"'{each.variation.path}' as {each.variation.distribution}"
+        return f"{what} is impossible in {100 * share:.3g} % of the samples: {wrong[0] or wrong[1]}"
+
+    def _boundary(self, each: Target, ordered: Floats) -> int:
+        """How many of the first values are refused, if the first is."""
+        low, high = 0, len(ordered)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._refused(each, ordered[middle]) else (low, middle)
+        return high
+
+    def _refused(self, each: Target, value: float) -> str:
+        """Why a value is impossible; empty, if it is not."""
+        if each.kind == SETTING:
+            return "" if value > 0.0 and np.isfinite(value) else f"{each.owner} is {value:.6g}; it must be greater than 0"
+        if each.kind == ALTERNATIVE:
+            known = len(self.alternatives[each.owner])
+            return "" if value in range(known) else f"it is {value:g}; there are {known} alternatives, numbered from 0 on"
+        if each.kind != TABLES:
+            return "" if np.isfinite(value) else f"it is {value}"
+        nominal = np.array(each.nominal, float)
+        mirrored = symmetric(each.owner, nominal)
+        if each.entry:
+            nominal[each.entry] = value
+            if mirrored:
+                nominal[each.entry[::-1]] = value
+        else:
+            nominal = nominal * value if nominal.ndim else np.array(value)
+        try:
+            own, others = parted(self.model.system, {each.owner: nominal})
+            changed_system(self.model.system, others)
+            body_parameters(self.model.system, {name: value[None] for name, value in own.items()} or None)
+        except BoughError as error:
+            return str(error)
+        return ""

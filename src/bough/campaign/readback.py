@@ -1,0 +1,126 @@
+"""What each run really had: values read back from the tables, states and settings of the run, not from what was asked of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bough.analyze.parameter_rows import changed_system, copied_places, substance
+from bough.analyze.parameters import value_in
+from bough.campaign.members import ALTERNATIVE, LAW, SETTING, START, Rows, Target
+from bough.compile.coordinates import body_parameters
+from bough.compile.layout import Floats
+from bough.errors import SimulationError
+from bough.integrate.integration import Integration
+from bough.integrate.trajectory import Trajectory
+
+SAME = 1e-9  # of a table's largest number in the same place: rounding of one compiler against another
+
+
+def read_values(rows: Rows, integration: Integration, trajectory: Trajectory) -> Floats:
+    """(samples, things that vary)."""
+    found = []
+    for j, each in enumerate(rows.members.targets):
+        if each.kind == START:
+            values = _of_start(rows, each, trajectory)
+        elif each.kind == SETTING:
+            values = np.full(len(rows.numbers), _of_settings(each.owner, integration))
+        elif each.kind == LAW:
+            values = np.full(len(rows.numbers), rows.laws[each.owner])
+        elif each.kind == ALTERNATIVE:
+            values = np.full(len(rows.numbers), float(_choice(rows, j)))
+        else:
+            values = _of_tables(rows, each, integration)
+        found.append(values)
+    return np.column_stack(found)
+
+
+def _choice(rows: Rows, j: int) -> int:
+    """Which alternative the model has."""
+    before = sum(each.kind == ALTERNATIVE for each in rows.members.targets[:j])
+    return (rows.members.chosen or ())[before]
+
+
+def _of_settings(name: str, integration: Integration) -> float:
+    plan, (rtol, atol) = integration.plan, integration.plan.tolerances
+    sampling = integration.sampling
+    found = {"until": integration.end, "dt": plan.dt, "rtol": rtol, "atol": atol, "first_step": plan.first_step,
+             "max_step": plan.max_step, "sample_rate": None if sampling is None else 1.0 / sampling.period}[name]  # fmt: skip
+    return np.nan if found is None else float(found)
+
+
+def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
+    """Of the first sample: where loops were closed, that may be another than the one asked for."""
+    model, state = rows.model, trajectory.model.state(trajectory.x[:, 0])
+    owner, _, last = each.owner.rpartition(".")
+    k = each.entry[0] if each.entry else 0
+    if last == "speed":
+        return np.asarray(state.wheels[:, model.names.wheels.index(owner)])
+    if owner == "orbit":
+        return np.asarray(state.orbit[:, k + 3 * (last == "velocity")])
+    body, (at_q, at_v) = model.system.bodies[owner], model.places[owner]
+    if last == "turn":
+        at = at_q + len(body.joint.translations)
+        before = Rotation.from_quat(model.q0[at : at + 4]).inv()
+        return np.asarray((before * Rotation.from_quat(state.q[:, at : at + 4])).as_rotvec()[:, k])
+    offset = {"q0": at_q, "v0": at_v, "eta0": at_q + body.joint.n_q, "etadot0": at_v + body.joint.n_v}[last]
+    return np.asarray((state.q if last in ("q0", "eta0") else state.v)[:, offset + k])
+
+
+def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:
+    """From the tables where they hold the number itself; else from the description that they were compiled from."""
+    system = rows.members.model.system
+    if rows.parameters is None:  # a model of its own
+        return _shown(each, value_in(system, rows.model.system, each.owner)[None], rows)
+    if substance(system, each.owner):
+        body, _, field = each.owner.rpartition(".")
+        own = {each.owner: rows.parameters[each.owner]}
+        return _shown(each, getattr(body_parameters(system, own)[body], field), rows)
+    values = None if integration.events else _held_in_tables(rows, each, integration.runs[0].pars)
+    if values is not None:
+        return _shown(each, values, rows)
+    asked = rows.parameters[each.owner]
+    read = [value_in(system, changed_system(system, {each.owner: value}), each.owner) for value in asked]
+    return _shown(each, np.array(read), rows)
+
+
+def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
+    """From the entries of pars that hold the parameter or a power of it, and that no other one has changed after it."""
+    model, varied = rows.members.model, list(rows.parameters or {})
+    later = {entry for name in varied[varied.index(each.owner) + 1 :] for entry in copied_places(model, name) or {}
+             if not substance(model.system, name)}  # fmt: skip
+    values = np.full((len(pars), np.asarray(each.nominal).size), np.nan)
+    for entry, held in (copied_places(model, each.owner) or {}).items():
+        if entry not in later:
+            read = held.back(pars[:, entry])
+            known = values[:, held.source]
+            if not np.allclose(read, np.where(np.isnan(known), read, known), rtol=SAME, atol=0.0):
+                raise SimulationError(f"'{each.owner}' has two values in one model; this is an error of bough's: report it")
+            values[:, held.source] = read
+    return None if np.isnan(values).any() else values.reshape(len(pars), *np.shape(each.nominal))
+
+
+def _shown(each: Target, values: Any, rows: Rows) -> Floats:
+    """What stands for values (n, ...) of a parameter in the store: its entry, or the factor of all of it."""
+    values, nominal = np.asarray(values, float), np.asarray(each.nominal, float)
+    if each.entry:
+        return np.asarray(values[:, *each.entry])
+    if nominal.ndim:
+        k = np.unravel_index(int(np.abs(nominal).argmax()), nominal.shape)
+        return np.asarray(values[:, *k] / nominal[k])
+    return np.asarray(values.reshape(len(rows.numbers)))
+
+
+def check_tables(rows: Rows, integration: Integration) -> None:
+    """Raise if the tables of the first of some samples are not those of a model that is described so: what runs in lanes goes
+    another way through the compiler."""
+    if rows.parameters is None or integration.events or rows.pars is None:
+        return
+    own = rows.members.model.with_parameters({name: value[0] for name, value in rows.parameters.items()}).tables
+    pars, scale = rows.pars[0], np.abs(rows.members.model.tables.pars[0]).max()
+    if own.pars.shape[1] != len(pars) or not np.allclose(own.pars[0], pars, rtol=SAME, atol=SAME * scale):
+        raise SimulationError(
+            f"sample {int(rows.numbers[0])}: its tables are not those of its description; this is an error of bough's: report it"
+        )

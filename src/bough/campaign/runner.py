@@ -1,0 +1,182 @@
+"""Blocks of samples on all processors of this machine, or on the workers of a Dask cluster; each is kept when it is done."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.campaign.block import FAILED, BlockResult, run_block
+from bough.campaign.store import Store
+from bough.describe.part import entry_named
+from bough.errors import StateError
+from bough.progress import working
+
+if TYPE_CHECKING:
+    from bough.campaign.study import Campaign
+
+SECONDS = 2.0  # that a block should take
+LEAST, MOST = 4, 4096  # samples of a block
+MOST_NUMBERS = 20_000_000  # of states that a block may record
+SHARES = 3  # blocks for each worker, at least
+AHEAD = 2  # blocks that wait for each worker
+
+
+def run_campaign(
+    campaign: Campaign,
+    path: Path | None,
+    *,
+    threads: int | None = None,
+    client: Any = None,
+    block: int | None = None,
+    progress: bool = True,
+) -> Store:
+    """Run what the store does not have yet."""
+    workers = sum(client.nthreads().values()) if client is not None else threads or os.cpu_count() or 1
+    store = _store(campaign, path, block, workers)
+    missing = store.missing()
+    if not missing:
+        return store
+    done, failed = store.samples - sum(last - first for first, last in missing), store.failed()
+    work = _on_cluster(campaign, client, missing) if client is not None else _on_threads(campaign, workers, missing)
+    with working(campaign.name) if progress else nullcontext() as bar:
+        begun, before = time.perf_counter(), done
+        for found in work:
+            store.write(found)
+            done, failed = done + len(found.status), failed + int((found.status == FAILED).sum())
+            if bar is not None:
+                rate = (done - before) / (time.perf_counter() - begun)
+                bar.note = f"{done:,} of {store.samples:,}, {rate:.3g}/s, {failed:,} failed"
+                bar(done / store.samples)
+    return store
+
+
+def _store(campaign: Campaign, path: Path | None, block: int | None, workers: int) -> Store:
+    """The one that is there, if it belongs to this campaign; else a new one."""
+    if path is not None and path.exists():
+        return campaign.open_store(path)
+    campaign.check()
+    size = block or _block_size(campaign, workers)
+    if size < 1:
+        raise StateError(f"block is {block}; give how many samples go together, 1 or more")
+    study = campaign.to_mapping() | {
+        "identity": campaign.identity,
+        "system": campaign.system.name,
+        "description": campaign.system.to_yaml(exact=True),
+    }
+    return Store.create(
+        path or Path(tempfile.mkdtemp(prefix="bough-campaign-")) / "store",
+        study,
+        size,
+        {each.path: "" for each in campaign.variations},
+        {each.name: each.unit for each in campaign.metrics},
+        {name: _unit(campaign, name) for name in campaign.keep},
+        campaign.times,
+    )
+
+
+def _unit(campaign: Campaign, name: str) -> str:
+    output = campaign.system.outputs.get(name)
+    if output is not None:
+        return str(getattr(output, "unit", "") or "")
+    names = campaign.model.names
+    if name in names.wheels:
+        return "rad/s"
+    [(body, entry)] = entry_named(campaign.system, name, "coordinate_names" if name in names.q else "speed_names")
+    slides = len(body.joint.translations)
+    unit = "" if entry >= body.joint.n_v else "m" if entry < slides else "rad"
+    return unit if name in names.q or not unit else f"{unit}/s"
+
+
+def _block_size(campaign: Campaign, workers: int) -> int:
+    """So many samples that a block takes a moment, by a trial, and each worker gets several; whole lanes."""
+    trial = min(LEAST, campaign.samples)
+    first = run_block(campaign, 0, trial)  # kernels are compiled
+    if (first.status == FAILED).all():
+        raise StateError(f"campaign '{campaign.name}': the first {trial} samples all fail: {first.reasons[0]}")
+    begun = time.thread_time()
+    run_block(campaign, 0, trial)
+    took = max(time.thread_time() - begun, 1e-6) / trial
+    room = MOST_NUMBERS // max(1, len(campaign.times) * campaign.model.layout.nx)
+    fair = -(-campaign.samples // (SHARES * workers))
+    size = int(np.clip(min(SECONDS / took, fair), LEAST, max(LEAST, min(MOST, room))))
+    return min(size // LEAST * LEAST, max(LEAST, campaign.samples))
+
+
+def _on_threads(campaign: Campaign, threads: int, blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
+    """Kernels let go of Python's lock: blocks run side by side."""
+    with ThreadPoolExecutor(threads, thread_name_prefix="bough") as pool:
+        yield from _spread(
+            lambda first, last: pool.submit(run_block, campaign, first, last),
+            blocks,
+            AHEAD * threads,
+            lambda waiting: wait(waiting, return_when=FIRST_COMPLETED).done,
+        )
+
+
+def _spread(
+    submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: int, first_done: Callable[[Any], Any]
+) -> Iterator[BlockResult]:
+    """Results as they come, with a bounded number of blocks under way."""
+    waiting: set[Any] = set()
+    left = iter(blocks)
+    try:
+        while True:
+            for first, last in left:
+                waiting.add(submit(first, last))
+                if len(waiting) >= ahead:
+                    break
+            if not waiting:
+                return
+            for done in first_done(waiting):
+                waiting.discard(done)
+                yield done.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
+    """On the workers of a Dask cluster; what a worker that died had under way goes to another one.
+
+    The campaign is with every worker, and with those that start later: nothing of it is lost with one of them."""
+    from dask import distributed
+
+    name = f"bough-{campaign.identity[:16]}"
+
+    class Kept(distributed.WorkerPlugin):
+        def __init__(self) -> None:
+            self.campaign = campaign
+
+    client.register_plugin(Kept(), name=name)
+
+    def submit(first: int, last: int) -> Any:
+        return client.submit(_run_on_worker, name, first, last, key=f"{name}-{first}", retries=10, pure=False)
+
+    try:
+        yield from in_turn(client, submit, blocks)
+    finally:
+        client.unregister_worker_plugin(name)
+
+
+def in_turn(client: Any, submit: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
+    """Results of a cluster as they come."""
+    from dask import distributed
+
+    wait_for: Any = distributed.wait
+    ahead = AHEAD * max(1, sum(client.nthreads().values()))
+    yield from _spread(submit, blocks, ahead, lambda waiting: wait_for(list(waiting), return_when="FIRST_COMPLETED").done)
+
+
+def _run_on_worker(name: str, first: int, last: int) -> BlockResult:
+    from dask import distributed
+
+    worker: Any = distributed.get_worker
+    return run_block(worker().plugins[name].campaign, first, last)

@@ -1,0 +1,135 @@
+"""What the samples of a campaign say: percentiles with their uncertainty, probabilities, what matters most, the worst runs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.campaign.metrics import Requirement
+from bough.errors import StateError
+
+if TYPE_CHECKING:
+    import xarray
+
+    from bough.compile.layout import Floats
+
+SHARES = (0.01, 0.05, 0.5, 0.95, 0.99)
+CONFIDENCE = 0.95
+LEAST, MOST = 100, 20_000  # samples that Sobol's indices need, and that they are found from at most
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A percentile of a metric, and the interval in which the true one is, with a confidence that needs no distribution."""
+
+    share: float
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the samples say of a requirement: the share that meets it, and the interval of its probability."""
+
+    requirement: Requirement
+    met: int
+    samples: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        return self.met / self.samples
+
+    @property
+    def text(self) -> str:
+        wanted = self.requirement.probability
+        if self.low >= wanted or (wanted == 1.0 and self.met == self.samples):
+            return "met"
+        return "not met" if self.high < wanted else "open: take more samples"
+
+
+def quantiles(values: Floats, shares: Sequence[float] = SHARES, confidence: float = CONFIDENCE) -> list[Quantile]:
+    """Percentiles of the runs that came to their end; intervals by order statistics (binomial)."""
+    from scipy.stats import binom
+
+    ordered = np.sort(values[np.isfinite(values)])
+    n, found = len(ordered), []
+    for share in shares:
+        if not n:
+            found.append(Quantile(share, np.nan, np.nan, np.nan))
+            continue
+        low, high = binom.ppf([(1 - confidence) / 2, (1 + confidence) / 2], n, share)
+        ends = [ordered[int(low) - 1] if low >= 1 else -np.inf, ordered[int(high)] if high < n else np.inf]
+        found.append(Quantile(share, float(np.quantile(ordered, share)), float(ends[0]), float(ends[1])))
+    return found
+
+
+def verdict(requirement: Requirement, values: Floats, ran: Any, confidence: float = CONFIDENCE) -> Verdict:
+    """Of all runs that were tried; the interval is Clopper and Pearson's."""
+    from scipy.stats import beta
+
+    met, n = int(requirement.met(values[ran]).sum()), int(ran.sum())
+    tail = (1 - confidence) / 2
+    low = float(beta.ppf(tail, met, n - met + 1)) if met else 0.0
+    high = float(beta.ppf(1 - tail, met + 1, n - met)) if met < n else 1.0
+    return Verdict(requirement, met, n, low, high)
+
+
+def rank_correlations(parameters: Floats, values: Floats) -> Floats:
+    """Spearman's, of a metric with each thing that varies (n, things); NaN where nothing varies."""
+    from scipy.stats import rankdata
+
+    good = np.isfinite(values)
+    if good.sum() < 3:
+        return np.full(parameters.shape[1], np.nan)
+    x, y = rankdata(parameters[good], axis=0), rankdata(values[good])
+    x, y = x - x.mean(axis=0), y - y.mean()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(x.T @ y / np.sqrt((x**2).sum(axis=0) * (y**2).sum()))
+
+
+def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """First-order indices, and their 95 % half widths, by SALib out of any random samples (RBD-FAST): the share of a metric's
+    variance that each thing explains by itself."""
+    try:
+        from SALib.analyze import rbd_fast
+    except ImportError:
+        raise StateError(
+            "sensitivity by Sobol's indices needs SALib, which is not installed; pip install 'bough[campaign]'"
+        ) from None
+    good = np.flatnonzero(np.isfinite(values))
+    if len(good) < LEAST:
+        raise StateError(f"there are {len(good)} samples; Sobol's indices need {LEAST} or more")
+    good = good[:: -(-len(good) // MOST)]
+    bounds = [[float(column.min()), float(column.max())] for column in parameters[good].T]
+    problem = {"num_vars": len(names), "names": list(names), "bounds": bounds}
+    found = rbd_fast.analyze(problem, parameters[good], values[good], seed=0)
+    return {name: (float(s), float(c)) for name, s, c in zip(names, found["S1"], found["S1_conf"], strict=True)}
+
+
+def worst(values: Floats, count: int = 5, *, largest: bool = True) -> list[int]:
+    """Numbers of the samples with the largest (or smallest) values."""
+    good = np.flatnonzero(np.isfinite(values))
+    order = good[np.argsort(values[good])]
+    return [int(i) for i in (order[::-1] if largest else order)[:count]]
+
+
+def causes(failures: dict[int, str]) -> list[tuple[str, int, int]]:
+    """Why samples failed: a text without its numbers, how many, and the first of them."""
+    alike = {number: re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "...", text) for number, text in failures.items()}
+    first: dict[str, int] = {}
+    for number, text in sorted(alike.items()):
+        first.setdefault(text, number)
+    return [(failures[first[text]], count, first[text]) for text, count in Counter(alike.values()).most_common()]
+
+
+def named(data: xarray.Dataset, role: str) -> list[str]:
+    """Parameters, metrics or histories of a campaign's dataset."""
+    return [str(name) for name, array in data.data_vars.items() if array.attrs.get("role") == role]

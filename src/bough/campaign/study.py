@@ -1,0 +1,410 @@
+"""A campaign: a system, what varies, what is asked of the runs; on all cores or a cluster, and on from where it was stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.campaign.design import make_design
+from bough.campaign.distributions import Variation, variation
+from bough.campaign.members import Members, read_alternatives
+from bough.campaign.metrics import Metric, Requirement, metric, requirement
+from bough.compile.layout import Floats
+from bough.describe import System
+from bough.errors import DescriptionError, StateError, nearest
+from bough.integrate.trajectory import choose_sampling
+from bough.simulation import with_settings
+
+if TYPE_CHECKING:
+    import xarray
+
+    from bough.campaign.report import Report
+    from bough.campaign.store import Store
+    from bough.results import Result
+
+CHECKED = 2000  # samples whose values are looked at before anything runs
+KEYS = (
+    "campaign",
+    "system",
+    "samples",
+    "seed",
+    "design",
+    "levels",
+    "vary",
+    "correlate",
+    "metrics",
+    "requirements",
+    "keep",
+    "simulation",
+    "alternatives",
+    "name",
+)
+
+
+class Campaign:
+    """Many runs of one system that differ in chosen numbers.
+
+    Parameters
+    ----------
+    system : System
+        With its settings (`System.simulation`).
+    vary : mapping
+        {path: distribution}. A path is the name of a number in the description ("boom.mass", "boom.com[0]", "arm.stiffness",
+        "rw1.axis[0]", "gravity[2]", "panel.frequency", "push.force.scale", "lock.at"), of the start ("bus.q0[2]", "bus.v0[5]",
+        "bus.turn[0]", "rw1.speed"), of the settings ("simulation.dt") or of the laws ("laws.gain"). A distribution is one of
+        SciPy's, a mapping ({"normal": [12, 0.3]}), or a list with a value for each sample; ("scale", distribution) and ("add",
+        distribution) change the number that the description has.
+    samples : int, optional
+        How many runs; designs that count them themselves need none.
+    metrics : mapping
+        {name: expression or function of a Result}; see `bough.campaign.metrics`.
+    requirements : sequence of mappings, optional
+        {"metric": ..., "below" or "above": ..., "probability": ...}.
+    keep : iterable of str, optional
+        Quantities whose histories are kept for every sample.
+    design : {"random", "latin-hypercube", "sobol", "factorial", "corners", "one-at-a-time"}
+    seed : int
+    levels : int
+        Of a factorial design, values of each.
+    correlate : sequence of mappings, optional
+        {"paths": [...], "matrix": [[...]]}: correlations of normal scores.
+    laws : sequence of laws, or function, optional
+        Laws of all runs; or a function that makes them of a mapping of values, which may vary as "laws.NAME".
+    law_values : mapping, optional
+        The usual values of these.
+    alternatives : mapping, optional
+        {body: [bodies]}: what may be in its place, flexible bodies or mappings of mass, com and inertia; "panel.alternative" varies
+        over their numbers, from 0 on.
+
+    Examples
+    --------
+    >>> import bough
+    >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = s.body("bob", joint=bough.Revolute("y", q0=0.1), mass=2.0, com=(0, 0, -1))
+    >>> _ = s.simulation(until=1.0, dt=0.01)
+    >>> study = bough.Campaign(s, vary={"bob.mass": {"uniform": [1, 3]}, "bob.q0[0]": {"normal": [0.1, 0.01]}},
+    ...                        samples=8, metrics={"swing": "peak(bob.ry)"})
+    >>> data = study.run(progress=False)
+    >>> dict(data.sizes), bool((data.swing > 0).all())
+    ({'sample': 8}, True)
+    """
+
+    def __init__(
+        self,
+        system: System,
+        *,
+        vary: Mapping[str, Any],
+        metrics: Mapping[str, Any],
+        samples: int | None = None,
+        requirements: Sequence[Any] = (),
+        keep: Iterable[str] = (),
+        design: str = "random",
+        seed: int = 0,
+        levels: int = 3,
+        correlate: Sequence[Any] = (),
+        laws: Sequence[Any] | Callable[[Mapping[str, float]], Sequence[Any]] = (),
+        law_values: Mapping[str, float] | None = None,
+        alternatives: Mapping[str, Sequence[Any]] | None = None,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(system, System):
+            raise DescriptionError(f"campaign: system is {system!r}; give a bough.System")
+        if not isinstance(vary, Mapping) or not vary:
+            raise DescriptionError(
+                f"campaign: vary is {vary!r}; name at least one thing that varies, {{'boom.mass': {{'normal': [12, 0.3]}}}}"
+            )
+        self.system, self.name, self.seed = system, name or system.name, seed
+        self.laws, self.law_values = laws, dict(law_values or {})
+        self.variations: tuple[Variation, ...] = tuple(variation(str(path), given) for path, given in vary.items())
+        self.metrics: tuple[Metric, ...] = tuple(metric(str(key), given) for key, given in dict(metrics).items())
+        self.requirements: tuple[Requirement, ...] = tuple(
+            requirement(each, [m.name for m in self.metrics]) for each in requirements
+        )
+        self.keep = tuple([keep] if isinstance(keep, str) else keep)
+        if not self.metrics and not self.keep:
+            raise DescriptionError(
+                "campaign: nothing is asked of the runs; give metrics, {'swing': 'peak(boom.ry)'}, or quantities to keep"
+            )
+        paths = [each.path for each in self.variations]
+        self._check_tables(samples)
+        self.design = make_design(
+            design, samples if samples is not None else self._table_length(), len(paths), seed, levels, correlate, paths
+        )
+        self._correlate = list(correlate)
+        self.model = system.compile()
+        self.alternatives = read_alternatives(system, alternatives or {})
+        self.members = Members(self.model, self.variations, self.law_values, self.alternatives)
+        self._check_quantities()
+
+    def _table_length(self) -> int | None:
+        lengths = [len(each.distribution.options["values"]) for each in self.variations if each.distribution.kind == "table"]
+        return min(lengths) if lengths else None
+
+    def _check_tables(self, samples: int | None) -> None:
+        for each in self.variations:
+            if each.distribution.kind == "table" and samples is not None and len(each.distribution.options["values"]) < samples:
+                raise DescriptionError(
+                    f"campaign: vary '{each.path}' has {len(each.distribution.options['values'])} values for {samples} "
+                    "samples; give one for each"
+                )
+
+    def _check_quantities(self) -> None:
+        from bough.campaign.block import unknown
+
+        names, known = self.model.names, self.model.system.outputs
+        for name in (*self.keep, *(name for each in self.metrics for name in each.names)):
+            if name not in (*known, *names.q, *names.v, *names.wheels):
+                raise DescriptionError(unknown(self.model, name))
+        if self.keep and any(
+            each.owner in ("until", "sample_rate", "dt") and each.kind == "setting" for each in self.members.targets
+        ):
+            raise DescriptionError(
+                "campaign: histories are kept, and simulation.until, sample_rate or dt varies: they would not fit each "
+                "other; take metrics only"
+            )
+
+    # ---- samples --------------------------------------------------------------------------------------------------------
+    @property
+    def samples(self) -> int:
+        """How many runs there are."""
+        return self.design.samples
+
+    def drawn(self, numbers: Any) -> Floats:
+        """(n, things that vary): what the distributions give for samples with these numbers, one behind the other."""
+        u = self.design.rows(int(numbers[0]), int(numbers[-1]) + 1)
+        return np.column_stack([each.distribution.values(u[:, j], numbers) for j, each in enumerate(self.variations)])
+
+    def actual(self, drawn: Floats) -> Floats:
+        """(n, things that vary): the numbers that are in force."""
+        return np.column_stack([each.actual(drawn[:, j]) for j, each in enumerate(self.members.targets)])
+
+    @cached_property
+    def times(self) -> Floats:
+        """Of the samples that histories have."""
+        settings = with_settings({}, self.system.settings)
+        fixed = settings.get("dt")
+        return choose_sampling(0.0, settings["until"], settings.get("sample_rate"), fixed).times(settings["until"])
+
+    def make_laws(self, values: Mapping[str, float]) -> Sequence[Any]:
+        """The laws of a run."""
+        return self.laws(values) if callable(self.laws) else self.laws
+
+    def check(self) -> None:
+        """Raise if a distribution gives values that no description can have; says in which share of the samples."""
+        values = self.drawn(np.arange(min(self.samples, CHECKED)))
+        if problems := self.members.impossible(values):
+            raise DescriptionError("\n".join(f"campaign: vary {text}; truncate it" for text in problems))
+
+    # ---- as a file -----------------------------------------------------------------------------------------------------
+    def to_mapping(self) -> dict[str, Any]:
+        """What a campaign file holds, but for the system; laws are no part of it."""
+        found: dict[str, Any] = {
+            "campaign": 1,
+            "name": self.name,
+            "samples": self.samples,
+            "seed": self.seed,
+            "design": self.design.kind,
+            "vary": [each.to_mapping() for each in self.variations],
+            "metrics": [each.to_mapping() for each in self.metrics],
+        }
+        if self.design.kind == "factorial":
+            found["levels"] = self.design.levels
+        if self._correlate:
+            found["correlate"] = self._correlate
+        if self.requirements:
+            found["requirements"] = [
+                {key: value for key, value in vars(each).items() if value is not None} for each in self.requirements
+            ]
+        return found | ({"keep": list(self.keep)} if self.keep else {})
+
+    @property
+    def identity(self) -> str:
+        """A hash of the system and of all that makes a sample."""
+        made = {key: value for key, value in self.to_mapping().items() if key not in ("requirements", "name")}
+        others = self.system.copy()
+        others.bodies.update({f"{name}.{i}": each.model_copy(update={"name": f"{name}.{i}"})
+                              for name, bodies in self.alternatives.items() for i, each in enumerate(bodies)})  # fmt: skip
+        text = json.dumps([made, others.to_yaml(exact=True), self.law_values], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], **changes: Any) -> Campaign:
+        """The campaign of a YAML file; the system's file is beside it.
+
+        Parameters
+        ----------
+        path : path
+        **changes
+            Of samples, seed or design, in the place of the file's.
+        """
+        from bough.describe import document
+        from bough.files import read
+
+        data = document.read_file(Path(path)).data
+        if not isinstance(data, Mapping) or data.get("campaign") != 1:
+            raise DescriptionError(f"{path}: is no campaign file; let it start with 'campaign: 1'")
+        for key in data:
+            if key not in KEYS:
+                raise DescriptionError(f"{path}: unknown key '{key}'{nearest(str(key), KEYS)}")
+        if not isinstance(data.get("system"), str):
+            raise DescriptionError(f"{path}: system is {data.get('system')!r}; give the file of the system")
+        system, options = read(Path(path).parent / data["system"])
+        if options.get("control") is not None:
+            raise DescriptionError(
+                f"{path}: {data['system']} has a controller on joints; make it a law on inputs and outputs (bough.law, "
+                "bough.controller), or run the campaign from Python"
+            )
+        laws, usual = options.get("laws", ()), options.get("law_values")
+        if settings := data.get("simulation"):
+            from bough.describe import Simulation
+
+            old = system.settings.to_dict() if system.settings else {}
+            system.settings = Simulation.from_mapping(old | dict(settings))
+        given = {
+            key: value
+            for key, value in data.items()
+            if key in ("samples", "seed", "design", "levels", "correlate", "requirements", "keep", "alternatives")
+        }
+        return cls(
+            system,
+            vary=_by_path(path, data.get("vary")),
+            metrics=_by_name(path, data.get("metrics")),
+            name=data.get("name"),
+            laws=laws,
+            law_values=usual,
+            **given | {key: value for key, value in changes.items() if value is not None},
+        )
+
+    # ---- run -----------------------------------------------------------------------------------------------------------
+    def run(
+        self,
+        store: str | PathLike[str] | None = None,
+        *,
+        threads: int | None = None,
+        client: Any = None,
+        block: int | None = None,
+        progress: bool = True,
+    ) -> xarray.Dataset:
+        """Run all samples that the store does not have yet, and give them all.
+
+        Parameters
+        ----------
+        store : path, optional
+            The folder of the samples; a temporary one, if not given.
+        threads : int, optional
+            How many; one for each processor, if not given.
+        client : dask.distributed.Client, optional
+            Run on the workers of a cluster instead.
+        block : int, optional
+            Samples that go together; chosen by the time that they take, if not given.
+        progress : bool
+            Whether to show a bar.
+        """
+        from bough.campaign.runner import run_campaign
+
+        return run_campaign(
+            self, None if store is None else Path(store), threads=threads, client=client, block=block, progress=progress
+        ).dataset()
+
+    def open_store(self, store: str | PathLike[str]) -> Store:
+        """The samples that are kept, checked to be those of this campaign."""
+        from bough.campaign.store import Store
+
+        found = Store.open(Path(store))
+        if found.facts["study"]["identity"] != self.identity:
+            raise StateError(
+                f"{store}: holds samples of another campaign, system or seed ('{found.facts['study']['name']}', seed "
+                f"{found.facts['study']['seed']}); give another folder, or remove it"
+            )
+        return found
+
+    def report(self, store: str | PathLike[str]) -> Report:
+        """What the samples of a store say: `print` it, or `write` it as a page.
+
+        Parameters
+        ----------
+        store : path
+        """
+        from bough.campaign.report import Report
+
+        return Report(self.open_store(store))
+
+    def rerun(self, number: int, *, record: Any = None) -> Result:
+        """One sample by itself, with everything that can be recorded.
+
+        Parameters
+        ----------
+        number : int
+            Which.
+        record : optional
+            See `bough.simulate`; all usual quantities, if not given.
+        """
+        from bough.campaign.block import integrate
+        from bough.results import Result
+        from bough.results.quantities import select_records
+
+        if not 0 <= number < self.samples:
+            raise StateError(f"rerun: there is no sample {number}; they are 0 to {self.samples - 1}")
+        numbers = np.arange(number, number + 1)
+        [rows] = self.members.rows(numbers, self.drawn(numbers))
+        _, trajectory = integrate(self, rows)
+        from dataclasses import replace
+
+        one = replace(
+            trajectory,
+            x=trajectory.x[:1],
+            u=trajectory.u[:1],
+            law_states=trajectory.law_states[:1],
+            batched=False,
+            parameters=None if trajectory.parameters is None else {k: v[:1] for k, v in trajectory.parameters.items()},
+            memory=None,
+            events=trajectory.events[:1],
+            spans=trajectory.spans[:1],
+        )
+        return Result(one, select_records(record, self.system, controlled=bool(self.laws)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Campaign('{self.name}': {self.samples} samples, {self.design.kind}, {len(self.variations)} things vary, "
+            f"{len(self.metrics)} metrics)"
+        )
+
+
+def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
+    """The samples of a campaign that were kept in a folder: parameters, metrics, histories and status.
+
+    Parameters
+    ----------
+    store : path
+    """
+    from bough.campaign.store import Store
+
+    return Store.open(Path(store)).dataset()
+
+
+def _by_path(file: Any, given: Any) -> dict[str, Any]:
+    entries = given if isinstance(given, list) else []
+    found: dict[str, Any] = {}
+    for entry in entries:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("path"), str) or len(entry) != 2:
+            raise DescriptionError(f"{file}: vary has {entry!r}; write each as {{path: boom.mass, normal: [12, 0.3]}}")
+        if entry["path"] in found:
+            raise DescriptionError(f"{file}: vary names '{entry['path']}' twice; keep one of them")
+        found[entry["path"]] = {key: value for key, value in entry.items() if key != "path"}
+    return found
+
+
+def _by_name(file: Any, given: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in given if isinstance(given, list) else []:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+            raise DescriptionError(f"{file}: metrics has {entry!r}; write each as {{name: swing, of: peak(boom.ry)}}")
+        found[entry["name"]] = entry
+    return found

@@ -1,0 +1,110 @@
+"""The command `bough campaign`: thousands of dispersed runs, from a file."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bough.errors import StateError
+
+if TYPE_CHECKING:
+    from bough.campaign.store import Store
+    from bough.campaign.study import Campaign
+
+CampaignFile = Annotated[Path, typer.Argument(help="YAML file of a campaign", show_default=False, metavar="FILE")]
+
+
+def campaign(
+    file: CampaignFile,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="folder of the samples; default: out/NAME.campaign")] = None,
+    samples: Annotated[int | None, typer.Option(help="how many runs, instead of the file's")] = None,
+    seed: Annotated[int | None, typer.Option(help="instead of the file's")] = None,
+    threads: Annotated[int | None, typer.Option(help="by default, one per processor")] = None,
+    workers: Annotated[int | None, typer.Option(help="start a local Dask cluster of so many processes")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler, e.g. tcp://10.0.0.1:8786")] = None,
+    block: Annotated[int | None, typer.Option(help="samples that go together; by default, by the time they take")] = None,
+    rerun: Annotated[int | None, typer.Option(help="repeat one sample, with plots and a replay")] = None,
+    status: Annotated[bool, typer.Option("--status", help="say how far it is, and no more")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
+) -> None:
+    """Run the campaign of FILE: what is not in its folder yet. Stopped in any way, the same command goes on."""
+    from bough.campaign.study import Campaign
+
+    store = output or Path("out") / f"{file.stem}.campaign"
+    if status:
+        _print_status(store, as_json)
+        return
+    study = Campaign.from_file(file, samples=samples, seed=seed)
+    if rerun is not None:
+        _rerun(study, rerun, store)
+        return
+    kept = _run(study, store, threads, workers, scheduler, block)
+    _print_report(kept, as_json)
+
+
+def _run(
+    study: "Campaign", store: Path, threads: int | None, workers: int | None, scheduler: str | None, block: int | None
+) -> "Store":
+    from bough.campaign.runner import run_campaign
+
+    if not workers and not scheduler:
+        return run_campaign(study, store, threads=threads, block=block)
+    try:
+        from dask import distributed
+    except ImportError:
+        raise StateError("a cluster needs Dask, which is not installed; pip install 'bough[campaign]'") from None
+    dask: Any = distributed
+    cluster = scheduler or dask.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    with dask.Client(cluster) as client:
+        return run_campaign(study, store, client=client, block=block)
+
+
+def _print_status(path: Path, as_json: bool) -> None:
+    from bough.campaign.statistics import causes
+    from bough.campaign.store import Store
+
+    store = Store.open(path)
+    state = store.status()
+    found = {"samples": store.samples, "done": int((state > 0).sum()), "failed": int((state == 2).sum())}
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    typer.echo(f"{path}: {found['done']:,} of {found['samples']:,} samples, {found['failed']:,} failed")
+    for text, count, first in causes(store.failures()):
+        typer.echo(f"  {count:,}: {text} (first: sample {first})")
+
+
+def _rerun(study: "Campaign", number: int, store: Path) -> None:
+    result = study.rerun(number)
+    folder = store.with_suffix("")
+    target = folder.with_name(f"{folder.name}-{number}.nc")
+    typer.echo(result)
+    typer.echo(f"\nwrote {result.save(target)}")
+    for plot in result.plots(target.parent, prefix=f"{target.stem}-"):
+        typer.echo(f"wrote {plot}")
+    typer.echo(f"wrote {result.view(target.with_suffix('.html'), open=False)}")
+
+
+def _print_report(store: "Store", as_json: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from bough.campaign.report import Report
+
+    report = Report(store)
+    page = report.write(store.path.with_suffix(".html"))
+    if as_json:
+        tables = {title: [dict(zip(heads, row, strict=False)) for row in rows] for title, heads, rows in report.tables()}
+        typer.echo(json.dumps({"campaign": report.heading, **tables, "store": str(store.path), "page": str(page)}, indent=2))
+        return
+    console = Console()
+    console.print(report.heading)
+    for title, heads, rows in report.tables():
+        table = Table(title=title, title_justify="left")
+        for i, head in enumerate(heads):
+            table.add_column(head, justify="left" if i == 0 else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    typer.echo(f"wrote {store.path}, {page}")

@@ -1,0 +1,67 @@
+"""`bough verify` and `bough audit`: what a user can check."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bough.cli.output import fail
+
+
+def verify(
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            help="a system of yours, YAML, URDF or a script; none: what is installed", show_default=False, metavar="MODEL"
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="only cases that begin so: dynamics, closed forms, conservation, references, "
+            "plain Python, peers, 'dynamics: every joint'; may be repeated"
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    html: Annotated[Path | None, typer.Option(help="write a page to this file")] = None,
+) -> None:
+    """Compare what is installed here with closed forms, conservation laws, other methods, plain Python, stored values and other
+    engines; or do the like for the system MODEL. Exits with 1 if anything falls short."""
+    from bough.verify import report
+    from bough.verify.model_check import verify_model
+    from bough.verify.suite import verify as verify_all
+    from bough.whole import write_text
+
+    def tell(outcome: report.Outcome) -> None:
+        if not json:
+            typer.secho(report.line(outcome), fg=None if outcome.fine else "red")
+
+    found = verify_all(only or (), tell) if model is None else verify_model(model, only or (), tell)
+    title = "bough verify" + (f" {model}" if model else "")
+    if html is not None:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        write_text(html, report.page(title, found.outcomes, found.machine, found.line))
+    if json:
+        typer.echo(json_format.dumps(found.to_mapping(), indent=2))
+    else:
+        typer.echo(f"\n{found.line}" + (f"; wrote {html}" if html else ""))
+    sys.exit(1 if found.short else 0)
+
+
+def audit(
+    result: Annotated[Path, typer.Argument(help="NetCDF file that bough wrote", show_default=False, metavar="FILE")],
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Print the audit of the result FILE in full: balances of energy and momentum, loop gaps, errors, events, warnings, versions,
+    machine, options, hash of the model. Exits with 1 if it is not fine."""
+    import bough
+
+    found = bough.open_result(result).audit
+    if found is None:
+        fail(f"{result}: holds no audit, since an older version of bough wrote it; run it again, or resume and save it")
+    typer.echo(found.to_json() if json else str(found))
+    sys.exit(0 if found.fine else 1)

@@ -1,0 +1,134 @@
+"""Bodies out of CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.errors import DescriptionError
+from bough.flex.deck import Deck, outline, read_deck, solid_elements
+from bough.flex.exported import Exported, labelled
+from bough.flex.finite_elements import FiniteElements
+from bough.flex.integrals import Array
+from bough.flex.units import units as units_of
+from bough.progress import working
+
+_SOURCE = "read_calculix"
+
+
+@working("reading CalculiX files")
+def read_calculix(
+    job: str | Path,
+    *,
+    nodes: str | Path | None = None,
+    attach: Mapping[str, Any] | None = None,
+    inboard: str | None = None,
+    origin: Any = None,
+    spiders: Mapping[str, Any] | None = None,
+    units: str = "SI",
+    declared_mass: float | None = None,
+) -> FiniteElements:
+    """A model out of CalculiX's files: `job` is their common name, with .sti, .mas and .dof beside it.
+
+    Nodes, elements and sets come from `nodes` (.inp or .frd; by default job.inp). Write the matrices with
+    *FREQUENCY, SOLVER=MATRIXSTORAGE in a step without supports: dofs that supports or equations took away are held. `attach` and
+    `spiders` take numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`.
+    """
+    stem = Path(job)
+    stem = stem.with_suffix("") if stem.suffix in (".inp", ".sti", ".mas", ".dof", ".frd") else stem
+    deck = _mesh(stem, nodes)
+    rows = _dofs(stem.with_suffix(".dof"))
+    matrices = tuple(_matrix(stem.with_suffix(suffix), len(rows)) for suffix in (".mas", ".sti"))
+    found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
+    lines, faces = outline(deck, found.labels)
+    solids = solid_elements(deck, found.labels)
+    whole = replace(_with_missing(found, rows), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
+    structure = whole.in_units(units_of(units))
+    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+
+
+def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
+    path = stem.with_suffix(".inp") if nodes is None else Path(nodes)
+    if nodes is None and not path.exists() and stem.with_suffix(".frd").exists():
+        path = stem.with_suffix(".frd")
+    return _frd_nodes(path) if path.suffix == ".frd" else read_deck(path, _SOURCE)
+
+
+def _frd_nodes(path: Path) -> Deck:
+    """The nodes of a result file: lines ' -1' + number + three coordinates of 12 characters, in the block '2C'."""
+    if not path.exists():
+        raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give nodes=..., an .inp or .frd file")
+    labels, places, inside = [], [], False
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("    2C"):
+            inside = True
+        elif inside and line.startswith(" -1"):
+            labels.append(int(line[3:13]))
+            places.append([float(line[13 + 12 * i : 25 + 12 * i]) for i in range(3)])
+        elif inside and line.startswith(" -3"):
+            break
+    if not labels:
+        raise DescriptionError(f"{_SOURCE}: {path.name} holds no nodes; give an .inp file, or an .frd file written as text")
+    return Deck(np.array(labels, dtype=int), np.array(places))
+
+
+def _dofs(path: Path) -> Array:
+    """(n, 2): node and dof (1 ... 3) of each row, out of lines "node.dof"."""
+    text = _text(path)
+    try:
+        rows = np.array([[int(each) for each in line.split(".")] for line in text.split()], dtype=int)
+    except ValueError:
+        rows = np.zeros((0, 0), dtype=int)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name} is not made of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote"
+        )
+    return rows
+
+
+def _matrix(path: Path, size: int) -> Any:
+    from scipy.sparse import csr_array
+
+    try:
+        table = np.array(_text(path).split(), dtype=float).reshape(-1, 3)
+    except ValueError:
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole"
+        ) from None
+    row, column = table[:, :2].T.astype(int) - 1
+    if len(table) == 0 or max(row.max(), column.max()) + 1 != size:
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof "
+            f"file lists {size}; "
+            "give files of one run, and look whether they are whole"
+        )
+    off = row != column
+    entries = (
+        np.concatenate([table[:, 2], table[off, 2]]),
+        (np.concatenate([row, column[off]]), np.concatenate([column, row[off]])),
+    )
+    return csr_array(entries, shape=(size, size))
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        raise DescriptionError(
+            f"{_SOURCE}: the file {str(path)!r} does not exist; write it with *FREQUENCY, SOLVER=MATRIXSTORAGE, and give "
+            "the job's name"
+        )
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _with_missing(found: Exported, rows: Array) -> Exported:
+    """Dofs of the nodes that no row of the matrices is about: supports or equations took them away."""
+    at = np.searchsorted(found.labels, rows[:, 0])
+    missing = np.setdiff1d(np.arange(found.mass.shape[0]), found.per_node * at + rows[:, 1] - 1)
+    if not len(missing):
+        return found
+    nodes = len(np.unique(missing // found.per_node))
+    note = f"{len(missing)} dofs of {nodes} nodes are not in the matrices (supports, or equations) and are held"
+    return replace(found, grounded=missing, notes=(*found.notes, note))

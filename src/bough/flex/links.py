@@ -1,0 +1,125 @@
+"""Dofs that follow others: rigid links (RBE2, spiders over a face) and mean motions (RBE3), and how they are eliminated. [B 71]"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bough.errors import DescriptionError
+from bough.flex.finite_elements import rigid_motion
+from bough.flex.integrals import Array
+
+ALL = (0, 1, 2, 3, 4, 5)
+
+
+class Link(NamedTuple):
+    """u[dependent] = weights u[independent]."""
+
+    name: str
+    dependent: Array  # (k,) dofs
+    independent: Array  # (l,) dofs
+    weights: Array  # (k, l)
+
+
+def dofs_at(nodes: Iterable[int], per_node: int, components: Sequence[int] | None = None) -> Array:
+    """The numbers of some components (0 ... per_node - 1; all) of some nodes, node by node."""
+    chosen = np.arange(per_node) if components is None else np.asarray(components)
+    return np.asarray((per_node * np.asarray(list(nodes), dtype=int)[:, None] + chosen).ravel())
+
+
+def rigid_link(name: str, center: int, nodes: Sequence[int], position: Array, components: Sequence[int] = ALL) -> Link:
+    """Nodes of six dofs that move as a rigid body with node `center` of the same model. [B 71]
+
+    >>> link = rigid_link("pair", 0, [1], np.array([[0.0, 0, 0], [2, 0, 0]]))
+    >>> link.weights[1] + 0.0                       # y of the node: y of the center, and twice its rotation about z
+    array([0., 1., 0., 0., 0., 2.])
+    """
+    motion = rigid_motion(position[list(nodes)], 6, position[center]).reshape(len(nodes), 6, 6)
+    return Link(name, dofs_at(nodes, 6, components), dofs_at([center], 6), motion[:, list(components)].reshape(-1, 6))
+
+
+def mean_link(
+    name: str, center: int, nodes: Sequence[int], position: Array, weights: Array, components: Sequence[int] = ALL
+) -> Link:
+    """A node of six dofs that follows the translations of others: the nearest rigid motion, by weighted least squares. [B 71]"""
+    motion = rigid_motion(position[list(nodes)], 3, position[center])
+    weighted = np.repeat(np.asarray(weights, dtype=float), 3)[:, None] * motion
+    square = motion.T @ weighted
+    size = np.sqrt(np.maximum(np.diagonal(square), 1e-300))
+    if np.linalg.eigvalsh(square / np.outer(size, size))[0] < 1e-10:
+        raise DescriptionError(
+            f"{name}: its {len(nodes)} nodes do not determine the motion of their center (they lie on a line, or all weights but "
+            "some are zero); give three nodes or more that span a triangle"
+        )
+    fit = np.linalg.solve(square, weighted.T)
+    return Link(name, dofs_at([center], 6, components), dofs_at(nodes, 6, (0, 1, 2)), fit[list(components)])
+
+
+def eliminate(links: Sequence[Link], size: int, keep: Array) -> tuple[Array, Any]:
+    """The dependent dofs, and the sparse (size, size) matrix that gives all dofs out of the independent ones.
+
+    Dofs in `keep` stay independent if they can: a mean motion that would make them follow is solved for others of its dofs.
+    """
+    from scipy.sparse import coo_array, csr_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    rows, columns, values = [], [], []
+    owner: dict[int, str] = {}
+    for link in (_without(each, set(keep.tolist())) for each in links):
+        for dof in link.dependent.tolist():
+            if dof in owner:
+                raise DescriptionError(
+                    f"{link.name}: it moves a dof that {owner[dof]} moves already; let each dof follow one rigid element"
+                )
+            owner[dof] = link.name
+        rows.append(np.repeat(link.dependent, len(link.independent)))
+        columns.append(np.tile(link.independent, len(link.dependent)))
+        values.append(link.weights.ravel())
+    dependent = np.array(sorted(owner), dtype=int)
+    if not len(dependent):
+        return dependent, None
+    follow = coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size)).tocsr()
+    free = np.setdiff1d(np.arange(size), dependent)
+    chain = (eye_array(len(dependent)) - follow[dependent][:, dependent]).tocsc()  # links of links
+    try:
+        direct = follow[dependent][:, free]
+        solved = csr_array(splu(chain).solve(direct.toarray())) if _chained(chain) else direct
+    except RuntimeError:
+        raise DescriptionError(f"{owner[int(dependent[0])]}: rigid elements follow each other in a circle; break it") from None
+    whole = csr_array((np.ones(len(free)), (free, free)), shape=(size, size))
+    solved = solved.tocoo()
+    return dependent, (whole + csr_array((solved.data, (dependent[solved.coords[0]], free[solved.coords[1]])), shape=(size, size)))
+
+
+def _chained(matrix: Any) -> bool:
+    return bool(matrix.nnz > matrix.shape[0])
+
+
+def _without(link: Link, keep: set[int]) -> Link:
+    """The same equations, solved for others; as they are if none can be (two interfaces on one rigid part)."""
+    from scipy.linalg import qr
+
+    blocked = np.array([dof in keep for dof in link.dependent.tolist()])
+    if not blocked.any():
+        return link
+    open_ = np.array([dof not in keep for dof in link.independent.tolist()])
+    count = int(blocked.sum())
+    candidates = link.weights[blocked][:, open_]
+    if candidates.shape[1] < count:
+        return link
+    _, factor, pivots = qr(
+        candidates / np.abs(candidates).max(axis=1, initial=1e-300, keepdims=True), mode="economic", pivoting=True
+    )
+    if abs(factor[count - 1, count - 1]) < 1e-10 * abs(factor[0, 0]):
+        return link
+    chosen = np.flatnonzero(open_)[pivots[:count]]
+    rest = np.setdiff1d(np.arange(len(link.independent)), chosen)
+    inverse = np.linalg.inv(link.weights[blocked][:, chosen])
+    solved = np.hstack([inverse, -inverse @ link.weights[blocked][:, rest]])  # out of the kept dofs and the rest
+    others = link.weights[~blocked]
+    leaders = np.concatenate([link.dependent[blocked], link.independent[rest]])
+    passed = others[:, chosen] @ solved + np.hstack([np.zeros((len(others), count)), others[:, rest]])
+    dependent = np.concatenate([link.independent[chosen], link.dependent[~blocked]])
+    return Link(link.name, dependent, leaders, np.vstack([solved, passed]))

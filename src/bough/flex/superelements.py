@@ -1,0 +1,299 @@
+"""Reduced superelements: matrices at interface nodes and modal coordinates, as a body by themselves. [B 73]
+
+What they determine is exact: mass, mass center, inertia, couplings of first order, interface motion. What they do not is said by
+the body when it prints: terms of second order in the deformation, motion-induced stiffness, shapes between the interfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bough.errors import DescriptionError
+from bough.flex.finite_elements import rigid_motion
+from bough.flex.flexible_body import FlexibleBody, damping_matrix
+from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
+from bough.flex.matrices import read_matrix
+from bough.flex.reduction import NEARLY_UNSTRAINED, check_symmetric, natural_modes, stiffness_share
+from bough.flex.units import Units
+from bough.flex.units import units as units_of
+
+SECOND_ORDER = "inertia terms of second order"
+STIFFENING = "motion-induced stiffness"
+BETWEEN = "shapes between interfaces"
+
+
+@dataclass(frozen=True)
+class Superelement:
+    """Matrices of r coordinates: components (0 ... 5) of interface nodes, and modal coordinates, in any order."""
+
+    source: str
+    labels: tuple[str, ...]  # names of the interface nodes
+    position: Array  # (interfaces, 3)
+    node: Array  # (r,) interface of each coordinate, -1: modal
+    component: Array  # (r,)
+    mass: Array  # (r, r)
+    stiffness: Array
+    damping: Array | None = None
+    inboard: str | None = None
+    points: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def from_triangles(
+        source: str, rows: Sequence[tuple[int, int]], triangles: Mapping[str, Array], places: Mapping[int, Array]
+    ) -> Superelement:
+        """Out of lower triangles, row by row, of coordinates (node, dof 1 ... 6); nodes without a place are modal."""
+        found = {}
+        size = len(rows)
+        for kind in ("STIFFNESS", "MASS", "VISCOUS DAMPING"):
+            if kind not in triangles and kind == "VISCOUS DAMPING":
+                continue
+            values = triangles.get(kind, np.zeros(0))
+            if len(values) != size * (size + 1) // 2:
+                raise DescriptionError(
+                    f"{source}: the {kind.lower()} matrix holds {len(values)} numbers, not {size * (size + 1) // 2} for "
+                    f"{size} dofs; "
+                    "give the whole file, with mass and stiffness"
+                )
+            matrix = np.zeros((size, size))
+            matrix[np.tril_indices(size)] = values
+            found[kind] = matrix + np.tril(matrix, -1).T
+        names = list(dict.fromkeys(node for node, dof in rows if node in places and dof <= 6))
+        at = np.array([names.index(node) if node in names else -1 for node, _ in rows])
+        return Superelement(
+            source, tuple(map(str, names)), np.array([places[name] for name in names]).reshape(-1, 3), at,
+            np.array([dof - 1 for _, dof in rows]), found["MASS"], found["STIFFNESS"], found.get("VISCOUS DAMPING"),
+        )  # fmt: skip
+
+    def in_units(self, unit: Units) -> Superelement:
+        """The same, of numbers in other units; modal coordinates keep theirs, of a mass times a length squared."""
+        lever = np.where((self.node >= 0) & (self.component > 2), unit.length, 1.0)
+        scale = np.outer(lever, lever)
+        return replace(
+            self,
+            position=self.position * unit.length,
+            mass=unit.mass * scale * self.mass,
+            stiffness=unit.stiffness * scale * self.stiffness,
+            damping=None if self.damping is None else unit.mass / unit.time * scale * self.damping,
+        )
+
+    def placed(self, *, attach: Mapping[str, Any] | None = None, inboard: str | None = None, origin: Any = None) -> Superelement:
+        """The same with its nodes renamed (`attach` maps a name to a node's number), and about another origin."""
+        found = self
+        if attach is not None:
+            names = list(self.labels)
+            for name, node in attach.items():
+                if str(node) not in self.labels:
+                    raise DescriptionError(
+                        f"node {name!r}: the superelement has no interface {node}; it has {', '.join(self.labels)}"
+                    )
+                names[self.labels.index(str(node))] = name
+            found = replace(self, labels=tuple(names))
+        if inboard is not None and inboard not in found.labels:
+            raise DescriptionError(unknown_node(inboard, found.labels))
+        about = origin if origin is not None else (0, 0, 0) if inboard is None else found.position[found.labels.index(inboard)]
+        return replace(found, position=found.position - np.asarray(about, dtype=float), inboard=inboard)
+
+    def rigid_motion(self) -> Array:
+        """The coordinates (r, 6) in unit translations and rotations: interfaces move rigidly, modal ones as strain least. [B 73]"""
+        whole = rigid_motion(self.position, 6).reshape(len(self.labels), 6, 6)
+        modal = self.node < 0
+        motion = np.where(modal[:, None], 0.0, whole[np.maximum(self.node, 0), np.clip(self.component, 0, 5)])
+        if modal.any() and len(self.labels):
+            coupling = self.stiffness[np.ix_(modal, ~modal)] @ motion[~modal]
+            size = np.abs(self.stiffness[np.ix_(modal, modal)]).max()
+            if np.abs(coupling).max(initial=0.0) > 1e-9 * size:
+                motion[modal] = -np.linalg.lstsq(self.stiffness[np.ix_(modal, modal)], coupling, rcond=1e-12)[0]
+        return np.asarray(motion)
+
+    def check(self) -> None:
+        """Refuse matrices that are no free body's."""
+        from scipy.sparse import csr_array
+
+        size = len(self.node)
+        for what, matrix in (("stiffness", self.stiffness), ("mass", self.mass), ("damping", self.damping)):
+            if matrix is None:
+                continue
+            if matrix.shape != (size, size):
+                raise DescriptionError(
+                    f"{self.source}: the {what} matrix is {matrix.shape}, but there are {size} coordinates; give {size} x {size}"
+                )
+            check_symmetric(csr_array(matrix), what)
+        lowest = np.linalg.eigvalsh(self.mass)[0]
+        if lowest < -1e-9 * np.abs(self.mass).max():
+            raise DescriptionError(f"{self.source}: the mass matrix is indefinite (eigenvalue {lowest:.3g}); export it again")
+        rigid = self.rigid_motion()
+        share = stiffness_share(csr_array(self.stiffness), rigid[:, rigid.any(axis=0)])
+        if len(share) and share.max() > NEARLY_UNSTRAINED:
+            raise DescriptionError(
+                f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}); reduce the free "
+                "structure, without its "
+                "supports, and give the interfaces' places and dofs in one frame"
+            )
+
+    def reduce(
+        self, reduction: str | None = None, *, modes: int | None = None, damping: Any = 0.0, variant: str | None = None
+    ) -> FlexibleBody:
+        """The body. With an inboard node the modes are those of the rest ("cantilever"), otherwise free ones; all, or the lowest.
+
+        `variant` is "zeroth_order" unless `points` complete the superelement: then "full".
+        """
+        self.check()
+        wanted = "free-free" if self.inboard is None else "cantilever"
+        if reduction not in (None, wanted):
+            raise DescriptionError(
+                f"superelement: reduction is {reduction!r}; with {'an' if self.inboard else 'no'} inboard node it is {wanted!r}"
+            )
+        squares, shapes = self._modes(modes)
+        variant = variant or ("full" if self.points else "zeroth_order")
+        if variant == "full" and not self.points:
+            raise DescriptionError(
+                f"superelement: variant 'full' needs {SECOND_ORDER}, which reduced matrices do not determine; give "
+                "points= (position, "
+                "mass, recovery), or take variant='zeroth_order'"
+            )
+        given = np.zeros((len(squares), len(squares))) if self.damping is None else shapes.T @ self.damping @ shapes
+        frequencies = np.sqrt(np.maximum(squares, 0.0))
+        points = self._points(shapes)
+        return FlexibleBody(
+            integrals=self._integrals(shapes, points),
+            nodes=self._nodes(shapes),
+            inboard=self.inboard,
+            K=np.diag(squares),
+            D=given + damping_matrix(damping, frequencies),
+            frequencies=frequencies / (2 * np.pi),
+            variant=variant,
+            reduction="superelement",
+            outline=None if points is None else Outline(points.position, points.phi, np.zeros((0, 2), dtype=int)),
+            limits=(STIFFENING,) if self.points else (SECOND_ORDER, STIFFENING, BETWEEN),
+        )
+
+    def _modes(self, modes: int | None) -> tuple[Array, Array]:
+        from scipy.linalg import eigh
+
+        size = len(self.node)
+        if self.inboard is not None:
+            free = np.flatnonzero(self.node != self.labels.index(self.inboard))
+            count = len(free) if modes is None else min(int(modes), len(free))
+            squares, shapes = natural_modes(self.stiffness[np.ix_(free, free)], self.mass[np.ix_(free, free)], count)
+            if len(squares) and squares[0] <= 1e-12 * squares[-1]:
+                raise DescriptionError(
+                    f"superelement: with {self.inboard!r} fixed the stiffness still has a rigid-body mode, or is "
+                    "indefinite (square of "
+                    f"the first frequency {squares[0]:.3g}); give the stiffness of one connected structure"
+                )
+            whole = np.zeros((size, shapes.shape[1]))
+            whole[free] = shapes
+            return squares, whole
+        rigid = self.rigid_motion()
+        momentum = self.mass @ rigid
+        _, sizes, right = np.linalg.svd(rigid.T @ momentum)
+        rank = int((sizes > 1e-10 * sizes[0]).sum())
+        basis = _complement(momentum @ right[:rank].T)
+        squares, mixed = eigh(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
+        count = len(squares) if modes is None else int(modes)
+        return squares[:count], (basis @ mixed)[:, :count]
+
+    def _integrals(self, shapes: Array, points: MassPoints | None) -> ModalIntegrals:
+        rigid, n = self.rigid_motion(), shapes.shape[1]
+        momentum = self.mass @ rigid
+        square, coupling = rigid.T @ momentum, shapes.T @ momentum
+        parts: dict[str, Any] = {
+            "m": np.trace(square[:3, :3]) / 3,
+            "s0": axial(square[:3, 3:]) / 2,
+            "t": coupling[:, :3],
+            "I0": square[3:, 3:],
+            "I1": np.zeros((n, 3, 3)),
+            "I2": np.zeros((n, n, 3, 3)),
+            "h": coupling[:, 3:],
+            "k": np.zeros((n, n, 3)),
+            "Mff": shapes.T @ self.mass @ shapes,
+            **no_spins(n),
+        }
+        if points is not None:
+            known = ModalIntegrals.from_points(points)
+            if abs(known.m - parts["m"]) > 0.01 * abs(parts["m"]):
+                raise DescriptionError(
+                    f"superelement: its points weigh {known.m:.6g} kg, its mass matrix {parts['m']:.6g} kg; check the "
+                    "points' masses"
+                )
+            parts |= {name: getattr(known, name) for name in ("I1", "I2", "k", "spin", "spin_pairs")}
+        return ModalIntegrals(**parts)
+
+    def _points(self, shapes: Array) -> MassPoints | None:
+        """The mass points that complete the superelement, moved by the rows (3N or 6N, r) of `recovery`."""
+        if not self.points:
+            return None
+        if missing := {"position", "mass", "recovery"} - set(self.points):
+            raise DescriptionError(
+                f"superelement: points lack {min(missing)!r}; give position (N, 3), mass (N,), recovery (3N or 6N, r)"
+            )
+        place, mass = np.asarray(self.points["position"], dtype=float), np.asarray(self.points["mass"], dtype=float)
+        recovery = np.asarray(self.points["recovery"], dtype=float)
+        count, size = len(place), len(self.node)
+        if recovery.shape not in ((3 * count, size), (6 * count, size)):
+            raise DescriptionError(
+                f"superelement: recovery has shape {recovery.shape}; give ({3 * count}, {size}) or ({6 * count}, "
+                f"{size}): rows x, y, z "
+                "(rx, ry, rz) of each point, columns the coordinates of the matrices"
+            )
+        moved = (recovery @ shapes).reshape(count, -1, shapes.shape[1])
+        inertia = np.asarray(self.points.get("inertia", np.zeros((count, 3, 3))), dtype=float)
+        psi = moved[:, 3:] if moved.shape[1] == 6 else np.zeros_like(moved)
+        return MassPoints(place, mass, np.zeros((count, 3)), inertia, moved[:, :3], psi)
+
+    def _nodes(self, shapes: Array) -> Nodes:
+        moved = np.zeros((len(self.labels), 6, shapes.shape[1]))
+        there = self.node >= 0
+        moved[self.node[there], self.component[there]] = shapes[there]
+        turns = tuple(bool(((self.node == i) & (self.component > 2)).any()) for i in range(len(self.labels)))
+        return Nodes(self.labels, self.position, moved[:, :3], moved[:, 3:], turns)
+
+
+def _complement(columns: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to the columns."""
+    left, _, _ = np.linalg.svd(columns, full_matrices=True)
+    return np.asarray(left[:, columns.shape[1] :])
+
+
+def superelement(
+    M: Any,
+    K: Any,
+    nodes: Mapping[str, Any],
+    *,
+    inboard: str | None = None,
+    C: Any = None,
+    points: Mapping[str, Any] | None = None,
+    modes: int | None = None,
+    damping: Any = 0.0,
+    variant: str | None = None,
+    origin: Any = None,
+    units: str = "SI",
+) -> FlexibleBody:
+    """A body out of the reduced matrices of a superelement (Craig-Bampton or any other that keeps its interfaces).
+
+    The coordinates of M, K and C are [x, y, z, rx, ry, rz] of each of the `nodes` (names and places), in their order, and then
+    modal coordinates; M, K and C are arrays, or files as of `from_matrices`. `points` completes it: position (N, 3) and mass (N,)
+    of points, and `recovery` (3N or 6N, r), which moves them. Without, the body is linear in its deformation, and says so.
+
+    >>> spring = 1e4 * np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(6))
+    >>> body = superelement(np.kron(np.diag([1.0, 2.0]), np.eye(6)), spring, {"root": (0, 0, 0), "tip": (0, 0, 0)}, inboard="root")
+    >>> body.frequencies.round(3)[0], body.mass, body.limits[0]
+    (np.float64(11.254), 3.0, 'inertia terms of second order')
+    """
+    mass, stiffness = (read_matrix(each, name).toarray() for each, name in ((M, "M"), (K, "K")))
+    viscous = None if C is None else read_matrix(C, "C").toarray()
+    count, size = len(nodes), len(mass)
+    if size < 6 * count:
+        raise DescriptionError(
+            f"superelement: the matrices have {size} coordinates for {count} interfaces; give 6 for each, then modal ones"
+        )
+    node = np.concatenate([np.repeat(np.arange(count), 6), np.full(size - 6 * count, -1)])
+    component = np.concatenate([np.tile(np.arange(6), count), np.zeros(size - 6 * count, dtype=int)])
+    places = np.array([np.asarray(each, dtype=float) for each in nodes.values()]).reshape(-1, 3)
+    found = Superelement("superelement", tuple(nodes), places, node, component, mass, stiffness, viscous, points=points or {})
+    whole = found.in_units(units_of(units)).placed(inboard=inboard, origin=origin)
+    return whole.reduce(modes=modes, damping=damping, variant=variant)

@@ -1,0 +1,86 @@
+"""`method="auto"`: which method suits a system, a step or tolerances, and why.
+
+First by what is known without a kernel, the frequencies of modes and of joints' springs with their own bodies: where these are far
+too fast for explicit steps, or far slower, that decides.  Else the assembled system does."""
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bough.integrate.methods import FIXED
+from bough.integrate.run import RTOL, Run
+from bough.integrate.spectrum import Fastest, fastest_of, longest_step, without_local
+from bough.model import Model
+
+RESOLVED, SLOW, FAST = 1.0, 0.05, 4.0       # rad in a step: up to where explicit steps are accurate; where nothing has to be asked
+GENTLE = 0.5                                # rad in a step of what acts explicitly: up to there imex4 is stable
+MANY_STEPS = 2000                           # explicit steps in ten periods of the slowest: fewer are soon taken
+TIGHT = 1e-8                                # tolerances at which modes have to be resolved however small they are
+SLOWER = 1/3                                # of the fastest motion: the explicit part is not what is fast
+
+
+def local_rates(model: Model) -> np.ndarray:
+    """rad/s of what implicit methods take implicitly: modes by themselves, springs and dampers on the inertia of their bodies."""
+    found: list[float] = []
+    for body in model.system.bodies.values():
+        if body.flexible is not None and body.n_modes:
+            found += np.sqrt(np.abs(np.linalg.eigvalsh(body.elastic.K))).tolist()
+        stiffness, damping = body.joint.stiffness or (), body.joint.damping or ()
+        inertia = max(float(np.trace(np.asarray(body.inertia)))/3, 1e-12)
+        for k, c in zip(stiffness or (0.0,)*len(damping), damping or (0.0,)*len(stiffness), strict=True):
+            found += [float(np.sqrt(abs(k)/inertia)), abs(c)/inertia]
+    return np.sort(np.array([rate for rate in found if rate > 0.0]))
+
+
+def choose_method(trial: Callable[[str], Run], steps: Mapping[str, Any]) -> tuple[str, str]:
+    """A method, and why; `trial` gives a run by a method with fixed steps, at its start."""
+    dt = steps["dt"]
+    return _fixed(trial, dt) if dt is not None else _adaptive(trial, steps["rtol"] or RTOL)
+
+
+def _fixed(trial: Callable[[str], Run], dt: float) -> tuple[str, str]:
+    run = trial("rk4")
+    local = local_rates(run.model)
+    if not len(local):
+        return "rk4", "rk4: no springs, dampers or modes are there to be taken implicitly"
+    if local[-1]*dt < SLOW:
+        return "rk4", f"rk4: the fastest spring or mode, {_hertz(local[-1])}, is slow beside dt {dt:g} s"
+    if local[-1]*dt < FAST:
+        whole = fastest_of(run)
+        if whole.rate*dt <= RESOLVED:
+            return "rk4", f"rk4: dt {dt:g} s resolves the fastest motion, {whole}"
+    else:
+        run, whole = trial("imex2"), None
+    rest = fastest_of(run, pars=without_local(run.model.tables, run.pars))
+    method = "imex4" if rest.rate*dt <= GENTLE else "imex2"
+    why = (f"{method}: dt {dt:g} s does not resolve the fastest motion, {whole or _hertz(local[-1])}; springs, dampers and modes "
+           "are implicit")
+    limit = longest_step(FIXED[method](), rest.values[:8])
+    if dt > limit:
+        why += f"; what acts explicitly is as fast as {rest} and allows {limit:.3g} s: take a shorter dt, or radau"
+    return method, why
+
+
+def _adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
+    run = trial("rk4")
+    local = local_rates(run.model)
+    if not len(local):
+        return "dopri5", "dopri5: no springs, dampers or modes are there to be taken implicitly"
+    if rtol <= TIGHT:
+        return "dopri5", f"dopri5: rtol {rtol:g} asks for every mode to be resolved"
+    if 10*2*np.pi/local[0]*local[-1]/3 < MANY_STEPS:
+        return "dopri5", f"dopri5: springs and modes, {_hertz(local[0])} to {_hertz(local[-1])}, are not far apart"
+    run = trial("imex2")
+    rest = fastest_of(run, pars=without_local(run.model.tables, run.pars))
+    if rest.rate < SLOWER*local[-1]:
+        return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else "
+                          f"{_pace(rest)}: steps follow the slow ones")
+    return "radau", f"radau: what is not local is as fast as {rest}, and springs and modes reach {_hertz(local[-1])}"
+
+
+def _pace(rest: Fastest) -> str:
+    return f"is as fast as {rest}" if rest.rate else "is slow"
+
+
+def _hertz(rate: float) -> str:
+    return f"{rate/(2*np.pi):.3g} Hz"

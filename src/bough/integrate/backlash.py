@@ -1,0 +1,100 @@
+"""Play in a run: couplings with backlash touch at the ends of their play, bounce, and part [B 39].
+
+Where the play ends, an impulse along the coupling turns its rate around, times the restitution; it is one of action and reaction,
+so that momenta stay.  What is slower than `slow`, or does not bounce, stays in touch: the coupling then holds like any other, until
+it would have to pull.
+"""
+
+import numpy as np
+
+from bough.analyze.impulse import Jump, at_rest, kinetic_energy
+from bough.compile.batch import call, workspace
+from bough.compile.coordinates import coordinate_place
+from bough.compile.coupling_tables import sum_of
+from bough.compile.layout import Floats
+from bough.describe import Coupling, System
+from bough.errors import StateError
+from bough.integrate.compiled.loops import DIRECTION as FACES
+from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.model import Model
+from bough.sweeps import calls
+
+SIDES = {"+": 1.0, "-": -1.0}
+PULLS = 1e-10                   # N or N m: by which a contact may pull before it parts
+OUTSIDE = 1e-9                  # of its play: by more than that a coupling is outside of it
+
+
+def touching(system: System) -> list[Coupling]:
+    """The couplings with hard contacts."""
+    return [coupling for coupling in system.couplings.values() if coupling.touches]
+
+
+def side_of(model: Model, coupling: Coupling) -> float:
+    """Where it touches: 1 or -1; 0: it is within its play."""
+    return next((side for mark, side in SIDES.items() if coupling.name + mark in model.contacts), 0.0)
+
+
+def directions(model: Model, coupling: Coupling) -> Floats:
+    """(nv,): its factors."""
+    c = np.zeros(model.nv)
+    for name, factor in coupling.terms.items():
+        c[coordinate_place(model.system, name)[1]] += factor
+    return c
+
+
+def watch_play(model: Model, coupling: Coupling) -> list[Floats]:
+    """Within its play: until either end. In touch: until it would have to pull."""
+    side, rows = side_of(model, coupling), list[Floats]()
+    if side:
+        row, played = np.zeros(WATCHER), [each.name for each in touching(model.system)]
+        place = model.layout.friction.stop - len(played) + played.index(coupling.name)
+        row[FIRST], row[FIRST_FACTOR], row[FACES] = place, side, 1.0
+        row[LESS] = PULLS                                                   # one that bears nothing touches, too
+        return [row]
+    (one, first), (other, second) = ((coordinate_place(model.system, name)[0], factor) for name, factor in coupling.terms.items())
+    for side in SIDES.values():
+        row = np.zeros(WATCHER)
+        row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = one, side*first, other, side*second
+        row[LESS], row[FACES] = side*sum_of(model.system, coupling) + 0.5*coupling.backlash, 1.0
+        rows.append(row)
+    return rows
+
+
+def play_of(model: Model, coupling: Coupling, x: Floats) -> float:
+    """How far it is from the middle of its play."""
+    q = model.state(x).q
+    return float(sum(factor*q[coordinate_place(model.system, name)[0]] for name, factor in coupling.terms.items())
+                 - sum_of(model.system, coupling))
+
+
+def switched_side(model: Model, coupling: Coupling, side: float) -> Model:
+    """The same model with a coupling that touches at this side, or, with 0, does not."""
+    contacts = [each for each in model.contacts if each[:-1] != coupling.name or each[-1] not in SIDES]
+    return model.switched(model.holds, contacts + [coupling.name + mark for mark, value in SIDES.items() if value == side])
+
+
+def impact(model: Model, coupling: Coupling, x: Floats) -> Jump | None:
+    """Let the speeds jump, in place: dv = - (1 + e) (c.v) y/(c.y), y = M^-1 c with all that is held [B 39]."""
+    state, c = model.state(x), directions(model, coupling)
+    before, rate = state.v.copy(), float(c @ state.v)
+    batch, pars = at_rest(model, state.q.copy())
+    batch.inputs.tau[0], out = c, np.empty((1, model.nv + model.nw))
+    call(calls.impulse, batch.tables, pars, batch.t, batch.x, batch.u, np.zeros((1, model.nv)), out,
+         workspace(batch.tables, batch.lanes))
+    share = float(c @ out[0, :model.nv])
+    if share <= 0.0 or rate == 0.0:
+        return None
+    energy, bounce = kinetic_energy(model, x), coupling.restitution if abs(rate) > coupling.slow else 0.0
+    state.speeds[:] += -(1.0 + bounce)*rate/share*out[0]
+    changed = dict(zip(model.names.v, (state.v - before).tolist(), strict=True))
+    return Jump(changed, {coupling.name: -(1.0 + bounce)*rate/share}, energy, kinetic_energy(model, x))
+
+
+def start_play(model: Model, x: Floats) -> Model:
+    """At the start: what touches already, and presses; nothing may be outside of its play."""
+    for coupling in touching(model.system):
+        off = play_of(model, coupling, x)
+        if abs(off) > 0.5*coupling.backlash*(1.0 + OUTSIDE):
+            raise StateError(f"coupling '{coupling.name}' is {off:.6g} from the middle of its play, which is "
+                             f"{coupling.backlash:g} wide; start inside of it")
+    return model

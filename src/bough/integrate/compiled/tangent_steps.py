@@ -1,0 +1,50 @@
+"""Steps and rates on duals: a run and its derivatives along directions of initial state, controls and parameters."""
+from bough.integrate.compiled.loops import record, record_inside
+from bough.integrate.compiled.stepping import ahead_at, controls_at, copy, evaluate_law, evaluate_rates, set_time, take_step
+from bough.kernels.jit import kernel
+from bough.kernels.lanes import align_stack, lanes_of, parameters_of, pointer_to, read, store, zero
+from bough.sweeps import fields as f
+from bough.sweeps.blocks import n_groups
+from bough.sweeps.derivative import ORDER_N
+from bough.sweeps.tangents import load_along, store_along
+
+START, LENGTH = range(2)                    # of a row of steps
+
+
+@kernel
+def step_tangents(sweep_table, plan, pars, tables, stepper, steps, samples, x, u, dx, du, out, u_out, dout, du_out, ws):
+    """out, u_out = x and controls in force at samples, the first of which is the start; dout, du_out their derivatives along the
+    rows of dx, du and the tangents of pars: those of the numbers that the method finds, so that what rounding leaves of them is
+    all that is lost [B 65]."""
+    align_stack()
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    nx, at, rows = read(plan, f.N_X), read(plan, f.WS_X), (x, u, out, u_out, dout, du_out)
+    for group in range(n_groups(lane, dx)):
+        one, sample = (plan, parameters_of(pars, group), tables), 1
+        load_along(lane, x, dx, group, ws, at, nx)
+        load_along(lane, u, du, group, ws, controls_at(plan, stepper), read(plan, f.N_U))
+        store(lane, ws, ahead_at(plan, stepper), zero(lane))
+        record(lane, one, stepper, rows, group, 0, samples[0], ws)
+        for i in range(steps.shape[0]):
+            t, h = steps[i, START], steps[i, LENGTH]
+            copy(lane, ws, stepper[3], at, nx)
+            take_step(lane, one, stepper, ws, t, h, 0, ORDER_N)
+            sample = record_inside(lane, one, stepper, samples, sample, rows, group, t, h, t + h, t + h, ws)
+
+
+@kernel
+def rate_tangents(sweep_table, plan, pars, tables, stepper, t, x, u, dx, du, out, dout, ws):
+    """out = x' at the times t (see `gather_inputs`), with compiled laws; dout its derivatives, as above."""
+    align_stack()
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    controls, n_u = controls_at(plan, stepper), read(plan, f.N_U)
+    for group in range(n_groups(lane, dx)):
+        one = plan, parameters_of(pars, group), tables
+        load_along(lane, x, dx, group, ws, read(plan, f.WS_X), read(plan, f.N_X))
+        load_along(lane, u, du, group, ws, controls, n_u)
+        store(lane, ws, ahead_at(plan, stepper), zero(lane))
+        set_time(lane, plan, stepper, ws, t[0], t[1])
+        evaluate_law(lane, one, stepper, ws)
+        copy(lane, ws, read(plan, f.WS_U), controls, n_u)
+        evaluate_rates(lane, one, stepper, ws, ORDER_N, 0)
+        store_along(lane, out, dout, group, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))

@@ -1,0 +1,71 @@
+"""The methods of compiled steps by name, and the tableaus of the implicit ones [B 30].
+
+An implicit method has two lower triangles, for the same stages and with the same weights b: springs, dampers and modes act at the
+stages of `i`, all else at those of `a`.  Both together satisfy the order conditions of an additive Runge-Kutta method, so a method
+keeps its order whatever acts implicitly, and although the mass matrix is that of the explicit stage.
+"""
+from collections.abc import Sequence
+
+import numpy as np
+
+from bough.compile.layout import Floats
+from bough.integrate.compiled import stepping
+from bough.integrate.compiled.stepping import square, tableau
+
+Rows = Sequence[Sequence[float]]
+
+
+def imex2() -> Floats:
+    """Second order, L-stable: trapezoidal rule and backward differences (TR-BDF2) with an explicit partner whose last stage is that
+    much more accurate that it serves as the next step's first: two evaluations a step.
+
+    The explicit partner's last row, 1 - a and a, satisfies a c_2 = 1/2: the stage is x at the end of the step but for terms of the
+    third order, and the step changes by terms of the fourth."""
+    g = 1.0 - 0.5**0.5
+    b = [(1.0 - g)/2, (1.0 - g)/2, g]
+    a = [[], [2*g], [1.0 - 1/(4*g), 1/(4*g)]]
+    i = [[0.0], [g, g], b]
+    return tableau([0.0, 2*g, 1.0], a, b, p=interpolant(a, i, b, 2), implicit=i, last_is_first=True)
+
+
+def imex4() -> Floats:
+    """Fourth order with a third-order estimate, L-stable: ARK4(3)6L[2]SA of Kennedy and Carpenter (2003)."""
+    a = [[], [1/2], [13861/62500, 6889/62500],
+         [-116923316275/2393684061468, -2731218467317/15368042101831, 9408046702089/11113171139209],
+         [-451086348788/2902428689909, -2682348792572/7519795681897, 12662868775082/11960479115383, 3355817975965/11060851509271],
+         [647845179188/3216320057751, 73281519250/8382639484533, 552539513391/3454668386233, 3354512671639/8306763924573,
+          4040/17871]]
+    i = [[0.0], [1/4, 1/4], [8611/62500, -1743/31250, 1/4], [5012029/34652500, -654441/2922500, 174375/388108, 1/4],
+         [15267082809/155376265600, -71443401/120774400, 730878875/902184768, 2285395/8070912, 1/4],
+         [82889/524892, 0.0, 15625/83664, 69875/102672, -2260/8211, 1/4]]
+    b = i[-1]
+    lower = [4586570599/29645900160, 0.0, 178811875/945068544, 814220225/1159782912, -3700637/11593932, 61727/225920]
+    return tableau([sum(row) for row in i], a, b, e=np.subtract(b, lower), p=interpolant(a, i, b, 3), implicit=i, power=0.25)
+
+
+def interpolant(a: Rows, i: Rows, b: Sequence[float], order: int) -> Floats:
+    """Weights p (s x 4) between the ends of a step: the order conditions of both triangles at every z, b at the end, and in all
+    else the least weights."""
+    s = len(b)
+    A, B = square(a, s), square(i, s)
+    c = B.sum(axis=1)                                                       # that of A is the same
+    conditions = [(np.ones(s), 0, 1.0), (c, 1, 1/2)]                        # row . p = value z^(degree + 1)
+    if order >= 3:
+        conditions += [(c*c, 2, 1/3), (A @ c, 2, 1/6), (B @ c, 2, 1/6)]
+    rows, right = [], []
+    for row, degree, value in conditions:
+        for k in range(4):
+            rows.append(np.outer(row, np.eye(4)[k]).ravel())
+            right.append(value if k == degree else 0.0)
+    for j in range(s):
+        rows.append(np.outer(np.eye(s)[j], np.ones(4)).ravel())
+        right.append(b[j])
+    found = np.linalg.lstsq(np.array(rows), np.array(right), rcond=1e-10)[0]
+    return np.asarray(found.reshape(s, 4))
+
+
+IMPLICIT_FIXED = {"imex2": imex2, "imex4": imex4}
+IMPLICIT_ADAPTIVE = {"imex43": imex4}
+IMPLICIT = (*IMPLICIT_FIXED, *IMPLICIT_ADAPTIVE)
+FIXED = stepping.FIXED | IMPLICIT_FIXED
+ADAPTIVE = stepping.ADAPTIVE | IMPLICIT_ADAPTIVE

@@ -1,0 +1,226 @@
+"""Derivatives of a whole run with respect to its initial state, constant torques and inputs, and parameters."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.analyze.control_entries import control_names
+from bough.analyze.derivatives import Directions, Rows, outputs_along, rates_along, rows_along
+from bough.analyze.outputs import known_outputs
+from bough.analyze.parameters import parameter
+from bough.compile.batch import Batch
+from bough.compile.layout import Floats
+from bough.describe.parts.port import ports_of
+from bough.errors import SimulationError, StateError
+from bough.integrate.integration import Integration
+from bough.integrate.laws import controlled
+from bough.integrate.run import Plan
+from bough.integrate.tangent_run import Samples, TangentRun, accepted_steps, check_run, fixed_steps
+from bough.integrate.trajectory import choose_sampling, positive
+from bough.model import Model
+
+BY = ("q0", "v0", "tau", "inputs")
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """A quantity at the samples of a run and its derivatives; the first axis is time.
+
+    Attributes
+    ----------
+    value : ndarray
+        (samples, size).
+    dq0, dv0, dtau : ndarray
+        (samples, size, nv): by the initial coordinates (along the directions of v), the initial speeds, and constant joint torques;
+        empty where they were not asked for.
+    dinputs, dparameters : dict
+        By name, (samples, size, ...) with the shape of the input or parameter behind.
+    """
+    value: Floats
+    dq0: Floats
+    dv0: Floats
+    dtau: Floats
+    dinputs: dict[str, Floats] = field(default_factory=dict)
+    dparameters: dict[str, Floats] = field(default_factory=dict)
+
+    def part(self, columns: slice) -> "Trace":
+        """Of some of its numbers."""
+        value, dq0, dv0, dtau = (each[:, columns] for each in (self.value, self.dq0, self.dv0, self.dtau))
+        dinputs, dparameters = ({name: each[:, columns] for name, each in named.items()}
+                                for named in (self.dinputs, self.dparameters))
+        return Trace(value, dq0, dv0, dtau, dinputs, dparameters)
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivities:
+    """A run and its derivatives.
+
+    Attributes
+    ----------
+    t : ndarray
+        (samples,), s.
+    q, v, wheels, orbit : Trace
+        The parts of the state, and their derivatives.
+    outputs : dict
+        By output, its Trace.
+    by_differences : tuple of str
+        Laws whose own derivatives are differences, because they use what dual numbers do not know.
+    """
+    t: Floats
+    q: Trace
+    v: Trace
+    wheels: Trace
+    orbit: Trace
+    outputs: dict[str, Trace]
+    by_differences: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        by = [*(name for name in ("q0", "v0", "tau") if getattr(self.q, f"d{name}").size), *self.q.dinputs, *self.q.dparameters]
+        return (f"Sensitivities of {len(self.t)} samples, {self.t[0]:g} to {self.t[-1]:g} s, of q ({self.q.value.shape[1]}), "
+                f"v ({self.v.value.shape[1]}){''.join(f', {name}' for name in self.outputs)} by {', '.join(by)}"
+                + f"; by differences of law {', '.join(self.by_differences)}"*bool(self.by_differences))
+
+
+def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | None = None, tau: ArrayLike | None = None, *,
+                  until: float, dt: float | None = None, parameters: Sequence[str] = (), by: Sequence[str] = (),
+                  every: int | None = None, sample_rate: float | None = None, outputs: Iterable[str] | None = (),
+                  method: str = "rk4", rtol: float | None = None, atol: float | None = None, laws: Sequence[Any] = (),
+                  inputs: Mapping[str, ArrayLike] | None = None, wheels: ArrayLike | None = None,
+                  orbit: ArrayLike | None = None) -> Sensitivities:
+    """A run, and its derivatives: those of the numbers that the method finds, exact but for rounding.
+
+    Every direction goes through the compiled steps as the tangent of dual numbers, four at a time: a run with n parameters costs
+    about n/2 runs. Steps of an adaptive method are those that it takes without derivatives.
+
+    Parameters
+    ----------
+    model : Model
+        Time tables, prescribed motions, wheels, orbits, force elements and closed loops take part. Loops are closed again after
+        every step, and directions at the start that would open them are turned by the least kinetic energy. What happens at moments
+        of its own (events, stops, sticking, backlash) is refused.
+    q0, v0, tau : array_like, optional
+        The initial state, that of the description if not given; constant joint torques.
+    until : float
+        The end of the run [s].
+    dt : float, optional
+        The step [s], of methods with fixed steps.
+    parameters : sequence of str
+        Numbers of the description, as in `Model.forward_dynamics_derivatives`. The initial state does not depend on them, but for
+        what closes loops.
+    by : sequence of str
+        What else to derive by: any of "q0", "v0", "tau", "inputs".
+    every : int, optional
+        How many fixed steps lie between two samples: 1 if nothing is given.
+    sample_rate : float, optional
+        Samples per second instead; of adaptive methods about a hundred samples, if it is not given.
+    outputs : iterable of str, optional
+        Outputs of the description, with their derivatives; None: all of them.
+    method : {"rk4", "euler-cromer", "dopri5"}
+        "euler-cromer" for trees only.
+    rtol, atol : float, optional
+        Tolerances of "dopri5".
+    laws : sequence of bough.controller
+        Compiled laws that act all the time: without a period.
+    inputs : mapping, optional
+        Constant numbers of inputs, by name.
+    wheels, orbit : array_like, optional
+        Initial wheel speeds and orbit.
+
+    Returns
+    -------
+    Sensitivities
+
+    Examples
+    --------
+    >>> import bough
+    >>> s = bough.System("oscillator")
+    >>> _ = s.body("cart", joint=bough.Prismatic("x", stiffness=4.0), mass=1.0)
+    >>> found = bough.sensitivities(s.compile(), [1.0], [0.0], until=1.0, dt=0.01, parameters=["cart.stiffness"], by=["q0"])
+    >>> found.q.value[-1].round(6), found.q.dq0[-1, 0].round(6), found.q.dparameters["cart.stiffness"][-1].round(6)
+    (array([-0.416147]), array([-0.416147]), array([-0.227324]))
+    """
+    positive("until", until, "seconds")
+    run = check_run(Integration(model, q0=q0, v0=v0, wheels0=wheels, orbit0=orbit, dt=dt, method=method, rtol=rtol, atol=atol,
+                                laws=laws))
+    if len(run.x) > 1:
+        raise StateError(f"q0 has {len(run.x)} rows; give one state: the directions are what runs side by side")
+    model, state = run.model, run.model.state(run.x)                    # with the states of its laws
+    batch = replace(model.batch(state.q, state.v, tau, inputs=inputs, wheels=state.wheels if model.nw else None,
+                                orbit=state.orbit if model.in_orbit else None), single=False)
+    batch.x[:], run.u[:] = run.x, batch.u
+    check_by(model, by, run.laws.continuous, batch)
+    wanted, named = known_outputs(model, outputs), tuple([parameters] if isinstance(parameters, str) else parameters)
+    sizes = {"q": model.nv*("q0" in by), "v": model.nv*("v0" in by), "tau": model.nv*("tau" in by),
+             "inputs": model.input_layout.n_ports*("inputs" in by),
+             "parameters": sum(parameter(model.system, name).value.size for name in named)}
+    along = Directions.along({name: size for name, size in sizes.items() if size}, named)
+    if not along.m:
+        raise StateError("nothing to derive by is given; name parameters=[...], or by=['q0', 'v0', 'tau', 'inputs']")
+    times = sampled_at(run.plan, until, every, sample_rate)
+    steps = accepted_steps(run, until) if run.plan.dt is None else fixed_steps(run, until)
+    rows = rows_along(model, batch, along)
+    found = TangentRun(run, rows).samples(steps, times)
+    if not all(np.isfinite(part).all() for part in found):
+        raise SimulationError(f"the run or its derivatives are not finite within {until:g} s; take shorter steps")
+    whole, layout = traced(model, found.x, found.dx, sizes, named), model.layout
+    seen = outputs_of_run(model, batch, rows, along, wanted, times, found, sizes)
+    return Sensitivities(times, whole.part(layout.q), whole.part(layout.v), whole.part(layout.wheels), whole.part(layout.orbit),
+                         seen, tuple(law.name for law in run.laws.continuous if not law.on_duals.exact))
+
+
+def sampled_at(plan: Plan, until: float, every: int | None, sample_rate: float | None) -> Floats:
+    """Times of the samples, from 0 to the end."""
+    if every is not None and (plan.dt is None or sample_rate is not None):
+        why = f"the method '{plan.method}' chooses its steps" if plan.dt is None else "sample_rate is given, too"
+        raise StateError(f"every is {every}, but {why}; give sample_rate alone")
+    if plan.dt is None or sample_rate is not None:
+        return choose_sampling(0.0, until, sample_rate, plan.dt).times(until, -np.inf)
+    steps, every = round(until/plan.dt), 1 if every is None else every
+    if steps < 1 or abs(steps*plan.dt - until) > 1e-9*until or every < 1 or steps % every:
+        raise StateError(f"until is {until}, dt {plan.dt} and every {every}; give an end that is a multiple of every*dt, or a "
+                         "sample_rate")
+    return np.arange(0, steps + 1, every)*np.float64(plan.dt)
+
+
+def check_by(model: Model, by: Sequence[str], laws: Sequence[Any], batch: Batch) -> None:
+    """What is derived by is known, and nobody sets what a law sets."""
+    if isinstance(by, str) or any(name not in BY for name in by):
+        raise StateError(f"by is {by!r}; give a list of any of {', '.join(BY)}, and parameters by their names")
+    for law in laws:
+        twice = [control_names(model)[k] for k in controlled(model, law) if batch.u[0, k]]
+        if twice:
+            raise StateError(f"'{twice[0]}' is given a number, but law '{law.name}' sets it; leave it out")
+
+
+def traced(model: Model, value: Floats, moved: Floats, sizes: Mapping[str, int], named: Sequence[str]) -> Trace:
+    """Columns (samples, m, size) by name."""
+    at, found = 0, {}
+    for name, size in sizes.items():
+        found[name], at = np.ascontiguousarray(moved[:, at:at + size].transpose(0, 2, 1)), at + size
+    places = ports_of(list(model.system.inputs.values())) if sizes["inputs"] else {}
+    by_name: dict[str, Floats] = {}
+    first = 0
+    for name in named:
+        shape = parameter(model.system, name).value.shape
+        size = int(np.prod(shape))
+        by_name[name] = found["parameters"][..., first:first + size].reshape(*value.shape, *shape)
+        first += size
+    return Trace(value, found["q"], found["v"], found["tau"], {name: found["inputs"][..., place] for name, place in places.items()},
+                 by_name)
+
+
+def outputs_of_run(model: Model, start: Batch, rows: Rows, along: Directions, wanted: list[str], times: Floats, found: Samples,
+                   sizes: Mapping[str, int]) -> dict[str, Trace]:
+    """Outputs at the samples."""
+    if not wanted:
+        return {}
+    n, m, dpars = len(times), rows.m, rows.dpars
+    batch = replace(start, t=np.repeat(times[:, None], 2, axis=1), state=model.state(found.x),
+                    inputs=start.inputs.layout.view(np.ascontiguousarray(found.u)))
+    at_samples = Rows(batch, np.zeros((n*m, 2)), found.dx.reshape(n*m, -1), found.du.reshape(n*m, -1),
+                      None if dpars is None else lambda tables: np.tile(dpars(tables), (n, 1)))
+    shown, derived = outputs_along(model, at_samples, *rates_along(model, at_samples), wanted, along)
+    return {name: traced(model, shown[name], derived[name].reshape(n, m, -1), sizes, along.names) for name in wanted}

@@ -1,0 +1,130 @@
+"""Whether steps of a fixed length are short enough: said before they are taken, and after."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.compile.batch import lanes_for
+from bough.compile.layout import Floats
+from bough.integrate.compiled import loops
+from bough.integrate.methods import FIXED
+from bough.integrate.run import Run
+from bough.integrate.spectrum import Fastest, causes, fastest_of, longest_step, order_of, without_local
+
+LEADING = 8                         # eigenvalues that a step is measured by
+LOOKS = 12                          # steps whose error is estimated
+SHORT_RUN = 1e5                     # steps times speeds: about a tenth of a second; less is looked at only if it fails
+WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
+
+
+@dataclass(frozen=True)
+class StepCheck:
+    """How fast the system is at a state, and the longest step that a method may take for it."""
+    method: str
+    fastest: Fastest
+    where: str                              # what moves most with it
+    explicit: Fastest | None                # of implicit methods: the same of what they take explicitly
+    longest: float                          # s
+    reasons: tuple[str, ...] = ()           # what makes the explicit part fast
+
+    def __str__(self) -> str:
+        if not self.fastest.rate:
+            return f"nothing moves by itself; no step of {self.method} is too long"
+        what = f"fastest motion {self.fastest} (most of all {self.where})"
+        if self.explicit is not None:
+            rest = "nothing" if not self.explicit.rate else str(self.explicit)
+            what += f", of what {self.method} takes explicitly {rest}"
+        return f"{what}; {self.method} is stable up to " + (f"{self.longest:.3g} s" if self.longest < 1e6 else "any step")
+
+    def warning(self, dt: float) -> str | None:
+        """What to say of a step that is too long."""
+        if dt <= self.longest:
+            return None
+        why = f", for {' and '.join(self.reasons)}" if self.reasons else ""
+        other = "" if self.explicit is not None else ", or an implicit method: imex2, imex4, imex43"
+        return f"dt is {dt:g} s, and the run will diverge: {self}{why}; take a dt below it{other}"
+
+
+def check_step(run: Run, x: Floats | None = None, dt: float | None = None) -> StepCheck:
+    """Of the first state of a run with fixed steps, as it is now, or of another one; with reasons where dt is too long."""
+    method = run.plan.method
+    whole, tableau, rest = fastest_of(run, x), FIXED[method](), None
+    calm = without_local(run.model.tables, run.pars)
+    if run.implicit:
+        rest = fastest_of(run, x, pars=calm)
+    limit = longest_step(tableau, (rest or whole).values[:LEADING])
+    reasons = tuple(causes(run, calm, rest.rate)) if rest is not None and dt is not None and dt > limit else ()
+    return StepCheck(method, whole, run.model.entry_name(whole.entry), rest, limit, reasons)
+
+
+# ---- afterwards ----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """By how much the coordinate that is worst is off at the end, if the mean error of some steps adds up, and its range."""
+    error: float
+    spread: float
+    where: str
+
+    @property
+    def share(self) -> float:
+        return self.error/self.spread if self.spread else 0.0
+
+    def __str__(self) -> str:
+        return f"about {self.share:.1e} of the range of {self.where}, if the errors of its steps add up"
+
+
+def step_end(run: Run, x: Floats, u: Floats, t: float, h: float, n: int) -> Floats:
+    """Rows of states after n steps."""
+    model, stepper, _, ws = run.arguments(lanes_for(len(run.x)))
+    end, none = x.copy(), np.zeros((len(x), 0))
+    rows = (end, u.copy(), none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2),
+            np.array([0.0, np.inf, 0.0, 0.0]), run.ahead[:len(x)])
+    run.take_fixed(model, stepper, np.array([[t, h, 0.0, n]]), np.zeros(0), rows, ws, np.zeros((len(x), loops.CARRY + x.shape[1])))
+    return end
+
+
+def estimate_error(run: Run) -> ErrorEstimate | None:
+    """By one step and two halves from some of the samples; the mean of their differences, times how many steps there were.  Where
+    events change what holds, from the last of them on."""
+    states, controls = run.recorded
+    since = run.handler.spans[-1][0] if run.handler is not None and run.handler.spans else -np.inf
+    able = np.flatnonzero(run.samples[:run.done - 1] >= since)
+    if run.plan.dt is None or len(able) < 2:
+        return None
+    nq, n = run.model.nq, min(len(run.x), lanes_for(len(run.x)).width)
+    order, dt, total = order_of(run.plan.tableau), run.plan.dt, np.zeros((n, nq))
+    looks = np.unique(able[np.linspace(0, len(able) - 1, LOOKS).astype(int)])
+    with np.errstate(all="ignore"):
+        for i in looks:
+            x, u, t = states[:n, i], controls[:n, i], float(run.samples[i])
+            apart = step_end(run, x, u, t, dt, 1) - step_end(run, x, u, t, dt/2, 2)
+            total += apart[:, :nq]/(1.0 - 2.0**-order)
+    error = np.abs(total)/len(looks)*run.steps
+    spread = np.ptp(states[:n, :, :nq], axis=1)
+    moving = spread > 1e-9*np.maximum(np.abs(states[:n, :, :nq]).max(axis=1), 1e-3)
+    share = np.where(moving & np.isfinite(error), error/np.where(moving, spread, 1.0), 0.0)
+    row, entry = np.unravel_index(int(share.argmax()), share.shape)
+    return ErrorEstimate(float(error[row, entry]), float(spread[row, entry]), run.model.entry_name(int(entry)))
+
+
+def worth_checking(run: Run, steps: float) -> bool:
+    """Whether a look at the steps costs little beside taking them: one state, by what is compiled for it."""
+    return run.plan.method in FIXED and len(run.x) == 1 and steps*run.model.nv >= SHORT_RUN
+
+
+def explain_divergence(run: Run) -> str:
+    """What to add to the failure of a run: whether its step was too long where it was sound last."""
+    dt, states = run.plan.dt, run.recorded[0][0]
+    if run.plan.method not in FIXED or len(run.x) > 1 or dt is None or not len(states):
+        return ""
+    largest = np.abs(states).max(axis=1)
+    sound = np.flatnonzero(largest <= 10.0*max(1.0, largest[0]))            # what is larger may be what diverges already
+    check = check_step(run, states[sound[-1]], dt)
+    return f"; {check}" if dt > check.longest else ""
+
+
+def notes(checks: Sequence[StepCheck | None], errors: Sequence[ErrorEstimate | None]) -> tuple[str | None, str | None]:
+    """What the summary says of the steps of several runs: the one whose steps must be shortest, and the largest error."""
+    stable = min((check for check in checks if check is not None), key=lambda check: check.longest, default=None)
+    worst = max((error for error in errors if error is not None), key=lambda error: error.share, default=None)
+    return (None if stable is None else str(stable)), (None if worst is None else str(worst))

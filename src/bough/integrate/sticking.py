@@ -1,0 +1,113 @@
+"""Sticking and slipping in a run: which way each friction slips, when it holds its coordinate, and when that breaks away [B 36].
+
+Between events a friction slips one way, or holds.  It may come to hold where the speed passes zero, and breaks away where the force
+that holds reaches what it can hold, `breakaway` and its share of the joint's load.  Marks: see `compile.friction_tables`.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from bough.compile.coordinates import coordinate_place, sticking
+from bough.compile.hold_tables import Hold
+from bough.compile.layout import Floats
+from bough.describe import Friction
+from bough.integrate.compiled.loops import DIRECTION as FACES
+from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.model import Model
+
+Measured = Callable[[Model, float, Floats], Floats]            # of a model, at a time: the state with what holds its coordinates
+ROUNDING = 1e-12                # of what can be held: by more than that it is too much
+SLIPS = {1.0: ">", -1.0: "<"}
+
+
+def name_of(model: Model, friction: Friction) -> str:
+    """The entry of v that it acts on."""
+    return model.names.v[coordinate_place(model.system, friction.coordinate)[1]]
+
+
+def mark_of(model: Model, friction: Friction) -> str:
+    """">" or "<": it slips so; "=": it holds; "": something else holds its coordinate."""
+    return next((mark for mark in "><=" if friction.name + mark in model.contacts), "")
+
+
+def state_place(model: Model, friction: Friction) -> int:
+    """Where in x its numbers are."""
+    return int(model.layout.friction.start) + 3*list(model.system.frictions).index(friction.name)
+
+
+def speed_place(model: Model, friction: Friction) -> int:
+    return int(model.layout.v.start) + coordinate_place(model.system, friction.coordinate)[1]
+
+
+def watch_friction(model: Model, friction: Friction) -> list[Floats]:
+    """Slipping: until the speed passes zero. Holding: until the force that holds is too much, one way or the other."""
+    mark, rows = mark_of(model, friction), list[Floats]()
+    if mark and mark in "><":
+        row = np.zeros(WATCHER)
+        row[FIRST], row[FIRST_FACTOR], row[FACES] = speed_place(model, friction), 1.0, -1.0 if mark == ">" else 1.0
+        return [row]
+    for side in (1.0, -1.0) if mark else ():
+        row, place = np.zeros(WATCHER), state_place(model, friction)
+        row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, side, place + 1, -load_factor(friction)
+        row[LESS], row[FACES] = friction.breakaway, 1.0
+        rows.append(row)
+    return rows
+
+
+def load_factor(friction: Friction) -> float:
+    return friction.mu*(friction.radius or 1.0)
+
+
+def marked(model: Model, marks: dict[str, str]) -> Model:
+    """The same model with these marks of frictions, and what they hold held."""
+    frictions = {friction.name: friction for friction in sticking(model.system)}
+    others = [each for each in model.contacts if each[:-1] not in marks]
+    holds = {name: hold for name, hold in model.holds.items()
+             if name not in {name_of(model, frictions[each]) for each in marks}}
+    holds |= {name_of(model, frictions[each]): Hold() for each, mark in marks.items() if mark == "="}
+    return model.switched(holds, [*others, *(each + mark for each, mark in marks.items())])
+
+
+def by_speed(model: Model, frictions: Iterable[Friction], x: Floats, rest: float = 0.0) -> Model:
+    """Frictions that nothing else holds, as their speeds say; at rest they hold, for the time being."""
+    marks = {}
+    for friction in frictions:
+        if mark_of(model, friction) or name_of(model, friction) not in model.holds:
+            speed = float(x[speed_place(model, friction)])
+            marks[friction.name] = "=" if abs(speed) <= rest else SLIPS[float(np.sign(speed))]
+            if marks[friction.name] == "=":
+                x[speed_place(model, friction)] = 0.0
+    return marked(model, marks) if marks else model
+
+
+def settled(model: Model, t: float, x: Floats, measured: Measured) -> Model:
+    """Let slip what holds too much, the worst first, until all that holds can; x gets what holds."""
+    for _ in range(2*len(model.system.frictions) + 1):
+        holding = [friction for friction in sticking(model.system) if mark_of(model, friction) == "="]
+        if not holding:
+            return model
+        found, worst, friction = measured(model, t, x), ROUNDING, holding[0]
+        for each in holding:
+            place = state_place(model, each)
+            able = each.breakaway + load_factor(each)*float(found[place + 1])
+            excess = abs(float(found[place]))/able - 1.0 if able > 0.0 else np.inf
+            if excess > worst:
+                worst, friction = excess, each
+        x[model.layout.friction] = found[model.layout.friction]
+        if worst == ROUNDING:
+            return model
+        model = released(model, friction, float(found[state_place(model, friction)]))
+    return model
+
+
+def released(model: Model, friction: Friction, force: float) -> Model:
+    """It slips from now on, against the force that has held it."""
+    return marked(model, {friction.name: SLIPS[-1.0 if force > 0.0 else 1.0]})
+
+
+def changes(before: Model, after: Model) -> list[tuple[Friction, str]]:
+    """What happened, in words."""
+    words = {"=": "sticks", ">": "slips forward", "<": "slips backward", "": "is held"}
+    pairs = ((friction, mark_of(before, friction), mark_of(after, friction)) for friction in sticking(after.system))
+    return [(friction, f"{words[new]}: {friction.coordinate}") for friction, old, new in pairs if new != old]

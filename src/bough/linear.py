@@ -1,0 +1,13 @@
+"""Linear systems by name, and what is made of them."""
+
+from bough.analyze.linear import Crossing, FrequencyResponse, LinearSystem, Margins, OperatingPoint, Spectrum
+from bough.analyze.linear.multiblade import Multiblade, multiblade
+from bough.analyze.linear.periodic import Floquet, floquet
+from bough.analyze.linear.system_modes import Modes
+from bough.analyze.linear.tracking import ModeTracks, StabilityBoundary, campbell, root_locus, stability_boundary
+from bough.analyze.linear.trim import Trim
+from bough.integrate.linear_laws import law
+
+__all__ = ["Crossing", "Floquet", "FrequencyResponse", "LinearSystem", "Margins", "ModeTracks", "Modes", "Multiblade",
+           "OperatingPoint", "Spectrum", "StabilityBoundary", "Trim", "campbell", "floquet", "law", "multiblade", "root_locus",
+           "stability_boundary"]

@@ -1,0 +1,232 @@
+"""The linear analyses of a model: linear systems, equilibria, modes."""
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from numpy.typing import ArrayLike
+
+from bough.analyze import loop_constraints
+from bough.compile.batch import Batch, StateOptions
+from bough.compile.compiled_model import CompiledModel
+from bough.errors import StateError
+
+if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
+    from bough.analyze.linear import LinearSystem
+    from bough.analyze.linear.system_modes import Modes
+    from bough.analyze.linear.trim import Trim
+
+
+class LinearCalls(CompiledModel):
+    """What a model says of small deviations from a motion."""
+
+    def linearize(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
+                  inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None, outputs: Sequence[str] | None = None,
+                  laws: Sequence[Any] = (), law_states: ArrayLike | None = None, independent: Sequence[str] | None = None,
+                  at: Mapping[str, ArrayLike] | None = None, dt: float | None = None, hold: str = "zoh",
+                  **more: Unpack[StateOptions]) -> "LinearSystem":
+        """The linear equations of small deviations from the motion through a state: x' = A x + B u, y = C x + D u.
+
+        States are deviations of coordinates ("arm.ry"; of a quaternion the small rotations "bus.rx" about the body's axes) and of
+        speeds ("arm.ry rate", "bus.wx"), speeds of driven wheels, the orbit, states of laws. Closed loops are reduced to
+        independent coordinates exactly; coordinates and wheels that are held do not deviate. Rotations are measured along the
+        motion, translations of a free base that turns in axes that turn with it, and the orbit in axes that turn with it: a steady
+        spin, and a circular orbit, are equilibria.
+
+        Parameters
+        ----------
+        q, v, tau : array_like, optional
+            The state and joint torques; those of the description, with closed loops, and zero.
+        inputs : mapping or sequence of str, optional
+            {input: value} at the state, as in all calls; or a list of names: the inputs to take. Without a list these are the
+            inputs of the description or, if it has none, forces along all free coordinates and motors of driven wheels.
+        outputs : sequence of str, optional
+            Outputs, or names of coordinates and speeds; without it the outputs of the description or, if it has none, all free
+            coordinates and speeds.
+        laws : sequence of `bough.controller`, optional
+            Compiled laws without a period: they close the loop.
+        law_states : array_like, optional
+            Their states, one law after the other; those they start with, if not given.
+        independent : sequence of str, optional
+            With loops: coordinates that shall be states.
+        at : mapping, optional
+            {input: value} at the state, where `inputs` is a list of names.
+        dt : float, optional
+            A sample time [s]: the system is discrete then.
+        hold : {"zoh", "foh", "tustin"}
+            What the inputs do between two samples, see `LinearSystem.discretize`.
+        **more
+            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+
+        Returns
+        -------
+        LinearSystem
+            Printed, it says whether the state is an equilibrium, and if not, what is left over.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+        >>> _ = s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+        >>> linear = s.compile().linearize()
+        >>> linear.states, linear.inputs
+        (('bob.ry', 'bob.ry rate'), ('bob.ry',))
+        >>> linear.A.round(6).tolist(), linear.B.round(6).tolist()
+        ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [0.5]])
+        """
+        from bough.analyze.linear.calls import Asked, linearized
+        batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "linearize")
+        found, _ = linearized(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
+        return found if dt is None else found.discretize(dt, hold)
+
+    def modes(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
+              inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None, outputs: Sequence[str] | None = None,
+              laws: Sequence[Any] = (), law_states: ArrayLike | None = None, independent: Sequence[str] | None = None,
+              at: Mapping[str, ArrayLike] | None = None, **more: Unpack[StateOptions]) -> "Modes":
+        """The modes of the whole system about the motion through a state: frequencies, damping, shapes, who takes part.
+
+        Joints, flexible bodies, springs, loops, wheels, spin, gravity, orbit and compiled laws all take part, as in `linearize`,
+        whose parameters these are.
+
+        Returns
+        -------
+        Modes
+            `frequencies` in Hz, `damping` of critical, complex `shapes`, shares of `joints` and `bodies`, `residues` from inputs to
+            outputs, the number of `rigid` body modes; it prints as a table, `plot()`s, and `view(mode)` animates a mode.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("pendulum", gravity=(0, 0, -9.81))
+        >>> _ = s.body("bob", joint=bough.Revolute("y", damping=0.4), mass=2.0, com=(0, 0, -1))
+        >>> s.compile().modes()
+        1 mode of 'pendulum', 0 rigid-body modes
+          mode           Hz    damping   joints; bodies by kinetic energy
+             1     0.498488    0.03193   bob 100 %; bob 100 %
+        """
+        from bough.analyze.linear.calls import Asked, modes
+        batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "modes")
+        return modes(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
+
+    def trim(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
+             hold: Sequence[str] = (), find: Sequence[str] = (), accelerate: Sequence[str] = (), spin: ArrayLike | None = None,
+             about: ArrayLike | None = None, strict: bool = True, inputs: Mapping[str, ArrayLike] | None = None,
+             **more: Unpack[StateOptions]) -> "Trim":
+        """An equilibrium: a state in which the system rests, or moves steadily, with its loops closed and its bodies deformed.
+
+        Parameters
+        ----------
+        q : array_like, optional
+            Where the search starts; the position of the description, if not given.
+        v : array_like, optional
+            Speeds of joints that turn steadily; zero, if not given.
+        tau : array_like, optional
+            Joint torques and forces, on top of those of the description.
+        hold : sequence of str
+            Coordinates or joints that keep their values. Without `find`, the forces that hold them are found.
+        find : sequence of str
+            Inputs (forces along coordinates, motors of wheels: see `linearize`) and numbers of the description ("boom.mass",
+            "ballast.com[0]") that are unknown: as many as coordinates are held, and the equations of these are to be balanced too.
+        accelerate : sequence of str
+            Coordinates that may accelerate at a constant rate, which is found: a thrusting vehicle, a falling one.
+        spin : float or array_like, optional
+            The whole turns at this rate, about z or in world axes [rad/s]: with free, spherical or revolute roots. In a circular
+            orbit it turns with it, if nothing is given.
+        about : array_like, optional
+            A point of the axis of the spin; the mass center at the start, if not given.
+        strict : bool
+            Raise if no equilibrium is found, with what cannot be balanced; else return the nearest state.
+        inputs, **more
+            inputs, wrenches, frame, t, wheels, motors, orbit: see `Model`.
+
+        Returns
+        -------
+        Trim
+            `q`, `v`, `found` and so on; `linearize()` and `modes()` about it.
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("arm", gravity=(0, 0, -10.0))
+        >>> _ = s.body("arm", joint=bough.Revolute("y", stiffness=30.0), mass=2.0, com=(1, 0, 0))
+        >>> model = s.compile()
+        >>> round(float(model.trim().q[0]), 4)
+        0.5636
+        >>> round(model.trim([0.0], hold=["arm"]).found["arm.ry"], 6)
+        -20.0
+        """
+        from bough.analyze.linear.calls import trim
+        if v is None:
+            v = self._rates_at(more.get("t", 0.0))
+        start = self.q0 if q is None else q
+        batch = self._one_state(start, v, tau, inputs, more, "trim")
+        return trim(self.with_tanks(batch.x[0]), batch, hold, find, accelerate, spin, about, strict,
+                    {name: value for name, value in more.items() if name in ("t", "wrenches", "frame", "tanks")})
+
+    def _rates_at(self, t: Any) -> Any:
+        """Speeds at rest, but for what is prescribed at the time t."""
+        x = self.layout.pack(self.q0, self.still, self.wheel_speeds, self.initial_orbit, self.tank_masses,
+                             [0.0]*self.layout.law_states)[None]
+        self.follow_motions(x, float(t))
+        return self.state(x).v[0]
+
+    def linearize_laws(self, laws: Sequence[Any], q: ArrayLike | None = None, v: ArrayLike | None = None, *,
+                       law_states: ArrayLike | None = None, **more: Unpack[StateOptions]) -> "LinearSystem":
+        """Laws as a linear system of their own, from the outputs they read to the inputs they set: with it a loop is cut at a port,
+        `model.linearize().cut(model.linearize_laws([law]), at="motor", sign=1)`.
+
+        Parameters
+        ----------
+        laws : sequence
+            Compiled ones without a period, or laws, compiled or in Python, of one period: these make a discrete system, for a plant
+            with dt=period. Delays must be multiples of the period.
+        q, v : array_like, optional
+            The state; that of the description, with closed loops, if not given.
+        law_states : array_like, optional
+            Their states, one law after the other; those they start with, if not given.
+        **more
+            wrenches, frame, t, wheels, motors, orbit: see `Model`.
+
+        Returns
+        -------
+        LinearSystem
+
+        Examples
+        --------
+        >>> import bough
+        >>> s = bough.System("arm")
+        >>> _ = s.body("arm", joint=bough.Revolute("z"), mass=2.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+        >>> _ = s.input("motor", coordinate="arm"), s.output("angle", coordinate="arm"), s.output("rate", rate="arm")
+        >>> model = s.compile()
+        >>> @bough.law(outputs=["angle", "rate"], inputs=["motor"], period=0.02)
+        ... def hold(t, y):
+        ...     return {"motor": -3.0*y["angle"] - 2.0*y["rate"]}
+        >>> controller = model.linearize_laws([hold])
+        >>> controller.D.round(9)
+        array([[-3., -2.]])
+        >>> loop = model.linearize(dt=0.02).cut(controller, at="motor", sign=1)
+        >>> print(f"{loop.margins().phase:.1f} deg")
+        65.4 deg
+        """
+        from bough.analyze.linear.law_system import linearize_laws
+        return linearize_laws(self, self._one_state(q, v, None, None, more, "linearize_laws"), laws, law_states)
+
+    def _one_state(self, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None, values: Mapping[str, ArrayLike] | None,
+                   more: Any, what: str) -> Batch:
+        """A state of the linear analyses: that of the description, with closed loops, where it is not given."""
+        if q is None:
+            start = self.batch(self.q0, self.v0 if v is None else v)
+            closed_q, closed_v = loop_constraints.assemble(self, start, ())
+            q, v = closed_q[0], closed_v[0] if v is None else v
+        batch = self.batch(q, self.still if v is None else v, tau, inputs=values, **more)
+        if batch.n != 1:
+            raise StateError(f"{what}: {batch.n} states are given; give one, and call it for each")
+        return batch
+
+
+def inputs_at(inputs: Mapping[str, ArrayLike] | Sequence[str] | None,
+              at: Mapping[str, ArrayLike] | None) -> Mapping[str, ArrayLike] | None:
+    """The values of inputs at a state: `inputs`, if it holds values, else `at`."""
+    if not isinstance(inputs, Mapping):
+        return at
+    if at is not None:
+        raise StateError(f"inputs is {dict(inputs)!r} and at is {dict(at)!r}; give values once, and in inputs the names to take")
+    return inputs

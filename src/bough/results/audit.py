@@ -1,0 +1,279 @@
+"""The audit of a run: whether what was recorded can be true.
+
+At some of the samples the accelerations must balance energy and momenta as they are described (`analyze.balance` [B 96]); over the
+run the energy must be what it was and the work of all that acts; what nothing acts on keeps its momenta; loops stay closed.
+What acts without its work being integrated in the steps (dampers, motors, drives) is integrated over the samples, as well as
+these can tell [B 97]: if half of them say something else, the audit says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough import __version__
+from bough.analyze.balance import SHARE, States, balance
+from bough.compile.batch import evaluating
+from bough.errors import BoughError
+from bough.integrate.trajectory import Trajectory
+from bough.results.samples import Rows, Samples, _chunks, _segments
+from bough.results.summary import external_effects, nonconservative_effects
+
+Array = NDArray[Any]
+LOOKS = 12  # samples whose accelerations are balanced
+MOST = 512  # samples that energy and work are looked at
+DRIFT = 1e-2  # of what is exchanged: energy that may be missing
+TURNED = 1e-3  # of the bodies' momenta: what may be lost of their sum
+GAP = 1e-5  # m or rad: how far a loop may be open
+WORK_OF = {"dampers": ("dampers", "stops"), "stops with dampers": ("stops",), "joint torques": ("joint torques", "loops"),
+           "external wrenches": ("wrenches",), "modal damping": ("dampers",), "prescribed motion": ("drives",),
+           "wheel motors": ("motors",), "inputs": ("inputs", "wrenches", "motors", "orbit"),
+           "a controller": ("inputs", "motors")}  # fmt: skip
+CERTAIN = ("locking events", "linearized flexible bodies", "restoring moments", "friction")  # whose work is not told by powers
+
+
+@dataclass
+class Audit:
+    """What was looked at, and what is not fine."""
+
+    findings: list[str] = field(default_factory=list)
+    balances: dict[str, float] = field(default_factory=dict)  # by law, the largest share of its terms that is left
+    not_told: dict[str, str] = field(default_factory=dict)  # by law, why it cannot be told
+    energy: dict[str, Any] = field(default_factory=dict)
+    momentum: dict[str, float] = field(default_factory=dict)  # drift, of the bodies' momenta
+    loop_gap: float | None = None
+    error: str | None = None  # estimate of the integration's error
+    steps: str | None = None  # how fast the system is, and the longest stable step
+    conditioning: float | None = None  # of the mass matrix, scaled to a unit diagonal
+    events: int = 0
+    warnings: list[str] = field(default_factory=list)
+    origin: dict[str, Any] = field(default_factory=dict)  # versions, machine, options, hash of the model
+
+    @property
+    def fine(self) -> bool:
+        return not self.findings
+
+    @property
+    def line(self) -> str:
+        """What `print(result)` says."""
+        return "fine" if self.fine else "; ".join(self.findings)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Audit:
+        return cls(**json.loads(text))
+
+    def __str__(self) -> str:
+        rows = [f"audit: {self.line}"]
+        rows += [
+            f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name, share in self.balances.items()
+        ]
+        rows += [f"  {name:22} not told: {why}" for name, why in self.not_told.items()]
+        rows += [
+            f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}"
+            for name, value in self.energy.items()
+        ]
+        rows += [f"  {f'{name}, drift':22} {drift:.1e} of those of the bodies" for name, drift in self.momentum.items()]
+        told = {"largest loop gap": None if self.loop_gap is None else f"{self.loop_gap:.1e} m or rad",
+                "integration error": self.error, "steps": self.steps,
+                "condition of M": None if self.conditioning is None else f"{self.conditioning:.1e}",
+                "events": str(self.events)}  # fmt: skip
+        rows += [f"  {name:22} {text}" for name, text in told.items() if text is not None]
+        rows += [f"  {'warning':22} {text}" for text in self.warnings]
+        return "\n".join(rows + [f"  {name:22} {value}" for name, value in self.origin.items()])
+
+
+def audited(trajectory: Trajectory) -> Audit:
+    """The audit of what was recorded, without its origin."""
+    found = Audit(error=trajectory.accuracy, steps=trajectory.stability, events=sum(map(len, trajectory.events)),
+                  warnings=list(trajectory.warnings))  # fmt: skip
+    sound = np.asarray(np.isfinite(trajectory.x).all(axis=2).all(axis=0))
+    run = trajectory.first(int(np.argmin(sound)) if not sound.all() else len(sound))
+    if trajectory.failure:
+        found.findings.append(f"the run stopped early: {trajectory.failure}")
+    if len(run.t) < 2:
+        found.not_told["all"] = "too few samples"
+        return found
+    found.findings += [f"warning: {text}" for text in found.warnings]
+    with evaluating(1), np.errstate(all="ignore"):
+        for check in (_balances, _energy, _momentum, _gaps, _condition):
+            try:
+                check(run, found)
+            except (BoughError, ArithmeticError, np.linalg.LinAlgError) as error:  # of what diverges
+                found.not_told[check.__name__.strip("_")] = str(error)
+    return found
+
+
+def thinned(trajectory: Trajectory, most: int) -> Trajectory:
+    """So many samples at most, the first and the last among them."""
+    chosen = np.unique(np.linspace(0, len(trajectory.t) - 1, most).astype(int)) if len(trajectory.t) > most else slice(None)
+    return replace(trajectory, t=trajectory.t[chosen], x=trajectory.x[:, chosen], u=trajectory.u[:, chosen],
+                   law_states=trajectory.law_states[:, chosen])  # fmt: skip
+
+
+def _states(samples: Samples) -> States:
+    return States(samples.model, samples.model.batch(samples.q, samples.v, samples.tau, **samples.options), None)
+
+
+def _balances(run: Trajectory, found: Audit) -> None:
+    """At some samples, run after run, each with what held then."""
+    few = thinned(run, max(2, LOOKS // len(run.x)))
+    for model, rows in _segments(few):
+        for chunk in _chunks(model, Rows(*(each[:LOOKS] for each in rows))):
+            samples = Samples(model, chunk, accelerated=False)
+            one = balance(model, model.batch(samples.q, samples.v, samples.tau, **samples.options))
+            found.balances |= {name: max(share, found.balances.get(name, 0.0)) for name, share in one.worst.items()}
+            found.not_told |= one.left_out
+    found.findings += [f"{name} is not kept at single states ({share:.1e} of its terms is left)"
+                       for name, share in found.balances.items() if not share <= SHARE]  # fmt: skip
+
+
+def _energy(run: Trajectory, found: Audit) -> None:
+    """E(t) - E(0) less all work, of what is exchanged."""
+    few = thinned(run, MOST)
+    energy, kinetic, powers, why = _energies(few)
+    system = few.model.system
+    effects = nonconservative_effects(system, controlled=bool(few.u.any()))
+    work = np.nan_to_num(few.work) if few.audited else np.zeros_like(energy)
+    lost = few.friction[..., 2].sum(axis=2) if system.frictions else np.zeros_like(energy)
+    known = {"inputs", "a controller"} if few.audited else set()
+    left = [effect for effect in effects if effect not in known and effect != "friction"]
+    found.energy = {"at the start": float(energy[0, 0]), "at the end": float(energy[0, -1])}
+    if few.audited:
+        found.energy["work of inputs"] = float(work[0, -1])
+    if system.frictions:
+        found.energy["lost to friction"] = float(lost[0, -1])
+    doubt = 0.0
+    if left:
+        if why or any(effect not in WORK_OF for effect in left):
+            found.not_told["work"] = why or ", ".join(effect for effect in left if effect not in WORK_OF)
+            return
+        skip = set(WORK_OF["inputs"]) - {"wrenches", "motors"} if few.audited else set()
+        total = sum(power for name, power in powers.items() if name not in skip)
+        others, doubt = _integrated(few.t, np.asarray(total))
+        work = work + others
+        found.energy |= {"work of the rest": float(others[0, -1]), "as far as samples tell": float(doubt)}
+    _judge_energy(found, energy - energy[:, :1] - work + lost, kinetic, work, doubt)
+
+
+def _judge_energy(found: Audit, missing: Array, kinetic: Array, work: Array, doubt: float) -> None:
+    exchanged = float(np.maximum(np.ptp(kinetic, axis=1), np.ptp(work, axis=1)).max())
+    steady = float(np.abs(kinetic).max())
+    size = exchanged if exchanged > 1e-6 * steady else steady
+    off = float(np.abs(missing).max())
+    found.energy |= {"not accounted for": off, "exchanged": exchanged}
+    if doubt > 0.3 * DRIFT * size:
+        found.not_told["work"] = "the samples are too far apart; take a higher sample_rate"
+    elif size and off > DRIFT * size + 3.0 * doubt:
+        found.findings.append(f"energy: {off:.3g} J that no work accounts for, {off / size:.1%} of what is exchanged")
+
+
+def _energies(run: Trajectory) -> tuple[Array, Array, dict[str, Array], str]:
+    """(runs, samples): total and kinetic energy, powers by what they are; and why powers cannot be told."""
+    parts, why = list[tuple[Array, ...]](), ""
+    names: list[str] = []
+    for model, rows in _segments(run):
+        for chunk in _chunks(model, rows):
+            states = _states(Samples(model, chunk, accelerated=False))
+            why = why or states.no_energy()
+            powers = {} if why else states.powers()
+            names = list(powers) or names
+            bodies = states.here
+            parts.append((bodies.kinetic_energy + bodies.potential_energy, bodies.kinetic_energy, *powers.values()))
+    wide = min(map(len, parts))
+    joined = [np.concatenate([part[i] for part in parts]).reshape(run.x.shape[:2]) for i in range(wide)]
+    return joined[0], joined[1], dict(zip(names, joined[2:], strict=False)), why
+
+
+def _integrated(t: Array, power: Array) -> tuple[Array, float]:
+    """(runs, samples) of the work by a spline through all samples; and how far one through half of them is from it [B 97]."""
+    from scipy.interpolate import CubicSpline
+
+    def work(every: int) -> Array:
+        times = t[::every] if t[::every][-1] == t[-1] else np.append(t[::every], t[-1])
+        values = power[:, np.searchsorted(t, times)]
+        if len(times) < 4:
+            return np.concatenate(
+                [np.zeros((len(power), 1)), np.cumsum(np.diff(t) * (power[:, 1:] + power[:, :-1]) / 2, axis=1)], axis=1
+            )
+        spline = CubicSpline(times, values, axis=1).antiderivative()
+        return np.asarray(spline(t) - spline(t[0])[:, None])
+
+    fine, coarse = work(1), work(2)
+    return fine, float(np.abs(fine - coarse).max())
+
+
+def _momentum(run: Trajectory, found: Audit) -> None:
+    from bough.results.report import _base_pushed
+
+    if external_effects(run.model.system, base_pushed=_base_pushed(run)):
+        return
+    few = thinned(run, LOOKS)
+    series, sizes = [], []
+    for model, rows in _segments(few):
+        samples = Samples(model, rows, accelerated=False)
+        series.append(samples.bodies.momentum)
+        arm = np.abs(samples.bodies.frames.position - samples.bodies.center_of_mass[:, None]).max(axis=(1, 2))
+        linear, angular = (np.abs(each).sum(axis=(1, 2)) for each in samples.bodies._momenta)
+        sizes.append(np.stack([angular + arm * linear, linear], axis=1))
+    momenta, size = np.concatenate(series).reshape(*few.x.shape[:2], 6), np.concatenate(sizes).reshape(*few.x.shape[:2], 2)
+    for i, name in enumerate(("angular momentum", "linear momentum")):
+        part = momenta[..., 3 * i : 3 * i + 3]
+        drift = float(np.linalg.norm(part - part[:, :1], axis=2).max())
+        found.momentum[name] = drift / max(float(size[..., i].max()), 1e-300) if drift else 0.0
+        if found.momentum[name] > TURNED and drift > 1e-9:
+            found.findings.append(f"{name}: it changes by {drift:.3g}, but nothing acts from outside")
+
+
+def _gaps(run: Trajectory, found: Audit) -> None:
+    """How far loops and couplings were open at most."""
+    if not run.model.constrained:
+        return
+    few, found.loop_gap = thinned(run, MOST), 0.0
+    for model, rows in _segments(few):
+        gaps = model.loop_gaps(model.state(rows.x).q) if model.constrained else {}
+        found.loop_gap = max([found.loop_gap, *(float(np.abs(gap).max(initial=0.0)) for gap in gaps.values())])
+    if found.loop_gap > GAP:
+        found.findings.append(f"loops: open by up to {found.loop_gap:.1e} m or rad")
+
+
+def _condition(run: Trajectory, found: Audit) -> None:
+    """Of the mass matrix at the middle of the run, scaled to a unit diagonal: by the accelerations that unit torques make."""
+    model, nv = run.model, run.model.nv
+    if nv > 100 or model.constrained or model.holds or model.in_orbit or not nv:
+        return
+    state = model.state(run.x[0, len(run.t) // 2])
+    options: Any = {"wheels": state.wheels} if model.nw else {}
+    torques = np.concatenate([np.eye(nv), np.zeros((1, nv))])
+    a = model.forward_dynamics(np.tile(state.q, (nv + 1, 1)), np.zeros((nv + 1, nv)), torques, dynamics="order-n", **options)
+    inverse = (a[:nv] - a[nv]).T
+    d = np.sqrt(np.abs(np.diag(inverse)))
+    found.conditioning = float(np.linalg.cond(inverse / np.outer(d, d)))
+    if found.conditioning > 1e12:
+        found.findings.append(f"the mass matrix is nearly singular: condition {found.conditioning:.1e}")
+
+
+# ---- where it comes from ---------------------------------------------------------------------------------------------------
+def origin(trajectory: Trajectory, system: str) -> dict[str, Any]:
+    """Versions, machine, options, and the hash of the model, given as its exact YAML."""
+    options: Mapping[str, Any] = (trajectory.memory or {}).get("options", {})
+    packages = {}
+    for name in ("numpy", "numba", "scipy"):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {"versions": {"bough": __version__, "python": platform.python_version(), **packages},
+            "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
+            "options": {name: value for name, value in options.items() if value is not None and name != "parameters"},
+            "hash of the model": hashlib.sha256(system.encode()).hexdigest()}  # fmt: skip

@@ -1,0 +1,72 @@
+"""Friction in results: its force, and where it sticks, out of recorded states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.compile.coordinates import coordinate_place
+from bough.describe import Friction
+
+if TYPE_CHECKING:
+    from bough.results.samples import Samples
+
+Array = NDArray[Any]
+
+
+def friction_forces(samples: Samples) -> Array:
+    """(rows, frictions): along the coordinate, or about the axis of the wheel."""
+    return np.stack([_force(samples, friction, j) for j, friction in enumerate(samples.model.system.frictions.values())], axis=1)
+
+
+def friction_sticks(samples: Samples) -> Array:
+    """(rows, frictions): 1 where it holds its coordinate."""
+    marks = [float(name + "=" in samples.model.contacts) for name in samples.model.system.frictions]
+    return np.tile(marks, (len(samples.rows.t), 1))
+
+
+def bristle_torques(samples: Samples) -> tuple[Array, Array]:
+    """(rows, nv) and (rows, wheels): what frictions whose force is a state exert, which calls of the model do not know."""
+    joints, wheels, system = np.zeros_like(samples.v), np.zeros_like(samples.wheels), samples.model.system
+    for j, friction in enumerate(system.frictions.values()):
+        if friction.law == "dahl":
+            to, at = _place(samples, friction)
+            (wheels if to else joints)[:, at] -= samples.rows.friction[:, j, 0]
+    return joints, wheels
+
+
+def _place(samples: Samples, friction: Friction) -> tuple[bool, int]:
+    """Whether it is in a wheel; its entry of the wheels' speeds, or of v."""
+    system = samples.model.system
+    if friction.coordinate in system.wheels:
+        return True, list(system.wheels).index(friction.coordinate)
+    return False, coordinate_place(system, friction.coordinate)[1]
+
+
+def _force(samples: Samples, friction: Friction, j: int) -> Array:
+    in_wheel, at = _place(samples, friction)
+    v, model = (samples.wheels if in_wheel else samples.v)[:, at], samples.model
+    if friction.name + "=" in model.contacts:
+        return np.asarray(samples.drives[model.names.v[at]])
+    if friction.law == "dahl":
+        return np.asarray(-samples.rows.friction[:, j, 0] - friction.viscous * v)
+    slips = sum(sign for mark, sign in ((">", 1.0), ("<", -1.0)) if friction.name + mark in model.contacts)
+    s = v / np.hypot(v, friction.speed) if friction.speed else slips or np.sign(v)
+    decay = 0.0 if friction.stribeck is None else np.exp(-((v / friction.stribeck) ** 2))
+    dry = friction.coulomb + (friction.breakaway - friction.coulomb) * decay + _load_share(samples, friction)
+    return np.asarray(-dry * s - friction.viscous * v)
+
+
+def _load_share(samples: Samples, friction: Friction) -> Array | float:
+    """What the load of the joint adds."""
+    if not friction.mu:
+        return 0.0
+    system = samples.model.system
+    body = next(body for body in system.bodies.values() if samples.model.names.v[_place(samples, friction)[1]] in body.speed_names)
+    force = samples.joint_loads[:, list(system.bodies).index(body.name), 3:]
+    if body.joint.translations:
+        axis = np.asarray(body.joint.translations[0])
+        force = force - (force @ axis)[:, None] * axis
+    return np.asarray(friction.mu * (friction.radius or 1.0) * np.linalg.norm(force, axis=1))

@@ -1,0 +1,338 @@
+"""All derivatives of inverse dynamics of one state of a tree, on duals: each four directions only where they matter.
+
+A direction of a hinge moves its subtree, and what passes inward from there: on the path to the root nothing but the wrench changes
+[B 63].  `base` is the workspace of the state itself, with the motion of all bodies; `ws` that of the duals, of which only hinges in
+the subtrees of the four directions are visited.  For each pack of four speeds the route lists them:
+
+    place of the list | how many hinges;        the list: hinge, whether its inner one is on the list
+"""
+from bough.kernels.algebra import (compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench, spatial_dot, unrotate,
+                                   unrotate_spatial)
+from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, hinge_move, load_axis,
+                                  quaternion_rate, store_axis)
+from bough.kernels.jit import kernel, leaf
+from bough.kernels.lanes import (accumulate, add, align_stack, flexible_only, lanes_of, load, load3, load4, load9, load_spatial,
+                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, read3, read9, single_of, store,
+                                 tangent_of, zero)
+from bough.kernels.linker import sweep
+from bough.sweeps import fields as f
+from bough.sweeps.blocks import load_rows, n_rows, store_rows
+from bough.sweeps.calls import load_state
+from bough.sweeps.columns import clear_columns, empty_columns, solve_columns, speed_row, store_blocks
+from bough.sweeps.composite import gather_mass_matrix
+from bough.sweeps.derivative import ORDER_N, accelerations
+from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, modal_move, mode_rows, node_shapes
+from bough.sweeps.motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
+from bough.sweeps.pairs import add_springs
+
+
+@leaf
+def tangents3(u):
+    return tangent_of(u[0]), tangent_of(u[1]), tangent_of(u[2])
+
+
+# ---- seeds -------------------------------------------------------------------------------------------------------------
+@leaf
+def seed(lane, plan, route, base, ws, s, by_speed, i, size):
+    """Lane i along speed s or along its coordinate; with size 0 along nothing again."""
+    one, k = single_of(lane), read(route, speed_row(route, s) + f.SPEED_HINGE)
+    c, row = read(route, speed_row(route, s) + f.SPEED_COMPONENT), hinge_row(plan, k)
+    kind, q = read(plan, row + f.KIND), read(plan, row + f.Q)
+    first = 3 if kind == FREE else 0
+    if by_speed:
+        put_tangent(lane, ws, read(plan, row + f.V) + c, i, size)
+    elif kind == REVOLUTE:
+        sine, cosine = q + read(plan, f.WS_SINES) - read(plan, f.WS_X), q + read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+        put_tangent(lane, ws, sine, i, size*load(one, base, cosine))
+        put_tangent(lane, ws, cosine, i, -size*load(one, base, sine))
+    elif kind == SPHERICAL or (kind == FREE and c >= 3):
+        e = (size*(c - first == 0), size*(c - first == 1), size*(c - first == 2))
+        x, y, z, w = quaternion_rate(load4(one, base, q + first), e)                        # [B 1]
+        put_tangent(lane, ws, q + first, i, x)
+        put_tangent(lane, ws, q + first + 1, i, y)
+        put_tangent(lane, ws, q + first + 2, i, z)
+        put_tangent(lane, ws, q + first + 3, i, w)
+    else:
+        put_tangent(lane, ws, q + c, i, size)
+
+
+@leaf
+def seed_pack(lane, plan, route, base, ws, pack, by_speed, size):
+    for i in range(min(4, read(route, f.COLUMNS_SPEEDS) - 4*pack)):
+        seed(lane, plan, route, base, ws, 4*pack + i, by_speed, i, size)
+
+
+# ---- the sweeps over a list of hinges ----------------------------------------------------------------------------------
+@leaf
+def as_numbers(lane, motion):
+    """A motion of the state itself, which does not change."""
+    C, omega, A = motion
+    o = zero(lane)
+    v = (o, o, o)
+    return add((o, o, o, o, o, o, o, o, o), C), add(v, omega), add((v, v), A)
+
+
+@leaf
+def listed(route, pack):
+    """Where the list of a pack starts, and how many hinges it has."""
+    at = read(route, f.COLUMNS_GROUPS) + 2*pack
+    return read(route, at), read(route, at + 1)
+
+
+@leaf
+def scatter_listed(lane, plan, pars, ws, base, route, pack):
+    """scatter_motion with vdot of the hinges on a list; inner bodies that are not on it do not change."""
+    one, (at, count), before = single_of(lane), listed(route, pack), -1
+    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, 0)))
+    for n in range(count):
+        k = read(route, at + 2*n)
+        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        i, kind = read(plan, row + f.INNER), read(plan, row + f.KIND)
+        record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
+        if i != before or read(route, at + 2*n + 1) == 0:
+            if read(route, at + 2*n + 1):
+                C, omega, A = load_motion(lane, ws, record_of(plan, i))
+            else:
+                C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, i)))
+        before, C_i, omega_i = k, C, omega
+        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
+        if kind < MODAL:
+            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
+        else:
+            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+        omega = add(omega_i, sigma)
+        A = add(shift_motion(r, A), (cross(omega_i, sigma), a))
+        store(lane, ws, record + f.OFFSET, r)
+        if kind >= MODAL:
+            store(lane, ws, record + f.ATTITUDE, C)
+            A = modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, True)
+        else:
+            A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
+        if read(plan, row + f.MASSIVE):
+            store(lane, ws, record + f.GAIN, body_wrench(lane, plan, pars, ws, k, C, omega, A))
+        if branch:
+            store(lane, ws, record + f.ATTITUDE, (C, omega, A))
+            o = (zero(lane), zero(lane), zero(lane))
+            store(lane, ws, branch + f.SHARED_ACCEL, (o, o))
+        elif kind > PRISMATIC:
+            store(lane, ws, record + f.ATTITUDE, C)
+        else:
+            store_axis(lane, ws, record + f.ATTITUDE, C)
+
+
+@leaf
+def store_three(quads, base, at, u):
+    """Of three speeds."""
+    store(quads, base, at, u[0])
+    store(quads, base, at + 3, u[1])
+    store(quads, base, at + 6, u[2])
+
+
+@leaf
+def add_three(quads, base, at, u):
+    accumulate(quads, base, at, u[0])
+    accumulate(quads, base, at + 3, u[1])
+    accumulate(quads, base, at + 6, u[2])
+
+
+@leaf
+def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
+    """Tangents of tau = H f of a hinge on the list, into B: the packs of its speeds are three apart."""
+    quads, kind, (m, force) = quads_of(base), read(plan, row + f.KIND), wrench
+    attitude = read(plan, row + f.RECORD) + f.ATTITUDE
+    if kind == REVOLUTE:
+        store(quads, base, at, tangent_of(dot(load_axis(lane, ws, attitude), m)))
+    elif kind == PRISMATIC:
+        store(quads, base, at, tangent_of(dot(load_axis(lane, ws, attitude), force)))
+    elif kind == SPHERICAL:
+        store_three(quads, base, at, tangents3(unrotate(load9(lane, ws, attitude), m)))
+    elif kind == FREE:
+        store_three(quads, base, at, tangents3(unrotate(hinge_attitude(pars, k), force)))
+        store_three(quads, base, at + 9, tangents3(unrotate(load9(lane, ws, attitude), m)))
+
+
+def modal_tangents(lane, plan, ws, base, row, wrench, at):
+    """modal_project of a hinge on the list, with the tangents of the modal forces to B."""
+    quads, (flex, n) = quads_of(base), flex_of(plan, row)
+    rows, length, _, at_z = mode_rows(lane, plan, flex, n)
+    C = body_attitude(lane, plan, ws, flex)
+    if read(plan, row + f.KIND) == NODE:
+        f_b, shapes = unrotate_spatial(C, wrench), node_shapes(plan, row)[0]
+        for j in range(n):
+            accumulate(lane, ws, rows + length*j + at_z, spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b))
+        return wrench
+    wrench = add(wrench, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH)))
+    f_b, moves, shapes = unrotate_spatial(C, wrench), read(plan, flex + f.INBOARD_MOVES), inboard_shapes(lane, plan, flex)
+    for j in range(n):
+        force = load(lane, ws, rows + length*j + at_z)
+        if moves:
+            force = force - spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b)
+        store(quads, base, at + 3*j, tangent_of(force))
+    return wrench
+
+
+flexible_only(modal_tangents, lambda lane, plan, ws, base, row, wrench, at: wrench)
+
+
+def add_modal_share(lane, plan, base, route, row, change, B):
+    """What a wrench adds to the modal forces of a body on the path."""
+    one, quads, (flex, n) = single_of(lane), quads_of(base), flex_of(plan, row)
+    in_body = unrotate_spatial(body_attitude(one, plan, base, flex), change)
+    at = B + 3*read(route, read(route, f.COLUMNS_FIRSTS) + read(plan, flex + f.FLEX_HINGE))
+    if read(plan, row + f.KIND) == NODE:
+        shapes = node_shapes(plan, row)[0]
+        for j in range(n):
+            accumulate(quads, base, at + 3*j, spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
+    elif read(plan, flex + f.INBOARD_MOVES):
+        shapes = inboard_shapes(one, plan, flex)
+        for j in range(n):
+            accumulate(quads, base, at + 3*j, -spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
+
+
+flexible_only(add_modal_share, lambda lane, plan, base, route, row, change, B: None)
+
+
+@leaf
+def walk_path(lane, plan, pars, base, route, p, change, B):
+    """The change of the wrench on body p, inward to the root: nothing else changes there [B 63]."""
+    one, quads, firsts = single_of(lane), quads_of(base), read(route, f.COLUMNS_FIRSTS)
+    while p > 0:
+        row = hinge_row(plan, p)
+        kind, record, at = read(plan, row + f.KIND), read(plan, row + f.RECORD), B + 3*read(route, firsts + p)
+        m, force = change
+        if kind == REVOLUTE:
+            accumulate(quads, base, at, dot(load_axis(one, base, record + f.ATTITUDE), m))
+        elif kind == PRISMATIC:
+            accumulate(quads, base, at, dot(load_axis(one, base, record + f.ATTITUDE), force))
+        elif kind == SPHERICAL:
+            add_three(quads, base, at, unrotate(load9(one, base, record + f.ATTITUDE), m))
+        elif kind == FREE:
+            add_three(quads, base, at, unrotate(hinge_attitude(pars, p), force))
+            add_three(quads, base, at + 9, unrotate(load9(one, base, record + f.ATTITUDE), m))
+        elif kind >= MODAL:
+            add_modal_share(lane, plan, base, route, row, change, B)
+        change = shift_wrench(load3(one, base, record + f.OFFSET), change)
+        p = read(plan, row + f.INNER)
+
+
+@leaf
+def gather_listed(lane, plan, pars, ws, base, route, pack, B):
+    """gather_wrench of the hinges on a list; what leaves it goes to the root.  B: where its rows start in base, in packs."""
+    (at, count), firsts = listed(route, pack), read(route, f.COLUMNS_FIRSTS)
+    o = (zero(lane), zero(lane), zero(lane))
+    wrench, nothing = (o, o), (o, o)
+    for n in range(count - 1, -1, -1):
+        k = read(route, at + 2*n)
+        row = hinge_row(plan, k)
+        i, record, branch = read(plan, row + f.INNER), read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
+        if read(plan, row + f.MASSIVE):
+            wrench = add(wrench, load_spatial(lane, ws, record + f.GAIN))
+        if branch:
+            wrench = add(wrench, load_spatial(lane, ws, branch + f.SHARED_ACCEL))
+        if read(plan, row + f.KIND) >= MODAL:
+            wrench = modal_tangents(lane, plan, ws, base, row, wrench, B + 3*read(route, firsts + k))
+        else:
+            project_tangents(lane, plan, pars, ws, base, row, k, wrench, B + 3*read(route, firsts + k))
+        wrench = shift_wrench(load3(lane, ws, record + f.OFFSET), wrench)
+        if read(route, at + 2*n + 1) == 0:
+            walk_path(lane, plan, pars, base, route, i, (tangents3(wrench[0]), tangents3(wrench[1])), B)
+            wrench = nothing
+        elif i != k - 1:
+            accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.SHARED_ACCEL, wrench)
+            wrench = nothing
+
+
+@leaf
+def copy_state(lane, plan, ws, base):
+    """State, sines and accelerations of base to the duals, without tangents."""
+    one, x, xdot = single_of(lane), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
+    sines, cosines = read(plan, f.WS_SINES), read(plan, f.WS_COSINES)
+    for i in range(read(plan, f.N_X)):
+        store(lane, ws, x + i, load(one, base, x + i))
+    for i in range(read(plan, f.NQ)):
+        store(lane, ws, sines + i, load(one, base, sines + i))
+        store(lane, ws, cosines + i, load(one, base, cosines + i))
+    for i in range(read(plan, f.NV)):
+        store(lane, ws, xdot + i, load(one, base, xdot + i))
+
+
+@sweep(method="derivatives", rounds=2)
+def fill_dual_columns(lane, plan, pars, ws, base, route):
+    """Derivatives of inverse dynamics by q and v in B, which is in base."""
+    noinline()
+    copy_state(lane, plan, ws, base)
+    rows = read(route, f.COLUMNS_SPEEDS)
+    for pack in range((rows + 3)//4):
+        for by_speed in range(2):
+            seed_pack(lane, plan, route, base, ws, pack, by_speed, 1.0)
+            scatter_listed(lane, plan, pars, ws, base, route, pack)
+            gather_listed(lane, plan, pars, ws, base, route, pack, read(route, f.COLUMNS_B)//4 + 3*pack*rows + by_speed)
+            seed_pack(lane, plan, route, base, ws, pack, by_speed, 0.0)
+
+
+@sweep(method="derivatives")
+def prepare_columns(lane, ws, route):
+    """Rows of B that have entries are zero."""
+    noinline()
+    clear_columns(lane, ws, route)
+
+
+@sweep(method="derivatives")
+def add_springs_to_columns(lane, plan, pars, ws, route):
+    noinline()
+    add_springs(lane, plan, pars, ws, route)
+
+
+@sweep(method="derivatives")
+def place_paths(lane, plan, ws, route):
+    """The mass matrix, which is at WS_MASS, on paths."""
+    noinline()
+    M, nv, P, width = read(plan, f.WS_MASS), read(plan, f.NV), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH)
+    for s in range(read(route, f.COLUMNS_SPEEDS)):
+        row = speed_row(route, s)
+        path, at = read(route, row + f.SPEED_PATH), M + nv*read(route, row + f.SPEED_V)
+        depth = read(route, row + f.SPEED_DEPTH)
+        for d in range(depth):
+            store(lane, ws, P + s*width + d, load(lane, ws, at + read(route, speed_row(route, read(route, path + d)) + f.SPEED_V)))
+        store(lane, ws, P + s*width + depth, load(lane, ws, at + read(route, row + f.SPEED_V)))
+
+
+# ---- kernels -----------------------------------------------------------------------------------------------------------
+@kernel
+def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, out, J, ws, base):
+    """out = v'; J = its derivatives by q, v and tau, of each state three matrices with rows padded to fours; trees without loads
+    but joint torques, springs and dampers.  `ws`: of duals."""
+    align_stack()
+    one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
+    plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
+    for state in range(n_rows(x)):
+        of_state = parameters_of(pars, state)
+        load_state(one, plan, tables, t, x, u, state, base)
+        accelerations(one, plan, of_state, tables, base, ORDER_N, 0)
+        store_rows(one, out, state, 0, base, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        vdot_motion(one, plan, of_state, base, MOTION)
+        prepare_columns(one, base, route)
+        fill_dual_columns(lane, plan, of_state, ws, base, route)
+        gather_mass_matrix(one, plan, of_state, base)
+        add_springs_to_columns(one, plan, of_state, base, route)
+        place_paths(one, plan, base, route)
+        solve_columns(one, base, route)
+        store_blocks(one, base, route, J, state, -1.0, 3)
+
+
+@kernel
+def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, J, ws, base):
+    """J = derivatives of inverse dynamics by q and v, of each state two matrices with rows padded to fours; trees as above."""
+    align_stack()
+    one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
+    plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
+    for state in range(n_rows(x)):
+        of_state = parameters_of(pars, state)
+        load_state(one, plan, tables, t, x, u, state, base)
+        load_rows(one, vdot, state, base, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        vdot_motion(one, plan, of_state, base, MOTION)
+        empty_columns(one, base, route)
+        fill_dual_columns(lane, plan, of_state, ws, base, route)
+        add_springs_to_columns(one, plan, of_state, base, route)
+        store_blocks(one, base, route, J, state, 1.0, 2)

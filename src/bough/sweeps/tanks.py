@@ -1,0 +1,258 @@
+"""Propellant that leaves: mass that changes with the state, thrust, and what the flow inside a body does [B 87-90].
+
+    m         propellant in the tank, a state: m' = -c           c      flow through the nozzle
+    m_b h J   mass, first moment and inertia of a body of it, cubics in m; what changes of them is (m_b)' = -c dm_b/dm, ...
+    r_x, c_x  where propellant leaves the body, and how much of it: the nozzle, or the joint on which that turns; the sloshing mass
+    p         momentum of the flow in the body, p = h' + sum c_x r_x [B 88];   H = r_c x p about the body's origin
+
+The body's inertia is the one of now; on top act, about its origin, with relative speeds w_x of what enters or leaves [B 89]
+
+    force     - 2 omega x p - sum c_x w_x
+    moment    - J' omega - sum c_x r_x x (omega x r_x) - omega x H - sum r_x x c_x w_x
+
+which are thrust and jet damping.  How p changes as seen from the body is neglected: valves, pumps, water hammer.
+"""
+from math import nan
+
+from bough.kernels.algebra import ZERO, cross, dot, rotate, rotate_sym, shift_wrench, sym_times
+from bough.kernels.jit import leaf
+from bough.kernels.lanes import (accumulate, add, get_lane, inverse_above, load, load3, load6, load9, load_spatial, noinline,
+                                 put_lane, read, read3, scale, store, sub, tanks_only, where_positive, width_of, zero)
+from bough.kernels.linker import sweep
+from bough.sweeps import fields as f
+from bough.sweeps.closures import motion_relative_to
+from bough.sweeps.held import last_start
+from bough.sweeps.motion import hinge_row, record_of
+
+FIXED, COLUMNS = 10, 22                 # properties of what is fixed in the tank; with those of what sloshes
+ON_TANK, ON_SLOSH, ON_NOZZLE = 0, 12, 24        # in TANK_ACTS
+
+
+@leaf
+def tank_row(plan, j):
+    return read(plan, f.TANKS) + j*f.TANK_ROW
+
+
+# ---- mass ---------------------------------------------------------------------------------------------------------------
+@sweep(needs="tanks")
+def fill_masses(lane, plan, tables, ws):
+    """Properties of the propellant of each tank, and their slopes, by the mass that is in it [B 87]."""
+    noinline()
+    for j in range(read(plan, f.N_TANKS)):
+        row = tank_row(plan, j)
+        n, to, first = read(plan, row + f.TANK_COLUMNS), read(plan, row + f.TANK_WS), read(plan, row + f.TANK_AT)
+        for i in range(width_of(lane)):
+            m = get_lane(lane, ws, read(plan, row + f.TANK_MASS), i)
+            piece = last_start(tables, first, 1 + 4*n, read(plan, row + f.TANK_PIECES), m)
+            s = m - read(tables, piece)
+            for k in range(n):
+                c = piece + 1 + 4*k
+                put_lane(lane, ws, to + k, i, read(tables, c) + s*(read(tables, c + 1) + s*(read(tables, c + 2)
+                                                                                           + s*read(tables, c + 3))))
+                put_lane(lane, ws, to + f.TANK_SLOPES + k, i, read(tables, c + 1) + s*(2.0*read(tables, c + 2)
+                                                                                       + 3.0*s*read(tables, c + 3)))
+
+
+def set_masses(lane, plan, tables, ws):
+    """Before anything asks for the mass of a body."""
+    if read(plan, f.N_TANKS):
+        fill_masses(lane, plan, tables, ws)
+
+
+tanks_only(set_masses, lambda lane, plan, tables, ws: None)
+
+
+# ---- what sloshes ---------------------------------------------------------------------------------------------------------
+def apply_slosh(lane, plan, ws):
+    """Springs and dampers of what sloshes, along its two coordinates [B 92]."""
+    for j in range(read(plan, f.N_TANKS)):
+        row = tank_row(plan, j)
+        k, at = read(plan, row + f.TANK_SLOSH), read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED
+        if k:
+            stiffness, damping = load(lane, ws, at), load(lane, ws, at + 1)
+            for hinge in (hinge_row(plan, k), hinge_row(plan, read(plan, hinge_row(plan, k) + f.INNER))):
+                q, v = load(lane, ws, read(plan, hinge + f.Q)), load(lane, ws, read(plan, hinge + f.V))
+                accumulate(lane, ws, read(plan, hinge + f.TAU), -(stiffness*q + damping*v))
+
+
+tanks_only(apply_slosh, lambda lane, plan, ws: None)
+
+
+# ---- what the flow does -----------------------------------------------------------------------------------------------------
+def apply_tanks(lane, plan, pars, ws):
+    """Thrust and jet damping of all tanks, into the slots of their bodies; and the rates of their masses."""
+    if read(plan, f.N_TANKS):
+        fill_tanks(lane, plan, pars, ws)
+
+
+tanks_only(apply_tanks, lambda lane, plan, pars, ws: None)
+
+
+@sweep(needs="tanks")
+def fill_tanks(lane, plan, pars, ws):
+    noinline()
+    for j in range(read(plan, f.N_TANKS)):
+        row, p = tank_row(plan, j), read(plan, f.PAR_TANKS) + j*f.TANK_PARS
+        c = flow_of(lane, plan, pars, ws, row, p)
+        store(lane, ws, read(plan, row + f.TANK_RATE), -c)
+        push_nozzle(lane, plan, pars, ws, row, p, c)
+        act_on_tank(lane, plan, pars, ws, row, p, c)
+    sum_exhaust(lane, plan, pars, ws)
+
+
+@leaf
+def flow_of(lane, plan, pars, ws, row, p):
+    """What leaves a tank that is not empty; a flow below zero, beyond rounding, is no number, and ends the run."""
+    flow = load(lane, ws, read(plan, row + f.TANK_FLOW))
+    if read(plan, row + f.TANK_FEEDS) == 0:
+        flow = zero(lane)
+    return where_positive(flow, flow, where_positive(flow + read(pars, p + f.NO_FLOW), zero(lane), zero(lane) + nan))
+
+
+@leaf
+def act(lane, plan, ws, k, at, wrench, flow):
+    """A wrench about the origin of body k into its slot; with momentum and angular momentum of the flow in it, into ws."""
+    slot = read(plan, hinge_row(plan, k) + f.SLOT)
+    if slot:
+        accumulate(lane, ws, slot, wrench)
+    store(lane, ws, at, (wrench, flow))
+
+
+@leaf
+def push_nozzle(lane, plan, pars, ws, row, p, c):
+    """Thrust; and the flow from the joint on which a nozzle turns to the nozzle: p = c r, J' = 0, H = 0 [B 89]."""
+    k, to = read(plan, row + f.TANK_NOZZLE), read(plan, row + f.TANK_WS)
+    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    thrust = c*read(pars, p + f.EXHAUST_SPEED)
+    arm, force = rotate(C, read3(pars, p + f.NOZZLE_AT)), scale(thrust, rotate(C, read3(pars, p + f.NOZZLE_AXIS)))
+    inside = zero(lane)
+    if read(plan, row + f.TANK_GIMBAL):
+        inside = inside + c
+    momentum = scale(inside, arm)
+    wrench = add(shift_wrench(arm, (ZERO, force)), (scale(-1.0, cross(arm, cross(omega, momentum))),
+                                                     scale(-2.0, cross(omega, momentum))))
+    act(lane, plan, ws, k, to + f.TANK_ACTS + ON_NOZZLE, wrench, (momentum, scale(0.0, arm)))
+    store(lane, ws, to + f.TANK_FLOWS, (c, thrust))
+
+
+@leaf
+def act_on_tank(lane, plan, pars, ws, row, p, c):
+    """Jet damping of the propellant that is fixed in the tank, and of what sloshes, between which mass moves [B 89] [B 93]."""
+    k, s, to = read(plan, row + f.TANK_HINGE), read(plan, row + f.TANK_SLOSH), read(plan, row + f.TANK_WS)
+    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    out = rotate(C, read3(pars, p + f.TANK_EXIT))
+    (moment, force), momentum = outflow(omega, c, out)
+    if s:
+        c_s = c*load(lane, ws, to + f.TANK_SLOPES + FIXED)                  # what sloshes no more is fixed from now on
+        y, w = slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s)
+        entry, change = outflow(omega, -c_s, y)
+        taken = scale(where_positive(c_s, c_s, zero(lane)), w)
+        moment, force = add((moment, force), add(entry, shift_wrench(y, (ZERO, taken))))
+        momentum = add(momentum, change)
+    inertia, about = changing(lane, ws, to, C, omega, c, momentum, read(pars, p + f.LEAST_FIXED))
+    act(lane, plan, ws, k, to + f.TANK_ACTS + ON_TANK, add((moment, force), inertia), about)
+
+
+@leaf
+def outflow(omega, c, r):
+    """Of what leaves at r without relative speed: moment -c r x (omega x r), and its share c r of p [B 88] [B 89]."""
+    return (scale(-c, cross(r, cross(omega, r))), scale(0.0, r)), scale(c, r)
+
+
+@leaf
+def changing(lane, ws, at, C, omega, c, leaving, least):
+    """Of a body whose properties are at `at`: - J' omega - omega x H, - 2 omega x p; p and H.  `leaving`: sum c_x r_x."""
+    slopes = at + f.TANK_SLOPES
+    m, h = load(lane, ws, at), rotate(C, load3(lane, ws, at + 1))
+    p = add(leaving, rotate(C, scale(-c, load3(lane, ws, slopes + 1))))
+    H = scale(inverse_above(m, least), cross(h, p))
+    turning = sym_times(rotate_sym(C, load6(lane, ws, slopes + 4)), omega)
+    return (sub(scale(c, turning), cross(omega, H)), scale(-2.0, cross(omega, p))), (p, H)
+
+
+@leaf
+def slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s):
+    """The sloshing body s, which loses c_s to the body k of its tank: its place and its speed there.  What leaves it does so at
+    rest in it; what joins it (c_s < 0) comes with the speed of the tank [B 93]."""
+    to = read(plan, row + f.TANK_WS)
+    at = to + f.TANK_SLOSHING
+    C, omega = load9(lane, ws, record_of(plan, s) + f.ATTITUDE), load3(lane, ws, record_of(plan, s) + f.RATE)
+    r = scale(inverse_above(load(lane, ws, at), 0.0), rotate(C, load3(lane, ws, at + 1)))
+    y, _, w = motion_relative_to(lane, plan, pars, ws, s, k, r, 0)
+    wrench, momentum = outflow(omega, c_s, r)
+    joined = scale(where_positive(c_s, zero(lane), c_s), w)
+    inertia, about = changing(lane, ws, at, C, omega, c, momentum, 0.0)
+    act(lane, plan, ws, s, to + f.TANK_ACTS + ON_SLOSH, add(add(wrench, shift_wrench(r, (ZERO, joined))), inertia), about)
+    return y, w
+
+
+# ---- what has left ------------------------------------------------------------------------------------------------------------
+@leaf
+def sum_exhaust(lane, plan, pars, ws):
+    """In runs: rates of the momenta in the world of all that leaves, and of the energy that goes with it [B 91]."""
+    to = read(plan, tank_row(plan, 0) + f.TANK_EXHAUST)
+    if to:
+        o = (zero(lane), zero(lane), zero(lane))
+        store(lane, ws, to, ((o, o), zero(lane)))
+        for j in range(read(plan, f.N_TANKS)):
+            row = tank_row(plan, j)
+            at, s = read(plan, row + f.TANK_WS), read(plan, row + f.TANK_SLOSH)
+            add_exit(lane, plan, pars, ws, row, j, to)
+            add_flow(lane, plan, pars, ws, read(plan, row + f.TANK_NOZZLE), at + f.TANK_ACTS + ON_NOZZLE, to)
+            add_flow(lane, plan, pars, ws, read(plan, row + f.TANK_HINGE), at + f.TANK_ACTS + ON_TANK, to)
+            add_mass(lane, plan, pars, ws, row, read(plan, row + f.TANK_HINGE), f.TANK_FIXED, to)
+            if s:
+                add_flow(lane, plan, pars, ws, s, at + f.TANK_ACTS + ON_SLOSH, to)
+                add_mass(lane, plan, pars, ws, row, s, f.TANK_SLOSHING, to)
+                add_spring(lane, plan, ws, row, s, to)
+
+
+@leaf
+def place_of(lane, plan, pars, ws, k, arm):
+    """Place and velocity in the world of a point of body k."""
+    x, _, v = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
+    return x, v
+
+
+@leaf
+def add_exit(lane, plan, pars, ws, row, j, to):
+    """The exhaust: c (v_e - u d), at the nozzle."""
+    k, p, c = read(plan, row + f.TANK_NOZZLE), read(plan, f.PAR_TANKS) + j*f.TANK_PARS, read(plan, row + f.TANK_WS) + f.TANK_FLOWS
+    C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
+    o = (zero(lane), zero(lane), zero(lane))
+    x, v = place_of(lane, plan, pars, ws, k, add(o, rotate(C, read3(pars, p + f.NOZZLE_AT))))
+    leaving = scale(load(lane, ws, c), sub(v, scale(read(pars, p + f.EXHAUST_SPEED), rotate(C, read3(pars, p + f.NOZZLE_AXIS)))))
+    accumulate(lane, ws, to, (cross(x, leaving), leaving))
+
+
+@leaf
+def add_flow(lane, plan, pars, ws, k, at, to):
+    """Of the flow in body k: what turns its momentum and angular momentum with the body; less the power of its wrench."""
+    omega = load3(lane, ws, record_of(plan, k) + f.RATE)
+    (n, force), (p, H) = load_spatial(lane, ws, at), load_spatial(lane, ws, at + 6)
+    x, v = place_of(lane, plan, pars, ws, k, (zero(lane), zero(lane), zero(lane)))
+    turning = cross(omega, p)
+    accumulate(lane, ws, to, (add(cross(v, p), add(cross(x, turning), cross(omega, H))), turning))
+    accumulate(lane, ws, to + 6, -(dot(n, omega) + dot(force, v)))
+
+
+@leaf
+def add_mass(lane, plan, pars, ws, row, k, part, to):
+    """Kinetic and potential energy of the mass that body k loses."""
+    at, c = read(plan, row + f.TANK_WS), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS)
+    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    slopes, g = at + f.TANK_SLOPES + part, read3(pars, f.GRAVITY)
+    m, h, J = load(lane, ws, slopes), rotate(C, load3(lane, ws, slopes + 1)), rotate_sym(C, load6(lane, ws, slopes + 4))
+    x, v = place_of(lane, plan, pars, ws, k, (zero(lane), zero(lane), zero(lane)))
+    kinetic = 0.5*m*dot(v, v) + dot(v, cross(omega, h)) + 0.5*dot(omega, sym_times(J, omega))
+    accumulate(lane, ws, to + 6, c*(kinetic - m*dot(g, x) - dot(g, h)))
+
+
+@leaf
+def add_spring(lane, plan, ws, row, s, to):
+    """Energy of the spring of what sloshes that goes with its stiffness, and what its damper takes."""
+    at, c = read(plan, row + f.TANK_WS), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS)
+    slope, damping = load(lane, ws, at + f.TANK_SLOPES + 2*FIXED), load(lane, ws, at + f.TANK_SLOSHING + FIXED + 1)
+    for hinge in (hinge_row(plan, s), hinge_row(plan, read(plan, hinge_row(plan, s) + f.INNER))):
+        q, v = load(lane, ws, read(plan, hinge + f.Q)), load(lane, ws, read(plan, hinge + f.V))
+        accumulate(lane, ws, to + 6, 0.5*c*slope*q*q + damping*v*v)

@@ -1,0 +1,133 @@
+"""Laws of conservation: at single states, and over runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bough.analyze.balance import balance
+from bough.compile.layout import Floats
+from bough.describe import System
+from bough.model import Model
+from bough.simulation import simulate
+from bough.verify import systems
+from bough.verify.case import Cases
+
+CASES = Cases("conservation")
+Pairs = Iterator[tuple[Any, ...]]
+LAWS = "E' = P, p' = F, H' = N, c' = p/m of bodies, loads and inputs as they are described"
+NOETHER = "energy and momenta of what nothing acts on stay as they are"
+SOURCE = "mechanics; see the theory page on loads [B 96]"
+
+
+def with_inputs(model: Model, n: int) -> dict[str, Any]:
+    """Numbers for all inputs."""
+    rng = np.random.default_rng(6)
+    return (
+        {"inputs": {name: rng.normal(size=(n, port.size)) for name, port in model.system.inputs.items()}}
+        if model.system.inputs
+        else {}
+    )
+
+
+def balanced(build: Callable[[], System], modal: float = 1.0) -> Pairs:
+    """What is left of each balance, of its terms."""
+    model = build().compile()
+    q, v = systems.random_state(model, 5, modal=modal)
+    if model.in_orbit:
+        q, v = centered(model, q, 0.1 * v)
+    tau = np.random.default_rng(9).normal(size=v.shape)
+    found = balance(model, model.batch(q, v, tau, t=0.3, **with_inputs(model, len(q))))
+    for share in found.worst.values():
+        yield share, 0.0, 1.0
+
+
+def centered(model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """States of a system in orbit whose mass center is the origin, and stays there; its base's axes are the world's."""
+    q, v = q.copy(), v.copy()
+    q[:, :3] -= model.center_of_mass(q)
+    v[:, :3] -= model.momentum(q, v)[:, 3:] / sum(body.mass for body in model.system.bodies.values())
+    return q, v
+
+
+def closed_balance(name: str) -> Pairs:
+    system, q, v = systems.closing(name)
+    model = system.compile()
+    q, v = model.assemble(np.tile(q, (5, 1)), v + 0.3 * np.random.default_rng(5).normal(size=(5, model.nv)))
+    for share in balance(model, model.batch(q, v, v)).worst.values():
+        yield share, 0.0, 1.0
+
+
+for _name, _build, _modal in (
+    ("every joint", systems.tree, 1.0),
+    ("loads and inputs", systems.loaded, 1.0),
+    ("wheels", systems.wheeled, 1.0),
+    ("force elements", systems.elements, 1.0),
+    ("an orbit", systems.orbiter, 1.0),
+    ("flexible bodies", systems.flexible, 0.05),
+    ("stiffening beams", systems.stiffening, 0.05),
+):
+    CASES.add(f"{_name}, at states", "accelerations by the sweeps", LAWS, SOURCE, 7.0, partial(balanced, _build, _modal))
+for _name in ("revolute", "universal", "point on plane"):
+    CASES.add(
+        f"a loop closed by {_name}, at states", "accelerations by the sweeps", LAWS, SOURCE, 7.0, partial(closed_balance, _name)
+    )
+
+
+# ---- over runs -------------------------------------------------------------------------------------------------------------
+def free_run(build: Callable[[], System], method: str, modal: float = 0.02, **steps: Any) -> Pairs:
+    """A floating system without dampers: what it holds at the start, at all times."""
+    s = build()
+    s.gravity = (0.0, 0.0, 0.0)
+    model = s.compile()
+    q, v = systems.random_state(model, 1, modal=modal)
+    result: Any = simulate(
+        model,
+        q0=q[0],
+        v0=v[0],
+        until=0.5,
+        method=method,
+        sample_rate=20,
+        progress=False,
+        record=["state", "energy", "momentum"],
+        **steps,
+    )
+    energy = result.array("total_energy")
+    yield energy, np.full_like(energy, energy[0])
+    for name in ("angular_momentum", "linear_momentum"):
+        series = result.array(name)
+        yield series, np.tile(series[0], (len(series), 1))
+
+
+def floating(kind: str) -> System:
+    """Rigid bodies on a free base, or a flexible boom there, without any damper."""
+    from bough.describe import Free, Revolute, Spherical, Universal
+    from bough.flex import beam
+
+    s = System(kind)
+    s.body("base", joint=Free(), **systems.substance(0))
+    if kind == "flexible":
+        s.body("boom", parent="base", joint=Revolute("z"), flexible=beam(1.0, EI=(4.0, 6.0), mass_per_length=0.8, modes=3))
+        return s
+    for k, joint in enumerate((Spherical(), Universal("xy"), Revolute("z", stiffness=3.0)), 1):
+        s.body(f"b{k}", parent="base" if k == 1 else f"b{k - 1}", joint=joint, **systems.place(k), **systems.substance(k))
+    return s
+
+
+for _kind, _method, _steps, _asked in (
+    ("rigid", "rk4", {"dt": 2e-4}, 9.0),
+    ("rigid", "dopri5", {"rtol": 1e-11, "atol": 1e-13}, 8.5),
+    ("flexible", "rk4", {"dt": 1e-4}, 7.0),
+    ("flexible", "imex4", {"dt": 2e-4}, 6.0),
+):
+    CASES.add(
+        f"{_kind} bodies that float, {_method}",
+        f"energy and momenta over 0.5 s, {_steps}",
+        NOETHER,
+        SOURCE,
+        _asked,
+        partial(free_run, partial(floating, _kind), _method, **_steps),
+    )

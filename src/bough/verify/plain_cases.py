@@ -1,0 +1,109 @@
+"""The kernels as they are compiled here against the same sources as plain Python, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.compile.layout import Floats
+from bough.errors import BoughError
+from bough.simulation import simulate
+from bough.verify import dynamics_cases, systems
+from bough.verify.case import Cases
+
+CASES = Cases("plain Python")
+Pairs = Iterator[tuple[Any, ...]]
+TIME = 0.3
+
+
+def dynamics(build: Callable[[], Any], methods: tuple[str, ...], modal: float = 1.0) -> list[Floats]:
+    """Forward dynamics by all methods, inverse dynamics, mass matrix, reactions: one state, and four lanes."""
+    model, q, v, tau = dynamics_cases.states(build, 4, modal)
+    found = []
+    for rows in (0, slice(None)):
+        found += [model.forward_dynamics(q[rows], v[rows], tau[rows], t=TIME, dynamics=method) for method in methods]
+        found += [model.inverse_dynamics(q[rows], v[rows], tau[rows], t=TIME), model.mass_matrix(q[rows])]
+        found += [model.reactions(q[rows], v[rows], tau[rows], t=TIME), model.momentum(q[rows], v[rows])]
+    return found
+
+
+def loop() -> list[Floats]:
+    system, q, v = systems.closing("universal")
+    model = system.compile()
+    q, v = model.assemble(np.tile(q, (4, 1)), v + 0.3 * np.random.default_rng(5).normal(size=(4, model.nv)))
+    return [
+        model.forward_dynamics(q[rows], v[rows], dynamics=method) for method in ("order-n", "dense") for rows in (0, slice(None))
+    ]
+
+
+def runs() -> list[Floats]:
+    """A few steps by every compiled method."""
+    found = []
+    for method in ("rk4", "euler-cromer", "imex2", "imex4", "dopri5", "imex43"):
+        steps: Any = {"dt": 0.01} if method in ("rk4", "euler-cromer", "imex2", "imex4") else {"first_step": 0.01}
+        result: Any = simulate(
+            systems.wheeled(), until=0.03, method=method, progress=False, record="state", sample_rate=100, **steps
+        )
+        found.append(result.trajectory.x)
+    return found
+
+
+BOTH = ("order-n", "dense")
+ANSWERS: dict[str, Callable[[], list[Floats]]] = {
+    "every joint": partial(dynamics, systems.tree, BOTH),
+    "wheels": partial(dynamics, systems.wheeled, BOTH),
+    "loads": partial(dynamics, systems.loaded, BOTH),
+    "force elements": partial(dynamics, systems.elements, BOTH),
+    "held coordinates": partial(dynamics, dynamics_cases.held, BOTH),
+    "momentum cloud": partial(dynamics, dynamics_cases.given_tree, ("cloud",)),
+    "flexible bodies": partial(dynamics, systems.flexible, BOTH, 0.05),
+    "a closed loop": loop,
+    "integrators": runs,
+}
+
+
+@cache
+def plain_answers() -> dict[str, list[Floats]]:
+    """Of another process, that compiles nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "answers.npz"
+        done = subprocess.run(
+            [sys.executable, "-m", "bough.verify.plain_cases", str(file)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        )
+        if done.returncode:
+            raise BoughError(
+                f"plain Python fails: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
+            )
+        with np.load(file) as arrays:
+            return {name: [arrays[key] for key in sorted(arrays.files) if key.startswith(f"{name}/")] for name in ANSWERS}
+
+
+def same(name: str) -> Pairs:
+    yield from zip(ANSWERS[name](), plain_answers()[name], strict=True)
+
+
+for _name in ANSWERS:
+    CASES.add(
+        _name,
+        "compiled kernels, one state and four lanes",
+        "the same sources as plain Python",
+        "NUMBA_DISABLE_JIT=1, NumPy's functions",
+        11.0,
+        partial(same, _name),
+    )
+
+
+if __name__ == "__main__":
+    np.savez(sys.argv[1], **{f"{name}/{i:03}": array for name, answers in ANSWERS.items() for i, array in enumerate(answers())})  # type: ignore[arg-type]

@@ -1,0 +1,91 @@
+"""All cases, done one after the other, and what came of them."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from bough import __version__
+from bough.errors import StepWarning
+from bough.progress import quiet, working
+from bough.verify.case import Case, Outcome, chosen, judge
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcomes of all cases, and where they were found."""
+
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+    machine: dict[str, str]
+
+    @property
+    def short(self) -> list[Outcome]:
+        """Those that fall short."""
+        return [outcome for outcome in self.outcomes if not outcome.fine]
+
+    @property
+    def missing(self) -> list[Outcome]:
+        """Those whose witness is not installed."""
+        return [outcome for outcome in self.outcomes if outcome.missing]
+
+    @property
+    def line(self) -> str:
+        """The whole in one line."""
+        done = len(self.outcomes) - len(self.missing)
+        left = f", {len(self.missing)} without their witness" if self.missing else ""
+        fine = f"{done} cases fine" if not self.short else f"{len(self.short)} of {done} cases FALL SHORT"
+        return f"{fine}{left}, {self.seconds:.0f} s"
+
+    def to_mapping(self) -> dict[str, Any]:
+        return {
+            "fine": not self.short,
+            "seconds": self.seconds,
+            "machine": self.machine,
+            "cases": [outcome.to_mapping() for outcome in self.outcomes],
+        }
+
+
+def machine() -> dict[str, str]:
+    """Versions, processor and system: what a result may depend on."""
+    packages = {}
+    for name in ("numpy", "numba", "llvmlite", "scipy"):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "bough": __version__,
+        "python": platform.python_version(),
+        **packages,
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": platform.machine(),
+        "bits of long double": str(sys.float_info.mant_dig),
+    }
+
+
+def all_cases() -> list[Case]:
+    """Of all rooms."""
+    from bough.verify import closed_forms, conservation_cases, dynamics_cases, peer_cases, plain_cases, reference_cases
+
+    rooms = (dynamics_cases, closed_forms, conservation_cases, reference_cases, plain_cases, peer_cases)
+    return [case for room in rooms for case in room.CASES]
+
+
+def verify(only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
+    """Do all cases, or those that begin with one of the words `only`; `tell` hears of each when it is done."""
+    cases, begin, outcomes = chosen(all_cases(), only), time.perf_counter(), []
+    with working("verify") as bar:
+        for i, case in enumerate(cases):
+            with quiet(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", StepWarning)
+                outcomes.append(judge(case))
+            tell(outcomes[-1])
+            bar((i + 1) / len(cases))
+    return Verified(tuple(outcomes), time.perf_counter() - begin, machine())

@@ -1,0 +1,261 @@
+"""The systems that cases are made of: small, and together with every joint and every part that there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bough.compile.layout import Floats
+from bough.describe import (
+    CentralGravity,
+    Cylindrical,
+    Distance,
+    Frame,
+    Free,
+    Gimbal,
+    Joint,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Spherical,
+    System,
+    TimeTable,
+    Universal,
+    Weld,
+)
+from bough.flex import FlexibleBody, ModalIntegrals, beam
+from bough.model import Model
+
+DOWN = (0.0, 0.0, -9.81)
+JOINTS: dict[str, Any] = {
+    "weld": Weld,
+    "revolute": lambda: Revolute((1, 2, 2)),
+    "prismatic": lambda: Prismatic((2, -1, 2)),
+    "cylindrical": lambda: Cylindrical("y"),
+    "universal": lambda: Universal(["x", (0, 0.6, 0.8)]),
+    "planar": lambda: Planar("xz"),
+    "gimbal": lambda: Gimbal("zyx"),
+    "spherical": Spherical,
+    "point on line": lambda: PointOnLine("x"),
+    "point on plane": lambda: PointOnPlane("z"),
+    "free": Free,
+    "general": lambda: Joint(
+        ["x", (0, 1, 0.3)],
+        ["y", "x"],
+        stiffness=(30, 0, 5, 0),
+        damping=(0.3, 0.2, 0.1, 0.1),
+        rest=(0.1, 0, 0.2, 0),
+        torque=(1, -2, 0.5, 0.3),
+    ),
+}
+LOOPED = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "point on line", "point on plane", "weld")
+
+
+def substance(k: int) -> dict[str, Any]:
+    """Mass, mass center and inertia of an uneven body; another one for each k."""
+    rng = np.random.default_rng(100 + k)
+    mass, square = rng.uniform(0.5, 3.0), rng.uniform(0.01, 0.05, 3)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    inertia = mass * (turn * (square.sum() - square)) @ turn.T
+    return {"mass": mass, "com": rng.uniform(-0.2, 0.2, 3), "inertia": (inertia + inertia.T) / 2}
+
+
+def place(k: int) -> dict[str, Any]:
+    rng = np.random.default_rng(200 + k)
+    return {"at": rng.uniform(-0.4, 0.4, 3), "orient": rng.normal(size=4)}
+
+
+def random_state(model: Model, n: int, seed: int = 0, modal: float = 1.0) -> tuple[Floats, Floats]:
+    """n states: unit quaternions, angles away from gimbal lock, modal coordinates and rates of this size."""
+    rng = np.random.default_rng(seed)
+    q, v = rng.uniform(-1.0, 1.0, (n, model.nq)), rng.normal(size=(n, model.nv))
+    for body in model.system.bodies.values():
+        (at, speed), joint = model.places[body.name], body.joint
+        if joint.spherical:
+            turns = rng.normal(size=(n, 4))
+            q[:, at + joint.n_q - 4 : at + joint.n_q] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
+        if joint.kind == "gimbal":
+            q[:, at + 1] = rng.uniform(0.3, 1.2, n)
+        q[:, at + joint.n_q : at + body.n_q] *= modal
+        v[:, speed + joint.n_v : speed + body.n_v] *= modal
+    return q, v
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------------------
+def tree() -> System:
+    """Every joint, one behind the other in two branches."""
+    s = System("every joint", gravity=(1.0, 2.0, -9.81))
+    s.body("b0", joint=Free(), **place(0), **substance(0))
+    for k, joint in enumerate(JOINTS.values(), 1):
+        s.body(f"b{k}", parent=f"b{max(0, k - 2)}", joint=joint(), **place(k), **substance(k))
+    return s
+
+
+def wheeled() -> System:
+    """A fixed tree with wheels, driven and held."""
+    s = System("wheels", gravity=DOWN)
+    for k, joint in enumerate((Gimbal("zyx"), Revolute("y", damping=0.2), Spherical())):
+        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=joint, **place(k), **substance(k))
+    s.wheel("held", body="b2", axis=(1, 2, 3), inertia=2e-3, speed=100.0)
+    s.wheel("driven", body="b0", axis="y", inertia=3e-3, speed=-50.0, torque=0.1)
+    return s
+
+
+def loaded() -> System:
+    """Wrenches, tables over time, inputs of every kind."""
+    s = tree()
+    s.wrench("push", body="b1", force=(1, 2, 3), at=(0.1, 0, 0), frame="world")
+    s.wrench("twist", body="b5", moment=TimeTable([0, 1], [[1, 0, 2], [0, 3, 1]]), force=(1, 0, 0), at=(0, 0.2, 0))
+    s.body("motor", parent="b2", joint=Revolute("z", torque=TimeTable([0, 0.5, 1], [0, 2, 1], "linear")), **substance(50))
+    s.wheel("wheel", body="b1", axis="z", inertia=1e-3, torque=0.2, speed=30.0)
+    s.input("force", force=Frame("b3", at=(0.1, 0.2, 0.3)))
+    s.input("moment", moment="b4", axis=(1, 2, 2), axes="world")
+    s.input("torque", coordinate="motor")
+    s.input("drive", wheel="wheel")
+    return s
+
+
+def elements() -> System:
+    """Force elements of all kinds, without dampers, on a floating body and one that it carries."""
+    s = System("force elements", gravity=DOWN)
+    s.body("b1", joint=Free(), mass=5.0, inertia=(1, 1, 1))
+    s.body("b2", parent="b1", joint=Universal("yz"), at=(0, 1, 0), mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    s.line("rope", a=Frame("world", at=(1, 2, 3)), b=Frame("b2", at=(1, 0, 0)), stiffness=3.0, length=1.5, slack=True)
+    s.line("spring", a="b1", b=Frame("b2", at=(0, 1, 1)), stiffness=3.0, length=0.5)
+    s.restoring("tether", body="b2", at=(0, 0, 1), stiffness=(3, 4, 5, 0, 0, 0), force=(1, 2, 3))
+    s.buoyancy("hull", body="b1", sections=[(-1, 0.2, 0.2, 0.2), (0.2, 1, 0.2, 0.1)])
+    s.bushing("mount", a="b1", b=Frame("b2", at=(0, 0.2, 0)), stiffness=([8, 9, 4], 20.0))
+    return s
+
+
+def orbiter() -> System:
+    """A floating tree, near a small center: its size is felt."""
+    s = System("orbit", gravity=CentralGravity(30.0, (20, 10, 30), (0, 1, 0)))
+    s.body("bus", joint=Free(), mass=10.0, inertia=(2, 3, 4))
+    s.body("arm", parent="bus", at=(0.5, 0, 0), joint=Revolute("y"), mass=2.0, com=(0.6, 0, 0), inertia=(0.1, 0.3, 0.3))
+    s.body("tip", parent="arm", at=(1.0, 0, 0), joint=Spherical(), mass=1.0, com=(0.1, 0.3, 0), inertia=(0.1, 0.1, 0.1))
+    return s
+
+
+# ---- flexible bodies -------------------------------------------------------------------------------------------------------
+TIP = {"tip_mass": 0.2, "tip_com": (0.07, 0.06, 0.04)}
+SLENDER: dict[str, Any] = {"EI": (4.0, 6.0), "mass_per_length": 0.8, "elements": 3, **TIP}
+
+
+def lumped(body: FlexibleBody) -> FlexibleBody:
+    """The same body with its mass in points without inertia of their own, and no geometric stiffness: its modal integrals are exact
+    then, however large the deformation."""
+    assert body.points is not None
+    points = replace(body.points, inertia=np.zeros_like(body.points.inertia))
+    return replace(body, points=points, integrals=ModalIntegrals.from_points(points), geometric=None)
+
+
+@cache
+def flexible_parts() -> tuple[FlexibleBody, FlexibleBody]:
+    return (
+        lumped(beam(1.2, GJ=3.0, polar_inertia=1e-3, modes=3, damping=0.01, **SLENDER)),
+        lumped(beam(1.0, axis="-y", boundary="free-free", modes=3, damping=0.03, **SLENDER)),
+    )
+
+
+def flexible() -> System:
+    """Clamped and free-free modes behind one another, and rigid bodies before, between and beyond."""
+    clamped, loose = flexible_parts()
+    s = System("flexible bodies", gravity=(0.0, 1.0, -9.81))
+    s.body("b0", joint=Free(), **substance(0))
+    s.body("b1", parent="b0", joint=Revolute("z"), at=(0.1, 0.2, 0), flexible=clamped)
+    s.body("b2", parent="b1", node="tip", joint=Universal("yz"), flexible=loose)
+    s.body("b3", parent="b2", node="tip", joint=Spherical(), **place(3), **substance(3))
+    return s
+
+
+def stiffening() -> System:
+    """Beams that stiffen geometrically, as users have them."""
+    s = System("stiffening beams", gravity=DOWN)
+    s.body("hub", joint=Free(), **substance(0))
+    s.body(
+        "boom",
+        parent="hub",
+        joint=Revolute("z", stiffness=3.0),
+        at=(0.1, 0.2, 0),
+        flexible=beam(1.0, EI=(4.0, 6.0), mass_per_length=0.8, modes=3, damping=0.01),
+    )
+    s.body("tip", parent="boom", node="tip", joint=Revolute("y"), **substance(3))
+    return s
+
+
+# ---- loops -----------------------------------------------------------------------------------------------------------------
+def closing(name: str) -> tuple[System, Floats, Floats]:
+    """A floating base with two limbs of general joints, whose ends one joint closes; and a state near which it does."""
+    from bough.verify.witnesses import maximal
+
+    s, rng = System(f"closed by {name}", gravity=DOWN), np.random.default_rng(7)
+    s.body("base", joint=Free(), **substance(0))
+    for limb in "ab":
+        s.body(f"{limb}1", parent="base", joint=Spherical(damping=0.1), **place(ord(limb)), **substance(ord(limb)))
+        s.body(
+            f"{limb}2",
+            parent=f"{limb}1",
+            joint=Joint("xyz", "xy", stiffness=(5, 5, 5, 0, 0)),
+            **place(1 + ord(limb)),
+            **substance(1 + ord(limb)),
+        )
+    joint: Any = Distance(0.7) if name == "distance" else JOINTS[name]()
+    q = random_state(s.compile(), 1, seed=3)[0][0]
+    stands = maximal.places(s, q)
+    frame = stands["a2"].on((0.2, 0.1, 0), None)
+    if name == "distance":
+        outer = maximal.Place(frame.position + np.array([0.7, 0, 0]), frame.rotation)
+    else:
+        still, turns = np.zeros(joint.n_v), rng.normal(size=4)
+        angles = np.append(
+            rng.uniform(0.2, 0.5, joint.n_v - 3 * joint.spherical), turns / np.linalg.norm(turns) if joint.spherical else []
+        )
+        outer = maximal.moved(frame, joint, angles, still, still)
+    position, turn = (part.value for part in stands["b2"])
+    orient = maximal.Rotation.from_matrix(turn.T @ outer.rotation.value).as_quat()
+    s.loop(
+        "loop",
+        joint=joint,
+        a=Frame("a2", at=(0.2, 0.1, 0)),
+        b=Frame("b2", at=turn.T @ (outer.position.value - position), orient=orient),
+    )
+    return s, q, np.random.default_rng(8).normal(size=s.compile().nv)
+
+
+def squeezer() -> tuple[System, Floats]:
+    """Andrews' squeezing mechanism, seven bodies in a plane, three loops, a spring and a motor; and where it starts."""
+    m = dict(zip("1234567", (0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498), strict=True))
+    i = dict(zip("1234567", (2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5), strict=True))
+    A, B, C = (-0.06934, -0.00227, 0.0), (-0.03635, 0.03273, 0.0), (0.014, 0.072, 0.0)
+    s = System("squeezer")
+
+    def body(k: str, parent: str | None, at: Any, com: Any, **joint: Any) -> None:
+        s.body(f"k{k}", parent=parent, at=at, joint=Revolute("z", **joint), mass=m[k], com=com, inertia=(i[k],) * 3)
+
+    body("1", None, (0, 0, 0), (0.00092, 0, 0), torque=0.033)
+    body("2", "k1", (0.007, 0, 0), (-0.0115, 0, 0))
+    body("3", None, B, (0.01043, -0.01874, 0))
+    body("5", None, A, (0.00916, -0.02308, 0))
+    body("4", "k5", (0.04, 0, 0), (0, -(0.02 - 0.01421), 0))
+    body("7", None, A, (0.00449, -0.01228, 0))
+    body("6", "k7", (0, -0.04, 0), (0.02 - 0.01421, 0, 0))
+    s.line("spring", a=Frame("world", at=C), b=Frame("k3", at=(0.02, -0.018, 0)), stiffness=4530.0, length=0.07785)
+    ends = {"k3": (0, -0.035, 0), "k4": (0, -0.02, 0), "k6": (0.02, 0, 0)}
+    for name, at in ends.items():
+        s.loop(f"pin {name}", joint=PointOnLine("z"), a=Frame("k2", at=(-0.028, 0, 0)), b=Frame(name, at=at))
+    start = {
+        "k1": -0.0617138900142764496,
+        "k2": 0.0,
+        "k3": 0.455279819163070380,
+        "k5": 0.487364979543842550,
+        "k4": 0.222668390165885885,
+        "k7": 1.23054744454982119,
+        "k6": -0.222668390165885885,
+    }
+    return s, np.array([start[name] for name in s.bodies])

@@ -1,0 +1,275 @@
+"""Campaigns: samples against runs by hand, the same bits however they are spread, failures, resuming, errors."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import bough
+from bough.campaign.block import run_block
+from bough.campaign.runner import run_campaign
+from bough.campaign.store import Store
+from bough.errors import BoughError, DescriptionError, StateError
+
+pytest.importorskip("zarr")
+
+
+def arm(**settings):
+    """A driven arm on a free base, with a spring, a wheel and an output: rigid."""
+    s = bough.System("arm")
+    s.body("bus", joint=bough.Free(), mass=50.0, inertia=(5, 6, 7))
+    s.body("arm", parent="bus", at=(0.5, 0, 0), joint=bough.Revolute("y", q0=0.3, stiffness=20.0, damping=0.5), mass=4.0,
+           com=(0.6, 0, 0), inertia=(0.1, 0.6, 0.6))
+    s.wheel("rw", body="bus", axis=(0, 0, 1), inertia=0.05, speed=100.0)
+    s.output("tip", position=bough.Frame("arm", at=(1.2, 0, 0)))
+    s.output("energy", energy="total")
+    s.simulation(**{"until": 1.0, "dt": 0.01, "sample_rate": 50} | settings)
+    return s
+
+
+VARY = {"arm.mass": {"uniform": [3.0, 5.0]}, "arm.com[0]": {"normal": [0.6, 0.02]},
+        "arm.stiffness": ("scale", {"normal": [1.0, 0.1]}), "rw.speed": {"uniform": [50.0, 150.0]},
+        "bus.turn[2]": {"normal": [0.0, 0.1]}}
+METRICS = {"swing": "peak(arm.ry)", "reach": "max(tip[0])",
+           "late": "settling(arm.ry, band=0.05, target=0)", "far": "final(norm(tip))"}
+
+
+def study(samples=10, **options):
+    return bough.Campaign(arm(), **{"vary": VARY, "samples": samples, "metrics": METRICS, "keep": ["arm.ry"], "seed": 3} | options)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """Ten samples at once."""
+    return run_block(study(), 0, 10)
+
+
+def test_a_sample_is_the_run_that_one_would_describe_by_hand(whole):
+    """Mass, mass center, stiffness, wheel and attitude are those of sample 4; what differs is rounding of lanes and one state."""
+    campaign = study()
+    mass, com, stiffness, speed, turn = campaign.actual(campaign.drawn(np.arange(4, 5)))[0]
+    s = arm()
+    body = s.bodies["arm"]
+    twin = bough.System("arm")
+    twin.body("bus", joint=bough.Free(q0=(0, 0, 0, 0, 0, np.sin(turn/2), np.cos(turn/2))), mass=50.0, inertia=(5, 6, 7))
+    twin.body("arm", parent="bus", at=(0.5, 0, 0), joint=bough.Revolute("y", q0=0.3, stiffness=stiffness, damping=0.5), mass=mass,
+              com=(com, 0, 0), inertia=body.inertia)
+    twin.wheel("rw", body="bus", axis=(0, 0, 1), inertia=0.05, speed=speed)
+    data = bough.simulate(twin, until=1.0, dt=0.01, sample_rate=50, progress=False).data
+    angle = data.q.sel(q_name="arm.ry").values
+    np.testing.assert_allclose(whole.histories["arm.ry"][4], angle, rtol=0, atol=1e-13)
+    assert whole.metrics[4, 0] == pytest.approx(np.abs(angle).max(), abs=1e-13)
+    again = campaign.rerun(4)
+    assert np.array_equal(again.data.q.sel(q_name="arm.ry").values, whole.histories["arm.ry"][4])
+
+
+@pytest.mark.parametrize("parts", [(1,), (3, 7), (4, 9), (1, 2, 5, 8)])
+def test_bits_depend_on_the_number_and_the_seed_only(whole, parts):
+    ends = [0, *parts, 10]
+    blocks = [run_block(study(), first, last) for first, last in pairwise(ends)]
+    for name in ("values", "metrics"):
+        assert np.array_equal(np.concatenate([getattr(block, name) for block in blocks]), getattr(whole, name), equal_nan=True)
+    assert np.array_equal(np.concatenate([block.histories["arm.ry"] for block in blocks]), whole.histories["arm.ry"])
+    assert not np.array_equal(run_block(study(seed=4), 0, 4).metrics, whole.metrics[:4], equal_nan=True)
+
+
+def test_closed_loops_have_the_same_bits_in_any_block():
+    s = bough.System("four-bar", gravity=(0, 0, -9.81))
+    s.body("crank", joint=bough.Revolute("y", q0=-1.0, v0=2.0), mass=0.5, com=(0.2, 0, 0), inertia=(0, 0.01, 0.01))
+    s.body("coupler", parent="crank", at=(0.4, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0.5, 0, 0),
+           inertia=(0, 0.1, 0.1))
+    s.body("rocker", at=(1.0, 0, 0), joint=bough.Revolute("y", q0=-1.5), mass=0.8, com=(0.4, 0, 0), inertia=(0, 0.05, 0.05))
+    s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("coupler", at=(1, 0, 0)), b=bough.Frame("rocker", at=(0.8, 0, 0)))
+    s.simulation(until=0.2, dt=0.01)
+    made = bough.Campaign(s, vary={"rocker.mass": {"uniform": [0.5, 1.0]}}, samples=5, metrics={"turn": "final(crank.ry)"})
+    whole = run_block(made, 0, 5)
+    assert np.array_equal(np.concatenate([run_block(made, 0, 2).metrics, run_block(made, 2, 5).metrics]), whole.metrics)
+
+
+def test_threads_blocks_and_pieces_give_one_store(tmp_path):
+    one = study(21).run(tmp_path/"one", threads=1, block=21, progress=False)
+    two = study(21).run(tmp_path/"two", threads=2, block=4, progress=False)
+    assert one.load().equals(two.load())
+    store = Store.open(tmp_path/"two")
+    assert [last - first for first, last in store.blocks] == [4]*5 + [1]
+    assert one["arm.mass"].attrs["role"] == "parameter"
+    assert set(one.sizes) == {"sample", "time"}
+
+
+def test_what_is_there_is_not_run_again(tmp_path, monkeypatch):
+    campaign, ran = study(12), []
+    run_campaign(campaign, tmp_path/"store", threads=1, block=4, progress=False)
+    reference = Store.open(tmp_path/"store").dataset().load()
+    status = tmp_path/"store"/"samples.zarr"/"status"/"c"/"1"
+    status.unlink()                                                         # as if it had been killed before this block was kept
+    monkeypatch.setattr("bough.campaign.runner.run_block", lambda c, first, last: ran.append(first) or run_block(c, first, last))
+    assert run_campaign(campaign, tmp_path/"store", threads=1, progress=False).dataset().load().equals(reference)
+    assert ran == [4]
+
+
+def test_failures_are_samples(tmp_path):
+    """A spring so stiff that the step diverges, and a mass that no body has: each with its reason, the others go on."""
+    stiffness = [20.0, 1e9, 20.0, 20.0, 20.0]
+    made = bough.Campaign(arm(), vary={"arm.stiffness": stiffness}, metrics={"swing": "peak(arm.ry)"})
+    data = made.run(tmp_path/"store", progress=False)
+    assert data.status.values.tolist() == [1, 2, 1, 1, 1]
+    assert np.isnan(data.swing.values).tolist() == [False, True, False, False, False]
+    assert "diverged at t =" in Store.open(tmp_path/"store").failures()[1]
+    block = run_block(bough.Campaign(arm(), vary={"arm.mass": [4.0, -4.0]}, metrics={"swing": "peak(arm.ry)"}), 0, 2)
+    assert block.status.tolist() == [1, 2]
+    assert "mass is -4" in block.reasons[1]
+
+
+def test_what_other_tables_need_runs_by_itself():
+    """A time step, a time table's value and a law's gain differ from run to run; so does the motion."""
+    data = bough.Campaign(arm(), vary={"simulation.dt": [0.01, 0.005]}, metrics={"end": "final(arm.ry)"}).run(progress=False)
+    assert 0.0 < abs(float(data.end[0] - data.end[1])) < 1e-6
+
+    def laws(values):
+        @bough.law(outputs=["angle"], inputs=["motor"], period=0.05)
+        def hold(t, y):
+            return {"motor": -values["gain"]*y["angle"]}
+        return [hold]
+
+    s = arm()
+    s.input("motor", coordinate="arm.ry")
+    s.output("angle", coordinate="arm.ry")
+    made = bough.Campaign(s, vary={"laws.gain": [0.0, 30.0]}, metrics={"end": "final(arm.ry)"}, laws=laws, law_values={"gain": 0.0})
+    data = made.run(progress=False)
+    plain = bough.simulate(arm(), progress=False).data.q.sel(q_name="arm.ry").values[-1]
+    assert float(data.end[0]) == pytest.approx(plain, abs=1e-13)
+    assert abs(float(data.end[1]) - plain) > 1e-3
+
+
+def test_an_impossible_distribution_is_found_before_the_run():
+    made = study(vary={"arm.mass": {"normal": [1.0, 1.0]}}, samples=2000)
+    said = r"'arm.mass' as normal\(mean=1.0, sigma=1.0\) is impossible in 1[5-7]\.?\d* % of the samples"
+    with pytest.raises(DescriptionError, match=said):
+        made.run(progress=False)
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"vary": {"arm.mas": {"normal": [4, 1]}}}, "did you mean 'arm.mass'"),
+    ({"vary": {"arm.mass": {"gaussian": [4, 1]}}}, "there is no distribution 'gaussian'"),
+    ({"vary": {"arm.com": {"normal": [4, 1]}}}, "name one of them, arm.com[0]"),
+    ({"vary": {"simulation.dtt": {"normal": [4, 1]}}}, "did you mean 'dt'"),
+    ({"vary": {"laws.gain": {"normal": [4, 1]}}}, "the laws have no value 'gain'"),
+    ({"vary": {"arm.mass": [1.0, 2.0]}, "samples": 3}, "has 2 values for 3 samples"),
+    ({"vary": {"arm.mass": {"uniform": [5, 3]}}}, "low end below"),
+    ({"metrics": {"swing": "peak(arm.rz)"}}, "did you mean 'arm.ry'"),
+    ({"metrics": {"swing": "peek(arm.ry)"}}, "did you mean 'peak'"),
+    ({"metrics": {"swing": "settling(arm.ry)"}}, "needs band="),
+    ({"metrics": {"swing": "__import__('os').system('x')"}}, "is not understood"),
+    ({"metrics": {"swing": "1 + 2"}}, "takes nothing of the run"),
+    ({"metrics": {"swing": "peak(arm.ry) + open('x')"}}, "there is no 'open'"),
+    ({"requirements": [{"metric": "swng", "below": 1.0}]}, "did you mean 'swing'"),
+    ({"requirements": [{"metric": "swing"}]}, "give below, above, or both"),
+    ({"design": "latin"}, "one of random"),
+    ({"design": "corners", "samples": 5}, "leave samples out"),
+    ({"correlate": [{"paths": ["arm.mass", "rw.speed"], "matrix": [[1, 2], [2, 1]]}]}, "not positive definite"),
+    ({"samples": 0}, "1 or more"),
+])
+def test_bad_input_is_named(changes, said):
+    with pytest.raises(BoughError) as error:
+        study(**changes)
+    assert said in str(error.value)
+
+
+def test_a_store_of_another_campaign_is_refused(tmp_path):
+    study(4).run(tmp_path/"store", progress=False)
+    with pytest.raises(StateError, match=r"another campaign, system or seed \('arm', seed 3\)"):
+        study(4, seed=5).run(tmp_path/"store", progress=False)
+    with pytest.raises(StateError, match="is no store of a campaign"):
+        Store.open(tmp_path)
+
+
+def test_a_full_disk_stops_cleanly_and_resumes(tmp_path, monkeypatch):
+    campaign = study(12)
+    write, calls = Store.write, []
+
+    def full(self, found):
+        calls.append(found.first)
+        if len(calls) == 2:
+            monkeypatch.setattr("zarr.Array.__setitem__", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        return write(self, found)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "write", full)
+        with pytest.raises(BoughError, match=r"could not be kept \(No space left on device\); make room"):
+            run_campaign(campaign, tmp_path/"store", threads=1, block=4, progress=False)
+    monkeypatch.undo()
+    assert len(Store.open(tmp_path/"store").missing()) == 2
+    run_campaign(campaign, tmp_path/"store", threads=1, progress=False)
+    assert Store.open(tmp_path/"store").dataset().load().equals(study(12).run(tmp_path/"other", progress=False).load())
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+from tests.campaign.test_campaign import study
+if __name__ == "__main__":
+    from bough.campaign.runner import run_campaign
+    run_campaign(study(400), __import__("pathlib").Path(sys.argv[1]), threads=2, block=4, progress=False)
+"""
+
+
+def test_a_killed_campaign_goes_on(tmp_path):
+    """SIGKILL while it runs, twice; then the same call: no sample missing or doubled, the same bits."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    (tmp_path/"run.py").write_text(textwrap.dedent(SCRIPT.format(tests=root)))
+    store = tmp_path/"store"
+    for enough in (8, 200):
+        process = subprocess.Popen([sys.executable, str(tmp_path/"run.py"), str(store)], cwd=root)
+        while process.poll() is None and not (store.exists() and (Store.open(store).status() > 0).sum() >= enough):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = int((Store.open(store).status() > 0).sum())
+    assert kept >= 200
+    final = study(400).run(store, progress=False).load()
+    assert (final.status == 1).all()
+    assert final.equals(study(400).run(tmp_path/"other", progress=False).load())
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    from bough.cli import main
+    arm().to_yaml(tmp_path/"arm.yaml")
+    (tmp_path/"study.yaml").write_text(textwrap.dedent("""
+        campaign: 1
+        system: arm.yaml
+        samples: 12
+        seed: 3
+        design: sobol
+        vary:
+        - {path: arm.mass, uniform: [3, 5]}
+        - {path: arm.stiffness, scale: {normal: [1, 0.1]}}
+        metrics:
+        - {name: swing, of: 1e3*peak(arm.ry), unit: mrad}
+        requirements:
+        - {metric: swing, below: 1000, probability: 0.5}
+        keep: [arm.ry]
+    """))
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words):
+        with pytest.raises(SystemExit) as stop:
+            main(["campaign", "study.yaml", *words])
+        assert not stop.value.code
+        return capsys.readouterr().out
+
+    report = json.loads(command("--json"))
+    assert report["Requirements"][0]["verdict"] == "met"
+    assert report["Requirements"][0]["share"] == "12/12"
+    assert report["What matters (rank correlation)"][0]["most"].startswith("arm.")
+    page = (tmp_path/"out"/"study.html").read_text()
+    assert "data:image/png;base64," in page
+    assert "http" not in page
+    assert "12 of 12 samples, 0 failed" in command("--status")
+    assert "out/study-3.nc" in command("--rerun", "3")
+    assert bough.open_result(tmp_path/"out"/"study-3.nc").data.q.sel(q_name="arm.ry").values[0] == 0.3

@@ -1,0 +1,82 @@
+"""Tanks in runs: they run dry at a moment inside a step, go in lanes and in batches, resume, and follow inputs."""
+import numpy as np
+import pytest
+
+import bough
+from tests.sweeps.test_tanks import feed_system, rocket
+
+
+@pytest.mark.parametrize("options", [{"dt": 0.3}, {"method": "dopri5"}])
+def test_flow_and_thrust_end_with_the_propellant(options):
+    """At m/c = 50/7 s, to the rounding of the time; from then on it coasts, with v = u ln(m0/m1): nothing is singular at zero."""
+    result = bough.simulate(rocket(flow=7.0).compile(), until=10.0, **options)
+    [event] = result.events
+    assert (event.time, event.what) == (pytest.approx(50/7, abs=1e-12), "is empty")
+    assert not result.data.tank_mass.values[-1, 0]
+    assert not result.data.tank_thrust.values[-1, 0]
+    after = result.data.v.values[result.time > 7.2, 2]
+    assert np.ptp(after) < 1e-9
+    assert after[0] == pytest.approx(3000*np.log(1.5), rel=2e-9)     # of rk4 at 0.3 s
+
+
+def test_tanks_of_one_engine_stop_together_at_what_remains():
+    s = rocket(flow=5.0, engine="main")
+    s.tank("fuel", body="stage", mass=21.0, residual=1.0, flow=4.0, exhaust_speed=3000.0, engine="main")
+    s.tank("gas", body="stage", mass=1.0, flow=0.1, exhaust_speed=0.0)
+    result = bough.simulate(s.compile(), until=9.0, dt=0.3)
+    assert [str(event) for event in result.events] == ["5 s: 'fuel' is empty, and lox stop with it"]
+    np.testing.assert_allclose(result.data.tank_mass.values[-1], [25.0, 1.0, 0.1], rtol=1e-12)
+    np.testing.assert_allclose(result.data.tank_flow.values[-1], [0.0, 0.0, 0.1])
+
+
+def test_lanes_batches_and_dense_equations():
+    """Each state has its own masses, in lanes and by the mass matrix; runs that cannot run dry go in lanes, others one by one."""
+    model, rng = feed_system().compile(), np.random.default_rng(4)
+    q, v, tanks = np.tile(model.q0, (6, 1)), rng.normal(size=(6, model.nv)), rng.uniform(0.2, 1.0, (6, 3))*model.tank_masses
+    a = model.forward_dynamics(q, v, tanks=tanks)
+    alone = [model.forward_dynamics(*each, tanks=own) for *each, own in zip(q, v, tanks, strict=True)]
+    np.testing.assert_allclose(a, alone, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(model.forward_dynamics(q, v, tanks=tanks, dynamics="dense"), a, rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(model.inverse_dynamics(q, v, a, tanks=tanks), 0.0, atol=1e-10)
+    v0, burn = np.outer(np.arange(5), [0, 0, 0, 0.1, 0, 0]), bough.TimeTable([0, 1, 2, 3], [0, 3, 3, 0])
+    for flow in (burn, 20.0):
+        model = rocket(flow=flow).compile()
+        every = bough.simulate(model, v0=v0, until=4.0, dt=0.1, tanks0=np.linspace(30, 50, 5)[:, None])
+        one = bough.simulate(model, v0=v0[3], until=4.0, dt=0.1, tanks0=[45.0])
+        np.testing.assert_allclose(every.data.v.values[3], one.data.v.values, rtol=0, atol=1e-12)
+
+
+def test_an_input_opens_the_valve_and_runs_go_on_elsewhere(tmp_path):
+    s = rocket(flow=0.0)
+    s.input("valve", flow="lox")
+    simulator = bough.Simulator(s.compile(), dt=0.1)
+    simulator.u["valve"] = 2.0
+    simulator.advance(until=5.0)
+    simulator.save(tmp_path/"burn.nc")
+    simulator = bough.resume(tmp_path/"burn.nc")
+    assert simulator.state.tanks == pytest.approx([40.0])
+    simulator.advance(until=30.0)
+    assert [event.name for event in simulator.result().events] == ["lox"]
+    assert simulator.result().data.v.values[-1, 2] == pytest.approx(3000*np.log(1.5), rel=1e-9)
+    simulator.reset()
+    simulator.u["valve"] = -1.0
+    with pytest.raises(bough.SimulationError, match="the flow of tank 'lox' is -1 kg/s, and nothing flows back"):
+        simulator.advance(until=1.0)
+
+
+def test_refusals():
+    model = rocket().compile()
+    with pytest.raises(bough.StateError, match=r"'lox' has 0 kg .* it is empty already; give it propellant"):
+        bough.simulate(model, until=1.0, dt=0.1, tanks0=[0.0])
+    with pytest.raises(bough.StateError, match="more than its capacity, 50 kg"):
+        bough.simulate(model, until=1.0, dt=0.1, tanks0=[51.0])
+    with pytest.raises(bough.StateError, match="not offered with the method 'radau'; use rk4"):
+        bough.simulate(model, until=1.0, method="radau")
+    with pytest.raises(bough.ModelError, match="'lox' is the propellant of a tank"):
+        model.with_parameters({"lox.mass": 10.0})
+    with pytest.raises(bough.StateError, match="has tanks, and operators"):
+        model.operators(model.q0)
+    with pytest.raises(bough.StateError, match="has tanks, through whose mass"):
+        bough.sensitivities(model, until=1.0, dt=0.1)
+    with pytest.raises(bough.StateError, match="has tanks, and loads from momenta"):
+        model.momentum_loads(model.q0, model.v0, model.v0, "lox")

@@ -1,0 +1,329 @@
+"""Friction in runs: against closed forms, conservation laws, and SciPy's integrator between events."""
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import bough
+from bough.errors import DescriptionError, ModelError, StateError
+
+G = 9.81
+
+
+def slope(angle, **friction):
+    s = bough.System("slope", gravity=(G*np.sin(angle), 0, -G*np.cos(angle)))
+    s.body("block", joint=bough.Prismatic("x"), mass=2.0)
+    s.friction("contact", "block", **friction)
+    return s
+
+
+def test_a_block_on_a_slope_sticks_for_good():
+    """No creep, to the last bit, in a hundred seconds; a regularized law creeps at v0 r/sqrt(1 - r^2), r = load/coulomb."""
+    load = 2.0*G*np.sin(0.3)
+    model = slope(0.3, coulomb=1.1*load).compile()
+    result = bough.simulate(model, until=100.0, dt=0.05, sample_rate=0.1)
+    assert not result.data.q.values.any()
+    assert not result.data.v.values.any()
+    np.testing.assert_allclose(result.data.friction_force, -load, rtol=1e-13)
+    assert (result.data.friction_sticks.values == 1).all()
+    creeping = slope(0.3, coulomb=1.1*load, law="regularized", speed=1e-3).compile()
+    smooth = bough.simulate(creeping, until=1.0, dt=1e-4, sample_rate=1)
+    np.testing.assert_allclose(smooth.data.v[-1], 1e-3/1.1/np.sqrt(1 - 1/1.21), rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler-cromer", "dopri5"])
+def test_a_block_comes_to_rest(method):
+    """From v0 on a slope with F > load: after v0/a it sticks, a = F/m - g sin; friction took the energy that is missing."""
+    force, v0 = 9.0, 1.0
+    a = force/2.0 - G*np.sin(0.3)
+    model = slope(0.3, coulomb=force, static=1.2*force).compile()
+    step = {} if method == "dopri5" else {"dt": 1e-2}
+    result = bough.simulate(model, v0=[v0], until=2.0, method=method, sample_rate=50, **step)
+    [stop] = result.trajectory.events[0]
+    assert stop.time == pytest.approx(v0/a, abs=1e-11)
+    if method != "euler-cromer":
+        np.testing.assert_allclose(result.data.q[-1], v0**2/2/a, rtol=1e-11)
+        np.testing.assert_allclose(result.data.friction_loss[-1], force*v0**2/2/a, rtol=1e-11)
+        balance = result.data.total_energy.values + result.data.friction_loss.values[:, 0]
+        assert np.ptp(balance) < 1e-12
+    np.testing.assert_allclose(result.data.v[-20:], 0.0, atol=0)
+
+
+def puller(V, k, m, static, coulomb, **more):
+    """A block on the ground, pulled by a spring whose other end moves at V: the spring is a coupling that gives way."""
+    s = bough.System("puller")
+    s.body("end", joint=bough.Prismatic("x", motion=bough.motion.Rate(V)), mass=1.0)
+    s.body("block", joint=bough.Prismatic("x"), mass=m)
+    s.coupling("spring", {"end": 1.0, "block": -1.0}, stiffness=k)
+    s.friction("ground", "block", coulomb=coulomb, static=static, **more)
+    return s
+
+
+def test_breakaway_and_the_period_of_stick_slip():
+    """It breaks away at Fs/(k V). Then, with w^2 = k/m and D = Fs - Fc, the slip lasts until the speed is zero again: x' =
+    V (1 - cos wt) + D/(m w) sin wt, that is tan(w t/2) = -D/(m w V): t_slip = (2 pi - 2 atan(D/(m w V)))/w. It then sticks until
+    the spring is up again: over a period the block moves by V T, in the slip by V t_slip + 2 D/k: the stick lasts 2 D/(k V)."""
+    V, k, m, static, coulomb = 0.1, 20.0, 1.0, 2.0, 1.2
+    w, D = np.sqrt(k/m), static - coulomb
+    slip = (2*np.pi - 2*np.arctan(D/(m*w*V)))/w
+    result = bough.simulate(puller(V, k, m, static, coulomb).compile(), until=6.0, dt=2e-3, sample_rate=100)
+    events = result.trajectory.events[0]
+    times = np.array([event.time for event in events])
+    assert [event.what.split(":")[0] for event in events[:4]] == ["slips forward", "sticks"]*2
+    assert times[0] == pytest.approx(static/(k*V), abs=1e-6)
+    np.testing.assert_allclose(times[1::2] - times[0::2][:len(times[1::2])], slip, rtol=1e-9)
+    np.testing.assert_allclose(np.diff(times[0::2]), slip + 2*D/(k*V), rtol=1e-9)
+
+
+def test_an_arm_under_a_controller_hunts_as_scipy_says():
+    """A joint with Stribeck friction under PID, whose integral winds up while it sticks and breaks it away again: the limit cycle
+    of integral control. SciPy integrates mode by mode, with the same rules written anew."""
+    J, gains, goal = 0.5, (40.0, 12.0, 60.0), 0.3
+    law = {"coulomb": 1.0, "static": 1.6, "stribeck": 0.05, "viscous": 0.2}
+    s = bough.System("arm")
+    s.body("link", joint=bough.Revolute("z"), mass=1.0, inertia=(J, J, J))
+    s.friction("seal", "link", **law)
+    s.input("motor", coordinate="link")
+    s.output("angle", coordinate="link.rz")
+    s.output("rate", rate="link.rz")
+    run = bough.simulate(s.compile(), until=6.0, dt=1e-3, sample_rate=100, laws=[pid(gains, goal)])
+    q, modes = reference(J, gains, goal, law, run.data.time.values)
+    np.testing.assert_allclose(run.data.q[:, 0], q, atol=2e-7)
+    times = [event.time for event in run.trajectory.events[0]]
+    np.testing.assert_allclose(times, modes, atol=1e-6)
+    assert len(times) >= 3                                              # it sticks, breaks away, and sticks again
+
+
+def pid(gains, goal):
+    kp, kd, ki = gains
+
+    def control(t, y, u, z, zdot):
+        zdot[0] = goal - y[0]
+        u[0] = kp*(goal - y[0]) - kd*y[1] + ki*z[0]
+
+    return bough.controller(control, outputs=["angle", "rate"], inputs=["motor"], states=[0.0])
+
+
+def reference(J, gains, goal, law, samples):
+    """(q, v, integral) with slipping one way, the other, or sticking, each to its own event."""
+    kp, kd, ki = gains
+
+    def applied(y):
+        return kp*(goal - y[0]) - kd*y[1] + ki*y[2]
+
+    def dry(v):
+        return law["coulomb"] + (law["static"] - law["coulomb"])*np.exp(-(v/law["stribeck"])**2)
+
+    def slipping(sign):
+        def f(t, y):
+            return [y[1], (applied(y) - sign*dry(y[1]) - law["viscous"]*y[1])/J, goal - y[0]]
+        return f
+
+    t, y, sign, switches, found = 0.0, np.array([0.0, 0.0, 0.0]), 1.0, [], np.full(len(samples), np.nan)
+    while t < samples[-1]:
+        if sign:
+            rest = lambda s, y, start=t, sign=sign: y[1] if s > start + 1e-7 else sign          # noqa: E731
+            rest.terminal, rest.direction = True, 0
+            right = slipping(sign)
+        else:
+            rest = lambda t, y: abs(applied(y)) - law["static"]                        # noqa: E731
+            rest.terminal, rest.direction = True, 1
+            right = lambda t, y: [0.0, 0.0, goal - y[0]]                               # noqa: E731
+        piece = solve_ivp(right, (t, samples[-1]), y, events=rest, rtol=1e-11, atol=1e-13, dense_output=True, method="DOP853")
+        inside = (samples >= t) & (samples <= piece.t[-1])
+        found[inside] = piece.sol(samples[inside])[0]
+        t, y = piece.t[-1], piece.y[:, -1].copy()
+        if not piece.t_events[0].size:
+            break
+        switches.append(t)
+        if sign:
+            y[1] = 0.0
+            sign = 0.0 if abs(applied(y)) <= law["static"] else np.sign(applied(y))
+        else:
+            sign = np.sign(applied(y))
+    return found, switches
+
+
+def test_load_dependent_friction_of_a_pendulum_and_of_a_sled():
+    """A sled on the ground: mu m g. A pendulum whose pin has mu and a radius: its torque is mu r |F|, F from m a - m g; at each
+    recorded state."""
+    s = bough.System("sled", gravity=(0, 0, -G))
+    s.body("sled", joint=bough.Prismatic("x", v0=2.0), mass=3.0)
+    s.friction("runner", "sled", mu=0.1)
+    result = bough.simulate(s.compile(), until=1.0, dt=1e-2, sample_rate=10)
+    t = result.data.time.values
+    np.testing.assert_allclose(result.data.v[:, 0], 2.0 - 0.1*G*t, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.data.friction_force[:, 0], -0.1*3.0*G, rtol=1e-12)
+
+    m, r, mu = 2.0, 0.03, 0.2
+    s = bough.System("pendulum", gravity=(0, 0, -G))
+    s.body("bob", joint=bough.Revolute("y", q0=1.0, v0=0.5), mass=m, com=(0, 0, -1.0), inertia=(0.01, 0.02, 0.01))
+    s.friction("pin", "bob", mu=mu, radius=r)
+    result = bough.simulate(s.compile(), until=0.4, dt=1e-3, sample_rate=50, record=["state", "acceleration", "friction"])
+    q, v, a = (result.data[name].values[:, 0] for name in ("q", "v", "a"))
+    radial, across = m*(v**2 + G*np.cos(q)), m*(a + G*np.sin(q))        # along the rod, and across it: com 1 m from the pin
+    torque = -mu*r*np.hypot(radial, across)*np.sign(v)
+    np.testing.assert_allclose((m + 0.02)*a, torque - m*G*np.sin(q), rtol=1e-10)
+    np.testing.assert_allclose(result.data.friction_force[:, 0], torque, rtol=1e-9)
+
+
+def test_wheels_coast_down():
+    """Viscous and Coulomb friction of a wheel in a heavy, free body: with the reduced inertia J' = J (1 - J/I), J' W' = -(c + b W);
+    and Dahl's bristles spring back at small angles: W' = -s angle/J' is an oscillation of the frequency sqrt(s/J')."""
+    J, I, c, b = 0.02, 5.0, 0.01, 0.002
+    s = bough.System("bus")
+    s.body("bus", joint=bough.Free(), mass=100.0, inertia=(I, I, I))
+    s.wheel("rw", body="bus", axis="z", inertia=J, speed=50.0, torque=0.0)
+    s.friction("bearing", "rw", coulomb=c, viscous=b, law="regularized", speed=1e-6)
+    result = bough.simulate(s.compile(), until=2.0, dt=1e-2, sample_rate=5)
+    reduced, t = J*(1 - J/I), result.data.time.values
+    np.testing.assert_allclose(result.data.wheel_speed[:, 0], (50.0 + c/b)*np.exp(-b/reduced*t) - c/b, rtol=1e-9)
+    balance = result.data.total_energy.values + result.data.friction_loss.values[:, 0]
+    assert np.ptp(balance) < 1e-8*balance[0]
+    assert np.ptp(result.data.angular_momentum.values, axis=0).max() < 1e-12
+
+    s.frictions.clear()
+    s.friction("bearing", "rw", coulomb=1e6, stiffness=3.0, law="dahl")          # far from its limit it is a spring
+    result = bough.simulate(s.compile(), wheels0=[0.1], until=1.0, dt=1e-3, sample_rate=20)
+    w, t = np.sqrt(3.0/reduced), result.data.time.values
+    np.testing.assert_allclose(result.data.wheel_speed[:, 0], 0.1*np.cos(w*t), rtol=0, atol=1e-7)
+    s.frictions.clear()
+    s.friction("bearing", "rw", coulomb=c, stiffness=0.3, law="dahl")            # and at its limit it is Coulomb's
+    result = bough.simulate(s.compile(), wheels0=[2.0], until=1.0, dt=1e-3, sample_rate=20,
+                            record=["state", "wheels", "friction", "acceleration"])
+    np.testing.assert_allclose(result.data.friction_force[-5:, 0], -c, rtol=1e-9)
+    np.testing.assert_allclose(np.diff(result.data.wheel_speed[-5:, 0])*20, -c/reduced, rtol=1e-6)
+
+
+def test_friction_holds_against_loops_and_couplings():
+    """The force that holds, found by the sweeps, is the drive force of the same coordinate locked: with a loop and a gear."""
+    s = bough.System("press", gravity=(0, 0, -G))
+    s.body("motor", joint=bough.Revolute("y"), mass=0.2, inertia=(1e-3, 1e-3, 1e-3))
+    s.body("crank", joint=bough.Revolute("y", q0=0.4), mass=1.0, com=(0.15, 0, 0), inertia=(0.01, 0.02, 0.02))
+    s.body("rod", parent="crank", joint=bough.Revolute("y", q0=-0.9), at=(0.3, 0, 0), mass=0.5, com=(0.3, 0, 0),
+           inertia=(0.01, 0.02, 0.02))
+    s.body("ram", joint=bough.Prismatic("x", q0=0.8), mass=2.0)
+    s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("rod", at=(0.6, 0, 0)), b="ram")
+    s.coupling("gear", bough.Gear("motor", "crank", ratio=12), reference="initial")
+    held = s.copy()
+    s.friction("brake", "motor", coulomb=50.0)
+    result = bough.simulate(s.compile(), until=0.1, dt=1e-2, sample_rate=20)
+    assert np.abs(result.data.v.values).max() < 1e-12
+    held.bodies["motor"] = held.bodies["motor"].model_copy(update={"joint": bough.Revolute("y", motion="locked")})
+    model = held.compile()
+    drive = model.drive_forces(result.data.q.values[-1], np.zeros(model.nv))["motor.ry"]
+    assert abs(drive) > 0.1
+    np.testing.assert_allclose(result.trajectory.friction[0, -1, 0, 0], drive, rtol=1e-9)
+    np.testing.assert_allclose(result.data.friction_force[-1], drive, rtol=1e-9)
+    weak = s.copy()
+    weak.frictions.clear()
+    weak.friction("brake", "motor", coulomb=0.9*abs(drive))
+    assert bough.simulate(weak.compile(), until=0.1, dt=1e-3, sample_rate=20).data.friction_sticks.values.sum() == 0
+
+
+def test_runs_go_on_bit_for_bit(tmp_path):
+    """A run that stops while the block sticks, and goes on."""
+    model = puller(0.1, 20.0, 1.0, 2.0, 1.2).compile()
+    whole = bough.Simulator(model, dt=2e-3)
+    whole.advance(until=3.0)
+    part = bough.Simulator(model, dt=2e-3)
+    part.advance(until=1.6)
+    part.save(tmp_path / "part.nc")
+    again = bough.resume(tmp_path / "part.nc")
+    again.advance(until=3.0)
+    assert again.state.q.tolist() == whole.state.q.tolist()
+    assert again.state.v.tolist() == whole.state.v.tolist()
+
+
+def test_events_and_friction():
+    """A coordinate that an event releases slips or sticks as its load says; one that it locks is held by the lock."""
+    s = slope(0.3, coulomb=1.0)
+    s.bodies["block"] = s.bodies["block"].model_copy(update={"joint": bough.Prismatic("x", motion="locked")})
+    s.event("go", at=0.5, do=[bough.Release("block")])
+    s.event("halt", at=1.0, do=[bough.Lock("block")])
+    result = bough.simulate(s.compile(), until=1.5, dt=1e-2, sample_rate=20)
+    a = G*np.sin(0.3) - 0.5
+    at = result.data.v.sel(time=0.9).values[0]
+    assert at == pytest.approx(0.4*a, rel=1e-10)
+    assert not result.data.v.values[-5:].any()
+
+
+# ---- backlash and gearboxes -----------------------------------------------------------------------------------------------
+def test_backlash_impacts_keep_momentum():
+    """Two masses with play: at each end v_rel -> -e v_rel, and m1 v1 + m2 v2 stays; without restitution they go on together, and
+    part when one is pulled away."""
+    m, e = np.array([2.0, 3.0]), 0.5
+    s = bough.System("play")
+    s.body("a", joint=bough.Prismatic("x", v0=1.0), mass=m[0])
+    s.body("b", joint=bough.Prismatic("x"), mass=m[1])
+    s.coupling("slot", {"a": 1.0, "b": -1.0}, backlash=0.2, restitution=e)
+    result = bough.simulate(s.compile(), until=1.2, dt=1e-2, sample_rate=10)
+    v = result.data.v.values
+    np.testing.assert_allclose(v @ m, 2.0, rtol=1e-13)
+    np.testing.assert_allclose([event.time for event in result.trajectory.events[0]], [0.1, 0.1 + 0.2/e], atol=1e-11)
+    np.testing.assert_allclose(v[-1] @ [1, -1], e*e, rtol=1e-11)
+
+    s.couplings.clear()
+    s.coupling("slot", {"a": 1.0, "b": -1.0}, backlash=0.2)
+    s.wrench("rope", body="b", force=bough.TimeTable([0.0, 0.5], [[0, 0, 0], [3.0, 0, 0]], "hold"))
+    result = bough.simulate(s.compile(), until=1.0, dt=1e-2, sample_rate=10)
+    v, t = result.data.v.values, result.data.time.values
+    np.testing.assert_allclose(v[2:5], 0.4, rtol=1e-12)                                      # together
+    np.testing.assert_allclose(v[t > 0.5, 0], 0.4, rtol=1e-9)                                # a is left behind
+    np.testing.assert_allclose(v[t > 0.5, 1], 0.4 + (t[t > 0.5] - 0.5), rtol=1e-9)
+    assert [event.what for event in result.trajectory.events[0]][:2] == ["touches", "parts"]
+
+
+@pytest.mark.parametrize("stiffness", [None, 2e3])
+def test_a_gearbox(stiffness):
+    """Rigid, the joint feels J + n^2 J_m; flexible, motor and link swing at sqrt(k (1/J + 1/(n^2 J_m)))."""
+    J, Jm, n = 0.8, 2e-5, 100.0
+    s = bough.System("joint")
+    s.body("link", joint=bough.Revolute("y"), mass=1.0, inertia=(1.0, J, 1.0))
+    drive = s.gearbox("motor", "link", ratio=n, inertia=Jm, stiffness=stiffness)
+    model = s.compile()
+    assert drive.rotor.mass == 0.0
+    if stiffness is None:
+        a = model.forward_dynamics(np.zeros(2), np.zeros(2), [0.3, 0.01])
+        np.testing.assert_allclose(a, np.array([1.0, n])*(0.3 + n*0.01)/(J + n*n*Jm), rtol=1e-12)
+    else:
+        w = np.sqrt(stiffness*(1/J + 1/(n*n*Jm)))
+        result = bough.simulate(model, q0=[0.01, 0.0], until=1.0, dt=2e-4, sample_rate=100)
+        wound = result.data.q.values @ [1.0, -1.0/n]
+        np.testing.assert_allclose(wound, 0.01*np.cos(w*result.data.time.values), rtol=0, atol=5e-9)    # w T (w h)^4/120
+        np.testing.assert_allclose(result.data.coupling_force.sel(coupled="motor: link.ry"), -stiffness*wound, atol=1e-9)
+        assert np.ptp(result.data.total_energy.values) < 1.01*(w*2e-4)**5*w/72*0.5*stiffness*1e-4  # rk4 loses (w h)^6/72 a step
+
+
+def test_preload_keeps_a_gear_on_one_flank():
+    """Elastic teeth with play: the preload presses them to one side by play/2 + preload/stiffness."""
+    s = bough.System("preloaded")
+    s.body("base", joint=bough.Revolute("z", motion="locked"), mass=1.0, inertia=(1, 1, 1))
+    s.body("gear", joint=bough.Revolute("z", damping=2.0), mass=1.0, inertia=(1, 1, 0.01))
+    s.coupling("teeth", {"gear": 1.0, "base": -1.0}, stiffness=100.0, damping=1.0, backlash=0.02, preload=0.5)
+    result = bough.simulate(s.compile(), until=2.0, dt=1e-3, sample_rate=10)
+    assert float(result.data.q.sel(q_name="gear.rz")[-1]) == pytest.approx(0.01 + 0.5/100.0, rel=1e-6)
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------------
+def test_errors_by_name():
+    wrong = [({"coulomb": 1.0, "static": 0.5}, "static is 0.5, less than coulomb"), ({"law": "regularized"}, "speed is missing"),
+             ({"law": "dahl"}, "stiffness is missing"), ({"coulomb": 1.0, "speed": 0.1}, "speed is of the law 'regularized'"),
+             ({"coulomb": 1.0, "stribeck": 0.1}, "stribeck is given without static"), ({"law": "stick"}, "did you mean 'sticking'")]
+    for options, text in wrong:
+        with pytest.raises(DescriptionError, match=text):
+            bough.Friction("f", "block", **options)
+    for coordinate, options, text in [("blok", {}, "did you mean 'block'"), ("rw", {"coulomb": 1.0}, "a wheel is none"),
+                                      ("block", {"mu": 0.1, "radius": 0.1}, "is a translation; leave radius out")]:
+        s = slope(0.1, coulomb=1.0)
+        s.wheel("rw", body="block", axis="x", inertia=1e-9, torque=0.0)
+        s.bodies["block"] = s.bodies["block"].model_copy(update={"inertia": ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0))})
+        s.friction("f", coordinate, **options)
+        with pytest.raises(ModelError, match=text):
+            s.compile()
+    model = slope(0.1, coulomb=1.0).compile()
+    with pytest.raises(StateError, match="friction 'contact' sticks, which the method 'radau' cannot find"):
+        bough.simulate(model, until=1.0, method="radau")
+    with pytest.raises(DescriptionError, match="restitution is that of impacts"):
+        bough.Coupling("c", {"a": 1, "b": 1}, restitution=0.5)
+    with pytest.raises(DescriptionError, match="gearbox 'g': body 'x' is not a body"):
+        slope(0.1).gearbox("g", "x", ratio=10, inertia=1e-4)

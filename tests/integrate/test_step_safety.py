@@ -1,0 +1,158 @@
+"""Whether steps are short enough, said before and after; and what "auto" makes of it."""
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import StepWarning
+from bough.integrate.integration import begin
+from bough.integrate.jacobian import StateJacobian
+from bough.integrate.spectrum import causes, fastest_of, without_local
+from bough.integrate.step_safety import check_step
+
+
+def robot(stiffness=1e5, damping=0.0):
+    """A wrist on a gearbox spring, at the end of an arm that is much heavier."""
+    s = bough.System("robot", gravity=(0, 0, -9.81))
+    s.body("arm", joint=bough.Revolute("y", q0=0.3, stiffness=100.0), mass=20.0, com=(0, 0, -0.5), inertia=(2.0, 2.0, 0.1))
+    s.body("wrist", parent="arm", at=(0, 0, -1), joint=bough.Revolute("x", stiffness=stiffness, damping=damping), mass=0.5,
+           com=(0, 0.02, -0.05), inertia=(0.01, 0.01, 0.01))
+    return s
+
+
+def dense_rates(model, q):
+    """rad/s of M^-1 K, K from the potential energy by differences of its gradient, the inverse dynamics at rest."""
+    def force(d):
+        return model.inverse_dynamics(q + d, np.zeros(model.nv), np.zeros(model.nv))
+    K = np.array([(force(1e-6*unit) - force(-1e-6*unit))/2e-6 for unit in np.eye(model.nv)])
+    return np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(model.mass_matrix(q), K))))
+
+
+def start(system, method="rk4", dt=1e-3, **options):
+    return begin(system.compile(), until=1.0, method=method, dt=dt, **options).runs[0]
+
+
+def test_the_fastest_motion_is_that_of_the_assembled_system():
+    """Not that of the wrist by itself: beside dense eigenvalues, to a thousandth; and of imex2, what is left without springs."""
+    run = start(robot())
+    exact = dense_rates(run.model, run.model.q0).max()
+    check = check_step(run)
+    assert check.fastest.rate == pytest.approx(exact, rel=1e-3)
+    assert "wrist" in check.where
+    assert check.longest == pytest.approx(2*2**0.5/exact, rel=5e-3)         # rk4 reaches 2 sqrt(2) on the imaginary axis
+    assert check_step(start(robot(), "euler-cromer")).longest == pytest.approx(2.0/exact, rel=5e-3)
+    rest = check_step(start(robot(), "imex2"))
+    assert rest.explicit.rate < 10.0
+    assert rest.longest > 0.1
+
+
+def test_a_step_that_is_too_long_is_told_before_and_explained_after():
+    system = robot()
+    longest = check_step(start(system)).longest
+    told = pytest.warns(StepWarning, match="will diverge.*rk4 is stable up to")
+    with told, pytest.raises(bough.SimulationError, match="stable up to"):
+        bough.simulate(system, until=5e4*2*longest, dt=2*longest, progress=False)
+    with pytest.raises(bough.SimulationError, match="stable up to"):                # too short to be looked at before
+        bough.simulate(system, until=200*2*longest, dt=2*longest, v0=[0.0, 1.0], progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = bough.simulate(system, until=5e4*0.3*longest, dt=0.1*longest, progress=False)
+    assert "fastest motion" in result.summary
+
+
+def test_a_stable_run_that_is_wrong_is_told():
+    """rk4 just below its limit: stable, and the wrist's ringing is all lost."""
+    system = robot()
+    longest = check_step(start(system)).longest
+    with pytest.warns(StepWarning, match="stable, but its error"):
+        result = bough.simulate(system, until=6e4*0.9*longest, dt=0.9*longest, v0=[0.5, 5.0], progress=False)
+    assert "of the range of" in result.summary
+
+
+@bough.controller(outputs=["angle"], inputs=["motor"])
+def stiff_servo(t, y, u):
+    u[0] = -1e6*y[0]
+
+
+def test_what_is_not_local_is_named():
+    s = robot()
+    s.input("motor", coordinate="arm.ry")
+    s.output("angle", coordinate="arm.ry")
+    run = start(s, "imex2", laws=[stiff_servo])
+    calm = without_local(run.model.tables, run.pars)
+    fast = fastest_of(run, pars=calm)
+    assert fast.rate > 100.0
+    assert causes(run, calm, fast.rate) == ["the gains of compiled laws"]
+    assert "gains of compiled laws" in check_step(run, dt=0.1).warning(0.1)
+
+
+@pytest.mark.parametrize(("options", "method"), [({"dt": 1e-5}, "rk4"), ({"dt": 5e-3}, "imex4"), ({"rtol": 1e-6}, "imex43"),
+                                                 ({"rtol": 1e-10}, "dopri5")])
+def test_auto_says_what_it_took_and_why(options, method):
+    result = bough.simulate(robot(1e6), until=0.02, method="auto", progress=False, **options)
+    assert result.trajectory.method == method
+    assert f"{method}: " in result.summary
+
+
+def test_auto_without_anything_stiff_is_explicit():
+    s = bough.System("pendulum", gravity=(0, 0, -9.81))
+    s.body("bob", joint=bough.Revolute("y"), mass=2.0, com=(0, 0, -1))
+    assert bough.simulate(s, until=0.1, dt=0.01, method="auto", progress=False).trajectory.method == "rk4"
+    assert bough.simulate(s, until=0.1, method="auto", progress=False).trajectory.method == "dopri5"
+    assert bough.Simulator(s, method="auto", dt=0.01).method == "rk4"
+    with pytest.raises(bough.StateError, match="not both"):
+        bough.simulate(s, until=0.1, method="auto", dt=0.01, rtol=1e-3)
+
+
+def spinner():
+    """A free body with wheels and a link, in orbit: all kinds of entries of x."""
+    s = bough.System("spinner", gravity=bough.CentralGravity(3.986e14, (7e6, 0, 0), (0, 7546, 0)))
+    s.body("bus", joint=bough.Free(v0=[0, 0, 0, 0.1, 0.2, 0.3]), mass=100.0, com=(0.1, 0, 0), inertia=(20.0, 30.0, 40.0))
+    s.body("boom", parent="bus", joint=bough.Revolute("y", stiffness=50.0, damping=1.0, q0=0.2), at=(1, 0, 0), mass=5.0,
+           com=(1, 0, 0), inertia=(0.1, 2.0, 2.0))
+    s.wheel("rw", body="bus", axis=(0, 0, 1), inertia=0.02, speed=300.0, torque=0.01)
+    return s
+
+
+def held_loop():
+    """A loop that Baumgarte's stabilization holds, under a law with a state."""
+    s = bough.System("triangle", gravity=(0, -9.81, 0))
+    s.body("a", joint=bough.Revolute("z", q0=1.0), mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    s.body("b", parent="a", at=(1, 0, 0), joint=bough.Revolute("z", q0=-2.0), mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    s.loop("rail", joint=bough.Joint(translations="x", rotations="z"), a=bough.Frame("world"), b=bough.Frame("b", at=(1, 0, 0)))
+    s.input("motor", coordinate="a")
+    s.output("angle", coordinate="a")
+    return s
+
+
+@bough.controller(outputs=["angle"], inputs=["motor"], states=[0.5])
+def curved(t, y, u, z, zdot):
+    u[0], zdot[0] = -3.0*math.sin(y[0]) - z[0]*z[0], y[0]*z[0]
+
+
+@pytest.mark.parametrize(("system", "laws"), [(spinner, []), (held_loop, [curved])])
+def test_the_derivatives_for_scipy_are_exact(system, laws):
+    """Beside central differences of the rates; by numbers of quaternions as they are, too."""
+    run = begin(system().compile(), until=1.0, method="radau", laws=laws).runs[0]
+    x, step = run.x[0], 1e-5
+    exact, rough = StateJacobian(run, 0)(0.0, x), np.zeros((len(x), len(x)))
+    for j, size in enumerate(np.maximum(1.0, np.abs(x))):
+        forth, back = (run.rates(0, 0.0, 0.0, x + sign*step*size*np.eye(len(x))[j])[0] for sign in (1.0, -1.0))
+        rough[:, j] = (forth - back)/(2.0*step*size)
+    assert np.abs((exact - rough)/(np.abs(rough).max(axis=1, keepdims=True) + 1.0)).max() < 1e-8
+
+
+def test_a_sampled_law_does_not_start_a_stiff_method_anew():
+    """radau with a law of 50 Hz goes on with the derivatives that it has: it needs fewer than the law is asked."""
+    s = robot(1e4, 1.0)
+    s.input("motor", coordinate="arm.ry")
+    s.output("angle", coordinate="arm.ry")
+    law = bough.Law(lambda t, y: {"motor": -5.0*y["angle"]}, outputs=["angle"], inputs=["motor"], period=0.02)
+    run = begin(s.compile(), until=1.0, method="radau", laws=[law], rtol=1e-5, atol=1e-8)
+    run.finish(1.0)
+    assert run.failure is None
+    assert run.runs[0].jacobians[0].evaluations < 50
+    fine = bough.simulate(s, until=1.0, dt=1e-4, laws=[law], progress=False)
+    assert np.abs(run.trajectory().x[0, -1] - fine.trajectory.x[0, -1]).max() < 1e-3
