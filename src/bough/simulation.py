@@ -146,7 +146,7 @@ def simulate(
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
     controlled = control is not None or bool(laws)
-    names = select_records(settings.pop("record"), compiled.system, controlled=controlled)
+    names = select_records(settings.pop("record"), compiled.whole, controlled=controlled)
     if state is not None:
         if any(part is not None for part in (q0, v0, wheels0, orbit0, tanks0)):
             raise StateError("state is given, and one of q0, v0, wheels0, orbit0, tanks0 too; give the one or the others")
@@ -162,7 +162,7 @@ def simulate(
         if save_to is not None:
             positive("checkpoint", checkpoint, "seconds between two checkpoints")
             parts = Parts(Path(save_to))
-            parts.begin(compiled.system.to_yaml(exact=True))
+            parts.begin(compiled.whole.to_yaml(exact=True))
             return stream(run, parts, end, names, checkpoint, report)
         run.finish(end, report)
     return finished(Result(check_whole(run.trajectory(), end), names))

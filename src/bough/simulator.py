@@ -412,7 +412,7 @@ class Simulator:
         """On to the end, with samples on disk."""
         assert self._store is not None
         parts, controlled = self._store.parts(), bool(self._runs[0].laws.names)
-        names = select_records(self._record, self.model.system, controlled=controlled)
+        names = select_records(self._record, self.model.whole, controlled=controlled)
         return stream(self._integration, parts, until, names, self._integration.checkpoint or 60.0, bar)
 
     def save(self, path: str | PathLike[str]) -> Path:
@@ -596,9 +596,9 @@ def _same_model(file: Path, model: Model | System | None, text: str, meshes: str
     """The model that is given, if it is that of the file; or the file's."""
     if model is None:
         return read_system(text, meshes).compile()
-    given = model if isinstance(model, System) else model.system
-    if given.to_yaml(exact=True) != text:
+    given = model.compile() if isinstance(model, System) else model
+    if given.whole.to_yaml(exact=True) != text:
         held = read_system(text, meshes).name
-        raise StateError(f"{file}: holds a run of system '{held}', and the one that is given ('{given.name}') differs from it; "
-                         "resume without naming a model, or start anew")
-    return model.compile() if isinstance(model, System) else model
+        raise StateError(f"{file}: holds a run of system '{held}', and the one that is given ('{given.whole.name}') differs from "
+                         "it; resume without naming a model, or start anew")
+    return given

@@ -179,8 +179,9 @@ def test_what_can_be_waited_for(when, quantity):
 @pytest.mark.parametrize(
     ("when", "quantity", "message"),
     [
-        ("boom.ry", "position", "when 'boom.ry' is not a coordinate of the system"),
-        ("sholder.ry", "position", "when 'sholder.ry' is not a coordinate of the system, did you mean 'shoulder.ry'?"),
+        ("boom.ry", "position", "when 'boom.ry' is not a coordinate, output or signal of the system"),
+        ("sholder.ry", "position",
+         "when 'sholder.ry' is not a coordinate, output or signal of the system, did you mean 'shoulder.ry'?"),
         ("zebra", "rate", "when 'zebra' is not a speed of the system; there are bus.x, "),
         ("ball.wx", "position", "when 'ball.wx' is a speed; give quantity='rate'"),
         ("ball.qx", "rate", "when 'ball.qx' is no speed; give quantity='position'"),

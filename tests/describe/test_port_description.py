@@ -32,6 +32,8 @@ OUTPUTS = {
     "bend": {"deflection": bough.Frame("boom", node="tip")}, "strain": {"strain": "boom"}, "rpm": {"wheel": "gyro"},
     "pull": {"tension": "stay"}, "E": {"energy": "total"},
     "h": {"momentum": "angular", "axes": bough.Frame("bus", orient={"axis": "z", "degrees": 90})},
+    "gap": {"distance": ["bus", bough.Frame("boom", node="tip")]}, "closing": {"relative_speed": ["bus", "arm"]},
+    "turned": {"relative_angle": ["bus", "arm"]}, "turning": {"relative_rate": ["world", "arm"]},
 }
 
 

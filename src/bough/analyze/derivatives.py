@@ -208,7 +208,7 @@ def shares(system: System) -> bool:
 
 def apart(model: CompiledModel) -> CompiledModel:
     """The same model, in whose tables every flexible body has numbers of its own."""
-    return type(model)(unshared(model.system)).switched(model.holds, model.contacts)
+    return type(model)(unshared(model.whole)).switched_as(model)
 
 
 def directional(model: CompiledModel, batch: Batch, along: Directions, outputs: Iterable[str] | None = ()) -> Tangents:

@@ -1,28 +1,40 @@
-"""The jump of all speeds when held coordinates must suddenly move otherwise: the impulse solution [B 18]."""
-from dataclasses import dataclass
+"""The jump of all speeds when held coordinates must suddenly move otherwise, or loops close: the impulse solution [B 18] [B 98]."""
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bough.analyze.body_motion import bodies_in
 from bough.analyze.equations_of_motion import inverse
-from bough.analyze.reactions import balancing_forces
-from bough.compile.batch import Batch, call, workspace
+from bough.analyze.loop_constraints import SPEED, loop_terms, row_names, row_sizes, row_slices
+from bough.analyze.reactions import balancing_forces, loop_wrenches
+from bough.blas import one_thread
+from bough.compile.batch import Batch, call, group_parameters, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import holdable
 from bough.compile.layout import Floats
+from bough.errors import StateError
 from bough.sweeps import calls
 from bough.sweeps import fields as f
+from bough.sweeps.fronts import REDUNDANT
 
 SMALL = 1e-12                   # of the largest speed: a change that is rounding
 
 
 @dataclass(frozen=True)
 class Jump:
-    """A jump of speeds: by how much each changes, the impulses that held coordinates need, and kinetic energy before and after."""
+    """A jump of speeds: by how much each changes, the impulses that held coordinates need, and those through loops that close
+    ("capture.mx" ... "capture.fz": of a's body on b's at frame b, in its axes), kinetic energy before and after, speeds before."""
     speeds: dict[str, float]                # rad/s or m/s
     impulses: dict[str, float]              # N m s or N s
     energy_before: float                    # J
     energy_after: float
+    speeds_before: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def speeds_after(self) -> dict[str, float]:
+        """By name, rad/s or m/s."""
+        return {name: value + self.speeds[name] for name, value in self.speeds_before.items()}
 
     @property
     def energy_lost(self) -> float:
@@ -52,7 +64,61 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
     needed = impulses(model, state.q.copy(), dv)
     return Jump(dict(zip(model.names.v, dv.tolist(), strict=True)),
                 {name: float(needed[model.names.v.index(name)]) for name in holdable(model.system) if name in model.holds},
-                before, kinetic_energy(model, x))
+                before, kinetic_energy(model, x), dict(zip(model.names.v, v.tolist(), strict=True)))
+
+
+@one_thread()
+def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats) -> Jump:
+    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them.
+
+        dv = Y lambda,   Y = M^-1 J^T,   (J Y) lambda = -J v                                                        [B 98]
+
+    J are the rows of these loops, and M^-1 is that of the system with all that holds already, wheels included: by O(N)."""
+    state, closures = after.state(x), after.tables.fronts.closures
+    rates, J = (found[0] for found in loop_terms(after, after.batch(state.q.copy(), state.v.copy()), SPEED))
+    rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
+                           if closure.name in names])
+    Y = speeds_under(before, state.q.copy(), J[rows])
+    multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
+    energy, v = kinetic_energy(before, x), state.v.copy()
+    state.speeds[:] += multipliers @ Y
+    state.v[:] = np.where(before.free, state.v, v)
+    left = J[rows] @ (state.v - v) + rates[rows]
+    if np.abs(left).max(initial=0.0) > 1e-9*max(1.0, np.abs(rates).max(initial=0.0)):
+        worst = np.array(row_names(closures))[rows][np.abs(left).argmax()]
+        raise StateError(f"nothing can stop '{worst}', which moves by {left[np.abs(left).argmax()]:.3g} m/s: other attachments or "
+                         "prescribed motions contradict it; let go of one of them first")
+    forces = np.zeros((1, len(rates)))
+    forces[0, rows] = multipliers*row_sizes(closures)[rows]
+    return Jump(dict(zip(after.names.v, (state.v - v).tolist(), strict=True)), _through(after, state.q.copy(), forces, names),
+                energy, kinetic_energy(after, x), dict(zip(after.names.v, v.tolist(), strict=True)))
+
+
+def _solve(A: Floats, b: Floats) -> Floats:
+    """The least solution where rows of loops say the same."""
+    values, vectors = np.linalg.eigh(0.5*(A + A.T))
+    good = values > REDUNDANT*values.max(initial=0.0)
+    return np.asarray(vectors[:, good] @ ((vectors[:, good].T @ b)/values[good]))
+
+
+def _through(model: CompiledModel, q: Floats, forces: Floats, names: Sequence[str]) -> dict[str, float]:
+    """What goes through loops, by component, in the axes of their frames b."""
+    bodies, found = bodies_in(model, model.batch(q)), dict[str, float]()
+    wrenches = loop_wrenches(model, bodies, model.tables.fronts.closures, forces)
+    for name in names:
+        turn = bodies.frame(model.system.loops[name].b).attitude[0]
+        own = (wrenches[name][0].reshape(2, 3) @ turn).ravel()
+        found |= {f"{name}.{part}": float(value) for part, value in zip(("mx", "my", "mz", "fx", "fy", "fz"), own, strict=True)}
+    return found
+
+
+def speeds_under(model: CompiledModel, q: Floats, impulses: Floats) -> Floats:
+    """(rows, nv + nw): M^-1 J^T: what rows (rows, nv) of impulses along the speeds do to all speeds."""
+    batch, pars = at_rest(model, np.repeat(q[None], len(impulses), axis=0))
+    batch.inputs.tau[:], out = impulses, np.empty((len(impulses), model.nv + model.nw))
+    call(calls.impulse, batch.tables, group_parameters(pars, batch.lanes), batch.t, batch.x, batch.u,
+         np.zeros((len(impulses), model.nv)), out, workspace(batch.tables, batch.lanes))
+    return out
 
 
 def kinetic_energy(model: CompiledModel, x: Floats) -> float:

@@ -216,7 +216,7 @@ def described_share(model: CompiledModel, batch: Batch, found: list[Parameter], 
         for _, step, systems in each.steps():
             total = np.zeros(1)
             for weight, system in systems:
-                other = type(model)(system).switched(model.holds, model.contacts)
+                other = type(model)(system).switched_as(model)
                 same = other.changed(batch)
                 total = total + weight/step*outputs(other, same, [name])[name]
             rows.append(total)

@@ -68,7 +68,7 @@ class Measured:
     @cached_property
     def _motion(self) -> tuple[list[Frame], Motion]:
         """Of all places that are asked for, and of frames whose axes are named."""
-        asked = [frame for output in self.outputs for frame in (output.place, output.along)]
+        asked = [frame for output in self.outputs for frame in (output.place, output.along, *output.pair)]
         frames = list(dict.fromkeys(frame for frame in asked if isinstance(frame, Frame)))
         return frames, frame_motion(self.model, self.batch, self._a, frames)
 
@@ -133,6 +133,9 @@ class Measured:
 
     def _load(self, output: Output) -> Floats:
         assert output.load is not None
+        cut = [output.load] if isinstance(output.load, str) else output.load
+        if any(name in self.model.whole.loops and name not in self.model.system.loops for name in cut):
+            return np.full((self.batch.n, 6*len(cut)), np.nan)                  # it is open now
         axes = "child" if output.along == "body" else str(output.along)
         return internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes, driven=()).values
 
@@ -156,6 +159,29 @@ class Measured:
     def _energy(self, output: Output) -> Floats:
         kinetic, potential = (output.energy != "potential", output.energy != "kinetic")
         return kinetic*self._bodies.kinetic_energy + potential*self._bodies.potential_energy
+
+    def _distance(self, output: Output) -> Floats:
+        return np.linalg.norm(self._apart(output, "position"), axis=1)
+
+    def _relative_speed(self, output: Output) -> Floats:
+        """Of b's origin, as one sees it from frame a."""
+        a, _ = output.pair
+        seen = self._apart(output, "velocity")[:, 3:] - np.cross(self._at("velocity", a)[:, :3], self._apart(output, "position"))
+        return np.linalg.norm(seen, axis=1)
+
+    def _relative_angle(self, output: Output) -> Floats:
+        """2 atan2 of the vector part and the scalar of the quaternion from a to b: exact near zero, too."""
+        a, b = (self._at("attitude", frame) for frame in output.pair)
+        turned = quaternions(np.einsum("bji,bjk->bik", a, b))
+        return 2.0*np.arctan2(np.linalg.norm(turned[:, :3], axis=1), np.abs(turned[:, 3]))
+
+    def _relative_rate(self, output: Output) -> Floats:
+        return np.linalg.norm(self._apart(output, "velocity")[:, :3], axis=1)
+
+    def _apart(self, output: Output, what: str) -> Floats:
+        """That of b less that of a."""
+        a, b = output.pair
+        return np.asarray(self._at(what, b) - self._at(what, a))
 
     def _momentum(self, output: Output) -> Floats:
         part = slice(0, 3) if output.momentum == "angular" else slice(3, 6)

@@ -165,7 +165,7 @@ def free_wrenches(model: CompiledModel, bodies: Bodies) -> dict[str, Floats]:
     loops, motions = list(model.system.loops.values()), free_motions(model.system)
     found = {loop.name: np.zeros((bodies.batch.n, 6)) for loop in loops}
     torques = model.input_layout.view(described_inputs(model.tables, bodies.batch.t[:, 0])).loop_torques
-    for motion, torque in zip(motions, torques.T, strict=True):
+    for motion, torque in zip(motions, torques.T[:len(motions)], strict=True):      # u has room for loops that are open
         loop = loops[motion.loop]
         a, b = bodies.frame(loop.a), bodies.frame(loop.b)
         d, along = b.position - a.position, motion.kind == f.ALONG

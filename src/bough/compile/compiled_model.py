@@ -27,6 +27,7 @@ from bough.compile.batch import (
     wrench_rows,
 )
 from bough.compile.cloud_tables import cloud_problem
+from bough.compile.connections import Joined, closed, closed_at_start, connected, moved
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
@@ -57,8 +58,12 @@ class CompiledModel:
 
     Attributes
     ----------
-    system : System
+    whole : System
         A copy of the description.
+    system : System
+        What is connected of it now: without loops that are open.
+    joined : Mapping[str, Loop]
+        The loops that are closed now, as they hold.
     names : Names
         What each entry of q, v and of the wheel speeds is, and the bodies and joints in their order.
     layout : StateLayout
@@ -72,7 +77,9 @@ class CompiledModel:
     """
 
     def __init__(self, system: System) -> None:
-        self.system: System = system.copy()
+        self.whole: System = system.copy()
+        self.joined: Joined = closed_at_start(system)
+        self.system: System = connected(self.whole, self.joined)
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._tables: dict[Any, Tables] = {}
         self._ready: dict[Any, Any] = {}                # calls with all their arguments in place, by thread
@@ -85,7 +92,7 @@ class CompiledModel:
             bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels),
             inputs=tuple(name for port in system.inputs.values() for name in port.entries),
             outputs=tuple(name for port in system.outputs.values() for name in port.entries))
-        self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)
+        self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)     # of all loops, open or closed
         self.nq: int = self.layout.nq
         self.nv: int = self.layout.nv
         self.nw: int = self.layout.nw
@@ -108,17 +115,19 @@ class CompiledModel:
 
     def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
         """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
-        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running
+        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running, tuple(self.system.loops)
         if key not in self._tables:
             if key not in self._built:
-                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3])
-            self._tables[key] = switched(self._built[key], self.holds, self.contacts, self.system)
+                described = connected(self.whole, {name: closed(self.whole.loops[name]) for name in self.joined})
+                self._built[key] = build_tables(described, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
+                                                loop_motions=self.input_layout.loop_motions)
+            self._tables[key] = moved(switched(self._built[key], self.holds, self.contacts, self.system), self.whole, self.system)
         return self._tables[key]
 
     def options_of(self, tables: Tables) -> dict[str, Any]:
         """What `build_tables` made tables of this model from."""
         key = next(key for key, known in self._tables.items() if known is tables)
-        return {"inputs": key[0], "keep_welds": key[1], "law_states": key[2]}
+        return {"inputs": key[0], "keep_welds": key[1], "law_states": key[2], "loop_motions": self.input_layout.loop_motions}
 
     @cached_property
     def _shortened(self) -> bool:
@@ -150,13 +159,22 @@ class CompiledModel:
         return self.__dict__ | {"_ready": {}}
 
     # ---- what is held ----------------------------------------------------------------------------------------
-    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = ()) -> Self:
-        """The same model with other coordinates locked or prescribed, and these stops in contact: what events do in a run."""
+    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = (), joined: Joined | None = None) -> Self:
+        """The same model with other coordinates locked or prescribed, these stops in contact, and these loops closed, if that is
+        said: what events do in a run."""
         other = copy.copy(self)
         other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
+        if joined is not None and joined != self.joined:
+            other.joined, other.system = dict(joined), connected(self.whole, joined)
         for name in ("tables", "free", "no_cloud"):
             other.__dict__.pop(name, None)
         return other
+
+    def switched_as(self, other: "CompiledModel") -> Self:
+        """The same model in which what holds is what holds in another one, of a like system; loops as they are described here."""
+        joined = {name: closed(self.whole.loops[name]) if loop == closed(other.whole.loops[name]) else loop
+                  for name, loop in other.joined.items()}
+        return self.switched(other.holds, other.contacts, joined)
 
     def with_law_states(self, n: int) -> Self:
         """The same model, in whose states x those of laws follow: for runs that integrate them."""
@@ -179,11 +197,16 @@ class CompiledModel:
         if not self.constrained:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.system, other._built = self.system.copy(), {}
-        other.system.loops.clear()
-        other.system.couplings.clear()
-        other.input_layout = InputLayout.of(other.system)
+        other.whole, other.joined, other._built = self.whole.copy(), {}, {}
+        other.whole.loops.clear()
+        other.whole.couplings.clear()
+        other.system, other.input_layout = other.whole, InputLayout.of(other.whole)
         return other
+
+    @property
+    def constrainable(self) -> bool:
+        """Whether loops or couplings hold some motions, now or after an event."""
+        return self.constrained or bool(self.whole.loops)
 
     @property
     def constrained(self) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bough.describe import Body, Friction, Lock, Prescribe, System
 from bough.describe.part import targets
+from bough.describe.separation import detachable, separation_of
 from bough.errors import DescriptionError, ModelError, nearest
 
 
@@ -55,6 +56,10 @@ def holdable(system: System) -> dict[str, Coordinate]:
     for action in (action for event in system.events.values() for action in event.do if isinstance(action, Lock | Prescribe)):
         for name in targets_of(system, action.target):
             motions.setdefault(name, []).extend([action.motion] if isinstance(action, Prescribe) else [])
+    for body in detachable(system):
+        joint = separation_of(system, body.name)[1]
+        for name in joint.speed_names[:joint.joint.n_v] if joint else ():
+            motions.setdefault(name, [])
     for friction in sticking(system):
         for name in targets_of(system, friction.coordinate):
             motions.setdefault(name, [])

@@ -185,11 +185,12 @@ class InputLayout:
     callers: int = 0
 
     @staticmethod
-    def of(system: System, callers: int = 0) -> "InputLayout":
+    def of(system: System, callers: int = 0, loop_motions: int | None = None) -> "InputLayout":
         nv, inputs = sum(body.n_v for body in system.bodies.values()), system.inputs.values()
         wrenches, rests = len(system.wrenches) + len(placed_inputs(system)), len(rest_lines(system))
-        return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs), wrenches, len(free_motions(system)), rests,
-                           len(system.tanks), callers)
+        motions = len(free_motions(system)) if loop_motions is None else loop_motions
+        return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs), wrenches, motions, rests, len(system.tanks),
+                           callers)
 
     @cached_property
     def tau(self) -> slice:
@@ -283,9 +284,11 @@ class InputWrench(NamedTuple):
 class Layout:
     """Sizes, and places in the workspace."""
 
-    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0, running: bool = False):
+    def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0, running: bool = False,
+                 loop_motions: int | None = None):
+        """`loop_motions`: how many u has room for, if more than those of the loops that are closed."""
         self.places = coordinate_places(system)                        # where each joint's q and v start
-        state, given = StateLayout.of(system, law_states, running), InputLayout.of(system, len(inputs))
+        state, given = StateLayout.of(system, law_states, running), InputLayout.of(system, len(inputs), loop_motions)
         self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
         self.law_states, self.frictions = state.laws.stop - state.orbit.stop, state.friction
         self.tanks, self.exhaust = state.tanks, state.exhaust

@@ -48,6 +48,8 @@ class CompiledOutput:
 
 def problem(system: System, output: Output) -> str:
     """Why an output is not known inside a step, before the inputs are; empty if it is."""
+    if output.pair:
+        return f"{output.kind} is found between steps only"
     if output.late(system):
         return f"{output.kind} depends on the inputs at the same time"
     if output.energy in ("potential", "total"):

@@ -31,6 +31,8 @@ def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wre
     slots = {name: wrenches + 6*i for i, name in enumerate(placed_inputs(system))}
     for name, where in ports_of(list(system.inputs.values())).items():
         port, source = system.inputs[name], ports + where.start
+        if port.signal:
+            continue
         if port.place is not None:
             yield from placed_feeds(port, source, slots[name] + 3*(port.force is not None))
         elif port.wheel is not None:

@@ -18,8 +18,9 @@ from bough.describe.joint import (
     Weld,
 )
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
+from bough.describe.parts.connection import Attach, Close, Detach, Open
 from bough.describe.parts.coupling import Coupling, Differential, Gear, Mimic, Planetary, RackAndPinion, Screw
-from bough.describe.parts.event import Event, Latch, Lock, Prescribe, Release
+from bough.describe.parts.event import Condition, Event, Latch, Lock, Prescribe, Release
 from bough.describe.parts.friction import Friction
 from bough.describe.parts.loop import Distance, Loop
 from bough.describe.parts.port import Input, Output
@@ -32,9 +33,10 @@ from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.system import System, load
 
 __all__ = [
-    "Body", "Box", "CentralGravity", "Constant", "Coupling", "Cylinder", "Cylindrical", "Differential", "Distance", "Event",
+    "Attach", "Body", "Box", "CentralGravity", "Close", "Condition", "Constant", "Coupling", "Cylinder", "Cylindrical", "Detach",
+    "Differential", "Distance", "Event",
     "Frame", "Free", "Friction", "Gear", "Gearbox", "Gimbal", "Harmonics", "Input", "Joint", "Latch", "Levels", "Lock", "Loop",
-    "Mesh", "Mimic", "Move", "Output", "Pieces", "Planar", "Planetary", "PointOnLine", "PointOnPlane", "Polynomial", "Prescribe",
-    "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere", "Spherical",
-    "Spline", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench", "json_schema", "load",
+    "Mesh", "Mimic", "Move", "Open", "Output", "Pieces", "Planar", "Planetary", "PointOnLine", "PointOnPlane", "Polynomial",
+    "Prescribe", "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere",
+    "Spherical", "Spline", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench", "json_schema", "load",
 ]  # fmt: skip

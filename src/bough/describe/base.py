@@ -79,7 +79,7 @@ class Description(BaseModel):
         hidden = ("name", *self.derived())
         texts = {name: repr(value) if isinstance(value, BaseModel) else shown(value) for name, value in self}
         changed = (f"{name}={texts[name]}" for name, value in self if name not in hidden and value != defaults[name])
-        first = [repr(getattr(self, "name"))] if "name" in defaults else []  # noqa: B009
+        first = [repr(name)] if (name := getattr(self, "name", None)) is not None else []
         return f"{type(self).__name__}({', '.join([*first, *changed])})"
 
     def __str__(self) -> str:

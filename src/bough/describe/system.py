@@ -25,6 +25,7 @@ from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
 from bough.describe.parts import PARTS, Coupling, Event, Friction, Input, Loop, Output, Stop, Tank, Wheel, Wrench
 from bough.describe.parts.event import Latch
+from bough.describe.separation import detachable, separable
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
 from bough.describe.shapes import Mesh, Shape
@@ -248,6 +249,14 @@ class System:
         twin.settings, twin.notes, twin._joint_owners = self.settings, self.notes, dict(self._joint_owners)
         return twin
 
+    def separable(self) -> System:
+        """The same system, in which bodies that events detach have the coordinates for it; itself, if there are none."""
+        if not detachable(self):
+            return self
+        twin = self.copy()
+        twin.bodies = separable(self)
+        return twin
+
     def to_dict(self, *, exact: bool = False) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are their arrays
         instead of the words they were made from: who makes them anew on another machine may get other last digits.
@@ -281,7 +290,7 @@ class System:
             raise
         except ValueError as error:
             raise DescriptionError(f"the system {error}") from None
-        if problems := reference_problems(system):
+        if problems := reference_problems(system.separable()):
             raise DescriptionError(problems)
         return system
 
@@ -331,6 +340,8 @@ class System:
         parts = {kind.key: tuple(self.of(kind).values()) for kind in PARTS}
         made = {name for tank in self.tanks.values() for name in tank.body_names}
         bodies = tuple(body for body in self.bodies.values() if body.name not in made)
+        attached = {loop.name for event in self.events.values() for loop in event.loops()}
+        parts[Loop.key] = tuple(loop for loop in self.loops.values() if loop.name not in attached)
         return Document(name=self.name, gravity=self.gravity, bodies=bodies, **parts, simulation=self.settings, notes=self.notes)
 
     @classmethod
@@ -364,10 +375,20 @@ class System:
         if isinstance(part, Tank):
             for body in part.bodies():
                 self._add(body)
+        if isinstance(part, Event):
+            for loop in part.loops():
+                self._add_attachment(part, loop)
         own[name] = part
         if isinstance(part, Body) and self.tanks:
             self._tanks_last()
         return part
+
+    def _add_attachment(self, event: Event, loop: Loop) -> None:
+        """The loop of an attachment; two events may make the same one."""
+        if self.loops.get(loop.name, loop) != loop:
+            text = f"its attachment {loop.name!r} has the name of another loop; give Attach(..., name=...) one of its own"
+            raise DescriptionError([Problem(text, subject_of(Event, event.name), ("do",))])
+        self.loops[loop.name] = loop
 
     def _tanks_last(self) -> None:
         """Bodies of tanks come behind all others, in the order of the tanks, whenever these were added: as after a YAML file."""

@@ -3,13 +3,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from bough.describe import Event
 from bough.integrate.closing import close_samples
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled_steps import run_adaptive, run_fixed
-from bough.integrate.event_handler import find_moment, passing, watcher_rows
+from bough.integrate.conditions import happen_now, next_moment
+from bough.integrate.connecting import EventFailure
+from bough.integrate.event_handler import EventHandler, find_moment, passing, watcher_rows
 from bough.integrate.methods import ADAPTIVE, FIXED
 from bough.integrate.run import STIFF, LawFailure, Run
+
+HOLDS = 1e300                   # what an event that may happen again has seen: it must cease to hold first
 
 
 def stepper(method: str) -> Callable[[Run, float, float], None]:
@@ -32,7 +37,7 @@ def advance(run: Run, show: float) -> None:
     except KeyboardInterrupt:
         run.catch_up()
         run.failure, run.interrupted = f"interrupted at t = {run.t:.6g} s", True
-    except LawFailure as failure:
+    except (LawFailure, EventFailure) as failure:
         run.failure = str(failure)
     finally:
         run.wall += time.perf_counter() - max(began, run.compiled or 0.0)
@@ -43,16 +48,27 @@ def go_on(run: Run, show: float) -> None:
     handler = run.handler
     while True:
         run.prepare()
+        if handler is not None and measured_now(run, handler):
+            continue
         stop, watchers = run.next_stop(), [] if handler is None else handler.watchers(run.x[0])
         run.watch = watcher_rows(watchers)
-        take_steps(run, stop, show)
+        events = [] if handler is None else handler.measuring
+        upto, due = stop, list[Event]()
+        if events:
+            upto, due = next_moment(run, events, stop, show)
+        take_steps(run, upto, show)
         if run.note_failure():
             return
         if run.passed[loops.PASSED_STEP]:
             if not pass_event(run, watchers, show):
                 return
-        elif run.t < stop - SAME*abs(run.t):
+        elif run.t < upto - SAME*abs(run.t):
             return
+        elif due and handler is not None:
+            handler.passed(due, run.t, run.x[0])
+            handler.seen |= {event.name: HOLDS for event in due if event.repeat}
+        if upto < stop and not due and not run.passed[loops.PASSED_STEP] and run.t < show - SAME*abs(show):
+            continue
         run.forget()
         if handler is not None:
             handler.time_events(run.t, run.x[0])
@@ -63,6 +79,17 @@ def go_on(run: Run, show: float) -> None:
             if handler is not None:
                 run.use(handler.model)
             return
+
+
+def measured_now(run: Run, handler: EventHandler) -> bool:
+    """Let happen what waits for outputs or signals and does not have to wait; whether anything did."""
+    events = handler.measuring
+    found = happen_now(run, events, handler.seen) if events else []
+    handler.passed(list(found), run.t, run.x[0])
+    if found:
+        handler.seen |= {event.name: HOLDS for event in found if event.repeat}
+        run.forget()
+    return bool(found)
 
 
 def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
@@ -88,5 +115,5 @@ def take_steps(run: Run, stop: float, show: float) -> None:
     try:
         stepper(run.plan.method)(run, stop, show)
     finally:
-        if run.plan.projects and run.resolved != "cloud":                       # there, no loop can open
+        if run.plan.projects and run.model.constrained and run.resolved != "cloud":         # there, no loop can open
             close_samples(run, first)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bough.compile.hold_tables import Hold
+from bough.describe import Loop
 from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.event_handler import EventHandler
@@ -69,20 +70,23 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
 
 
 def _held(model: Model) -> dict[str, Any]:
-    return {"holds": {name: asdict(hold) for name, hold in model.holds.items()}, "contacts": list(model.contacts)}
+    return {"holds": {name: asdict(hold) for name, hold in model.holds.items()}, "contacts": list(model.contacts),
+            "joined": [loop.to_dict() for loop in model.joined.values()]}
 
 
 def _holding(model: Model, kept: dict[str, Any]) -> Model:
-    return model.switched({name: Hold(**hold) for name, hold in kept["holds"].items()}, kept["contacts"])
+    joined = {loop["name"]: Loop.from_mapping(loop) for loop in kept["joined"]}
+    return model.switched({name: Hold(**hold) for name, hold in kept["holds"].items()}, kept["contacts"], joined)
 
 
 def _events_memory(handler: EventHandler) -> dict[str, Any]:
-    return {"now": _held(handler.model), "fired": sorted(handler.fired), "log": [event.to_mapping() for event in handler.log],
+    return {"now": _held(handler.model), "fired": sorted(handler.fired), "seen": handler.seen,
+            "log": [event.to_mapping() for event in handler.log],
             "spans": [(t, _held(model)) for t, model in handler.spans]}
 
 
 def _recall_events(handler: EventHandler, kept: dict[str, Any]) -> None:
     model = handler.model
-    handler.model, handler.fired = _holding(model, kept["now"]), set(kept["fired"])
+    handler.model, handler.fired, handler.seen = _holding(model, kept["now"]), set(kept["fired"]), dict(kept.get("seen", {}))
     handler.log = [Occurrence.from_mapping(event) for event in kept["log"]]
     handler.spans = [(t, _holding(model, span)) for t, span in kept["spans"]]

@@ -24,7 +24,7 @@ USUAL_STEP = 1e-3                   # s: where the method chooses its own
 
 def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
     """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
-    if not model.constrained:
+    if not model.constrainable:
         if stabilize is not None or len(hold):
             given = "stabilize" if stabilize is not None else "hold"
             raise StateError(f"{given} is given, but system '{model.system.name}' has no loops or couplings; leave it out")

@@ -17,8 +17,10 @@ from bough.compile.coordinates import coordinate_place, sticking, targets_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Coupling, Event, Friction, Lock, Prescribe, Stop, Tank
+from bough.describe.parts.connection import Connecting
 from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, touching, watch_play
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SAME, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.connecting import Connection
 from bough.integrate.depletion import emptied, feeding, start_tanks, watch_tank
 from bough.integrate.sticking import (
     Measured,
@@ -44,6 +46,11 @@ def watcher(place: int, factor: float, value: float, direction: float, second: i
     row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, factor, second, second_factor
     row[LESS], row[DIRECTION] = factor*value, direction
     return row
+
+
+def is_measured(event: Event, model: Model) -> bool:
+    """Whether it waits for what no watcher of the compiled loops sees."""
+    return bool(event.conditions) or (event.quantity == "position" and event.when in (*model.names.outputs, *model.names.inputs))
 
 
 def quantity_place(model: Model, event: Event) -> int:
@@ -146,10 +153,16 @@ class EventHandler:
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
     measured: Measured | None = None                                        # what friction holds: see `sticking`
+    seen: dict[str, float] = field(default_factory=dict)    # of events that wait for outputs: what they saw last, see `conditions`
 
     @property
     def waiting(self) -> list[Event]:
         return [event for event in self.model.system.events.values() if event.name not in self.fired]
+
+    @property
+    def measuring(self) -> list[Event]:
+        """Events that wait for what is measured."""
+        return [event for event in self.waiting if is_measured(event, self.model)]
 
     def next_time(self, after: float) -> float:
         """The next moment for which an event is set."""
@@ -165,7 +178,7 @@ class EventHandler:
             rows += [(coupling, row) for row in watch_play(self.model, coupling)]
         rows += [(tank, watch_tank(self.model, tank)) for tank in feeding(self.model)]
         for event in self.waiting:
-            if event.when is not None:
+            if isinstance(event.when, str) and not is_measured(event, self.model):
                 place, direction = quantity_place(self.model, event), DIRECTIONS[event.direction]
                 rows.append((event, watcher(place, 1.0, event.crosses or 0.0, direction)))
         for stop in self.model.system.stops.values():
@@ -242,7 +255,7 @@ class EventHandler:
                 model = marked(model, {friction.name: "="})
         self.settle(model, t, x)
 
-    def passed(self, whose: list[Watching], t: float, x: Floats) -> None:
+    def passed(self, whose: Sequence[Watching], t: float, x: Floats) -> None:
         """Let happen what waited for a quantity that has passed its value."""
         for who in whose:
             if isinstance(who, Coupling):
@@ -274,25 +287,35 @@ class EventHandler:
         frictions = sticking(self.model.system)
         loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
         before, self.model = self.model, loose
-        holds, done = dict(self.model.holds), []
+        change, done = Connection(self.model, event, x), []
         for action in event.do:
+            if isinstance(action, Connecting):
+                done.append(change.add(action))
+                continue
             for name in targets_of(self.model.system, action.target):
-                holds.pop(name, None)
+                change.holds.pop(name, None)
                 if isinstance(action, Lock):
-                    holds[name] = Hold()
+                    change.holds[name] = Hold()
                 elif isinstance(action, Prescribe):
                     motions = self.model.tables.holds.coordinates[name].motions
                     start = float(self.model.state(x).q[coordinate_place(self.model.system, name)[0]])
-                    holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
-            done.append(f"{type(action).__name__.lower()}s {action.target}")
+                    change.holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
+            done.append(f"{action.noun}s {action.target}")
+        holds = change.holds
+        contacts = [each for each in self.model.contacts if not self.holds_otherwise(each, holds)]
         self.spans.append((t, before))
-        self.model = self.model.switched(holds, [each for each in self.model.contacts if not self.holds_otherwise(each, holds)])
-        self.log.append(Occurrence(t, event.name, ", ".join(done), self.jump(t, x)))
+        self.model = self.model.switched(holds, contacts, change.kept)
+        jumps = [self.jump(t, x)]
+        self.model = self.model.switched(holds, contacts, change.joined)
+        jumps += change.jumps(t, self.model)
+        found: list[Jump | None] = [each for each in jumps if each is not None]
+        self.log += [Occurrence(t, event.name, ", ".join(done), each) for each in found or [None]]
         if frictions:
             self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()
         if not event.repeat:
             self.fired.add(event.name)
+        self.seen.pop(event.name, None)
         if self.log[-1].jump is not None:
             self.update_contacts(t, x)
 

@@ -118,7 +118,9 @@ class Integration:
             given = Laws(base, laws, control, numbered, self.batched and not self.events, self.start, self.plan.dt,
                          control_period, seed, audit)
             return Run(base, self.plan, own, x[rows], np.zeros((n, base.input_layout.nu)), given, self.start, np.zeros(0), handler,
-                       turn=(members[0], len(x)) if self.events else (0, 1), changed=changed)
+                       turn=(members[0], len(x)) if self.events else (0, 1), changed=changed,
+                       parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method,
+                                                                                      dt if fixed else None))
 
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters: what events and stops wait for may be among them."""

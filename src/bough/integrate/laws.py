@@ -335,8 +335,8 @@ class Laws:
         if isinstance(control, Controller):
             given.append(control)
         continuous = [law for law in given if isinstance(law, Controller) and law.period is None]
-        self.continuous = continuous
-        self.table, self.scratch = law_table(model, continuous, audit)
+        self.continuous, self.audit = continuous, audit
+        self.use(model)
         self.names = [law.name for law in given] + ["control"]*(control is not None and not isinstance(control, Controller))
         late = frozenset(entry for law in continuous for entry in controlled(model, law))
         self.late, self.sampled = late, list[SampledLaw]()
@@ -354,6 +354,10 @@ class Laws:
             self.sampled.append(SampledLaw(AskedTorques(model, control, batched, late), start, period, 0.0, none))
         elif control_period is not None:
             raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
+
+    def use(self, model: Model) -> None:
+        """Where continuous laws find what they read: in the tables of what holds now."""
+        self.table, self.scratch = law_table(model, self.continuous, self.audit)
 
     def next_time(self, after: float) -> float:
         """When one of them is asked next, or what it gave begins to act."""

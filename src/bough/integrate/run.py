@@ -69,6 +69,7 @@ class Run:
     progress: Progress | None = None
     turn: tuple[int, int] = (0, 1)                      # of a member that runs alone, before others
     changed: list[dict[str, Floats]] | None = None      # parameters of each row, where they differ
+    parameters: Callable[[Model], Floats] | None = None     # of a run with events: pars of the model that holds
     watch: Floats = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
     passed: Floats = field(default_factory=lambda: np.zeros(2))
     clock: Floats = field(default_factory=lambda: np.zeros(loops.CLOCK))
@@ -90,6 +91,7 @@ class Run:
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
+        self._source = self.model.tables.pars
         self.t = self.shown = self.start
         self.shown_x = self.x
         self.failed, self.ahead = np.full((rows, 2), np.nan), np.zeros((rows, 1))
@@ -162,6 +164,9 @@ class Run:
         self.resolved = "order-n" if self.implicit or self.plan.method in STIFF else model.resolve_dynamics(self.plan.dynamics)
         self._arguments: dict[int, Any] = {}
         self._members: list[Model] = []
+        if self.parameters is not None and model.tables.pars is not self._source:
+            self._source, self.pars = model.tables.pars, self.parameters(model)
+            self.laws.use(model)
 
     def share_no_stops(self, t0: float) -> None:
         """States with clocks of their own have no stops in common: where loads and motions change their law, steps that begin at
@@ -189,7 +194,7 @@ class Run:
         if self.changed is None:
             return measure(self.model, names, own, x, u)
         model = self.model
-        self._members = self._members or [model.with_parameters(one).switched(model.holds, model.contacts) for one in self.changed]
+        self._members = self._members or [model.with_parameters(one).switched_as(model) for one in self.changed]
         rows = [measure(member, names, own[i:i + 1], x[i:i + 1, :member.layout.nx], u[i:i + 1])
                 for i, member in enumerate(self._members)]
         return {name: np.concatenate([row[name] for row in rows]) for name in names}
@@ -256,7 +261,7 @@ class Run:
         """What the loops take: model, stepper, rows, ws."""
         if lanes.width not in self._arguments:
             tables, nx, nu, tableau = self.model.tables, self.x.shape[1], self.u.shape[1], self.plan.tableau
-            if self.resolved == "cloud":                                    # whose loops only hold what is given
+            if len(tableau) and (self.resolved == "cloud" or not self.model.constrained):   # whose loops only hold what is given
                 tableau = with_corrections(tableau, 0, False)
             stages = int(tableau[STAGES]) if len(tableau) else 0
             at = tables.size(f.WS_SIZE) + tables.more(self.resolved)

@@ -75,7 +75,7 @@ def _reactions(report: Report, frames: Frames) -> Iterator[Load]:
 
 
 def _loops(report: Report, frames: Frames) -> Iterator[Load]:
-    system = frames.model.system
+    system = frames.model.whole
     if not system.loops or (values := _known(report, frames, "loops", "constraint_force")) is None:
         return
     for k, (name, loop) in enumerate(system.loops.items()):

@@ -21,6 +21,7 @@ def compile_system(system: System) -> Model:
     """Check a system and make a model of it."""
     if not system.bodies:
         raise ModelError(f"system '{system.name}' has no bodies; add one with body(...)")
+    system = system.separable()
     if problems := reference_problems(system):
         raise ModelError(listing(problems))
     check_orbit(system)
@@ -30,7 +31,7 @@ def compile_system(system: System) -> Model:
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
     check_inertias(model.tables, model.nq)
-    for idle in idle_loops(model) if system.loops else []:
+    for idle in idle_loops(model) if model.system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
     check_couplings(model.tables.fronts.closures)

@@ -121,8 +121,8 @@ class Model(LinearCalls):
             {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: of bodies, joints, modes, and of all other parts
             by name.
         """
-        own, others = parted(self.system, changes)
-        described = changed_system(self.system, others)
+        own, others = parted(self.whole, changes)
+        described = changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
         parameters, system = body_parameters(described, lists or None), System(described.name, gravity=described.gravity)
         for body in described.bodies.values():

@@ -35,7 +35,7 @@ AXES = {
     "body": Axis(lambda model: model.names.bodies, "body"),
     "wheel": Axis(lambda model: model.names.wheels, "wheel", optional=True),
     "tank": Axis(lambda model: model.system.tanks, "tank"),
-    "loop": Axis(lambda model: model.system.loops, "loop"),
+    "loop": Axis(lambda model: model.whole.loops, "loop"),
     "coupling": Axis(lambda model: model.system.couplings, "coupling"),
     "coupled": Axis(lambda model: coupled_names(model.system), "coordinate of a coupling"),
     "friction": Axis(lambda model: model.system.frictions, "friction"),

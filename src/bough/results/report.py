@@ -51,7 +51,7 @@ class Facts:
     @classmethod
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
         """The facts of a trajectory."""
-        system = trajectory.model.system
+        system = trajectory.model.whole
         return cls(
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),

@@ -183,14 +183,14 @@ class Result(ShownResult):
 
     def __init__(self, trajectory: Trajectory, record: str | Iterable[str] | None = None) -> None:
         self.trajectory = _trimmed(trajectory)
-        names = select_records(record, trajectory.model.system, controlled=bool(trajectory.u.any()))
+        names = select_records(record, trajectory.model.whole, controlled=bool(trajectory.u.any()))
         self.facts = Facts.of(trajectory, names)
         self._cache: dict[str, Labeled] = {}
 
     @property
     def system(self) -> System:
         """The description of what was simulated."""
-        return self.trajectory.model.system
+        return self.trajectory.model.whole
 
     @property
     def model(self) -> Model:

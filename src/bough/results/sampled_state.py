@@ -23,7 +23,7 @@ def state_at(trajectory: Trajectory, t: float, run: int = 0) -> tuple[Model, dic
         model = model.with_parameters({name: values[run] for name, values in trajectory.parameters.items()})
     for until, held in trajectory.spans[run] if trajectory.spans else ():
         if trajectory.t[sample] <= until:
-            model = model.switched(held.holds, held.contacts)
+            model = model.switched_as(held)
             break
     state, controls = model.state(trajectory.x[run, sample]), trajectory.u[run, sample]
     nv, nw = model.nv, model.nw

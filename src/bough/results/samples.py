@@ -182,8 +182,10 @@ class Samples:
         return self.model.constraint_forces(self.q, self.v, self.tau, **self.options)
 
     def loop_forces(self) -> Array:
-        """(rows, loops, 6)."""
-        return np.stack([self.constraint_forces[name] for name in self.model.system.loops], axis=1)
+        """(rows, loops, 6); NaN where a loop is open."""
+        none = np.full((len(self.q), 6), np.nan)
+        forces = self.constraint_forces if self.model.system.loops else {}
+        return np.stack([forces.get(name, none) for name in self.model.whole.loops], axis=1)
 
     def coupling_forces(self) -> Array:
         """(rows, coordinates of all couplings)."""
@@ -196,11 +198,17 @@ class Samples:
 
     @cached_property
     def loop_gaps(self) -> tuple[Array, Array]:
-        """(rows, loops) each: the largest gap of the translations that a loop constrains [m], and of the rotations [rad]."""
-        gaps, closures = self.model.loop_gaps(self.q), [c for c in self.model.tables.fronts.closures if not c.terms]
-        linear = [np.abs(gaps[c.name][:, : c.rows - c.rotations]).max(axis=1, initial=0.0) for c in closures]
-        angular = [np.abs(gaps[c.name][:, c.rows - c.rotations :]).max(axis=1, initial=0.0) for c in closures]
-        return np.stack(linear, axis=1), np.stack(angular, axis=1)
+        """(rows, loops) each: the largest gap of the translations that a loop constrains [m], and of the rotations [rad]; NaN
+        where it is open."""
+        closures = {c.name: c for c in self.model.tables.fronts.closures if not c.terms}
+        gaps = self.model.loop_gaps(self.q) if closures else {}
+        found = np.full((2, len(self.q), len(self.model.whole.loops)), np.nan)
+        for i, name in enumerate(self.model.whole.loops):
+            if name in closures:
+                held = closures[name].rows - closures[name].rotations
+                for kind, part in enumerate((gaps[name][:, :held], gaps[name][:, held:])):
+                    found[kind, :, i] = np.abs(part).max(axis=1, initial=0.0)
+        return found[0], found[1]
 
     @cached_property
     def drives(self) -> dict[str, Array]:
@@ -300,7 +308,7 @@ def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
             if inside.any():
                 parts = trajectory.x, trajectory.u, trajectory.work, trajectory.friction, trajectory.exhaust
                 rows = Rows(trajectory.t[inside], *(each[run, inside] for each in parts))
-                yield model.switched(then.holds, then.contacts), rows
+                yield model.switched_as(then), rows
             begin = end
 
 

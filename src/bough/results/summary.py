@@ -212,11 +212,13 @@ def _gaps(report: Report) -> str:
     for kind, (variable, unit) in enumerate((("loop_gap", "m"), ("loop_gap_angle", "rad"))):
         if any(constrained[kind] for constrained in constrained_by_loops(report.system).values()):
             series = report.array(variable).reshape(-1, len(names))
+            if np.isnan(series).all():
+                continue                                                        # no event has closed them
             row, worst = divmod(int(np.nanargmax(series)), len(names))
             largest = series[row, worst]
             which = f" ({names[worst]})" if len(names) > 1 and largest else ""
             parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
-    return f"largest gap {', '.join(parts)}"
+    return f"largest gap {', '.join(parts)}" if parts else "open all the time"
 
 
 def _kept(report: Report) -> str:

@@ -81,7 +81,7 @@ class Problem:
         for extra, value in zip(self.extras, place.e, strict=True):
             if extra.kind == "parameter":
                 changed = parameter(model.system, extra.name).changed(np.array(value))
-                model = type(model)(changed).switched(model.holds, model.contacts)
+                model = type(model)(changed).switched_as(model)
         x, u = self.start.x.copy(), self.start.u.copy()
         state = self.start.state.layout.view(x)
         state.q[0], state.v[0] = place.q, v

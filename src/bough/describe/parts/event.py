@@ -1,18 +1,21 @@
-"""What an event does to coordinates: lock, release, prescribe.
+"""What an event does to coordinates: lock, release, prescribe; what it does to connections is in `connection`.
 
-Events: what happens at a time, or when a quantity crosses a value.
+Events: what happens at a time, when a quantity crosses a value, or when several conditions hold.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from bough.describe.base import Description, Fault, among, mapping_schema, read_each, refuse_unknown, subject_of, under, unknown_key
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
-from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown
+from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open
+from bough.describe.parts.loop import Loop
+from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
 
 
@@ -58,8 +61,10 @@ class Prescribe(Description):
         super().__init__(target=target, motion=motion)
 
 
-Action = Lock | Release | Prescribe
-ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe)}
+Holding: TypeAlias = Lock | Release | Prescribe
+Action: TypeAlias = Holding | Connecting
+ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe, Attach, Detach, Close, Open)}
+MAPPINGS = (Prescribe, Attach)                  # actions with more than a target
 
 
 def read_action(value: Any) -> Action:
@@ -73,13 +78,13 @@ def read_action(value: Any) -> Action:
     if isinstance(value, Action):
         return value
     if not isinstance(value, Mapping) or len(value) != 1:
-        actions = "Lock(target), Release(target) or Prescribe(target, motion) (in YAML: {lock: target})"
+        actions = "Lock(target), Release(target), Prescribe(target, motion), Attach(a, b), ... (in YAML: {lock: target})"
         raise ValueError(f"is {shown(value)}; give {actions}")
     ((verb, given),) = value.items()
     if verb not in ACTIONS:
         raise DescriptionError([Problem(unknown_key(verb, ACTIONS), "do", (str(verb),))])
     with under(verb):
-        return ACTIONS[verb].from_mapping(given if verb == "prescribe" else {"target": given})
+        return ACTIONS[verb].from_mapping(given if ACTIONS[verb] in MAPPINGS else {"target": given})
 
 
 def write_action(action: Action) -> dict[str, Any]:
@@ -88,7 +93,7 @@ def write_action(action: Action) -> dict[str, Any]:
     >>> write_action(Release("boom"))
     {'release': 'boom'}
     """
-    return {action.noun: action.to_dict() if isinstance(action, Prescribe) else action.target}
+    return {action.noun: action.to_dict() if isinstance(action, MAPPINGS) else action.target}
 
 
 def _actions(value: Any) -> tuple[Action, ...]:
@@ -99,12 +104,63 @@ def _actions(value: Any) -> tuple[Action, ...]:
 
 
 TEXT = {"type": "string", "minLength": 1}
-_MOVED = mapping_schema({"target": TEXT, "motion": MOTION})
-ACTION = {"anyOf": [mapping_schema({verb: _MOVED if verb == "prescribe" else TEXT}) for verb in ACTIONS]}
+_MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema()}
+ACTION = {"anyOf": [mapping_schema({verb: _MAPPED.get(verb, TEXT)}) for verb in ACTIONS]}
 Actions = Annotated[
     tuple[Annotated[Action, PlainSerializer(write_action)], ...],
     BeforeValidator(_actions),
     WithJsonSchema({"anyOf": [ACTION, {"type": "array", "items": ACTION, "minItems": 1}]}),
+]
+
+
+# ---- conditions ------------------------------------------------------------------------------------------------------------
+class Condition(Description):
+    """That a quantity is `below` a value, `above` one, or between both: `of` names an entry of q, a number of an output, or an
+    input that is a signal.
+
+    >>> Condition("gap", below=0.05)
+    Condition(of='gap', below=0.05)
+    >>> Condition("gap")
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: condition: neither below nor above is given; give the value that 'gap' has to be below or above
+    """
+
+    of: Text
+    below: Number | None = None
+    above: Number | None = None
+
+    def __init__(self, of: str, *, below: float | None = None, above: float | None = None) -> None:
+        super().__init__(of=of, below=below, above=above)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.below is None and self.above is None:
+            raise Fault("below", f"neither below nor above is given; give the value that {self.of!r} has to be below or above")
+        if self.below is not None and self.above is not None and self.below <= self.above:
+            raise Fault("below", f"below is {self.below:g} and above is {self.above:g}, which no number can be; exchange them")
+        return self
+
+    @property
+    def label(self) -> str:
+        limits = [f"above {self.above:g}"]*(self.above is not None) + [f"below {self.below:g}"]*(self.below is not None)
+        return f"{self.of} {' and '.join(limits)}"
+
+
+def _awaited(value: Any) -> str | tuple[Condition, ...] | None:
+    if value is None or isinstance(value, str):
+        return None if value is None else text(value)
+    given = [value] if isinstance(value, Condition | Mapping) else items(value)
+    if not given:
+        raise ValueError(f"is {shown(value)}; give the name of a quantity, or conditions, such as [Condition('gap', below=0.05)]")
+    return read_each(Condition.from_mapping, given)
+
+
+_CONDITION = mapping_schema({"of": TEXT}, below={"type": "number"}, above={"type": "number"})
+Awaited = Annotated[
+    str | tuple[Condition, ...] | None,
+    BeforeValidator(_awaited),
+    PlainSerializer(lambda when: [each.to_dict() for each in when] if isinstance(when, tuple) else when),
+    WithJsonSchema({"anyOf": [TEXT, _CONDITION, {"type": "array", "items": _CONDITION, "minItems": 1}]}),
 ]
 
 
@@ -114,11 +170,12 @@ Quantity = Literal["position", "rate"]
 
 
 class Event(Part):
-    """What happens, once, at a time or when a quantity passes a value: the actions `do`, all at once.
+    """What happens, once, at a time or when a quantity passes a value: the actions `do`, all at once, in their order.
 
-    Either `at` is the time [s], or `when` is the name of a coordinate ("boom.ry", an entry of q), whose position `crosses` a value,
-    "rising", "falling" or in "both" directions. With quantity="rate" it is the speed of that name (an entry of v), or that of a
-    wheel, that crosses it. With `repeat` it happens each time.
+    Either `at` is the time [s], or `when` is the name of a coordinate ("boom.ry", an entry of q), of a number of an output, or of
+    an input that is a signal, which `crosses` a value, "rising", "falling" or in "both" directions. With quantity="rate" it is the
+    speed of that name (an entry of v), or that of a wheel, that crosses it. Or `when` is a Condition, or a list of them: it happens
+    as soon as all of them hold. With `repeat` it happens each time. Events of one moment happen in the order of the description.
 
     >>> from bough.describe.parts.event import Lock, Release
     >>> Event("deploy", at=12, do=[Release("boom.ry")])
@@ -132,7 +189,7 @@ class Event(Part):
 
     key: ClassVar[str] = "events"
     at: Annotated[float, at_least_zero("s")] | None = None
-    when: Text | None = None
+    when: Awaited = None
     crosses: Number | None = None
     direction: Annotated[Direction, among(Direction)] = "both"
     quantity: Annotated[Quantity, among(Quantity)] = "position"
@@ -143,7 +200,7 @@ class Event(Part):
         self,
         name: str,
         at: float | None = None,
-        when: str | None = None,
+        when: Any = None,
         crosses: float | None = None,
         direction: str = "both",
         quantity: str = "position",
@@ -159,14 +216,25 @@ class Event(Part):
         if (self.at is None) == (self.when is None):
             what = "neither at nor when is given" if self.at is None else "both at and when are given"
             raise Fault("at", f"{what}; give the time at, or the coordinate when with the value that it crosses")
-        if self.when is not None and self.crosses is None:
+        if isinstance(self.when, str) and self.crosses is None:
             raise Fault("crosses", f"crosses is missing; give the value that {self.when!r} has to pass")
-        unused = {"crosses": None, "direction": "both", "quantity": "position", "repeat": False}
-        for key, default in unused.items() if self.at is not None else ():
+        unused = {"crosses": None, "direction": "both", "quantity": "position"} | ({} if self.conditions else {"repeat": False})
+        for key, default in unused.items() if not isinstance(self.when, str) else ():
             if (given := getattr(self, key)) != default:
-                text = f"{key} is {shown(given)}, but the event happens at {self.at} s; leave it out, or give when instead of at"
-                raise Fault(key, text)
+                moment = f"at {self.at} s; leave it out, or give when instead of at" if self.at is not None else (
+                    "when its conditions hold; leave it out")
+                raise Fault(key, f"{key} is {shown(given)}, but the event happens {moment}")
         return self
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Those that must hold together, if it waits for conditions."""
+        return self.when if isinstance(self.when, tuple) else ()
+
+    def loops(self) -> tuple[Loop, ...]:
+        """Those that it brings along, for its attachments: of each name the first."""
+        found = [action.loop(self.name) for action in self.do if isinstance(action, Attach)]
+        return tuple({loop.name: loop for loop in reversed(found)}.values())[::-1]
 
     @classmethod
     def from_mapping(cls, mapping: Any) -> Self:
@@ -193,17 +261,22 @@ class Event(Part):
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        return ("locking events",) if any(isinstance(action, Lock) for action in self.do) else ()
+        return ("locking events",) if any(isinstance(action, Lock | Attach | Detach | Close) for action in self.do) else ()
 
     @property
     def label(self) -> str:
-        moment = f"at {self.at:g} s" if self.at is not None else f"when {self.when} passes {self.crosses:g}"
+        moment = f"at {self.at:g} s" if self.at is not None else f"when {self.awaits}"
         return f"event {self.name} {moment}: " + ", ".join(f"{action.noun} {action.target}" for action in self.do)
+
+    @property
+    def awaits(self) -> str:
+        """In words, what it waits for."""
+        return " and ".join(each.label for each in self.conditions) if self.conditions else f"{self.when} passes {self.crosses:g}"
 
     @property
     def latch(self) -> bool:
         """Whether it is a latch: it locks the coordinate that it watches."""
-        return self.when is not None and self == Latch(self.name, self.when, self.crosses or 0.0, self.direction)
+        return isinstance(self.when, str) and self == Latch(self.name, self.when, self.crosses or 0.0, self.direction)
 
     @model_serializer(mode="wrap")
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -231,6 +304,9 @@ _LATCH = mapping_schema({"coordinate": TEXT, "at": {"type": "number"}}, directio
 
 
 def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[str]:
+    if isinstance(action, Connecting):
+        yield from action.texts(system)
+        return
     name, found = action.target, targets(system, action.target)
     what = f"{action.noun} {name!r}"
     if len(found) != 1:
@@ -251,13 +327,19 @@ def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[
 
 def _named(system: SystemView, event: Event, kind: type[Action]) -> set[str]:
     """The coordinates on which the actions of one kind act."""
-    return {name for action in event.do if isinstance(action, kind) for t in targets(system, action.target) for name in t.names}
+    acting = (action for action in holding(event) if isinstance(action, kind))
+    return {name for action in acting for target in targets(system, action.target) for name in target.names}
+
+
+def holding(event: Event) -> list[Holding]:
+    """Its actions on coordinates."""
+    return [action for action in event.do if isinstance(action, Holding)]
 
 
 def _clash_texts(system: SystemView, event: Event) -> Iterator[str]:
     """Coordinates on which several actions of one event act."""
-    acted: dict[str, Action] = {}
-    for action in event.do:
+    acted: dict[str, Holding] = {}
+    for action in holding(event):
         found = targets(system, action.target)
         for name in found[0].names if len(found) == 1 else ():
             if name in acted:
@@ -269,9 +351,16 @@ def _clash_texts(system: SystemView, event: Event) -> Iterator[str]:
 
 def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     """What is wrong with what an event waits for."""
-    name, rate = event.when, event.quantity == "rate"
-    if name is None:
+    rate = event.quantity == "rate"
+    measured = [entry for kind in (Output, Input) for port in system.of(kind).values() for entry in port.entries
+                if kind is Output or port.kind == "signal"]
+    for condition in event.conditions:
+        known = [*measured, *(known for body in system.bodies.values() for known in body.coordinate_names)]
+        if condition.of not in known:
+            yield f"condition of {condition.of!r} is no coordinate, output or signal{nearest(condition.of, known) or listed(known)}"
+    if not isinstance(event.when, str) or (event.when in measured and not rate):
         return
+    name = event.when
     positions = [known for body in system.bodies.values() for known in body.coordinate_names]
     speeds = [*all_speeds(system), *system.wheels]
     known, others = (speeds, positions) if rate else (positions, speeds)
@@ -285,7 +374,8 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     elif own := [each for target in targets(system, name) for each in target.body.coordinate_names]:
         yield f"when {name!r} is not one {what}; name one of {', '.join(own)}"
     else:
-        yield f"when {name!r} is not a {what} of the system{nearest(name, known) or listed(known)}"
+        known, more = (known, "") if rate else ([*known, *measured], ", output or signal")
+        yield f"when {name!r} is not a {what}{more} of the system{nearest(name, known) or listed(known)}"
 
 
 def _never_texts(system: SystemView, event: Event, name: str) -> Iterator[str]:
@@ -307,6 +397,7 @@ def _still(system: SystemView, target: Target) -> bool:
     motion = target.body.joint.motion
     if motion is None or not (motion[target.entries[0]] == LOCKED or isinstance(motion[target.entries[0]], Constant)):
         return False
-    loosening = (action.target for event in system.events.values() for action in event.do if not isinstance(action, Lock))
+    loosening = (action.target for event in system.events.values() for action in event.do
+                 if isinstance(action, Release | Prescribe | Detach))
     moved = {name for given in loosening for each in targets(system, given) for name in each.names}
     return not moved & set(target.names)

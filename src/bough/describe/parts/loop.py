@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from bough.describe.base import Description, mapping_schema
 from bough.describe.body import WORLD, Frame, FrameField
 from bough.describe.joint import Joint, joint_schema, read_joint, write_joint
-from bough.describe.numeric import above_zero, shown
+from bough.describe.numeric import Truth, above_zero, shown
 from bough.describe.part import BESIDE, Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.describe.settings import CentralGravity
 from bough.errors import DescriptionError, Problem
@@ -89,7 +89,8 @@ Closure = Annotated[Joint | Distance, BeforeValidator(read_closure), PlainSerial
 class Loop(Part):
     """A loop of the system, closed by a joint or a Distance between two frames. The frame `a` stands for
     the parent's side of the joint, the frame `b` for the child's: at zero coordinates the two coincide. What it does not leave free is
-    held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own.
+    held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own. One that is `open` at the
+    start is closed by an event (see Close).
 
     >>> Loop("strut", "spherical", Frame("panel", at=(1, 0, 0)), "bus")
     Loop('strut', joint=Spherical(), a=Frame(body='panel', at=(1.0, 0.0, 0.0)), b=Frame(body='bus'))
@@ -110,9 +111,10 @@ class Loop(Part):
     joint: Closure
     a: FrameField
     b: FrameField
+    open: Truth = False
 
-    def __init__(self, name: str, joint: Any, a: Any, b: Any) -> None:
-        super().__init__(name=name, joint=joint, a=a, b=b)
+    def __init__(self, name: str, joint: Any, a: Any, b: Any, open: bool = False) -> None:
+        super().__init__(name=name, joint=joint, a=a, b=b, open=open)
 
     def attachments(self) -> tuple[Attachment, ...]:
         sides = (("a", self.a), ("b", self.b))
@@ -158,7 +160,7 @@ class Loop(Part):
     @property
     def label(self) -> str:
         kind = f"distance {self.joint.length:g} m" if isinstance(self.joint, Distance) else self.joint.kind
-        return f"loop {self.name}   {kind}: {self.a.label} - {self.b.label}"
+        return f"loop {self.name}   {kind}: {self.a.label} - {self.b.label}" + ", open at the start"*self.open
 
     def drawing(self) -> list[Drawing]:
         return [{"kind": "loop", "a": self.a, "b": self.b, "joint": self.joint}]

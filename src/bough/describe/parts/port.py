@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
@@ -119,22 +119,24 @@ class Input(Port):
     - `rest`: by how much the length without force of a line changes, or that of the spring of a coordinate. Its potential energy
       stays that about the rest of the description: the difference is work of the input
     - `flow`: what leaves a tank [kg/s], besides the flow that its description gives
+    - `signal=True`: it moves nothing, but an event can wait for it: so a law says when
 
     >>> Input("thruster", force=Frame("bus", at=(0, 0, -1)), axis="z")
     Input('thruster', force=Frame(body='bus', at=(0.0, 0.0, -1.0)), axis=(0.0, 0.0, 1.0))
     >>> Input("winch")
     Traceback (most recent call last):
-    bough.errors.DescriptionError: input 'winch': it has no target; give one of coordinate, wheel, force, moment, rest, flow
+    bough.errors.DescriptionError: input 'winch': it has no target; give one of coordinate, wheel, force, moment, rest, flow, signal
     """
 
     key: ClassVar[str] = "inputs"
-    targets: ClassVar[tuple[str, ...]] = ("coordinate", "wheel", "force", "moment", "rest", "flow")
+    targets: ClassVar[tuple[str, ...]] = ("coordinate", "wheel", "force", "moment", "rest", "flow", "signal")
     coordinate: Text | None = None
     wheel: Text | None = None
     force: FrameField | None = None
     moment: FrameField | None = None
     rest: Text | None = None
     flow: Text | None = None
+    signal: Annotated[Literal[True] | None, BeforeValidator(lambda value: None if value is False else value)] = None
     axis: Axis | None = None
     axes: Annotated[Axes, among(Axes)] = "body"
 
@@ -148,12 +150,13 @@ class Input(Port):
         moment: Any = None,
         rest: str | None = None,
         flow: str | None = None,
+        signal: bool | None = None,
         axis: AxisLike | None = None,
         axes: str = "body",
         label: str | None = None,
     ) -> None:
         super().__init__(name=name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, flow=flow,
-                         axis=axis, axes=axes, label=label)  # fmt: skip
+                         signal=signal, axis=axis, axes=axes, label=label)  # fmt: skip
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -179,7 +182,7 @@ class Input(Port):
             [(body, entry)] = entry_named(system, self.coordinate or str(self.rest), "speed_names")
             unit = body.speed_units[entry]
             return (FORCE_UNITS[unit] if self.coordinate else unit,)
-        return ("kg/s" if self.flow else "m" if self.rest else "N" if self.force else "N m",) * self.size
+        return ("1" if self.signal else "kg/s" if self.flow else "m" if self.rest else "N" if self.force else "N m",) * self.size
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Where its force or moment acts."""
@@ -218,6 +221,8 @@ class Input(Port):
 
     def load_line(self) -> str:
         """Where it acts."""
+        if self.signal:
+            return f"input {self.name}: a signal"
         target = self.place.label if self.place is not None else getattr(self, self.kind)
         along = "" if self.axis is None else f" along {letter(self.axis) or shown(self.axis)}"
         return f"input {self.name}: {self.kind} {'on' if self.place is not None else 'of'} {target}{along}"
@@ -255,7 +260,12 @@ KINDS = {
     "tension": Kind(unit="N"),
     "energy": Kind(unit="J"),
     "momentum": Kind(XYZ, "", "world"),
+    "distance": Kind(unit="m"),
+    "relative_speed": Kind(unit="m/s"),
+    "relative_angle": Kind(unit="rad"),
+    "relative_rate": Kind(unit="rad/s"),
 }
+BETWEEN = ("distance", "relative_speed", "relative_angle", "relative_rate")            # two frames
 
 
 def _axes(value: Any, info: ValidationInfo) -> str | Frame | None:
@@ -279,7 +289,17 @@ def _component(value: Any) -> str | int | None:
     return value
 
 
+def _pair(value: Any, info: ValidationInfo) -> tuple[Frame, Frame] | None:
+    given = None if isinstance(value, str | Frame | Mapping) else items(value)
+    if value is not None and (given is None or len(given) != 2):
+        raise ValueError(f"is {shown(value)}; give two frames, or bodies: ['hand', Frame('target', at=...)]")
+    return None if given is None else (read_frame(given[0], info), read_frame(given[1], info))
+
+
 _NAME = {"type": "string", "minLength": 1}
+PairField = Annotated[tuple[Frame, Frame] | None, BeforeValidator(_pair),
+                      PlainSerializer(lambda pair: None if pair is None else [write_frame(frame) for frame in pair]),
+                      WithJsonSchema({"type": "array", "items": FRAME, "minItems": 2, "maxItems": 2})]  # fmt: skip
 AxesField = Annotated[str | Frame | None, BeforeValidator(_axes),
                       PlainSerializer(lambda axes: write_frame(axes) if isinstance(axes, Frame) else axes),
                       WithJsonSchema(FRAME)]  # fmt: skip
@@ -300,6 +320,8 @@ class Output(Port):
       `Model.internal_loads`
     - `deflection`: of a node of a flexible body, from its undeformed place; `strain`: the strain energy of a flexible body
     - `wheel`: speed of a wheel; `tension`: of a line
+    - `distance`, `relative_speed`, `relative_angle`, `relative_rate`: between two places, bodies or Frames [a, b]: how far apart
+      their origins are, how fast b's moves as one sees it from a, by which angle their axes are turned, and how fast b turns
     - `energy`: "kinetic", "potential" or "total"; `momentum`: "angular" (about the mass center) or "linear"
 
     `axes` are those of the "world", of the "body" (of its frame), or of a body or Frame that is named. Without it they are the
@@ -329,6 +351,10 @@ class Output(Port):
     tension: Text | None = None
     energy: Annotated[Energy, among(Energy)] | None = None
     momentum: Annotated[Momentum, among(Momentum)] | None = None
+    distance: PairField = None
+    relative_speed: PairField = None
+    relative_angle: PairField = None
+    relative_rate: PairField = None
     axes: AxesField = None
     component: ComponentField = None
     noise: Annotated[float, at_least_zero("")] = 0.0
@@ -353,6 +379,10 @@ class Output(Port):
         tension: str | None = None,
         energy: str | None = None,
         momentum: str | None = None,
+        distance: Any = None,
+        relative_speed: Any = None,
+        relative_angle: Any = None,
+        relative_rate: Any = None,
         axes: Any = None,
         component: str | int | None = None,
         noise: float = 0.0,
@@ -362,7 +392,8 @@ class Output(Port):
         super().__init__(
             name=name, coordinate=coordinate, rate=rate, position=position, attitude=attitude, velocity=velocity,
             angular_velocity=angular_velocity, acceleration=acceleration, felt_acceleration=felt_acceleration, load=load,
-            deflection=deflection, strain=strain, wheel=wheel, tension=tension, energy=energy, momentum=momentum, axes=axes,
+            deflection=deflection, strain=strain, wheel=wheel, tension=tension, energy=energy, momentum=momentum,
+            distance=distance, relative_speed=relative_speed, relative_angle=relative_angle, relative_rate=relative_rate, axes=axes,
             component=component, noise=noise, quantum=quantum, label=label,
         )  # fmt: skip
 
@@ -407,6 +438,11 @@ class Output(Port):
         return getattr(self, self.kind) if KINDS[self.kind].at else None
 
     @property
+    def pair(self) -> tuple[Frame, ...]:
+        """The two frames between which it is measured, if it is."""
+        return getattr(self, self.kind) if self.kind in BETWEEN else ()
+
+    @property
     def along(self) -> str | Frame:
         """Whose axes it is given in: "world", "body", "parent", or a frame; "" if it has no direction."""
         axes = self.axes or KINDS[self.kind].axes
@@ -435,6 +471,8 @@ class Output(Port):
             found.append(Attachment(self.place.body, self.place.node, "" if self.deflection else turning, self.kind))
         if isinstance(self.along, Frame):
             found.append(Attachment(self.along.body, self.along.node, "axes", "axes"))
+        turning = "" if self.distance else "axes"
+        found += [Attachment(each.body, each.node, turning or BESIDE*any(each.at), self.kind) for each in self.pair]
         return tuple(found)
 
     def check(self, system: SystemView) -> Iterator[Finding]:

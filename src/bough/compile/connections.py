@@ -1,0 +1,69 @@
+"""Which loops are closed now: what events close and open, while everything else of a system stays as it is.
+
+A *connection* is a loop that is closed, and where its frame b then is: an attachment holds it as it was when it was made. States
+and inputs have the same entries whatever is connected; tables are those of the system with these loops alone.
+"""
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from bough.compile.loop_tables import build_closure, free_rows
+from bough.compile.tables import Tables
+from bough.describe import Distance, Frame, Loop, System
+from bough.describe.orientation import from_matrix, rotation_matrix
+from bough.describe.parts.connection import Attach, Close, Detach, Open
+
+Joined = Mapping[str, Loop]             # by name, loops that are closed, as they hold now
+
+
+def closed_at_start(system: System) -> dict[str, Loop]:
+    """The loops that no event has to close."""
+    return {name: loop for name, loop in system.loops.items() if not loop.open}
+
+
+def can_change(system: System) -> bool:
+    """Whether events connect or part anything."""
+    return any(isinstance(action, Attach | Detach | Close | Open) for event in system.events.values() for action in event.do)
+
+
+def connected(system: System, joined: Joined) -> System:
+    """The system in which these loops are closed, and no others; itself, if that is so anyway."""
+    if dict(joined) == system.loops:
+        return system
+    twin = system.copy()
+    twin.loops = {name: joined[name] for name in system.loops if name in joined}
+    return twin
+
+
+def moved(tables: Tables, whole: System, system: System) -> Tables:
+    """Tables of loops as the whole system describes them, with the numbers of those that hold otherwise in the system."""
+    loops = system.loops
+    changed = {name for name, loop in loops.items() if loop != closed(whole.loops[name])}
+    if not changed:
+        return tables
+    closures = [build_closure(loops[each.name], tables.parts) if each.name in changed else each for each in tables.fronts.closures]
+    numbers = {"loops": [each.parameters for each in closures if not each.terms],
+               "free motions": free_rows(system, tables.parts, 0)[1]}
+    pars = tables.pars.copy()
+    for section, rows in numbers.items():
+        place = tables.sections["pars"][section]
+        pars[:, place.start:place.end] = np.concatenate([np.zeros((1, 0)), *rows], axis=1)
+    return replace(tables, pars=pars, fronts=replace(tables.fronts, closures=closures))
+
+
+def closed(loop: Loop) -> Loop:
+    """The loop as it holds where it is described."""
+    return loop.model_copy(update={"open": False}) if loop.open else loop
+
+
+def held_at(loop: Loop, at: np.ndarray, turn: np.ndarray) -> Loop:
+    """The loop that holds frame b where it is against frame a: `at` and `turn` are its place and attitude there.
+
+    A distance is that between the two; of a joint, frame b becomes the place of its body that coincides with frame a."""
+    if isinstance(loop.joint, Distance):
+        return loop.model_copy(update={"joint": Distance(float(np.linalg.norm(at))), "open": False})
+    R = rotation_matrix(loop.b.orient)
+    place = np.asarray(loop.b.at) - R @ turn.T @ at                         # frame a in the axes of b's body
+    b = Frame(loop.b.body, at=tuple(place.tolist()), orient=from_matrix(R @ turn.T), node=loop.b.node)
+    return loop.model_copy(update={"b": b, "open": False})

@@ -1,0 +1,152 @@
+"""What an event does to what is connected: attach, detach, close, open.
+
+An attachment is a loop that is open at the start: `Attach` describes and closes it, `Close` and `Open` switch any described loop,
+and `Detach` opens a loop or an attachment, or lets a body go from its parent (see `describe.separation`).
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, model_validator
+
+from bough.describe.base import Description, Fault, among
+from bough.describe.body import WORLD, FrameField
+from bough.describe.joint import Weld
+from bough.describe.numeric import Text, above_zero, shown
+from bough.describe.part import SystemView, listed
+from bough.describe.parts.loop import Closure, Loop, read_closure
+from bough.errors import nearest
+
+Pose = Literal["present", "nominal"]
+GAP, ANGLE = 0.1, 0.1               # m, rad: what an attachment is pulled over, unless it says otherwise
+MaybeClosure = Annotated[Closure | None, BeforeValidator(lambda value: None if value is None else read_closure(value))]
+
+
+class Attach(Description):
+    """An action: from then on the frame `b` is held to the frame `a` by a joint, a weld if none is given. Speeds jump as the impulse
+    through the joint demands: momenta stay, and energy is lost.
+
+    With `pose` "present" the two are held as they are then: `a` and `b` count as coincident, wherever they are. With "nominal" they
+    are pulled together, as any joint of that kind holds them, which must be near: within `gap` [m] and `angle` [rad] (0.1 of each,
+    if not given). The attachment has a `name`, by default that of the event: by it `Detach` opens it again, `Output(load=...)`
+    measures what it bears, and results record it among the loops.
+
+    >>> from bough.describe.body import Frame
+    >>> Attach("hand", Frame("target", at=(0, 0, 0.5)))
+    Attach(a=Frame(body='hand'), b=Frame(body='target', at=(0.0, 0.0, 0.5)))
+    >>> Attach("hand", "target", pose="present", gap=0.01)
+    Traceback (most recent call last):
+    bough.errors.DescriptionError: attach: gap is 0.01, but at the present pose nothing is pulled; leave it out, or give pose='nominal'
+    """  # noqa: E501
+
+    a: FrameField
+    b: FrameField
+    joint: MaybeClosure = None
+    name: Text | None = None
+    pose: Annotated[Pose, among(Pose)] = "present"
+    gap: Annotated[float, above_zero("m")] | None = None
+    angle: Annotated[float, above_zero("rad")] | None = None
+
+    def __init__(self, a: Any, b: Any, joint: Any = None, *, name: str | None = None, pose: str = "present",
+                 gap: float | None = None, angle: float | None = None) -> None:
+        super().__init__(a=a, b=b, joint=joint, name=name, pose=pose, gap=gap, angle=angle)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for key in ("gap", "angle"):
+            if self.pose == "present" and (given := getattr(self, key)) is not None:
+                text = f"{key} is {shown(given)}, but at the present pose nothing is pulled; leave it out, or give pose='nominal'"
+                raise Fault(key, text)
+        return self
+
+    @property
+    def target(self) -> str:
+        """In words: what is attached to what."""
+        return f"{self.b.label} to {self.a.label}"
+
+    def loop(self, event: str) -> Loop:
+        """The loop that it closes."""
+        return Loop(self.name or event, self.joint or Weld(), self.a, self.b, open=True)
+
+    def texts(self, system: SystemView) -> Iterator[str]:
+        """What is wrong with it in its system; what is wrong with its frames, its loop says."""
+        a, b = self.a.body, self.b.body
+        if self.joint is None and a != b and (inner := _inner(system, a, b)):
+            outer = b if inner == a else a
+            yield (f"attaches {outer!r} to {inner!r}, which carries it already; give joint=Weld(), or another, to close a loop "
+                   "between them")  # fmt: skip
+
+
+class _Named(Description):
+    """An action on what its `target` names."""
+
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
+
+
+class Detach(_Named):
+    """An action: what holds `target` lets go. Of an attachment or a loop, it opens. Of a body, its joint does, and the body goes
+    its own way with all that it carries; its joint keeps the position that it has then. From a weld a body gets six coordinates
+    that are locked until then (`stage.x`, ...); else a body without mass, `stage_separation`, has them: how far it is from where
+    its joint would be.
+
+    >>> Detach("stage")
+    Detach(target='stage')
+    """
+
+    def texts(self, system: SystemView) -> Iterator[str]:
+        bodies = [body for body in system.bodies.values() if self.target in (body.name, body.joint.name)]
+        if self.target in system.loops:
+            if bodies:
+                yield f"detach {self.target!r} may be a loop or a body; give them different names"
+        elif not bodies:
+            known = [*system.loops, *system.bodies]
+            yield f"detach {self.target!r} names no loop, attachment or body{nearest(self.target, known) or listed(known)}"
+        elif bodies[0].joint.kind == "free" and not all(bodies[0].joint.locked):
+            yield f"detach {self.target!r} names a body that nothing holds: its joint is free; name one that a joint holds"
+        elif bodies[0].parent is not None and system.bodies.get(bodies[0].parent) is None:
+            return                                                              # its parent is not there, which is said elsewhere
+
+
+class Close(_Named):
+    """An action: the loop `target`, which is open, is closed from then on. Its gap must be closed to 1e-6 m and rad then.
+
+    >>> Close("strut")
+    Close(target='strut')
+    """
+
+    def texts(self, system: SystemView) -> Iterator[str]:
+        yield from _loop_texts(system, "close", self.target)
+
+
+class Open(_Named):
+    """An action: the loop `target` is open from then on.
+
+    >>> Open("strut")
+    Open(target='strut')
+    """
+
+    def texts(self, system: SystemView) -> Iterator[str]:
+        yield from _loop_texts(system, "open", self.target)
+
+
+Connecting: TypeAlias = Attach | Detach | Close | Open
+
+
+def _loop_texts(system: SystemView, verb: str, name: str) -> Iterator[str]:
+    if name not in system.loops:
+        yield f"{verb} {name!r} names no loop of the system{nearest(name, system.loops) or listed(list(system.loops))}"
+
+
+def _inner(system: SystemView, a: str, b: str) -> str:
+    """The one of two bodies that carries the other, if one does; not the world, which carries all."""
+    for one, other in ((a, b), (b, a)):
+        path, at = set[str](), one
+        while at in system.bodies and at not in path:
+            path.add(at)
+            at = system.bodies[at].parent or WORLD
+        if other in path:
+            return other
+    return ""

@@ -1,0 +1,157 @@
+"""What events connect and part in a run: loops that close and open, attachments, bodies that go their own way [B 98].
+
+States have the same entries whatever is connected.  A loop that closes lets the speeds jump by the impulse through it; what opens,
+or goes, goes on with the speeds that it has.
+"""
+from collections.abc import Iterator
+
+import numpy as np
+
+from bough.analyze.body_motion import bodies_in
+from bough.analyze.impulse import Jump, close
+from bough.analyze.loop_constraints import assemble_state
+from bough.compile.connections import closed, held_at
+from bough.compile.hold_tables import Hold
+from bough.compile.layout import Floats
+from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open
+from bough.describe.parts.connection import ANGLE, GAP, Connecting
+from bough.describe.separation import separation_of
+from bough.errors import StateError
+from bough.model import Model
+
+CLOSED = 1e-6                   # m and rad: a described loop that is open by more cannot be closed by an event
+
+
+class EventFailure(Exception):
+    """An event cannot do what it says; the text tells why, and what to do."""
+
+
+class Connection:
+    """What an event changes: what is held, and which loops are closed."""
+
+    def __init__(self, model: Model, event: Event, x: Floats) -> None:
+        self.model, self.event, self.x = model, event, x
+        self.holds, self.joined = dict(model.holds), dict(model.joined)
+        self.closing: dict[str, Attach | Close] = {}
+
+    def fail(self, text: str) -> EventFailure:
+        return EventFailure(f"event '{self.event.name}' {text}")
+
+    def add(self, action: Connecting) -> str:
+        """Take an action in; what it does, in words."""
+        if isinstance(action, Attach | Close):
+            name = action.target if isinstance(action, Close) else action.name or self.event.name
+            if name in self.joined:
+                raise self.fail(f"closes '{name}', which is closed already; open or detach it before")
+            self.joined[name], self.closing[name] = self._closed(name, action), action
+            return f"closes {name}" if isinstance(action, Close) else f"attaches {action.target}"
+        if isinstance(action, Open) or action.target in self.model.whole.loops:
+            if action.target not in self.joined:
+                verb = "opens" if isinstance(action, Open) else "detaches"
+                raise self.fail(f"{verb} '{action.target}', which is not closed at that time; let it happen after what closes it")
+            del self.joined[action.target]
+            self.closing.pop(action.target, None)
+            return f"{'opens' if isinstance(action, Open) else 'detaches'} {action.target}"
+        return self._let_go(action)
+
+    def _let_go(self, action: Detach) -> str:
+        """Of a body: its six coordinates are free, and its joint stays as it is."""
+        free, joint = separation_of(self.model.system, action.target)
+        names = free.speed_names[:6]
+        if not set(names) <= self.holds.keys():
+            raise self.fail(f"detaches '{action.target}', which has gone already; detach it once")
+        self.holds = {name: hold for name, hold in self.holds.items() if name not in names}
+        self.holds |= {name: Hold() for name in (joint.speed_names[:joint.joint.n_v] if joint else ())}
+        return f"detaches {action.target}"
+
+    def _closed(self, name: str, action: Attach | Close) -> Loop:
+        """The loop as it will hold; an attachment at the present pose where its frames are now."""
+        loop = self.model.whole.loops[name]
+        if isinstance(action, Close) or action.pose == "nominal":
+            return closed(loop)
+        at, turn = between(self.model, loop, self.x)
+        if isinstance(loop.joint, Distance) and not at.any():
+            raise self.fail(f"attaches '{loop.b.body}' by a distance of no length; let it happen where they are apart, or use "
+                            "Spherical()")
+        return held_at(loop, at, turn)
+
+    @property
+    def kept(self) -> dict[str, Loop]:
+        """The loops that were closed and stay so."""
+        return {name: loop for name, loop in self.joined.items() if name not in self.closing}
+
+    def jumps(self, t: float, after: Model) -> Iterator[Jump]:
+        """Pull what closes together, and let the speeds jump, in place; `after` is the model with all changes."""
+        if not self.closing:
+            return
+        before = after.switched(after.holds, after.contacts, self.kept)
+        try:
+            self._pull(after)
+            yield close(before.with_tanks(self.x), after.with_tanks(self.x), list(self.closing), self.x)
+        except StateError as error:
+            raise self.fail(f"at t = {t:.6g} s: {error}") from None
+
+    def _pull(self, after: Model) -> None:
+        """What is not held as it is comes together, if it is near: the nearest position by kinetic energy: mass centers stay."""
+        pulled = {name: action for name, action in self.closing.items() if isinstance(action, Close) or action.pose == "nominal"}
+        if not pulled:
+            return
+        state = after.state(self.x)
+        gaps = after.loop_gaps(state.q)
+        closures = {closure.name: closure for closure in after.tables.fronts.closures}
+        for name, action in pulled.items():
+            parts = closures[name].rows - closures[name].rotations
+            gap, angle = (float(np.abs(part).max(initial=0.0)) for part in (gaps[name][..., :parts], gaps[name][..., parts:]))
+            limits = (CLOSED, CLOSED) if isinstance(action, Close) else (action.gap or GAP, action.angle or ANGLE)
+            for what, value, limit, unit in (("gap", gap, limits[0], "m"), ("angle", angle, limits[1], "rad")):
+                if value > limit:
+                    remedy = ("close it where its ends meet" if isinstance(action, Close) else
+                              f"let it happen nearer, or allow {what}={value:.2g}, or attach at pose='present'")
+                    raise self.fail(f"closes '{name}', whose ends are {value:.4g} {unit} apart, more than {limit:g}; {remedy}")
+        before = self._wholes(after)
+        state.q[:] = assemble_state(after, state.q.copy(), np.zeros(after.nv), ())[0]
+        if before is not None:
+            keep_momenta(after, self.x, *before)
+
+    def _wholes(self, model: Model) -> tuple[Floats, Floats] | None:
+        """Mass center and momenta, if the system floats as a whole, so that it keeps them."""
+        if not floats(model):
+            return None
+        state = model.state(self.x)
+        options = {"wheels": state.wheels.copy()} if model.nw else {}
+        return model.center_of_mass(state.q.copy()), model.momentum(state.q.copy(), state.v.copy(), **options)
+
+
+def floats(model: Model) -> bool:
+    """Whether nothing holds the system to the world."""
+    roots = [body for body in model.system.bodies.values() if body.parent is None]
+    held = any(set(body.speed_names[:6]) & set(model.holds) for body in roots)
+    to_world = any("world" in (loop.a.body, loop.b.body) for loop in model.system.loops.values())
+    return all(body.joint.kind == "free" for body in roots) and not held and not to_world
+
+
+def keep_momenta(model: Model, x: Floats, center: Floats, momenta: Floats) -> None:
+    """After a pull, in place: shift the system as a whole so that its mass center is where it was, and add the rigid motion with
+    which its momenta are what they were."""
+    state, options = model.state(x), {"wheels": model.state(x).wheels.copy()} if model.nw else {}
+    roots = [(body, *model.places[body.name]) for body in model.system.bodies.values() if body.parent is None]
+    shift = center - model.center_of_mass(state.q.copy())
+    for _, at, _ in roots:
+        state.q[at:at + 3] += shift
+    rigid = np.zeros((6, model.nv))                                         # unit rates about the mass center, unit velocities
+    for body, _, v in roots:
+        position, attitude = model.pose(state.q.copy(), body.name)
+        rigid[:3, v:v + 3], rigid[3:, v:v + 3] = np.cross(np.eye(3), position - center), np.eye(3)
+        rigid[:3, v + 3:v + 6] = attitude
+    q = state.q.copy()
+    still = model.momentum(q, np.zeros(model.nv), **options)
+    sizes = np.array([model.momentum(q, row, **options) - still for row in rigid])
+    state.v[:] += np.linalg.solve(sizes.T, momenta - model.momentum(q, state.v.copy(), **options)) @ rigid
+
+
+def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
+    """Place and attitude of a loop's frame b in its frame a."""
+    bodies = bodies_in(model, model.batch(model.state(x).q.copy()))
+    a, b = bodies.frame(loop.a), bodies.frame(loop.b)
+    turn = np.broadcast_to(a.attitude, (1, 3, 3))[0].T
+    return np.asarray(turn @ (b.position - a.position)[0]), np.asarray(turn @ np.broadcast_to(b.attitude, (1, 3, 3))[0])
