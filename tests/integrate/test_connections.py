@@ -377,3 +377,25 @@ def test_outputs_of_an_attachment_are_nan_while_it_is_open():
     values = result.data.outputs.values
     assert np.isnan(values[:40]).all()
     np.testing.assert_allclose(np.abs(values[45:]), np.abs(result.data.constraint_force.values[45:, 0]), atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"dt": 1e-3}, {"dt": None, "method": "dopri5"}, {"dt": 5e-4, "method": "imex4"}])
+@pytest.mark.parametrize("make", [lambda: servicer(), lambda: in_orbit(servicer())], ids=["free", "orbit"])
+def test_hung_and_looped_forms_agree(make, options, monkeypatch):
+    """The steps of a tree with the target hung on the arm, and those of the loop between them."""
+    s = make()
+    s.event("grapple", at=0.3, do=[Attach("lower", Frame("target", at=(-0.4, 0.1, 0), orient={"axis": "y", "degrees": 30}))])
+    hung = bough.simulate(s, **RUN | options)
+    asked = []
+    monkeypatch.setattr("bough.integrate.run.hung_roots", lambda *given: asked.append(given) or [])
+    looped = bough.simulate(s, **RUN | options)
+    assert asked
+    for name in ("q", "v", "constraint_force"):
+        one, other = hung.data[name].values, looped.data[name].values
+        np.testing.assert_allclose(one, other, atol=1e-10*max(1.0, np.nanmax(np.abs(other))))
+    assert not np.array_equal(hung.data.v.values[-1], looped.data.v.values[-1])            # they are two ways
+
+
+def in_orbit(system):
+    system.gravity = bough.CentralGravity(mu=3.986e14, position=(7e6, 0, 0), velocity=(0, 7546.0, 0))
+    return system

@@ -68,15 +68,22 @@ class Deformed:
 def deformed(model: CompiledModel, batch: Batch) -> Deformed:
     n, bodies = batch.n, len(model.names.bodies)
     found = Deformed(*(np.zeros((n, bodies, *shape)) for shape in ((3,), (3, 3), (3, 3), (3,), (3,), (), ())))
+    found.moment[:], found.inertia[:] = model.ready(undeformed)
     for k, body in enumerate(model.system.bodies.values()):
-        com, (modes, rates) = np.asarray(body.com), model.mode_places(body.name)
-        found.moment[:, k] = body.mass*com
-        found.inertia[:, k] = np.asarray(body.inertia) + body.mass*(com @ com*np.eye(3) - np.outer(com, com))
-        if body.n_modes:
+        if body.flexible is not None and body.n_modes:
+            modes, rates = model.mode_places(body.name)
             deform(found, k, body, batch.q[:, modes], batch.v[:, rates])
     for k, own in propellant(model.system, batch.state.tanks):
         found.moment[:, k], found.inertia[:, k] = own[:, 1:4], own[:, 4:][:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
     return found
+
+
+def undeformed(model: CompiledModel) -> tuple[Floats, Floats]:
+    """(bodies, 3), (bodies, 3, 3): first moments, and inertias about the origins of the body frames."""
+    bodies = model.system.bodies.values()
+    mass, com = np.array([body.mass for body in bodies]), np.array([body.com for body in bodies])
+    squares = np.einsum("ki,ki->k", com, com)[:, None, None]*np.eye(3) - np.einsum("ki,kj->kij", com, com)
+    return mass[:, None]*com, np.array([body.inertia for body in bodies]) + mass[:, None, None]*squares
 
 
 def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> None:

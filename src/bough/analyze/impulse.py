@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_constraints import SPEED, loop_terms, row_names, row_sizes, row_slices
 from bough.analyze.reactions import balancing_forces, loop_wrenches
@@ -68,19 +68,22 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
 
 
 @one_thread()
-def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats) -> Jump:
-    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them.
+def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats, still: CompiledModel) -> Jump:
+    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them,
+    `still` any model of the same bodies, whose tables for kinematics are kept from event to event.
 
         dv = Y lambda,   Y = M^-1 J^T,   (J Y) lambda = -J v                                                        [B 98]
 
-    J are the rows of these loops, and M^-1 is that of the system with all that holds already, wheels included: by O(N)."""
+    J are the rows of these loops, and M^-1 is that of the system with all that holds already, wheels included: by O(N).  The energy
+    lost is -(J v) lambda/2."""
     state, closures = after.state(x), after.tables.fronts.closures
     rates, J = (found[0] for found in loop_terms(after, after.batch(state.q.copy(), state.v.copy()), SPEED))
     rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
                            if closure.name in names])
     Y = speeds_under(before, state.q.copy(), J[rows])
     multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
-    energy, v = kinetic_energy(before, x), state.v.copy()
+    bodies, v = bodies_in(still, still.batch(state.q, state.v, wheels=state.wheels)), state.v.copy()
+    energy = float(bodies.kinetic_energy[0])
     state.speeds[:] += multipliers @ Y
     state.v[:] = np.where(before.free, state.v, v)
     left = J[rows] @ (state.v - v) + rates[rows]
@@ -90,8 +93,9 @@ def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: 
                          "prescribed motions contradict it; let go of one of them first")
     forces = np.zeros((1, len(rates)))
     forces[0, rows] = multipliers*row_sizes(closures)[rows]
-    return Jump(dict(zip(after.names.v, (state.v - v).tolist(), strict=True)), _through(after, state.q.copy(), forces, names),
-                energy, kinetic_energy(after, x), dict(zip(after.names.v, v.tolist(), strict=True)))
+    through = _through(after, bodies, forces, names)
+    return Jump(dict(zip(after.names.v, (state.v - v).tolist(), strict=True)), through, energy,
+                energy + 0.5*float(rates[rows] @ multipliers), dict(zip(after.names.v, v.tolist(), strict=True)))
 
 
 def _solve(A: Floats, b: Floats) -> Floats:
@@ -101,9 +105,9 @@ def _solve(A: Floats, b: Floats) -> Floats:
     return np.asarray(vectors[:, good] @ ((vectors[:, good].T @ b)/values[good]))
 
 
-def _through(model: CompiledModel, q: Floats, forces: Floats, names: Sequence[str]) -> dict[str, float]:
+def _through(model: CompiledModel, bodies: Bodies, forces: Floats, names: Sequence[str]) -> dict[str, float]:
     """What goes through loops, by component, in the axes of their frames b."""
-    bodies, found = bodies_in(model, model.batch(q)), dict[str, float]()
+    found = dict[str, float]()
     wrenches = loop_wrenches(model, bodies, model.tables.fronts.closures, forces)
     for name in names:
         turn = bodies.frame(model.system.loops[name].b).attitude[0]

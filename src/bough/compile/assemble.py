@@ -367,7 +367,8 @@ def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str],
 
 def with_clouds(tables: Tables) -> Tables:
     """Tables that say which cloud each body is part of, and which hinges outboard of the base are unknown."""
-    rows, clouds = cloud_rows(tables.parts, tables.solved_kinds)
+    key = "clouds", tuple(tables.solved_kinds)
+    rows, clouds = tables.routes[key] if key in tables.routes else tables.routes.setdefault(key, cloud_rows(tables.parts, key[1]))
     place = tables.sections["plan"]["clouds"]
     place = Place(place.section, place.start, f.CLOUD_ROW*len(rows), len(rows))
     flat = np.concatenate([tables.plan[:place.start], np.asarray(rows, np.int64).reshape(-1)])

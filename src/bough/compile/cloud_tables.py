@@ -3,6 +3,8 @@
 The momentum cloud: whether its six equations are all that a model needs [MC 23].
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ def second_moments(inertia: NDArray[np.float64]) -> NDArray[np.float64]:
     return 0.5*np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]*np.eye(3) - inertia
 
 
-def cloud_rows(parts: Partition, solved_kinds: list[int]) -> tuple[list[list[int]], list[int]]:
+def cloud_rows(parts: Partition, solved_kinds: Sequence[int]) -> tuple[list[list[int]], list[int]]:
     """Rows of plan for hinges of unknown motion outboard of the base; and by hinge, the cloud that its body is part of."""
     base, rows, clouds = base_hinge(parts), list[list[int]](), [0]*len(parts.hinges)
     for k, hinge in enumerate(parts.hinges):

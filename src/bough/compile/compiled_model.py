@@ -27,7 +27,7 @@ from bough.compile.batch import (
     wrench_rows,
 )
 from bough.compile.cloud_tables import cloud_problem
-from bough.compile.connections import Joined, closed, closed_at_start, connected, moved
+from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
@@ -82,6 +82,7 @@ class CompiledModel:
         self.system: System = connected(self.whole, self.joined)
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._tables: dict[Any, Tables] = {}
+        self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
         self._ready: dict[Any, Any] = {}                # calls with all their arguments in place, by thread
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
@@ -169,6 +170,12 @@ class CompiledModel:
         for name in ("tables", "free", "no_cloud"):
             other.__dict__.pop(name, None)
         return other
+
+    def build_ahead(self) -> None:
+        """Build the tables of what events may connect, so that a change within a run takes no time for it."""
+        if can_change(self.whole):
+            for names in reachable(self.whole):
+                self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names}).tables_for()
 
     def switched_as(self, other: "CompiledModel") -> Self:
         """The same model in which what holds is what holds in another one, of a like system; loops as they are described here."""

@@ -14,6 +14,7 @@ from bough.describe import Distance, Frame, Loop, System
 from bough.describe.orientation import from_matrix, rotation_matrix
 from bough.describe.parts.connection import Attach, Close, Detach, Open
 
+MOST = 16                               # sets of closed loops whose tables are built before a run
 Joined = Mapping[str, Loop]             # by name, loops that are closed, as they hold now
 
 
@@ -25,6 +26,22 @@ def closed_at_start(system: System) -> dict[str, Loop]:
 def can_change(system: System) -> bool:
     """Whether events connect or part anything."""
     return any(isinstance(action, Attach | Detach | Close | Open) for event in system.events.values() for action in event.do)
+
+
+def reachable(system: System) -> list[tuple[str, ...]]:
+    """Which loops may be closed together, as far as events say: what is closed at the start first, no more than MOST sets."""
+    found, start = dict[frozenset[str], None](), frozenset(closed_at_start(system))
+    waiting = [start]
+    while waiting and len(found) < MOST:
+        now = waiting.pop(0)
+        if now in found:
+            continue
+        found[now] = None
+        for event in system.events.values():
+            closes = {loop.name for loop in event.loops()} | {action.target for action in event.do if isinstance(action, Close)}
+            opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
+            waiting.append((now | closes) - opens)
+    return [tuple(name for name in system.loops if name in names) for names in found]
 
 
 def connected(system: System, joined: Joined) -> System:
@@ -43,8 +60,9 @@ def moved(tables: Tables, whole: System, system: System) -> Tables:
     if not changed:
         return tables
     closures = [build_closure(loops[each.name], tables.parts) if each.name in changed else each for each in tables.fronts.closures]
-    numbers = {"loops": [each.parameters for each in closures if not each.terms],
-               "free motions": free_rows(system, tables.parts, 0)[1]}
+    numbers = {"loops": [each.parameters for each in closures if not each.terms]}
+    if tables.sections["pars"]["free motions"].size:
+        numbers["free motions"] = free_rows(system, tables.parts, 0)[1]
     pars = tables.pars.copy()
     for section, rows in numbers.items():
         place = tables.sections["pars"][section]

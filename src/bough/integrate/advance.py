@@ -111,9 +111,12 @@ def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
 
 def take_steps(run: Run, stop: float, show: float) -> None:
     """Up to `stop`, where a step must end, as far as samples up to `show` need it; or to the step in which a watcher passes."""
-    first = run.done
+    first, rehung = run.done, run.rehung
+    taking = run if rehung is None else rehung.enter(run)
     try:
-        stepper(run.plan.method)(run, stop, show)
+        stepper(run.plan.method)(taking, stop, show)
     finally:
+        if rehung is not None:
+            rehung.leave(run, first)
         if run.plan.projects and run.model.constrained and run.resolved != "cloud":         # there, no loop can open
             close_samples(run, first)

@@ -3,7 +3,7 @@
 States have the same entries whatever is connected.  A loop that closes lets the speeds jump by the impulse through it; what opens,
 or goes, goes on with the speeds that it has.
 """
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -29,8 +29,9 @@ class EventFailure(Exception):
 class Connection:
     """What an event changes: what is held, and which loops are closed."""
 
-    def __init__(self, model: Model, event: Event, x: Floats) -> None:
-        self.model, self.event, self.x = model, event, x
+    def __init__(self, model: Model, event: Event, x: Floats, still: Model) -> None:
+        """`still`: any model of the same bodies, whose tables for kinematics are kept from event to event."""
+        self.model, self.event, self.x, self.still = model, event, x, still
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
 
@@ -69,25 +70,30 @@ class Connection:
         loop = self.model.whole.loops[name]
         if isinstance(action, Close) or action.pose == "nominal":
             return closed(loop)
-        at, turn = between(self.model, loop, self.x)
+        at, turn = between(self.still, loop, self.x)
         if isinstance(loop.joint, Distance) and not at.any():
             raise self.fail(f"attaches '{loop.b.body}' by a distance of no length; let it happen where they are apart, or use "
                             "Spherical()")
         return held_at(loop, at, turn)
+
+    def same(self, holds: Mapping[str, Hold], contacts: Sequence[str]) -> bool:
+        """Whether nothing changes but what closes."""
+        model = self.model
+        return holds == model.holds and tuple(contacts) == model.contacts and self.kept == model.joined
 
     @property
     def kept(self) -> dict[str, Loop]:
         """The loops that were closed and stay so."""
         return {name: loop for name, loop in self.joined.items() if name not in self.closing}
 
-    def jumps(self, t: float, after: Model) -> Iterator[Jump]:
-        """Pull what closes together, and let the speeds jump, in place; `after` is the model with all changes."""
+    def jumps(self, t: float, before: Model, after: Model) -> Iterator[Jump]:
+        """Pull what closes together, and let the speeds jump, in place; `before` is the model with all changes but these."""
         if not self.closing:
             return
-        before = after.switched(after.holds, after.contacts, self.kept)
         try:
             self._pull(after)
-            yield close(before.with_tanks(self.x), after.with_tanks(self.x), list(self.closing), self.x)
+            yield close(before.with_tanks(self.x), after.with_tanks(self.x), list(self.closing), self.x,
+                        self.still.with_tanks(self.x))
         except StateError as error:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
 

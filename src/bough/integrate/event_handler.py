@@ -152,8 +152,12 @@ class EventHandler:
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
+    still: Model = field(init=False)                        # as at the start: what is not about connections is asked of it
     measured: Measured | None = None                                        # what friction holds: see `sticking`
     seen: dict[str, float] = field(default_factory=dict)    # of events that wait for outputs: what they saw last, see `conditions`
+
+    def __post_init__(self) -> None:
+        self.still = self.model
 
     @property
     def waiting(self) -> list[Event]:
@@ -190,6 +194,7 @@ class EventHandler:
 
     def start(self, t: float, x: Floats) -> None:
         """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
+        self.model.build_ahead()
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.model = start_play(self.model, x)
@@ -287,7 +292,7 @@ class EventHandler:
         frictions = sticking(self.model.system)
         loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
         before, self.model = self.model, loose
-        change, done = Connection(self.model, event, x), []
+        change, done = Connection(self.model, event, x, self.still), []
         for action in event.do:
             if isinstance(action, Connecting):
                 done.append(change.add(action))
@@ -304,12 +309,16 @@ class EventHandler:
         holds = change.holds
         contacts = [each for each in self.model.contacts if not self.holds_otherwise(each, holds)]
         self.spans.append((t, before))
-        self.model = self.model.switched(holds, contacts, change.kept)
-        jumps = [self.jump(t, x)]
-        self.model = self.model.switched(holds, contacts, change.joined)
-        jumps += change.jumps(t, self.model)
-        found: list[Jump | None] = [each for each in jumps if each is not None]
-        self.log += [Occurrence(t, event.name, ", ".join(done), each) for each in found or [None]]
+        if change.same(holds, contacts):
+            loose, jumps = self.model, list[Jump | None]()
+        else:
+            loose = self.model.switched(holds, contacts, change.kept)
+            jumps = [jump(loose.with_tanks(x), x, t)]
+        self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
+        jumps += change.jumps(t, loose, self.model)
+        self.log += [Occurrence(t, event.name, ", ".join(done), each) for each in jumps if each is not None]
+        if not any(jumps):
+            self.log.append(Occurrence(t, event.name, ", ".join(done)))
         if frictions:
             self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()
@@ -323,10 +332,6 @@ class EventHandler:
         """Whether a mark is that of a friction whose coordinate an event holds now."""
         friction = self.model.system.frictions.get(mark[:-1])
         return friction is not None and name_of(self.model, friction) in holds
-
-    def jump(self, t: float, x: Floats) -> Jump | None:
-        """Let speeds jump to what is held now, with the masses of this member of the batch."""
-        return jump(self.model.with_tanks(x), x, t)
 
     def update_contacts(self, t: float, x: Floats) -> None:
         """Stops that a jump of speeds brings into contact, or parts."""

@@ -17,6 +17,7 @@ from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
 from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
+from bough.integrate.rehanging import Rehung, hung_roots
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.model import Model
@@ -88,6 +89,7 @@ class Run:
     goal: float = np.inf                                # when all will be done: for the progress
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
     moved: tuple[Floats, Floats] | None = None          # x and u, while views of the workspace stand in for them
+    rehung: Rehung | None = None                        # takes the steps, where attachments need no loop
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
@@ -167,6 +169,11 @@ class Run:
         if self.parameters is not None and model.tables.pars is not self._source:
             self._source, self.pars = model.tables.pars, self.parameters(model)
             self.laws.use(model)
+        self.rehung = None
+        if self.handler is not None and self.plan.method not in STIFF and model.whole is not model.system and model.system.loops:
+            controlled = any(law.ask.name == "control" for law in self.laws.sampled) or bool(self.laws.late)
+            hung = hung_roots(model, self.handler.waiting, controlled)
+            self.rehung = Rehung(self, hung) if hung else None
 
     def share_no_stops(self, t0: float) -> None:
         """States with clocks of their own have no stops in common: where loads and motions change their law, steps that begin at
