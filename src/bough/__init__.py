@@ -18,7 +18,7 @@ _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
                        "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench",
                        "TimeTable", "CentralGravity", "Simulation", "load", "json_schema", "Event", "Lock", "Release", "Prescribe",
-                       "Latch", "Condition", "Attach", "Detach", "Close", "Open", "Stop", "Input", "Output",
+                       "Latch", "Condition", "Attach", "Detach", "Close", "Open", "Stiffen", "Stop", "Input", "Output",
                        "Coupling", "Gear", "RackAndPinion", "Screw", "Differential",
                        "Planetary", "Mimic", "Friction", "Gearbox", "Tank", "Levels", "Slosh"),
     "bough.exchange.urdf": ("load_urdf",),

@@ -48,6 +48,7 @@ from bough.describe import (
     Simulation as Simulation,
     Slosh as Slosh,
     Spherical as Spherical,
+    Stiffen as Stiffen,
     Stop as Stop,
     System as System,
     Tank as Tank,

@@ -399,3 +399,38 @@ def test_hung_and_looped_forms_agree(make, options, monkeypatch):
 def in_orbit(system):
     system.gravity = bough.CentralGravity(mu=3.986e14, position=(7e6, 0, 0), velocity=(0, 7546.0, 0))
     return system
+
+
+def compliant():
+    """A bushing takes hold softly, is stiffened, and hands over to a weld."""
+    s = bough.System("compliant")
+    s.body("chaser", joint=bough.Free(v0=[0.1, 0, 0, 0, 0, 0]), mass=100.0, inertia=(20, 25, 30))
+    s.body("target", joint=bough.Free(q0=[2, 0.01, 0, 0, 0, 0, 1]), mass=50.0, inertia=(5, 6, 7))
+    ends = Frame("chaser", at=(0.5, 0, 0)), Frame("target", at=(-0.5, 0, 0))
+    s.bushing("grip", *ends, stiffness=(2000.0, 4000.0), damping=(800.0, 1600.0), scale=0.0)
+    s.output("gap", distance=ends)
+    s.event("soft", when="gap", crosses=0.05, direction="falling", do=[bough.Stiffen("grip", 0.05)])
+    s.event("firm", at=20.0, do=[bough.Stiffen("grip", 1.0)])
+    s.event("rigid", at=25.0, do=[Attach(*ends), bough.Stiffen("grip", 0.0)])
+    return s
+
+
+def test_a_compliant_capture_keeps_momenta_and_needs_hardly_an_impulse():
+    result = bough.simulate(compliant(), until=30.0, dt=0.005, record=["state", "momentum", "elements", "energy"], sample_rate=10)
+    assert [event.name for event in result.events] == ["soft", "firm", "rigid"]
+    kept = momentum(result)
+    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=1e-11*np.linalg.norm(kept[0]))
+    pull = np.linalg.norm(result.data.bushing_force.values[:, 0, 3:], axis=1)
+    assert (pull[:90] == 0.0).all()                                     # it waits
+    assert 1.0 < pull.max() < 50.0                                      # an impulse of 3.3 N s in a second or so
+    assert abs(result.events[-1].jump.impulses["rigid.fx"]) < 1e-3      # a plastic one would have been 3.3 N s
+    assert result.data.v.values[-1, [0, 6]] @ [100.0, 50.0] == pytest.approx(10.0, rel=1e-12)
+
+
+def test_stiffened_bushings_resume(tmp_path):
+    options = {"dt": 0.005, "record": ["state"], "sample_rate": 10}
+    whole = bough.simulate(compliant(), until=26.0, **options)
+    bough.simulate(compliant(), until=22.0, **options).save(tmp_path / "part.nc")
+    sim = bough.resume(tmp_path / "part.nc")
+    sim.advance(until=26.0)
+    np.testing.assert_array_equal(sim.state.q, whole.data.q.values[-1])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
 from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.coupling_tables import coupling_rows, switch_couplings
-from bough.compile.element_tables import element_rows
+from bough.compile.element_tables import element_rows, scaled_bushings
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
 from bough.compile.friction_tables import friction_rows, switch_frictions
 from bough.compile.front_tables import FrontRows, front_rows
@@ -361,6 +361,7 @@ def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str],
     springs[len(springs) - len(tables.stops):, f.SPRING_ACTS] = [name in contacts for name in tables.stops]
     switch_frictions(changed, system.frictions, contacts)
     switch_tanks(changed, system.tanks, contacts)
+    changed = replace(changed, pars=scaled_bushings(changed.pars, changed.rows("elements"), system, contacts))
     changed.plan[f.N_STUCK] += switch_couplings(changed.rows("couplings"), system.couplings, contacts)
     return with_clouds(changed)
 

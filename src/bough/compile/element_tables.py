@@ -1,5 +1,5 @@
 """Force elements as the numbers that `sweeps.elements` reads, and what they exert, by name."""
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -72,6 +72,30 @@ def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int, rests
         yield r.ELEMENT.row(kind=e.kind, hinge=e.hinge, other=e.other, meet=e.meet, par=par_at,
                             ws=ws_at + f.ELEMENT_OUT*j, more=e.option, rest=rests.get(e.name, 0))
         par_at += e.parameters.shape[1]
+
+
+SCALED = "*"                        # in a mark of a model, between a bushing and the scale that an event gave it
+
+
+def bushing_of(mark: str) -> str:
+    """The bushing that a mark scales, if it does."""
+    return mark.rpartition(SCALED)[0]
+
+
+def scaled_bushings(pars: NDArray[np.float64], rows: NDArray[np.int64], system: System,
+                    marks: Sequence[str]) -> NDArray[np.float64]:
+    """Parameters in which stiffness and damping count as the marks say; `rows`: those of the elements in plan."""
+    scales = {bushing_of(mark): float(mark.rpartition(SCALED)[2]) for mark in marks if bushing_of(mark) in system.bushings}
+    if not scales:
+        return pars
+    pars, names = pars.copy(), list(system.elements)
+    for name, scale in scales.items():
+        first = int(rows[names.index(name), f.ELEMENT_PAR])
+        bushing = system.bushings[name]
+        matrices = [np.array(matrix)[part] for matrix in (bushing.stiffness, bushing.damping)
+                    for part in (np.s_[:3, :3], np.s_[:3, 3:], np.s_[3:, 3:])]
+        pars[:, first + f.BUSHING_STIFFNESS_RR:first + f.BUSHING_PARS] = scale*np.concatenate([part.ravel() for part in matrices])
+    return pars
 
 
 def exerted(results: NDArray[np.float64]) -> list[Exerted]:

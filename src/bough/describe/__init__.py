@@ -18,7 +18,7 @@ from bough.describe.joint import (
     Weld,
 )
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
-from bough.describe.parts.connection import Attach, Close, Detach, Open
+from bough.describe.parts.connection import Attach, Close, Detach, Open, Stiffen
 from bough.describe.parts.coupling import Coupling, Differential, Gear, Mimic, Planetary, RackAndPinion, Screw
 from bough.describe.parts.event import Condition, Event, Latch, Lock, Prescribe, Release
 from bough.describe.parts.friction import Friction
@@ -38,5 +38,6 @@ __all__ = [
     "Frame", "Free", "Friction", "Gear", "Gearbox", "Gimbal", "Harmonics", "Input", "Joint", "Latch", "Levels", "Lock", "Loop",
     "Mesh", "Mimic", "Move", "Open", "Output", "Pieces", "Planar", "Planetary", "PointOnLine", "PointOnPlane", "Polynomial",
     "Prescribe", "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere",
-    "Spherical", "Spline", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench", "json_schema", "load",
+    "Spherical", "Spline", "Stiffen", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench",
+    "json_schema", "load",
 ]  # fmt: skip

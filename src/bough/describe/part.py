@@ -33,6 +33,7 @@ class SystemView(Protocol):
     wheels: dict[str, Any]
     events: dict[str, Any]
     lines: dict[str, Any]
+    bushings: dict[str, Any]
     frictions: dict[str, Any]
     tanks: dict[str, Any]
 

@@ -116,7 +116,7 @@ def take_steps(run: Run, stop: float, show: float) -> None:
     try:
         stepper(run.plan.method)(taking, stop, show)
     finally:
+        if run.plan.projects and taking.model.constrained and run.resolved != "cloud":      # there, no loop can open
+            close_samples(taking, first)
         if rehung is not None:
             rehung.leave(run, first)
-        if run.plan.projects and run.model.constrained and run.resolved != "cloud":         # there, no loop can open
-            close_samples(run, first)

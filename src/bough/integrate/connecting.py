@@ -11,9 +11,10 @@ from bough.analyze.body_motion import bodies_in
 from bough.analyze.impulse import Jump, close
 from bough.analyze.loop_constraints import assemble_state
 from bough.compile.connections import closed, held_at
+from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open
+from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
 from bough.describe.parts.connection import ANGLE, GAP, Connecting
 from bough.describe.separation import separation_of
 from bough.errors import StateError
@@ -34,12 +35,16 @@ class Connection:
         self.model, self.event, self.x, self.still = model, event, x, still
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
+        self.scales: dict[str, float] = {}
 
     def fail(self, text: str) -> EventFailure:
         return EventFailure(f"event '{self.event.name}' {text}")
 
     def add(self, action: Connecting) -> str:
         """Take an action in; what it does, in words."""
+        if isinstance(action, Stiffen):
+            self.scales[action.target] = action.scale
+            return f"stiffens {action.target} to {action.scale:g}"
         if isinstance(action, Attach | Close):
             name = action.target if isinstance(action, Close) else action.name or self.event.name
             if name in self.joined:
@@ -80,6 +85,11 @@ class Connection:
         """Whether nothing changes but what closes."""
         model = self.model
         return holds == model.holds and tuple(contacts) == model.contacts and self.kept == model.joined
+
+    def marks(self, contacts: Sequence[str]) -> list[str]:
+        """What is marked, with the scales of bushings."""
+        others = [each for each in contacts if bushing_of(each) not in self.scales]
+        return others + [f"{name}{SCALED}{scale!r}" for name, scale in self.scales.items()]
 
     @property
     def kept(self) -> dict[str, Loop]:

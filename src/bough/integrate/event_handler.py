@@ -307,7 +307,7 @@ class EventHandler:
                     change.holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
             done.append(f"{action.noun}s {action.target}")
         holds = change.holds
-        contacts = [each for each in self.model.contacts if not self.holds_otherwise(each, holds)]
+        contacts = change.marks([each for each in self.model.contacts if not self.holds_otherwise(each, holds)])
         self.spans.append((t, before))
         if change.same(holds, contacts):
             loose, jumps = self.model, list[Jump | None]()

@@ -9,7 +9,19 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_val
 from bough.describe.base import Description, Fault
 from bough.describe.body import WORLD, Frame
 from bough.describe.elements.element import Between, Exerted, Floats, Motion, Places, TableEntry
-from bough.describe.numeric import MATRIX6, Matrix6, Vector, VectorLike, items, matrix6, number, numbers, shown, write_matrix6
+from bough.describe.numeric import (
+    MATRIX6,
+    Matrix6,
+    Vector,
+    VectorLike,
+    at_least_zero,
+    items,
+    matrix6,
+    number,
+    numbers,
+    shown,
+    write_matrix6,
+)
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.describe.part import Drawing, Recorded
 
@@ -96,7 +108,8 @@ class Bushing(Between):
     `stiffness` and `damping` are symmetric positive semi-definite 6x6 matrices, rotations first [N m/rad, N/m; N m s/rad, N s/m],
     or their diagonals, or pairs [of rotations, of translations] of numbers, 3 numbers or 3x3 matrices. `rest` is the pose of b in a
     where the bushing bears nothing: a place, a pair (place, orientation) or a mapping; without it the two frames coincide there.
-    About a single axis the moment is linear in the angle. The rotation must stay below half a turn.
+    About a single axis the moment is linear in the angle. The rotation must stay below half a turn. Both matrices count `scale`
+    times at the start; events change that (see Stiffen): with 0 the bushing waits for a capture.
 
     >>> mount = Bushing("mount", "frame", Frame("engine", at=(0, 0.3, 0)), stiffness=([80, 80, 40], 2e5), damping=(1, 500))
     >>> mount.to_dict()["stiffness"]
@@ -116,9 +129,11 @@ class Bushing(Between):
     stiffness: Matrix = _NONE
     damping: Matrix = _NONE
     rest: Annotated[Pose, BeforeValidator(_rest)] = Pose()
+    scale: Annotated[float, at_least_zero("")] = 1.0
 
-    def __init__(self, name: str, a: Any, b: Any, stiffness: Any, damping: Any = _NONE, rest: Any = None) -> None:
-        super().__init__(name=name, a=a, b=b, stiffness=stiffness, damping=damping, rest=rest)
+    def __init__(self, name: str, a: Any, b: Any, stiffness: Any, damping: Any = _NONE, rest: Any = None,
+                 scale: float = 1.0) -> None:
+        super().__init__(name=name, a=a, b=b, stiffness=stiffness, damping=damping, rest=rest, scale=scale)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -138,6 +153,7 @@ class Bushing(Between):
         numbers = {"b": b.at, "turn_b": b.turn, "a": a.at + a.turn @ np.asarray(self.rest.at),
                    "turn_a": a.turn @ rotation_matrix(self.rest.orient)}  # fmt: skip
         for what, matrix in (("stiffness", np.array(self.stiffness)), ("damping", np.array(self.damping))):
+            matrix = self.scale * matrix
             numbers |= {f"{what}_rr": matrix[:3, :3], f"{what}_rt": matrix[:3, 3:], f"{what}_tt": matrix[3:, 3:]}
         return TableEntry(b, a, 0, [("bushing", numbers)])
 

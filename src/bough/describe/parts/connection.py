@@ -1,4 +1,4 @@
-"""What an event does to what is connected: attach, detach, close, open.
+"""What an event does to what is connected: attach, detach, close, open, stiffen.
 
 An attachment is a loop that is open at the start: `Attach` describes and closes it, `Close` and `Open` switch any described loop,
 and `Detach` opens a loop or an attachment, or lets a body go from its parent (see `describe.separation`).
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, model_validator
 from bough.describe.base import Description, Fault, among
 from bough.describe.body import WORLD, FrameField
 from bough.describe.joint import Weld
-from bough.describe.numeric import Text, above_zero, shown
+from bough.describe.numeric import Text, above_zero, at_least_zero, shown
 from bough.describe.part import SystemView, listed
 from bough.describe.parts.loop import Closure, Loop, read_closure
 from bough.errors import nearest
@@ -132,7 +132,28 @@ class Open(_Named):
         yield from _loop_texts(system, "open", self.target)
 
 
-Connecting: TypeAlias = Attach | Detach | Close | Open
+class Stiffen(Description):
+    """An action: stiffness and damping of the bushing `target` count `scale` times from then on. So a capture can be compliant: a
+    bushing that waits with scale 0 takes hold, is stiffened, and hands over to an Attach. What that does to the energy that the
+    bushing stores, drives give or take.
+
+    >>> Stiffen("grip", 0.1)
+    Stiffen(target='grip', scale=0.1)
+    """
+
+    target: Text
+    scale: Annotated[float, at_least_zero("")]
+
+    def __init__(self, target: str, scale: float) -> None:
+        super().__init__(target=target, scale=scale)
+
+    def texts(self, system: SystemView) -> Iterator[str]:
+        if self.target not in system.bushings:
+            known = list(system.bushings)
+            yield f"stiffen {self.target!r} names no bushing of the system{nearest(self.target, known) or listed(known)}"
+
+
+Connecting: TypeAlias = Attach | Detach | Close | Open | Stiffen
 
 
 def _loop_texts(system: SystemView, verb: str, name: str) -> Iterator[str]:

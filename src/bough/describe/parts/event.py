@@ -13,7 +13,7 @@ from bough.describe.base import Description, Fault, among, mapping_schema, read_
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
 from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
-from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen
 from bough.describe.parts.loop import Loop
 from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
@@ -63,8 +63,8 @@ class Prescribe(Description):
 
 Holding: TypeAlias = Lock | Release | Prescribe
 Action: TypeAlias = Holding | Connecting
-ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe, Attach, Detach, Close, Open)}
-MAPPINGS = (Prescribe, Attach)                  # actions with more than a target
+ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe, Attach, Detach, Close, Open, Stiffen)}
+MAPPINGS = (Prescribe, Attach, Stiffen)                  # actions with more than a target
 
 
 def read_action(value: Any) -> Action:
@@ -104,7 +104,8 @@ def _actions(value: Any) -> tuple[Action, ...]:
 
 
 TEXT = {"type": "string", "minLength": 1}
-_MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema()}
+_MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema(),
+           "stiffen": Stiffen.model_json_schema()}
 ACTION = {"anyOf": [mapping_schema({verb: _MAPPED.get(verb, TEXT)}) for verb in ACTIONS]}
 Actions = Annotated[
     tuple[Annotated[Action, PlainSerializer(write_action)], ...],
@@ -261,7 +262,8 @@ class Event(Part):
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        return ("locking events",) if any(isinstance(action, Lock | Attach | Detach | Close) for action in self.do) else ()
+        locks = any(isinstance(action, Lock | Attach | Detach | Close) for action in self.do)
+        return ("locking events",)*locks + ("stiffened bushings",)*any(isinstance(action, Stiffen) for action in self.do)
 
     @property
     def label(self) -> str:
