@@ -434,3 +434,16 @@ def test_stiffened_bushings_resume(tmp_path):
     sim = bough.resume(tmp_path / "part.nc")
     sim.advance(until=26.0)
     np.testing.assert_array_equal(sim.state.q, whole.data.q.values[-1])
+
+
+def test_pulling_a_second_loop_keeps_momenta():
+    """Grappled by the arm, then latched to the bus a little off: the loop of the arm moves, too."""
+    s = servicer()
+    s.event("grapple", at=0.2, do=[Attach("lower", "target")])
+    port = Frame("bus", at=(3.9, 0.25, -0.15))
+    s.event("latch", at=0.6, do=[Attach(port, "target", bough.Spherical(), pose="nominal", gap=1.0)])
+    result = bough.simulate(s, **RUN)
+    kept = momentum(result)
+    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=1e-11*np.linalg.norm(kept[0]))
+    assert np.nanmax(result.data.loop_gap.values) < 1e-11
+    assert set(result.events[-1].jump.impulses) == {f"latch.{part}" for part in ("mx", "my", "mz", "fx", "fy", "fz")}

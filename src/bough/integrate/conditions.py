@@ -70,7 +70,7 @@ def ends_of_steps(run: Run, stop: float, show: float) -> tuple[Floats, Floats, F
     times = np.array([row[loops.ORIGIN] + (i + 1)*row[loops.LENGTH] for row in grid
                       for i in range(int(row[loops.BEGIN]), int(row[loops.STOP]))])
     (model, stepper, _, ws), (x, u, _, _, failed, none, passed, clock, ahead) = run.arguments(ONE), run.scratch_rows(ONE)
-    out, u_out, carry = np.zeros((1, n*x.shape[1])), np.zeros((1, n*u.shape[1])), run.carry.copy()
+    out, u_out, carry = np.full((1, n*x.shape[1]), np.nan), np.zeros((1, n*u.shape[1])), run.carry.copy()
     run.take_fixed(model, stepper, grid, times, (x, u, out, u_out, failed, none, passed, clock, ahead), ws, carry)
     return times, out.reshape(n, -1), u_out.reshape(n, -1)
 

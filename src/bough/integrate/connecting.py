@@ -4,6 +4,7 @@ States have the same entries whatever is connected.  A loop that closes lets the
 or goes, goes on with the speeds that it has.
 """
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -101,17 +102,20 @@ class Connection:
         if not self.closing:
             return
         try:
-            self._pull(after)
-            yield close(before.with_tanks(self.x), after.with_tanks(self.x), list(self.closing), self.x,
-                        self.still.with_tanks(self.x))
+            jumping = list(self.closing)
+            if self._pull(after):                                           # at another position other loops move otherwise, too
+                before, jumping = after.switched(after.holds, after.contacts, {}), list(after.joined)
+            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, self.still.with_tanks(self.x))
+            own = {name: value for name, value in found.impulses.items() if name.rpartition(".")[0] in self.closing}
+            yield replace(found, impulses=own)
         except StateError as error:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
 
-    def _pull(self, after: Model) -> None:
-        """What is not held as it is comes together, if it is near: the nearest position by kinetic energy: mass centers stay."""
+    def _pull(self, after: Model) -> bool:
+        """What is not held as it is comes together, if it is near: the nearest position by kinetic energy. Whether anything is."""
         pulled = {name: action for name, action in self.closing.items() if isinstance(action, Close) or action.pose == "nominal"}
         if not pulled:
-            return
+            return False
         state = after.state(self.x)
         gaps = after.loop_gaps(state.q)
         closures = {closure.name: closure for closure in after.tables.fronts.closures}
@@ -128,6 +132,7 @@ class Connection:
         state.q[:] = assemble_state(after, state.q.copy(), np.zeros(after.nv), ())[0]
         if before is not None:
             keep_momenta(after, self.x, *before)
+        return True
 
     def _wholes(self, model: Model) -> tuple[Floats, Floats] | None:
         """Mass center and momenta, if the system floats as a whole, so that it keeps them."""
