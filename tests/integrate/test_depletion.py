@@ -70,6 +70,8 @@ def test_refusals():
         bough.simulate(model, until=1.0, dt=0.1, tanks0=[0.0])
     with pytest.raises(bough.StateError, match="more than its capacity, 50 kg"):
         bough.simulate(model, until=1.0, dt=0.1, tanks0=[51.0])
+    with pytest.raises(bough.StateError, match="tanks: 'lox' has -1 kg; give it 0 kg or more"):
+        model.forward_dynamics(model.q0, model.v0, tanks=[-1.0])
     with pytest.raises(bough.StateError, match="not offered with the method 'radau'; use rk4"):
         bough.simulate(model, until=1.0, method="radau")
     with pytest.raises(bough.ModelError, match="'lox' is the propellant of a tank"):
