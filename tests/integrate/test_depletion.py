@@ -6,7 +6,7 @@ import bough
 from tests.sweeps.test_tanks import feed_system, rocket
 
 
-@pytest.mark.parametrize("options", [{"dt": 0.3}, {"method": "dopri5"}])
+@pytest.mark.parametrize("options", [{"dt": 0.3}, {"method": "dopri5"}, {"method": "imex4", "dt": 0.1}, {"method": "imex43"}])
 def test_flow_and_thrust_end_with_the_propellant(options):
     """At m/c = 50/7 s, to the rounding of the time; from then on it coasts, with v = u ln(m0/m1): nothing is singular at zero."""
     result = bough.simulate(rocket(flow=7.0).compile(), until=10.0, **options)

@@ -65,6 +65,14 @@ def test_angular_momentum_and_energy_with_the_exhaust_stay_about_the_center():
         assert np.abs(other.data.center_of_mass.values).max() < bound
 
 
+@pytest.mark.parametrize(("method", "low", "high"), [("imex2", 3.0, 5.0), ("imex4", 12.0, 20.0)])
+@pytest.mark.parametrize("gravity", [(0, 0, 0), PEBBLE])
+def test_implicit_steps_keep_their_order(method, low, high, gravity):
+    """What is off of the angular momentum of system and exhaust falls with the square, or the fourth power, of the step."""
+    coarse, fine = (off(run(gravity, method=method, dt=dt), "whole_angular_momentum") for dt in (0.01, 0.005))
+    assert low < coarse/fine < high
+
+
 def test_without_pull_it_is_the_burn_of_free_space():
     """mu = 1e-12: the mass center goes where it goes without an orbit, with all that flows inside."""
     free = bough.CentralGravity(1e-12, PEBBLE.position, PEBBLE.velocity)

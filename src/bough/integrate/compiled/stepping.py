@@ -241,16 +241,25 @@ def implicit_row(s, stage):
     return HEADER + 7*s + s*s + stage*s
 
 
-def end_implicit(lane, plan, stepper, ws, h, stage):
+def end_implicit(lane, model, stepper, ws, h, stage):
     """q' by the speeds to which the acceleration leads: q' = N(q) (v^ + g a) [B 30]."""
+    plan, pars, _ = model
     tableau, s, nq = stepper[0], stages_of(stepper[0]), read(plan, f.NQ)
     g, v, x, vdot = h*tableau[implicit_row(s, stage) + stage], implicit_state(plan) + nq, read(plan, f.WS_X), read(plan, f.WS_XDOT)
     for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, v + i) + g*load(lane, ws, vdot + nq + i))
+    move(lane, plan, pars, ws)
+
+
+implicit_only(end_implicit, lambda lane, model, stepper, ws, h, stage: None)
+
+
+@leaf
+def move(lane, plan, pars, ws):
+    """q' of the speeds in the state, in orbit from the mass center."""
     scatter_rates(lane, plan, ws)
-
-
-implicit_only(end_implicit, lambda lane, plan, stepper, ws, h, stage: None)
+    if read(plan, f.IN_ORBIT):
+        shift_roots(lane, plan, pars, ws)
 
 
 @leaf
@@ -296,7 +305,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
         if stage >= s:
             open_ = end_correction(lane, plan, ws, saved, speeds, enough, open_)
             continue
-        end_implicit(lane, plan, stepper, ws, h, stage)
+        end_implicit(lane, model, stepper, ws, h, stage)
         copy(lane, ws, work + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
         if stage == s - 1:
             finish_step(lane, model, stepper, ws, t, h)
@@ -321,9 +330,7 @@ def move_with_new_speeds(lane, plan, pars, ws, work, h):
     """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]; k of the stage is such, too."""
     nq, x, k = read(plan, f.NQ), read(plan, f.WS_X), work + read(plan, f.N_X)
     copy(lane, ws, x, work, nq)
-    scatter_rates(lane, plan, ws)
-    if read(plan, f.IN_ORBIT):
-        shift_roots(lane, plan, pars, ws)
+    move(lane, plan, pars, ws)
     copy(lane, ws, k, read(plan, f.WS_XDOT), nq)
     for i in range(nq):
         accumulate(lane, ws, x + i, scale(h, load(lane, ws, k + i)))
