@@ -44,6 +44,11 @@ def whole_linear_momentum(samples: Samples) -> Array:
     return np.asarray(_linear_momentum(samples) + samples.rows.exhaust[:, 3:6])
 
 
+def whole_momenta(samples: Samples) -> Array:
+    """(rows, 6): both."""
+    return np.concatenate([whole_angular_momentum(samples), whole_linear_momentum(samples)], axis=1)
+
+
 def _linear_momentum(samples: Samples) -> Array:
     """(rows, 3): of the bodies; in orbit, with that of the mass center."""
     own, bodies = samples.bodies.momentum[:, 3:], samples.bodies
