@@ -82,3 +82,15 @@ def test_refusals():
         bough.sensitivities(model, until=1.0, dt=0.1)
     with pytest.raises(bough.StateError, match="has tanks, and loads from momenta"):
         model.momentum_loads(model.q0, model.v0, model.v0, "lox")
+
+
+@pytest.mark.parametrize("mass", [30.0, 10.0, 22.5, 35.0, 40.0])
+def test_the_end_at_the_end_of_a_step(mass):
+    """m/c is a multiple of dt: whichever way compiled steps and single ones round there, the run goes on."""
+    s = bough.System("stage")
+    s.body("stage", joint=bough.Prismatic("z"), mass=100.0)
+    s.tank("lox", body="stage", mass=40.0, flow=5.0, exhaust_speed=3000.0)
+    result = bough.simulate(s.compile(), until=9.0, dt=0.05, sample_rate=10, tanks0=[mass])
+    assert [(event.time, event.what) for event in result.events] == [(pytest.approx(mass/5.0, abs=1e-12), "is empty")]
+    assert result.data.tank_mass.values[-1] == 0.0
+    assert result.data.v.values[-1, 0] == pytest.approx(3000.0*np.log1p(mass/100.0), rel=1e-8)
