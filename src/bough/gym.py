@@ -170,7 +170,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
     terminated : callable, optional
         `terminated(t, y)`: whether the episode has come to its end.
     start : callable, optional
-        `start(random)` returns q0, v0, wheels0, orbit0, or some of them, in a dict; `random` is the seeded numpy generator.
+        `start(random)` returns q0, v0, wheels0, orbit0, tanks0, or some of them, in a dict; `random` is the seeded numpy generator.
     period : float, optional
         Seconds between two actions; one step, if not given.
     time_limit : float, optional
@@ -290,7 +290,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
                  **options: Any) -> None:
         compiled = model.compile() if isinstance(model, System) else model
         _check_stepped(compiled)
-        for name in ("q0", "v0", "wheels0", "orbit0"):
+        for name in ("q0", "v0", "wheels0", "orbit0", "tanks0"):
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
         self._task = task = _Task(compiled, reward, observations, actions, terminated, start, period, time_limit, sample_rate=0.0,

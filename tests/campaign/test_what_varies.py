@@ -120,3 +120,17 @@ def test_every_name_that_is_listed_is_a_number():
         moved = value + 1e-3*np.arange(1, value.size + 1).reshape(value.shape) if name != "rw.axis" else np.array([0.6, 0, 0.8])
         moved = (moved + moved.T)/2 if name.endswith("inertia") and value.ndim else moved
         assert value_in(s, changed_system(s, {name: moved}), name) == pytest.approx(moved, rel=1e-9, abs=1e-12), name
+
+
+def test_how_much_is_in_a_tank():
+    """Two fillings burn out inside the run, at the times and to the speeds of single runs; more than fits in is named before."""
+    s = bough.System("stage")
+    s.body("stage", joint=bough.Prismatic("z"), mass=100.0)
+    s.tank("lox", body="stage", mass=40.0, capacity=50.0, flow=5.0, exhaust_speed=3000.0)
+    s.output("speed", velocity="stage")
+    s.simulation(until=12.0, dt=0.05, sample_rate=10)
+    found = run_block(bough.Campaign(s, vary={"lox.mass": [30.0, 50.0]}, metrics={"speed": "final(speed[2])"}), 0, 2)
+    assert found.values[:, 0].tolist() == [30.0, 50.0]
+    assert found.metrics[:, 0] == pytest.approx(3000.0*np.log([1.3, 1.5]), rel=1e-8)
+    with pytest.raises(DescriptionError, match=r"impossible in 50 % of the samples: it is 51 kg; .* up to 50 kg"):
+        bough.Campaign(s, vary={"lox.mass": [30.0, 51.0]}, metrics={"speed": "final(speed[2])"}).run()

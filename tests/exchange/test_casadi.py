@@ -39,3 +39,8 @@ def test_the_jacobian_against_differences(inputs):
 def test_what_is_refused():
     with pytest.raises(StateError, match="there is no input 'psuh', did you mean 'push'"):
         dynamics(satellite(), inputs=["psuh"])
+    s = bough.System("stage")
+    s.body("stage", joint=bough.Prismatic("z"), mass=100.0)
+    s.tank("lox", body="stage", mass=40.0, flow=5.0, exhaust_speed=3000.0)
+    with pytest.raises(StateError, match="system 'stage' has tanks, whose masses are no states of x here"):
+        dynamics(s.compile())

@@ -6,7 +6,7 @@ import bough
 from tests.sweeps.test_tanks import feed_system, rocket
 
 
-@pytest.mark.parametrize("options", [{"dt": 0.3}, {"method": "dopri5"}])
+@pytest.mark.parametrize("options", [{"dt": 0.3}, {"method": "dopri5"}, {"method": "imex4", "dt": 0.1}, {"method": "imex43"}])
 def test_flow_and_thrust_end_with_the_propellant(options):
     """At m/c = 50/7 s, to the rounding of the time; from then on it coasts, with v = u ln(m0/m1): nothing is singular at zero."""
     result = bough.simulate(rocket(flow=7.0).compile(), until=10.0, **options)
@@ -70,6 +70,8 @@ def test_refusals():
         bough.simulate(model, until=1.0, dt=0.1, tanks0=[0.0])
     with pytest.raises(bough.StateError, match="more than its capacity, 50 kg"):
         bough.simulate(model, until=1.0, dt=0.1, tanks0=[51.0])
+    with pytest.raises(bough.StateError, match="tanks: 'lox' has -1 kg; give it 0 kg or more"):
+        model.forward_dynamics(model.q0, model.v0, tanks=[-1.0])
     with pytest.raises(bough.StateError, match="not offered with the method 'radau'; use rk4"):
         bough.simulate(model, until=1.0, method="radau")
     with pytest.raises(bough.ModelError, match="'lox' is the propellant of a tank"):
@@ -80,3 +82,15 @@ def test_refusals():
         bough.sensitivities(model, until=1.0, dt=0.1)
     with pytest.raises(bough.StateError, match="has tanks, and loads from momenta"):
         model.momentum_loads(model.q0, model.v0, model.v0, "lox")
+
+
+@pytest.mark.parametrize("mass", [30.0, 10.0, 22.5, 35.0, 40.0])
+def test_the_end_at_the_end_of_a_step(mass):
+    """m/c is a multiple of dt: whichever way compiled steps and single ones round there, the run goes on."""
+    s = bough.System("stage")
+    s.body("stage", joint=bough.Prismatic("z"), mass=100.0)
+    s.tank("lox", body="stage", mass=40.0, flow=5.0, exhaust_speed=3000.0)
+    result = bough.simulate(s.compile(), until=9.0, dt=0.05, sample_rate=10, tanks0=[mass])
+    assert [(event.time, event.what) for event in result.events] == [(pytest.approx(mass/5.0, abs=1e-12), "is empty")]
+    assert result.data.tank_mass.values[-1] == 0.0
+    assert result.data.v.values[-1, 0] == pytest.approx(3000.0*np.log1p(mass/100.0), rel=1e-8)

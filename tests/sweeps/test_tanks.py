@@ -114,18 +114,24 @@ def moment_in_body_axes(lane, ws, at, C, omega, c, leaving, least):
 
 for tanks.fill_tanks, tanks.changing in ((fill, changing), (too_much_mass, changing), (fill, moment_in_body_axes)):
     result = audit((0, 0, 0), 0.02, 0.4)
-    print(off(result, "whole_linear_momentum"), off(result, "whole_angular_momentum"))
+    print(off(result, "whole_linear_momentum"), off(result, "whole_angular_momentum"), sep="|", end="|")
+    print(result.audit.line)
 """
 
 
 def test_the_audit_finds_planted_errors():
     """Two errors that a public simulator had for years, unnoticed: too much mass removed with slosh attached, a torque in the wrong
-    axes.  In plain Python, where functions can be replaced."""
+    axes.  In plain Python, where functions can be replaced.  What the whole loses shows, and the verdict of the audit names it."""
     run = subprocess.run([sys.executable, "-c", PLANTED],
                          capture_output=True, text=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, cwd=ROOT, check=True)
-    sound, too_much, turned = (np.array(line.split(), float) for line in run.stdout.splitlines())
+    *drifts, audits = zip(*(line.split("|") for line in run.stdout.splitlines()), strict=True)
+    sound, too_much, turned = np.array(drifts, float).T
     assert (too_much > 100*sound).all()
     assert turned[1] > 100*sound[1]
+    assert audits[0] == "fine"
+    assert "momentum is not kept at single states" in audits[1]
+    assert "energy is not kept at single states" in audits[1]
+    assert "angular momentum is not kept at single states" in audits[2]
 
 
 # ---- slosh -----------------------------------------------------------------------------------------------------------------

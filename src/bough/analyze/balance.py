@@ -22,6 +22,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
+from bough.analyze.outflow import clear_of_knots, flow_rates
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -73,13 +74,13 @@ class Balance:
 
 def balance(model: CompiledModel, batch: Batch, a: Floats | None = None) -> Balance:
     """Of the states of a batch, under its inputs: with the accelerations a of v (those of the sweeps, if not given)."""
-    states, result = States(model, batch, a), Balance()
+    states, result = States(model, clear_of_knots(model, batch) if model.system.tanks and a is None else batch, a), Balance()
     checks: dict[str, tuple[Callable[[], Imbalance], Callable[[], str]]] = {
         "places": (states.places, str), "motion": (states.motion, states.no_motion), "energy": (states.energy, states.no_energy),
         "momentum": (states.momentum, states.no_momentum), "angular momentum": (states.angular_momentum, states.no_momentum),
         "equations of motion": (states.equations, states.no_equations)}
     for name, (check, reason) in checks.items():
-        if why := reason() if name == "places" or not model.system.tanks else "propellant that flows":
+        if why := reason():
             result.left_out[name] = why
         else:
             result.found[name] = check()
@@ -90,6 +91,9 @@ class States:
     """States with their accelerations, and the rates of what the bodies hold."""
 
     def __init__(self, model: CompiledModel, batch: Batch, a: Floats | None) -> None:
+        self.emptying, self.exhaust = np.zeros((batch.n, 0)), np.zeros((batch.n, 7))
+        if model.system.tanks:
+            self.emptying, self.exhaust = flow_rates(model, batch)
         self.model, self.system, self.batch, self.n = model, model.system, batch, batch.n
         rows = forward(model, batch).rows
         self.a = np.ascontiguousarray(rows[:, :model.nv] if a is None else a)
@@ -107,8 +111,17 @@ class States:
         if model.in_orbit:
             options["orbit"] = self.batch.state.orbit + d*self.orbit
         if model.system.tanks:
-            options["tanks"] = self.batch.state.tanks
-        return bodies_in(model, model.batch(moved_along(model, self.batch.q, d*self.batch.v), self.batch.v + d*self.a, **options))
+            options["tanks"] = self.batch.state.tanks + d*self.emptying
+        return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, **options))
+
+    def moved(self, d: Floats) -> Floats:
+        """(states, nq): coordinates after the times d; in orbit they count from the mass center, which propellant moves [B 94]."""
+        q = moved_along(self.model, self.batch.q, d*self.batch.v)
+        for body in self.system.bodies.values() if self.model.in_orbit and self.system.tanks else ():
+            if body.parent is None:
+                at, shift = self.model.places[body.name][0], self.orbit[:, :3] - self.batch.state.orbit[:, 3:]
+                q[:, at:at + 3] -= d*(shift @ rotation_matrix(body.orient))
+        return q
 
     @cached_property
     def here(self) -> Bodies:
@@ -143,12 +156,13 @@ class States:
         return Imbalance(left, size + 1.0, np.zeros(self.n))
 
     def no_motion(self) -> str:
-        found = {"bodies without mass": not self.here.mass.sum(), "linearized flexible bodies": linearized(self.system)}
+        found = {"bodies without mass": not self.here.mass.sum(), "propellant that flows": self.emptying.any(),
+                 "linearized flexible bodies": linearized(self.system)}
         return ", ".join(what for what, present in found.items() if present)
 
     def motion(self) -> Imbalance:
         """c' = p/m."""
-        moving, ours = self.rate(lambda bodies: bodies.center_of_mass), self.here.momentum[:, 3:]/self.here.mass.sum()
+        moving, ours = self.rate(lambda bodies: bodies.center_of_mass), self.here.momentum[:, 3:]/self.total[:, None]
         size = np.abs(self.here.com).max(axis=(1, 2), initial=0.0)
         turning = np.abs(self.batch.v).max(axis=1, initial=0.0)*size
         return Imbalance(norm(moving - ours), norm(ours) + 1e-3*turning, self.noise(size))
@@ -168,8 +182,6 @@ class States:
     # ---- energy ----------------------------------------------------------------------------------------------------------------
     def no_energy(self) -> str:
         """Effects whose power nobody but the sweeps knows."""
-        if self.system.tanks:
-            return "propellant that flows"
         system, inputs = self.system, self.model.named_inputs(self.batch.inputs.ports)
         dampers = [name for name, element in system.elements.items() if element.nonconservative_effects()]
         slow = [name for name, coupling in system.couplings.items() if getattr(coupling, "damping", 0.0)]
@@ -182,11 +194,12 @@ class States:
         return ", ".join(what for what, present in found.items() if present)
 
     def energy(self) -> Imbalance:
-        """E' = P."""
-        kinetic, potential = (self.rate(attrgetter(what)) for what in ("kinetic_energy", "potential_energy"))
-        powers = self.powers()
+        """E' = P, less what goes with propellant."""
+        kinetic, potential = self.rate(kinetic_energy), self.rate(attrgetter("potential_energy"))
+        powers = self.powers() | {"exhaust": -self.exhaust[:, 6]}
         terms = np.abs(kinetic) + np.abs(potential) + sum(np.abs(each) for each in powers.values())
-        size = np.abs(self.here.kinetic_energy) + np.abs(self.here.potential_energy)
+        places = [self.here, *(bodies for _, bodies in self.around)]            # of a start at rest, too
+        size = np.max([np.abs(bodies.kinetic_energy) + np.abs(bodies.potential_energy) for bodies in places], axis=0)
         return Imbalance(np.abs(kinetic + potential - sum(powers.values())), terms, self.noise(size))
 
     def powers(self) -> dict[str, Floats]:
@@ -293,7 +306,7 @@ class States:
     def outside(self) -> tuple[Floats, Floats]:
         """Force, and moment about the mass center."""
         center, gravity = self.here.center_of_mass, np.asarray(self.system.gravity, float)
-        force = np.tile(self.here.mass.sum()*gravity, (self.n, 1))
+        force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
         for place, _, _, couple, push in [*self.external(), *self.through_roots()]:
             force, moment = force + push, moment + couple + np.cross(place - center, push)
@@ -327,19 +340,34 @@ class States:
         held = np.array([wheel.inertia for wheel in self.system.wheels.values()])
         spin, spun = (np.abs(speeds) @ held if len(held) else np.zeros(self.n) for speeds in (self.batch.state.wheels, self.wheels))
         total = np.abs(linear).sum(axis=(1, 2))
-        return (total, np.abs(angular).sum(axis=(1, 2)) + arm*total + spin, changes[0] + STILL*self.here.mass.sum(),
-                changes[1] + arm*changes[0] + spun + STILL*self.here.mass.sum()*arm)
+        return (total, np.abs(angular).sum(axis=(1, 2)) + arm*total + spin, changes[0] + STILL*self.total,
+                changes[1] + arm*changes[0] + spun + STILL*self.total*arm)
+
+    @property
+    def total(self) -> Floats:
+        """(states,): mass of all."""
+        return np.broadcast_to(self.here.mass.sum(axis=-1), (self.n,))
 
     def momentum(self) -> Imbalance:
-        """p' = F."""
+        """p' = F, less what goes with propellant."""
         (rate, force), (size, _, change, _) = (self.rate(lambda bodies: bodies.momentum[:, 3:]), self.outside[0]), self.sizes
-        fastest = self.here.mass.sum()*np.abs(self.here.frames.velocity).max(axis=(1, 2), initial=0.0)
+        force = force - self.exhaust[:, 3:6]
+        fastest = self.total*np.abs(self.here.frames.velocity).max(axis=(1, 2), initial=0.0)
         return Imbalance(norm(rate - force), norm(rate) + norm(force) + change, self.noise(size + fastest))
 
     def angular_momentum(self) -> Imbalance:
-        """H' = N, about the mass center."""
-        (rate, moment), (_, size, _, change) = (self.rate(lambda bodies: bodies.momentum[:, :3]), self.outside[1]), self.sizes
+        """H' = N, about where the mass center is now, less what goes with propellant."""
+        center, (_, size, _, change) = self.here.center_of_mass, self.sizes
+        rate = self.rate(lambda bodies: bodies.momentum[:, :3] + np.cross(bodies.center_of_mass - center, bodies.momentum[:, 3:]))
+        moment = self.outside[1] - (self.exhaust[:, :3] - np.cross(center, self.exhaust[:, 3:6]))
         return Imbalance(norm(rate - moment), norm(rate) + norm(moment) + change, self.noise(size))
+
+
+def kinetic_energy(bodies: Bodies) -> Floats:
+    """In orbit also where the bodies have a momentum against their mass center, as in states that no run has."""
+    if not bodies.model.in_orbit:
+        return bodies.kinetic_energy
+    return bodies.kinetic_energy + np.einsum("bi,bi->b", bodies.momentum[:, 3:], bodies.batch.state.orbit[:, 3:])
 
 
 def across(joint: Joint, x: Floats, R: Floats, q: Floats) -> tuple[Floats, Floats]:

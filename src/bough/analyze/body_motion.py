@@ -267,7 +267,7 @@ class Bodies:
             inertia = np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
             energy = energy + np.einsum("bk,bki,bki->b", momenta, axes, self._carriers.rate) + 0.5*(momenta**2/inertia).sum(axis=1)
         if self.model.in_orbit:
-            energy = energy + 0.5*self.mass.sum()*(self.batch.state.orbit[:, 3:]**2).sum(axis=1)
+            energy = energy + 0.5*self.mass.sum(axis=-1)*(self.batch.state.orbit[:, 3:]**2).sum(axis=1)
         return energy
 
     @cached_property
@@ -323,13 +323,17 @@ class Bodies:
         return energy
 
     def _central(self, gravity: CentralGravity) -> Floats:
-        """-mu m/d - mu (3 d.S d/d^2 - tr S)/(2 d^3), d from the attracting center to each body's mass center [B 4]."""
-        d = self.batch.state.orbit[:, None, :3] + self.com
+        """-mu m/d - mu (3 d.S d/d^2 - tr S)/(2 d^3), d from the attracting center to each body's mass center [B 4]; of propellant,
+        to its origin, and mu d.h/d^3 more [B 95]."""
+        flows = np.isin(list(self.model.system.bodies), [n for tank in self.model.system.tanks.values() for n in tank.body_names])
+        d = self.batch.state.orbit[:, None, :3] + np.where(flows[:, None], self.frames.position, self.com)
         length, in_body = np.linalg.norm(d, axis=2), np.einsum("bkij,bki->bkj", self.frames.attitude, d)
-        moment, heavy = self._deformed.moment, np.where(self.mass > 0, self.mass, 1.0)[:, None, None]
-        S = second_moments(self._deformed.inertia - self._deformed.turned) - np.einsum("bki,bkj->bkij", moment, moment)/heavy
+        moment, heavy = self._deformed.moment, np.where(self.mass > 0, self.mass, 1.0)[..., None, None]
+        about = np.where(flows[:, None, None], 0.0, np.einsum("bki,bkj->bkij", moment, moment)/heavy)
+        S = second_moments(self._deformed.inertia - self._deformed.turned) - about
         gradient = 3*np.einsum("bki,bkij,bkj->bk", in_body, S, in_body)/length**2 - np.trace(S, axis1=2, axis2=3)
-        return -gravity.mu*(self.mass/length + gradient/(2*length**3)).sum(axis=1)
+        lower = flows*np.einsum("bki,bki->bk", in_body, moment)/length**3
+        return -gravity.mu*(self.mass/length - lower + gradient/(2*length**3)).sum(axis=1)
 
 
 def coupling_energy(coupling: Coupling, system: System, q: Floats) -> Floats:

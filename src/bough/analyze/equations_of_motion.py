@@ -5,6 +5,7 @@ Which dynamics "auto" means: the momentum cloud where most of the motion is give
 The equations of motion M a + h = tau, solved one way or the other: forward and inverse dynamics, mass matrix.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ from bough.compile.coordinates import sticking
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
+from bough.compile.tank_tables import fed_tanks, propellant_in
+from bough.describe import System
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
@@ -48,16 +51,20 @@ def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
 MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 3, 4, 5]}
 
 
-def first_singular(tables: Tables, q: Floats) -> tuple[Hinge, float] | None:
-    """The outermost hinge that is not held and moves no inertia at q, and the least inertia along it.
+def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] | None = None) -> tuple[Hinge, float] | None:
+    """The outermost hinge that is not held and moves no inertia at q, and the least inertia along it.  `propellant`: of hinges that
+    carry some, its mass, first moment and inertia about their origin.
 
     The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
     parts, kinds = tables.parts, tables.solved_kinds
     P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; rigid, to judge zero by
     for k in range(len(parts.hinges) - 1, 0, -1):
         hinge = parts.hinges[k]
-        h = cross_matrix(hinge.moment[0])
-        P[:, k] += np.block([[hinge.inertia[0], h], [h.T, hinge.mass[0]*np.eye(3)]])
+        m, moment, inertia = hinge.mass[0], hinge.moment[0], hinge.inertia[0]
+        if propellant and k in propellant:
+            m, moment, inertia = propellant[k][0], propellant[k][1:4], propellant[k][4:][[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
+        h = cross_matrix(moment)
+        P[:, k] += np.block([[inertia, h], [h.T, m*np.eye(3)]])
         moving = MOTIONS.get(kinds[k], [])
         if moving:
             D = P[0, k][np.ix_(moving, moving)]
@@ -90,6 +97,17 @@ def check_inertias(tables: Tables, nq: int) -> None:
             raise ModelError(message(found[0], found[1]))
 
 
+def check_emptying(system: System, tables: Tables, nq: int) -> None:
+    """Refuse a tree in which some joint moves nothing once propellant has left its tanks."""
+    fed, position = fed_tanks(system), np.random.default_rng(0).uniform(-1.0, 1.0, nq)
+    for share in (0.0, 0.25, 0.5, 0.75)*bool(fed):
+        left = {tank.name: tank.residual + share*(tank.mass - tank.residual) if tank in fed else tank.mass
+                for tank in system.tanks.values()}
+        if found := first_singular(tables, position, propellant_in(system, tables.parts, left)):
+            names = ", ".join(f"{left[tank.name]:g} kg of '{tank.name}'" for tank in fed)
+            raise ModelError(f"with {names} in tanks: {message(*found)}, or the tanks a residual")
+
+
 def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
     """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
     if (np.abs(out) < calls.SUSPECT).all():
@@ -97,7 +115,8 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
     for row in np.flatnonzero(~(np.abs(out) < calls.SUSPECT).all(axis=1)).tolist():
         where = "" if batch.single else f" in state {row} of the batch"
         with np.errstate(all="ignore"):
-            found = first_singular(batch.tables, batch.q[row])
+            left = dict(zip(model.system.tanks, batch.state.tanks[row], strict=True))
+            found = first_singular(batch.tables, batch.q[row], propellant_in(model.system, batch.tables.parts, left))
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():

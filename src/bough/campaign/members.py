@@ -2,8 +2,9 @@
 
 A path names what varies: "boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
 "push.force.scale", "lock.at" (numbers of the description: `analyze.parameter_routes`), "bus.q0[2]", "bus.v0[5]", "bus.turn[0]" (a
-small rotation of the start, about its own axes), "rw1.speed", "orbit.position[0]" (initial states), "simulation.dt" (settings),
-"laws.gain" (values that the campaign's laws are made of), "panel.alternative" (which of the bodies given in its place).
+small rotation of the start, about its own axes), "rw1.speed", "lox.mass" of a tank, "orbit.position[0]" (initial states),
+"simulation.dt" (settings), "laws.gain" (values that the campaign's laws are made of), "panel.alternative" (which of the bodies
+given in its place).
 """
 
 from __future__ import annotations
@@ -174,6 +175,7 @@ def starts(model: Model) -> dict[str, Floats]:
             found[f"{name}.turn"] = np.zeros(3)
         if body.n_modes:
             found |= {f"{name}.eta0": model.q0[q + nq : q + body.n_q], f"{name}.etadot0": model.v0[v + nv : v + body.n_v]}
+    found |= {f"{tank}.mass": model.tank_masses[i : i + 1] for i, tank in enumerate(model.system.tanks)}
     found |= {f"{wheel}.speed": model.wheel_speeds[i : i + 1] for i, wheel in enumerate(model.names.wheels)}
     if isinstance(model.system.gravity, CentralGravity):
         found |= {"orbit.position": model.initial_orbit[:3], "orbit.velocity": model.initial_orbit[3:]}
@@ -187,7 +189,7 @@ class Rows:
     members: Members
     model: Model
     numbers: Any  # (n,) of the samples
-    start: dict[str, Floats]  # q0, v0, wheels0, orbit0, as far as they vary
+    start: dict[str, Floats]  # q0, v0, wheels0, orbit0, tanks0, as far as they vary
     parameters: dict[str, Floats] | None
     settings: dict[str, float]
     laws: dict[str, float]  # values of one sample, where they vary
@@ -299,13 +301,16 @@ class Members:
         if not chosen:
             return {}
         model, n = self.model, len(values)
-        q, v, wheels, orbit = (np.tile(part, (n, 1)) for part in (model.q0, model.v0, model.wheel_speeds, model.initial_orbit))
+        described = (model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses)
+        q, v, wheels, orbit, tanks = (np.tile(part, (n, 1)) for part in described)
         turns: dict[str, Floats] = {}
         for each, drawn in chosen:
             owner, _, last = each.owner.rpartition(".")
             k = each.entry[0] if each.entry else 0
             if last == "speed":
                 wheels[:, model.names.wheels.index(owner)] = drawn
+            elif last == "mass":
+                tanks[:, list(model.system.tanks).index(owner)] = drawn
             elif owner == "orbit":
                 orbit[:, k + 3 * (last == "velocity")] = drawn
             elif last == "turn":
@@ -317,7 +322,7 @@ class Members:
         for owner, turn in turns.items():
             at = model.places[owner][0] + len(model.system.bodies[owner].joint.translations)
             q[:, at : at + 4] = (Rotation.from_quat(q[:, at : at + 4]) * Rotation.from_rotvec(turn)).as_quat()
-        found = {"q0": q, "v0": v}
+        found = {"q0": q, "v0": v} | ({"tanks0": tanks} if model.system.tanks else {})
         return found | ({"wheels0": wheels} if model.nw else {}) | ({"orbit0": orbit} if model.in_orbit else {})
 
     # ---- before anything runs ------------------------------------------------------------------------------------------
@@ -352,6 +357,9 @@ class Members:
         if each.kind == ALTERNATIVE:
             known = len(self.alternatives[each.owner])
             return "" if value in range(known) else f"it is {value:g}; there are {known} alternatives, numbered from 0 on"
+        tank = self.model.system.tanks.get(each.owner.removesuffix(".mass")) if each.kind == START else None
+        if tank is not None and not tank.residual < value <= tank.full:
+            return f"it is {value:.6g} kg; a tank starts with more than its residual, {tank.residual:g} kg, up to {tank.full:g} kg"
         if each.kind != TABLES:
             return "" if np.isfinite(value) else f"it is {value}"
         nominal = np.array(each.nominal, float)

@@ -58,6 +58,8 @@ def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
     k = each.entry[0] if each.entry else 0
     if last == "speed":
         return np.asarray(state.wheels[:, model.names.wheels.index(owner)])
+    if last == "mass":
+        return np.asarray(state.tanks[:, list(model.system.tanks).index(owner)])
     if owner == "orbit":
         return np.asarray(state.orbit[:, k + 3 * (last == "velocity")])
     body, (at_q, at_v) = model.system.bodies[owner], model.places[owner]

@@ -398,6 +398,8 @@ class CompiledModel:
     def _tank_rows(self, tanks: ArrayLike | None, n: int) -> Floats:
         found = rows("tanks", self.tank_masses if tanks is None else tanks, len(self.tank_masses), n, tuple(self.system.tanks))
         for tank, masses in zip(self.system.tanks.values(), found.T, strict=True):
+            if tanks is not None and (masses < -1e-9*tank.full).any():
+                raise StateError(f"tanks: '{tank.name}' has {masses.min():.6g} kg; give it 0 kg or more")
             if tanks is not None and (masses > tank.full*(1 + 1e-9)).any():
                 raise StateError(f"tanks: '{tank.name}' has {masses.max():.6g} kg, more than its capacity, {tank.full:g} kg; fill "
                                  "in less, or give it a larger capacity")

@@ -308,7 +308,7 @@ class Layout:
         self.xdot = ws.add("xdot", self.nx)
         self.given = ws.add("given", self.nv*bool(holdable(system)))
         ws.add("positions", 3*len(parts.hinges)*self.in_orbit)
-        ws.add("mean", 3*self.in_orbit)
+        ws.add("mean", 6*self.in_orbit)
         loaded, wheel_hinges = self.loaded_hinges(system, parts, inputs)
         slots = ws.add("slots", 6*len(loaded), len(loaded))
         self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}

@@ -121,12 +121,13 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
               loaded: Sequence[tuple[str, str]] = ()) -> Partition:
     """Hinges and attachments of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
     places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()} | coupled_bodies(system)
+    changing = {name for tank in system.tanks.values() for name in tank.body_names}
     parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
     for body in depth_first(system):
         given, (q, v) = parameters[body.name], places[body.name]
         inner = parts.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
-        keeps = keep_welds or body.name in system.tanks                     # whose mass changes, apart from that of its body
+        keeps = keep_welds or body.name in system.tanks or body.parent in changing      # mass that changes is apart from all other
         attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
         parts.attachments[body.name] = attachment
         if body.flexible is None:
@@ -136,7 +137,7 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
             add_modes(parts, body, (q + body.joint.n_q, v + body.joint.n_v))
             pull = Pull(parts.modal[body.name], given.mass, given.com, given.inertia)
         parts.hinges[pull.hinge].add_body(pull.mass, pull.com, pull.inertia)
-        if given.mass.any():
+        if given.mass.any() or body.name in changing:
             parts.pulls.append(pull)
     for body_name, node in loaded:
         parts.attachment(body_name, node)

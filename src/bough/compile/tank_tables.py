@@ -54,7 +54,7 @@ def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Fl
         pars.append(r.TANK_PARAMETERS.pack(
             exhaust_speed=tank.speed, tank_exit=exit_in_tank(system, tank), nozzle_at=nozzle.at,
             nozzle_axis=nozzle.turn @ np.asarray(tank.direction), no_flow=1e-9*tank.full,
-            least_fixed=1e-9*tank.full))
+            least_fixed=1e-9*tank.full, described=tank.mass))
         at += own.size
     return rows, pars
 
@@ -70,6 +70,15 @@ def massive_places(system: System, parts: Partition, lay: Layout) -> dict[int, i
     starts = (f.TANK_FIXED, f.TANK_SLOSHING)
     return {parts.attachments[name].hinge: lay.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())
             for name, start in zip(tank.body_names, starts, strict=False)}
+
+
+def propellant_in(system: System, parts: Partition, masses: Mapping[str, float]) -> dict[int, Floats]:
+    """By hinge of a body of propellant, with these masses in tanks by name: mass, first moment and inertia, in its axes."""
+    found = dict[int, Floats]()
+    for tank in system.tanks.values():
+        own = in_hinge_axes(tank, parts, tank.properties(np.array([masses[tank.name]])))[0]
+        found |= {parts.attachments[name].hinge: own[FIXED*i:FIXED*(i + 1)] for i, name in enumerate(tank.body_names)}
+    return found
 
 
 # ---- empty ---------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ class Rates:
             if name not in model.system.inputs:
                 known = nearest(name, model.system.inputs) or f"; the inputs are {', '.join(model.system.inputs) or 'none'}"
                 raise StateError(f"there is no input '{name}'{known}")
+        if model.system.tanks:
+            raise StateError(f"system '{model.system.name}' has tanks, whose masses are no states of x here; describe bodies of "
+                             "constant mass instead")
         if model.holds:
             raise StateError(f"{', '.join(model.holds)} is held, and a function of x and u knows no time; let it be free")
         self.model, self.nx = model, model.layout.nx

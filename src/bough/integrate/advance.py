@@ -3,6 +3,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from bough.compile.layout import Floats
 from bough.describe import Event
 from bough.integrate.closing import close_samples
 from bough.integrate.compiled import loops
@@ -10,7 +11,7 @@ from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled_steps import run_adaptive, run_fixed
 from bough.integrate.conditions import happen_now, next_moment
 from bough.integrate.connecting import EventFailure
-from bough.integrate.event_handler import EventHandler, find_moment, passing, watcher_rows
+from bough.integrate.event_handler import EventHandler, find_moment, passing, watched, watcher_rows
 from bough.integrate.methods import ADAPTIVE, FIXED
 from bough.integrate.run import STIFF, LawFailure, Run
 
@@ -98,15 +99,31 @@ def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
     assert run.handler is not None
     if run.plan.method not in STIFF:
         (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
-        moment = start + find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
+        reached = reaching(watch, before, run.states_after(start, step)[0])
+        h = step if reached else find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
+        expected = reached or passing(watch, before, run.states_after(start, h)[0])     # where h is less than a time can tell
+        moment = start + h
         run.watch, run.passed[:] = watch[:0], 0.0
         take_steps(run, moment, show)
         if moment > show + SAME*abs(show) or run.note_failure():
             return False
-        run.passing = passing(watch, before, run.x[0])
+        run.passing = passing(watch, before, run.x[0]) or expected
     run.handler.passed([watchers[i][0] for i in run.passing], run.t, run.x[0])
     run.passed[:] = 0.0
     return True
+
+
+def reaching(rows: Floats, before: Floats, after: Floats) -> list[int]:
+    """Where no watcher passes in a step but the compiled loops, which round otherwise, saw one: the one that is nearest to zero at
+    its end."""
+    if passing(rows, before, after):
+        return []
+    near = {}
+    for i, row in enumerate(rows):
+        a, b = watched(row, before), watched(row, after)
+        if (a > 0.0 and row[loops.DIRECTION] <= 0.0) or (a < 0.0 and row[loops.DIRECTION] >= 0.0):
+            near[i] = abs(b)/abs(a)
+    return [min(near, key=lambda i: near[i])] if near else []
 
 
 def take_steps(run: Run, stop: float, show: float) -> None:

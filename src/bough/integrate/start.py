@@ -64,7 +64,8 @@ def check_prescribed(model: Model, x: Floats, t: float) -> None:
 def center(model: Model, x: Floats) -> None:
     """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
     state = model.state(x)
-    bodies = model.bodies(state.q, state.v)
+    options: dict[str, Any] = {"tanks": state.tanks} if model.system.tanks else {}
+    bodies = model.bodies(state.q, state.v, **options)
     position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
     for body in model.system.bodies.values():
         if body.parent is None:

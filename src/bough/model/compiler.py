@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import check_inertias
+from bough.analyze.equations_of_motion import check_emptying, check_inertias
 from bough.analyze.loop_constraints import idle_loops
 from bough.compile.coordinates import holdable
 from bough.compile.coupling_tables import check_couplings
@@ -31,6 +31,7 @@ def compile_system(system: System) -> Model:
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
     check_inertias(model.tables, model.nq)
+    check_emptying(system, model.tables, model.nq)
     for idle in idle_loops(model) if model.system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")

@@ -26,6 +26,7 @@ from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
 from bough.results.samples import Rows, Samples, _chunks, _segments
 from bough.results.summary import external_effects, nonconservative_effects
+from bough.results.tank_values import whole_momenta
 
 Array = NDArray[Any]
 LOOKS = 12  # samples whose accelerations are balanced
@@ -146,13 +147,16 @@ def _energy(run: Trajectory, found: Audit) -> None:
     effects = nonconservative_effects(system, controlled=bool(few.u.any()))
     work = np.nan_to_num(few.work) if few.audited else np.zeros_like(energy)
     lost = few.friction[..., 2].sum(axis=2) if system.frictions else np.zeros_like(energy)
-    known = {"inputs", "a controller"} if few.audited else set()
+    known = ({"inputs", "a controller"} if few.audited else set()) | {"propellant"}
     left = [effect for effect in effects if effect not in known and effect != "friction"]
     found.energy = {"at the start": float(energy[0, 0]), "at the end": float(energy[0, -1])}
     if few.audited:
         found.energy["work of inputs"] = float(work[0, -1])
     if system.frictions:
         found.energy["lost to friction"] = float(lost[0, -1])
+    if system.tanks:
+        found.energy["gone with propellant"] = float(few.exhaust[0, -1, 6])
+        lost = lost + few.exhaust[..., 6]
     doubt = 0.0
     if left:
         if why or any(effect not in WORK_OF for effect in left):
@@ -216,23 +220,25 @@ def _integrated(t: Array, power: Array) -> tuple[Array, float]:
 def _momentum(run: Trajectory, found: Audit) -> None:
     from bough.results.report import _base_pushed
 
-    if external_effects(run.model.system, base_pushed=_base_pushed(run)):
+    if any(effect != "thrust" for effect in external_effects(run.model.system, base_pushed=_base_pushed(run))):
         return
     few = thinned(run, LOOKS)
     series, sizes = [], []
     for model, rows in _segments(few):
         samples = Samples(model, rows, accelerated=False)
-        series.append(samples.bodies.momentum)
+        series.append(whole_momenta(samples) if model.system.tanks else samples.bodies.momentum)
         arm = np.abs(samples.bodies.frames.position - samples.bodies.center_of_mass[:, None]).max(axis=(1, 2))
         linear, angular = (np.abs(each).sum(axis=(1, 2)) for each in samples.bodies._momenta)
-        sizes.append(np.stack([angular + arm * linear, linear], axis=1))
+        gone = np.stack([np.abs(rows.exhaust[:, i : i + 3]).sum(axis=1) for i in (0, 3)], axis=1)
+        sizes.append(np.stack([angular + arm * linear, linear], axis=1) + gone)
     momenta, size = np.concatenate(series).reshape(*few.x.shape[:2], 6), np.concatenate(sizes).reshape(*few.x.shape[:2], 2)
     for i, name in enumerate(("angular momentum", "linear momentum")):
         part = momenta[..., 3 * i : 3 * i + 3]
         drift = float(np.linalg.norm(part - part[:, :1], axis=2).max())
         found.momentum[name] = drift / max(float(size[..., i].max()), 1e-300) if drift else 0.0
         if found.momentum[name] > TURNED and drift > 1e-9:
-            found.findings.append(f"{name}: it changes by {drift:.3g}, but nothing acts from outside")
+            whole = " of system and exhaust" if run.model.system.tanks else ""
+            found.findings.append(f"{name}{whole}: it changes by {drift:.3g}, but nothing acts from outside")
 
 
 def _gaps(run: Trajectory, found: Audit) -> None:

@@ -177,9 +177,12 @@ def _momentum(report: Report) -> list[Row]:
 
 
 def _exhaust(report: Report) -> list[Row]:
-    """How far momenta and energy of system and exhaust are from what they were, where nothing from outside changes them."""
+    """How far momenta and energy of system and exhaust are from what they were, where nothing from outside changes them: central
+    gravity does not change the angular momentum about its center.
+    """
     outside = [effect for effect in external_effects(report.system, base_pushed=report.facts.base_pushed) if effect != "thrust"]
-    kept = [] if outside else [("linear", "N s"), ("angular", "N m s")]
+    central = outside == ["gravity"] and isinstance(report.system.gravity, CentralGravity)
+    kept = [("angular", "N m s")] if central else [] if outside else [("linear", "N s"), ("angular", "N m s")]
     texts = []
     for name, unit in kept:
         whole, own = report.array(f"whole_{name}_momentum"), report.array(f"exhaust_{name}_momentum")

@@ -33,14 +33,26 @@ def tank_thrusts(samples: Samples) -> Array:
 
 
 def whole_angular_momentum(samples: Samples) -> Array:
-    """(rows, 3): of system and exhaust, about the world's origin."""
-    own, center = samples.bodies.momentum, samples.bodies.center_of_mass
-    return np.asarray(own[:, :3] + np.cross(center, own[:, 3:]) + samples.rows.exhaust[:, :3])
+    """(rows, 3): of system and exhaust, about the world's origin; in orbit, about the attracting center."""
+    center = samples.bodies.center_of_mass + (samples.orbit[:, :3] if samples.model.in_orbit else 0.0)
+    own = samples.bodies.momentum[:, :3] + np.cross(center, _linear_momentum(samples))
+    return np.asarray(own + samples.rows.exhaust[:, :3])
 
 
 def whole_linear_momentum(samples: Samples) -> Array:
     """(rows, 3): of system and exhaust."""
-    return np.asarray(samples.bodies.momentum[:, 3:] + samples.rows.exhaust[:, 3:6])
+    return np.asarray(_linear_momentum(samples) + samples.rows.exhaust[:, 3:6])
+
+
+def whole_momenta(samples: Samples) -> Array:
+    """(rows, 6): both."""
+    return np.concatenate([whole_angular_momentum(samples), whole_linear_momentum(samples)], axis=1)
+
+
+def _linear_momentum(samples: Samples) -> Array:
+    """(rows, 3): of the bodies; in orbit, with that of the mass center."""
+    own, bodies = samples.bodies.momentum[:, 3:], samples.bodies
+    return own + bodies.mass.sum(axis=-1)[:, None]*samples.orbit[:, 3:] if samples.model.in_orbit else own
 
 
 def whole_energy(samples: Samples) -> Array:

@@ -135,6 +135,17 @@ forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for me
 
 
 @kernel
+def state_rates(sweep_table, plan, pars, tables, t, x, u, out, ws):
+    """out = x', of q as it was."""
+    align_stack()
+    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
+    for group in range(n_groups(lane, x)):
+        load_state(lane, plan, tables, t, x, u, group, ws)
+        accelerations(lane, plan, parameters_of(pars, group), tables, ws, ORDER_N, 0)
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT), out.shape[1])
+
+
+@kernel
 def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
     """out = by how much v and wheel speeds jump under impulses u along v, when those that are held jump by `change` [B 18].  The
     state is at rest, pars are without gravity.  Without a change it is M^-1 u."""

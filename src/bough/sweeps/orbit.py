@@ -20,13 +20,14 @@ from bough.kernels.algebra import (ZERO, columns_of, combine, cross, dot, isotro
 from bough.kernels.hinges import FREE, MODAL, load_axis
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_four, noinline, one_state_only,
-                                 read, read3, read6, read9, register, scale, sqrt, store, sub, total, zero)
+                                 read, read3, read6, read9, register, scale, sqrt, store, sub, tanks_only, total, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.modal import own_inertia
 from bough.sweeps.modes import counts, deformed_blocks, integral_parameters, mode_rows
 from bough.sweeps.blocks import padded
-from bough.sweeps.motion import hinge_attitude, hinge_row
+from bough.sweeps.motion import hinge_attitude, hinge_row, own_mass
+from bough.sweeps.tanks import center_shift, total_mass
 
 
 @leaf
@@ -189,6 +190,26 @@ def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
 pull_mode = one_state_only(pull_mode, pull_mode_in_lanes)
 
 
+def pull_propellant(lane, plan, pars, ws, row, k, center, p):
+    """Gravity on propellant, whose mass center is nowhere when it is gone: about its hinge at p, where S is about p, too [B 95]."""
+    C, (m, h_, J) = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), own_mass(lane, plan, pars, ws, k)
+    h = vector(lane, h_)
+    center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, scale(0.0, h))
+    d, strength = field(lane, center, rho)
+    less, k3, _, round_ = strength
+    half = 0.5*(J[0] + J[3] + J[5])
+    Sd = sub(scale(half, d), combine(sym_columns(lane, J), parts(lane, d)))
+    torque, force = pull(lane, center, strength, m, d, rho, Sd, half)
+    here = sub(scale(less, d), scale(center[2], rho))                                       # gravity at p, less that at R
+    force = add(force, sub(scale(k3*vector_dot(lane, d, h), d), scale(round_, h)))          # T h
+    wrench = rotate_spatial(C, (parts(lane, add(torque, vector_cross(lane, h, here))), parts(lane, force)))
+    accumulate(lane, ws, read(plan, row + f.SLOT), wrench)
+    return wrench[1]
+
+
+tanks_only(pull_propellant, lambda lane, plan, pars, ws, row, k, center, p: p)
+
+
 @leaf
 def root_row(plan, j):
     """The row of the j-th hinge that slides a whole tree, and its number."""
@@ -239,11 +260,15 @@ def apply_orbit(lane, plan, pars, ws):
         row, p = hinge_row(plan, k), load3(lane, ws, positions + 3*k)
         if read(plan, row + f.KIND) == MODAL:
             force = add(force, pull_flexible(lane, plan, pars, ws, row, center, p))
+        elif read(plan, row + f.MASSIVE) > 1:
+            force = add(force, pull_propellant(lane, plan, pars, ws, row, k, center, p))
         else:
             force = add(force, pull_rigid(lane, plan, pars, ws, row, read(plan, f.PAR_PULLS) + j*f.PULL_PARS, center, p))
-    a = scale(1.0/read(pars, f.TOTAL_MASS), force)
-    store(lane, ws, read(plan, f.WS_MEAN), a)
-    store(lane, ws, at_rate, load3(lane, ws, at_R + 3))
+    m = total_mass(lane, plan, pars, ws)
+    faster, moved = center_shift(lane, plan, pars, ws, m)
+    a = add(scale(1.0/m, force), faster)
+    store(lane, ws, read(plan, f.WS_MEAN), (a, moved))
+    store(lane, ws, at_rate, add(load3(lane, ws, at_R + 3), moved))
     store(lane, ws, at_rate + 3, sub(a, scale(center[2], R)))
 
 
@@ -260,6 +285,22 @@ def take_mean_from_roots(lane, plan, pars, ws):
             store(lane, ws, vdot, sub(load3(lane, ws, vdot), unrotate(hinge_attitude(pars, k), a)))
         else:
             accumulate(lane, ws, vdot, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), a))
+    shift_roots(lane, plan, pars, ws)
+
+
+def shift_roots(lane, plan, pars, ws):
+    """Of q': the mass center, from which places count, moves as propellant does [B 94]."""
+    moved, to_rate = load3(lane, ws, read(plan, f.WS_MEAN) + 3), read(plan, f.WS_XDOT) - read(plan, f.WS_X)
+    for j in range(read(plan, f.N_ROOTS)):
+        row, k = root_row(plan, j)
+        rate = read(plan, row + f.Q) + to_rate
+        if read(plan, row + f.KIND) == FREE:
+            store(lane, ws, rate, sub(load3(lane, ws, rate), unrotate(hinge_attitude(pars, k), moved)))
+        else:
+            accumulate(lane, ws, rate, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), moved))
+
+
+tanks_only(shift_roots, lambda lane, plan, pars, ws: None)
 
 
 @sweep
@@ -271,7 +312,8 @@ def take_mean_from_loads(lane, plan, pars, ws):
         row = hinge_row(plan, k)
         if read(plan, row + f.MASSIVE):
             C = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
-            inertial = cross(a, rotate(C, read3(pars, k*f.HINGE_PARS + f.MOMENT))), scale(-read(pars, k*f.HINGE_PARS + f.MASS), a)
+            m, h, _ = own_mass(lane, plan, pars, ws, k)
+            inertial = cross(a, rotate(C, h)), scale(-m, a)
             accumulate(lane, ws, read(plan, row + f.SLOT), inertial)
         elif read(plan, row + f.KIND) == MODAL:
             accelerate_flexible(lane, plan, pars, ws, row, a)

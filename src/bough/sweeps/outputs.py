@@ -16,6 +16,7 @@ from bough.sweeps.composite import composite_times, own_composite
 from bough.sweeps.elements import apply_elements, apply_line
 from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_move, modal_speeds, mode_rows, strain_energy
 from bough.sweeps.motion import compute_sines, hinge_row, load_motion, record_of
+from bough.sweeps.tanks import slosh_energy, total_mass
 
 
 @leaf
@@ -108,7 +109,7 @@ def measure_sum(lane, plan, pars, ws, row, p):
     moment = add(load3(lane, ws, sums + f.SUM_MOMENT), read3(pars, p + f.OUTPUT_PLACE))
     angular, linear = load_spatial(lane, ws, sums + f.SUM_MOMENTUM)
     if kind == f.OUT_ANGULAR or kind == f.OUT_LINEAR:
-        about = sub(angular, cross(scale(1.0/read(pars, f.TOTAL_MASS), moment), linear))
+        about = sub(angular, cross(scale(1.0/total_mass(lane, plan, pars, ws), moment), linear))
         if kind == f.OUT_LINEAR:
             about = linear
         store(lane, ws, to, unrotate(axes_of(lane, plan, pars, ws, row, p), about))
@@ -143,7 +144,7 @@ def sum_motion(lane, plan, pars, ws):
         energy, momentum = energy + T, add(momentum, (spin, o))
     if read(plan, f.IN_ORBIT):
         V = load3(lane, ws, read(plan, f.WS_X) + read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 3)
-        energy = energy + 0.5*read(pars, f.TOTAL_MASS)*dot(V, V)
+        energy = energy + 0.5*total_mass(lane, plan, pars, ws)*dot(V, V)
     sums = read(plan, f.WS_SUMS)
     store(lane, ws, sums + f.SUM_KINETIC, energy)
     store(lane, ws, sums + f.SUM_MOMENTUM, momentum)
@@ -201,7 +202,7 @@ def stored_energy(lane, plan, pars, ws):
     for k in range(1, read(plan, f.N_HINGES) + 1):
         if read(plan, hinge_row(plan, k) + f.KIND) == MODAL:
             energy = energy + strain_energy(lane, plan, pars, ws, hinge_row(plan, k))
-    return energy
+    return energy + slosh_energy(lane, plan, ws)
 
 
 @leaf

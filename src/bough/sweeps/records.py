@@ -45,9 +45,9 @@ HEADER = Record(
     Field("NV", "speeds v"),
     Field("N_WHEELS", "wheels"),
     Field("N_X", "length of x: see compile.layout"),
-    Field("N_LAW_STATES", "states of laws, the last of x"),
+    Field("N_LAW_STATES", "the last of x, behind the orbit: tanks, and what only runs have"),
     Field("N_U", "length of u: see compile.layout"),
-    Field("IN_ORBIT", "central gravity: x ends with position and velocity of the mass center", codes=FLAG),
+    Field("IN_ORBIT", "central gravity: position and velocity of the mass center are in x", codes=FLAG),
     Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
     Field("SPRINGS", "start in plan"),
     Field("N_SPRINGS", "springs"),
@@ -414,7 +414,7 @@ GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",
     Field("GRAVITY", "uniform gravity", (3,), "m/s^2"),
     Field("MU", "gravitational parameter of central gravity", (), "m^3/s^2"),
-    Field("TOTAL_MASS", "of all bodies", (), "kg"),
+    Field("TOTAL_MASS", "of all bodies, with the propellant that is described", (), "kg"),
     Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
     Field("LEAST_SHARE", "of a loop's largest entry of J M^-1 J^T: a row with less is singular, and holds nothing", ()),
     padding(HINGE_PARAMETERS.size - 7),
@@ -626,6 +626,7 @@ TANK_PARAMETERS = Record(
     Field("NOZZLE_AXIS", "which way it pushes, in these axes", (3,)),
     Field("NO_FLOW", "what a flow may be below zero: rounding", (), "kg/s"),
     Field("LEAST_FIXED", "mass of fixed propellant below which it has no mass center", (), "kg"),
+    Field("DESCRIBED", "propellant that TOTAL_MASS contains", (), "kg"),
     size_name="TANK_PARS", written="compile.tank_tables", read="sweeps.tanks")
 
 HINGE_RECORD = Record(
@@ -934,7 +935,8 @@ SECTIONS = (                                                    # of each array 
     Section("xdot", "ws", "derivative of x", None, "WS_XDOT"),
     Section("given", "ws", "accelerations of v where they are given; only where some can be held", unit="rad/s^2 or m/s^2"),
     Section("positions", "ws", "in orbit: of all bodies, from the mass center", None, "WS_POSITIONS", unit="m"),
-    Section("mean", "ws", "in orbit: acceleration of the mass center, less gravity there", None, "WS_MEAN", unit="m/s^2"),
+    Section("mean", "ws", "in orbit: acceleration of the mass center, less gravity there; its speed by mass that flows", None,
+            "WS_MEAN"),
     Section("slots", "ws", "applied wrenches of bodies that have any, about their origins, in inertial axes", None, "WS_SLOTS",
             "N_SLOTS", unit="N m, N"),
     Section("elements", "ws", ELEMENT_RESULT.meaning, ELEMENT_RESULT, "WS_ELEMENTS"),

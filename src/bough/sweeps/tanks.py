@@ -17,7 +17,7 @@ from math import nan
 from bough.kernels.algebra import ZERO, cross, dot, rotate, rotate_sym, shift_wrench, sym_times
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, get_lane, inverse_above, load, load3, load6, load9, load_spatial, noinline,
-                                 put_lane, read, read3, scale, store, sub, tanks_only, where_positive, width_of, zero)
+                                 put_lane, read, read3, scale, sqrt, store, sub, tanks_only, where_positive, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.closures import motion_relative_to
@@ -53,6 +53,18 @@ def fill_masses(lane, plan, tables, ws):
                                                                                        + 3.0*s*read(tables, c + 3)))
 
 
+def total_mass(lane, plan, pars, ws):
+    """Of all bodies, with the propellant of now [B 87]."""
+    m = zero(lane) + read(pars, f.TOTAL_MASS)
+    for j in range(read(plan, f.N_TANKS)):
+        described = read(pars, read(plan, f.PAR_TANKS) + j*f.TANK_PARS + f.DESCRIBED)
+        m = m + (load(lane, ws, read(plan, tank_row(plan, j) + f.TANK_MASS)) - described)
+    return m
+
+
+tanks_only(total_mass, lambda lane, plan, pars, ws: read(pars, f.TOTAL_MASS))
+
+
 def set_masses(lane, plan, tables, ws):
     """Before anything asks for the mass of a body."""
     if read(plan, f.N_TANKS):
@@ -76,6 +88,22 @@ def apply_slosh(lane, plan, ws):
 
 
 tanks_only(apply_slosh, lambda lane, plan, ws: None)
+
+
+def slosh_energy(lane, plan, ws):
+    """In the springs of what sloshes."""
+    energy = zero(lane)
+    for j in range(read(plan, f.N_TANKS)):
+        row = tank_row(plan, j)
+        k, stiffness = read(plan, row + f.TANK_SLOSH), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED)
+        if k:
+            for hinge in (hinge_row(plan, k), hinge_row(plan, read(plan, hinge_row(plan, k) + f.INNER))):
+                q = load(lane, ws, read(plan, hinge + f.Q))
+                energy = energy + 0.5*stiffness*q*q
+    return energy
+
+
+tanks_only(slosh_energy, lambda lane, plan, ws: zero(lane))
 
 
 # ---- what the flow does -----------------------------------------------------------------------------------------------------
@@ -186,10 +214,39 @@ def slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s):
     return y, w
 
 
+# ---- the mass center -------------------------------------------------------------------------------------------------------
+def center_shift(lane, plan, pars, ws, m):
+    """What moves the mass center of all, of mass m, but momentum: rates of momentum over mass, and of place [B 94]."""
+    faster, moved = (zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane))
+    for j in range(read(plan, f.N_TANKS)):
+        row = tank_row(plan, j)
+        k, s = read(plan, row + f.TANK_HINGE), read(plan, row + f.TANK_SLOSH)
+        momentum, moment = mass_shift(lane, plan, pars, ws, row, k, f.TANK_FIXED)
+        faster, moved = add(faster, momentum), add(moved, moment)
+        if s:
+            momentum, moment = mass_shift(lane, plan, pars, ws, row, s, f.TANK_SLOSHING)
+            faster, moved = add(faster, momentum), add(moved, moment)
+    return scale(1.0/m, faster), scale(1.0/m, moved)
+
+
+tanks_only(center_shift, lambda lane, plan, pars, ws, m: (ZERO, ZERO))
+
+
+@leaf
+def mass_shift(lane, plan, pars, ws, row, k, part):
+    """Of body k, by its mass that changes: m' v_O + omega x h', m' x_O + h', in the frame of the tree."""
+    c, slopes = load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS), read(plan, row + f.TANK_WS) + f.TANK_SLOPES + part
+    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    m, h = -c*load(lane, ws, slopes), scale(-c, rotate(C, load3(lane, ws, slopes + 1)))
+    x, _, v = motion_relative_to(lane, plan, pars, ws, k, 0, (zero(lane), zero(lane), zero(lane)), 0)
+    return add(scale(m, v), cross(omega, h)), add(scale(m, x), h)
+
+
 # ---- what has left ------------------------------------------------------------------------------------------------------------
 @leaf
 def sum_exhaust(lane, plan, pars, ws):
-    """In runs: rates of the momenta in the world of all that leaves, and of the energy that goes with it [B 91]."""
+    """In runs: rates of the momenta in the world of all that leaves, and of the energy that goes with it [B 91]; in orbit, about
+    the attracting center."""
     to = read(plan, tank_row(plan, 0) + f.TANK_EXHAUST)
     if to:
         o = (zero(lane), zero(lane), zero(lane))
@@ -209,8 +266,11 @@ def sum_exhaust(lane, plan, pars, ws):
 
 @leaf
 def place_of(lane, plan, pars, ws, k, arm):
-    """Place and velocity in the world of a point of body k."""
+    """Place and velocity in the world of a point of body k; in orbit, from the attracting center."""
     x, _, v = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
+    if read(plan, f.IN_ORBIT):
+        orbit = read(plan, f.WS_X) + read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 6
+        x, v = add(load3(lane, ws, orbit), x), add(load3(lane, ws, orbit + 3), v)
     return x, v
 
 
@@ -241,11 +301,24 @@ def add_mass(lane, plan, pars, ws, row, k, part, to):
     """Kinetic and potential energy of the mass that body k loses."""
     at, c = read(plan, row + f.TANK_WS), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS)
     C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
-    slopes, g = at + f.TANK_SLOPES + part, read3(pars, f.GRAVITY)
+    slopes = at + f.TANK_SLOPES + part
     m, h, J = load(lane, ws, slopes), rotate(C, load3(lane, ws, slopes + 1)), rotate_sym(C, load6(lane, ws, slopes + 4))
     x, v = place_of(lane, plan, pars, ws, k, (zero(lane), zero(lane), zero(lane)))
     kinetic = 0.5*m*dot(v, v) + dot(v, cross(omega, h)) + 0.5*dot(omega, sym_times(J, omega))
-    accumulate(lane, ws, to + 6, c*(kinetic - m*dot(g, x) - dot(g, h)))
+    accumulate(lane, ws, to + 6, c*(kinetic + potential_of(lane, plan, pars, x, m, h, J)))
+
+
+@leaf
+def potential_of(lane, plan, pars, x, m, h, J):
+    """Of mass m at x with the first moment h and the inertia J about it: uniform, or central [B 95]."""
+    g, gradient = add((zero(lane), zero(lane), zero(lane)), read3(pars, f.GRAVITY)), zero(lane)
+    level = -m*dot(g, x)
+    if read(plan, f.IN_ORBIT):
+        inverse = 1.0/dot(x, x)
+        deep = read(pars, f.MU)*sqrt(inverse)
+        g, level = scale(-deep*inverse, x), -deep*m
+        gradient = deep*inverse*(J[0] + J[3] + J[5] - 3.0*inverse*dot(x, sym_times(J, x)))          # T:S
+    return level - dot(g, h) - 0.5*gradient
 
 
 @leaf

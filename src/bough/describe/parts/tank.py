@@ -29,7 +29,6 @@ from bough.describe.numeric import (
 from bough.describe.orientation import IDENTITY, Orientation
 from bough.describe.part import Attachment, Drawing, Finding, Part, Recorded, SystemView
 from bough.describe.propellant import settled_in, shape_knots, spread
-from bough.describe.settings import CentralGravity
 from bough.describe.shapes import Box, Cylinder, Shape, Sphere, read_shape, write_shape
 
 Array = NDArray[np.float64]
@@ -83,6 +82,12 @@ class Levels(Description):
                 raise Fault(field, text)
         if min(map(min, self.inertia)) < 0.0:
             raise Fault("inertia", "inertia has a moment below zero; give moments about the mass center, >= 0")
+        for m, row in zip(self.mass, self.inertia, strict=True):
+            if m == 0.0 and any(row):
+                raise Fault("inertia", f"inertia is {row} kg m^2 where the mass is 0 kg; give (0, 0, 0): nothing is left")
+            if 2 * max(row) > sum(row) * (1 + 1e-9):
+                raise Fault("inertia", f"inertia at {m:g} kg is {row} kg m^2: one moment exceeds the sum of the others; give those "
+                            "about the mass center, in the axes of the tank")  # fmt: skip
         return self
 
 
@@ -379,12 +384,6 @@ class Tank(Part):
         carrier = bodies[exit.body]
         turns = not carrier.joint.translations and carrier.flexible is None and carrier.parent == self.body
         return True if turns and carrier.node == self.node else None
-
-    def refused(self, system: SystemView) -> str:
-        if isinstance(system.gravity, CentralGravity):
-            return (f"tank '{self.name}' is in an orbit about an attracting center, which is not offered; give uniform gravity, or "
-                    "none")  # fmt: skip
-        return ""
 
     def load_line(self) -> str:
         return f"tank {self.name} on {self.body}, {self.mass:g} kg"

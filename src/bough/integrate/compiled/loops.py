@@ -284,7 +284,7 @@ def find_first_step(lane, model, stepper, ws, t, limits, method):
     n, x, first = steered_by(plan, stepper), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
     begin_stage(lane, model, stepper, ws, t, 1e-6, 0)
     evaluate_rates(lane, model, stepper, ws, method, 0)
-    end_implicit(lane, plan, stepper, ws, 1e-6, 0)
+    end_implicit(lane, model, stepper, ws, 1e-6, 0)
     copy(lane, ws, first, read(plan, f.WS_XDOT), read(plan, f.N_X))
     size, rate = 0.0, 0.0
     for i in range(n):

@@ -25,15 +25,17 @@ import numpy as np
 from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load4, loops_only, read, scale, sqrt,
-                                 store, where_positive, zero)
+from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load3, load4, loops_only, read, scale,
+                                 sqrt, store, where_positive, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.implicit import implicit_state
 from bough.sweeps.motion import hinge_row, scatter_rates
+from bough.sweeps.orbit import shift_roots
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.power import fill_input_power
+from bough.sweeps.tanks import set_masses
 
 
 HEADER = 8
@@ -198,6 +200,7 @@ def evaluate_law(lane, model, stepper, ws):
     if laws[N_LAWS]:
         apply_prescribed_motion(lane, plan, tables, ws, True)
         if laws[COMPUTED]:
+            set_masses(lane, plan, tables, ws)
             evaluate_outputs(lane, plan, pars, ws)
         evaluate_laws(lane, plan, laws, scratch, ws, controls_at(plan, stepper))
 
@@ -238,16 +241,25 @@ def implicit_row(s, stage):
     return HEADER + 7*s + s*s + stage*s
 
 
-def end_implicit(lane, plan, stepper, ws, h, stage):
+def end_implicit(lane, model, stepper, ws, h, stage):
     """q' by the speeds to which the acceleration leads: q' = N(q) (v^ + g a) [B 30]."""
+    plan, pars, _ = model
     tableau, s, nq = stepper[0], stages_of(stepper[0]), read(plan, f.NQ)
     g, v, x, vdot = h*tableau[implicit_row(s, stage) + stage], implicit_state(plan) + nq, read(plan, f.WS_X), read(plan, f.WS_XDOT)
     for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, v + i) + g*load(lane, ws, vdot + nq + i))
+    move(lane, plan, pars, ws)
+
+
+implicit_only(end_implicit, lambda lane, model, stepper, ws, h, stage: None)
+
+
+@leaf
+def move(lane, plan, pars, ws):
+    """q' of the speeds in the state, in orbit from the mass center."""
     scatter_rates(lane, plan, ws)
-
-
-implicit_only(end_implicit, lambda lane, plan, stepper, ws, h, stage: None)
+    if read(plan, f.IN_ORBIT):
+        shift_roots(lane, plan, pars, ws)
 
 
 @leaf
@@ -271,7 +283,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
     """x at the end of the step, where loops are closed again; x0 is in work, k of the stages before `first` is there already.
 
     Stages and corrections take turns at one derivative: it is compiled once."""
-    plan, _, tables = model
+    plan = model[0]
     tableau, _, _, work = stepper
     s, nx, saved, corrections = stages_of(tableau), read(plan, f.N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
     open_, enough = zero(lane) + 1.0, CLOSE_ENOUGH if tableau[SPEEDS] != 0.0 else CLOSE_FOR_NOW
@@ -293,37 +305,39 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
         if stage >= s:
             open_ = end_correction(lane, plan, ws, saved, speeds, enough, open_)
             continue
-        end_implicit(lane, plan, stepper, ws, h, stage)
+        end_implicit(lane, model, stepper, ws, h, stage)
         copy(lane, ws, work + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
         if stage == s - 1:
-            finish_step(lane, plan, stepper, tables, ws, t, h)
+            finish_step(lane, model, stepper, ws, t, h)
 
 
 @leaf
-def finish_step(lane, plan, stepper, tables, ws, t, h):
+def finish_step(lane, model, stepper, ws, t, h):
     """x at the end of the step, its quaternions made unit, what is prescribed as it is prescribed."""
+    plan, pars, tables = model
     tableau, _, _, work = stepper
     s = stages_of(tableau)
     combine(lane, plan, stepper, ws, tableau, HEADER + s + s*s, h, s)
     if tableau[CROMER]:
-        move_with_new_speeds(lane, plan, ws, work, h)
+        move_with_new_speeds(lane, plan, pars, ws, work, h)
     normalize(lane, plan, ws)
     set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
     apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
 @leaf
-def move_with_new_speeds(lane, plan, ws, work, h):
+def move_with_new_speeds(lane, plan, pars, ws, work, h):
     """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]; k of the stage is such, too."""
     nq, x, k = read(plan, f.NQ), read(plan, f.WS_X), work + read(plan, f.N_X)
     copy(lane, ws, x, work, nq)
-    scatter_rates(lane, plan, ws)
+    move(lane, plan, pars, ws)
     copy(lane, ws, k, read(plan, f.WS_XDOT), nq)
     for i in range(nq):
         accumulate(lane, ws, x + i, scale(h, load(lane, ws, k + i)))
     if read(plan, f.IN_ORBIT):
         R = nq + read(plan, f.NV) + read(plan, f.N_WHEELS)
         copy(lane, ws, k + R, x + R + 3, 3)
+        accumulate(lane, ws, k + R, load3(lane, ws, read(plan, f.WS_MEAN) + 3))
         for i in range(R, R + 3):
             store(lane, ws, x + i, load(lane, ws, work + i) + scale(h, load(lane, ws, k + i)))
 
