@@ -381,9 +381,11 @@ class NastranRecipe(ToolRecipe):
 
     noun: ClassVar[str] = "nastran"
     files: ClassVar[tuple[str, ...]] = ("bulk", "op2", "matrices")
+    reading: ClassVar[tuple[str, ...]] = (*ToolRecipe.reading, "subcase")
     bulk: Word
     op2: Word | None = None
     matrices: Word | None = None
+    subcase: Whole | None = None
 
 
 class SuperelementRecipe(FlexibleRecipe):

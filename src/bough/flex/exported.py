@@ -291,7 +291,7 @@ def point_rule(mass: Any, position: Array, per_node: int, source: str, labels: A
     from scipy.sparse import csr_array, eye_array
 
     blocks = _node_blocks(mass, len(position), per_node)
-    parts = None if blocks is None else _block_parts(blocks)
+    parts = None if blocks is None else block_parts(blocks)
     if parts is None:
         return None
     weight, offset, inertia = parts
@@ -322,7 +322,7 @@ def _node_blocks(mass: Any, count: int, per_node: int) -> Array | None:
     return blocks
 
 
-def _block_parts(blocks: Array) -> tuple[Array, Array, Array] | None:
+def block_parts(blocks: Array) -> tuple[Array, Array, Array] | None:
     """Mass, offset and inertia about the own mass center of each node, from [[m I, -m p~], [m p~, J]]; None: not of this form."""
     weight = np.trace(blocks[:, :3, :3], axis1=1, axis2=2) / 3
     offset, inertia = np.zeros((len(blocks), 3)), np.zeros((len(blocks), 3, 3))

@@ -69,6 +69,10 @@ class GivenModes:
     ) -> FlexibleBody:
         """The body with the first `modes` of the elastic modes (all)."""
         found = self.elastic()
+        if not len(found.frequencies):
+            raise DescriptionError(
+                f"{self.source}: all {len(self.frequencies)} modes move the body as if it were rigid; give elastic modes, too"
+            )
         count = len(found.frequencies) if modes is None else int(modes)
         if count > len(found.frequencies):
             raise DescriptionError(
@@ -101,12 +105,20 @@ class GivenModes:
         share = np.sqrt(np.maximum(np.einsum("ir,ir->r", momentum, motion), 0.0) / np.maximum(np.diagonal(known.Mff), 1e-300))
         if len(share) and share.max() > _MOMENTUM:
             raise DescriptionError(
-                f"{self.source}: mode {int(share.argmax())} moves the inboard node and carries momentum (share "
-                f"{share.max():.2g} by the "
-                "nodal masses); give modes of the free body, or of the body fixed at its inboard node, with all of its mass"
+                f"{self.source}: mode {int(share.argmax())} moves {'the' if self.inboard else 'a body without'} inboard node "
+                f"and carries momentum (share {share.max():.2g} by the nodal masses); {self._remedy()}"
             )
         rigid_shapes = rigid_motion(self.position, 6).reshape(-1, 6, 6) @ motion
         return replace(self, shapes=self.shapes - rigid_shapes)
+
+    def _remedy(self) -> str:
+        """What to do about modes that carry momentum: name the nodes that rest in them as inboard, if there are any."""
+        moved = np.abs(self.shapes[:, :3]).max(axis=(1, 2), initial=0.0)
+        resting = self.labels[moved <= _STILL * max(float(moved.max(initial=0.0)), 1e-300)].tolist()
+        if not resting:
+            return "give modes of the free body, or of the body fixed at its inboard node, with all of its mass"
+        some = ", ".join(map(str, resting[:8])) + ", ..." * (len(resting) > 8)
+        return f"nodes {some} rest: give attach={{'root': [{some}]}} and inboard='root', or modes of the free body"
 
     def _body(self, damping: Any, variant: str, reduction: str) -> FlexibleBody:
         points = self.points()

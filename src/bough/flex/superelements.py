@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import rigid_motion
+from bough.flex.finite_elements import COMPONENTS, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
 from bough.flex.matrices import read_matrix
@@ -24,6 +24,8 @@ from bough.flex.units import units as units_of
 SECOND_ORDER = "inertia terms of second order"
 STIFFENING = "motion-induced stiffness"
 BETWEEN = "shapes between interfaces"
+_NOTHING = 1e-14  # of the largest entry: no stiffness, no mass
+_MASSLESS = 1e-11  # eigenvalue of the mass matrix, scaled to a diagonal of ones
 
 
 @dataclass(frozen=True)
@@ -129,10 +131,19 @@ class Superelement:
         share = stiffness_share(csr_array(self.stiffness), rigid[:, rigid.any(axis=0)])
         if len(share) and share.max() > NEARLY_UNSTRAINED:
             raise DescriptionError(
-                f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}); reduce the free "
-                "structure, without its "
-                "supports, and give the interfaces' places and dofs in one frame"
+                f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}), above all at "
+                f"{self._resisting(rigid)}; reduce the free structure, without its supports, and give the interfaces' places and "
+                "dofs in one frame"
             )
+
+    def _resisting(self, motion: Array) -> str:
+        """The three coordinates that carry most of the energy of rigid motion."""
+        energy = np.abs(motion * (self.stiffness @ motion)).max(axis=1)
+        names = [
+            f"{self.labels[self.node[i]]}, {COMPONENTS[self.component[i]]}" if self.node[i] >= 0 else f"modal coordinate {i}"
+            for i in np.argsort(-energy)[:3]
+        ]
+        return "; ".join(names)
 
     def reduce(
         self, reduction: str | None = None, *, modes: int | None = None, damping: Any = 0.0, variant: str | None = None
@@ -141,6 +152,8 @@ class Superelement:
 
         `variant` is "zeroth_order" unless `points` complete the superelement: then "full".
         """
+        if (empty := self._empty()).any():
+            return self._without(empty).reduce(reduction, modes=modes, damping=damping, variant=variant)
         self.check()
         wanted = "free-free" if self.inboard is None else "cantilever"
         if reduction not in (None, wanted):
@@ -171,6 +184,22 @@ class Superelement:
             limits=(STIFFENING,) if self.points else (SECOND_ORDER, STIFFENING, BETWEEN),
         )
 
+    def _empty(self) -> Array:
+        """(r,) which coordinates have neither stiffness nor mass: rotations of interfaces on solid elements."""
+        sizes = [np.abs(each).max(axis=1) for each in (self.stiffness, self.mass)]
+        return np.asarray((sizes[0] <= _NOTHING * sizes[0].max(initial=0.0)) & (sizes[1] <= _NOTHING * sizes[1].max(initial=0.0)))
+
+    def _without(self, coordinates: Array) -> Superelement:
+        keep = np.flatnonzero(~coordinates)
+        square = np.ix_(keep, keep)
+        points = dict(self.points)
+        if "recovery" in points and np.shape(points["recovery"])[-1] == len(coordinates):
+            points["recovery"] = np.asarray(points["recovery"])[:, keep]
+        return replace(
+            self, node=self.node[keep], component=self.component[keep], mass=self.mass[square], stiffness=self.stiffness[square],
+            damping=None if self.damping is None else self.damping[square], points=points,
+        )  # fmt: skip
+
     def _modes(self, modes: int | None) -> tuple[Array, Array]:
         from scipy.linalg import eigh
 
@@ -193,6 +222,7 @@ class Superelement:
         _, sizes, right = np.linalg.svd(rigid.T @ momentum)
         rank = int((sizes > 1e-10 * sizes[0]).sum())
         basis = _complement(momentum @ right[:rank].T)
+        basis = basis @ _massive(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         squares, mixed = eigh(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         count = len(squares) if modes is None else int(modes)
         return squares[:count], (basis @ mixed)[:, :count]
@@ -251,6 +281,23 @@ class Superelement:
         moved[self.node[there], self.component[there]] = shapes[there]
         turns = tuple(bool(((self.node == i) & (self.component > 2)).any()) for i in range(len(self.labels)))
         return Nodes(self.labels, self.position, moved[:, :3], moved[:, 3:], turns)
+
+
+def _massive(stiffness: Array, mass: Array) -> Array:
+    """A basis (r, k) of the motions that have mass; what has none follows statically."""
+    size = np.sqrt(np.where(np.diagonal(mass) > 0, np.diagonal(mass), 1.0))
+    values, vectors = np.linalg.eigh(mass / np.outer(size, size))
+    light = values < _MASSLESS * values[-1]
+    if not light.any():
+        return np.eye(len(mass))
+    moved = vectors / size[:, None]
+    still, heavy = moved[:, light], moved[:, ~light]
+    resisted = still.T @ stiffness @ still
+    if np.linalg.eigvalsh(resisted)[0] <= 0:
+        raise DescriptionError(
+            "superelement: a motion has neither mass nor stiffness; give all of the mass, or matrices without these coordinates"
+        )
+    return np.asarray(heavy - still @ np.linalg.solve(resisted, still.T @ stiffness @ heavy))
 
 
 def _complement(columns: Array) -> Array:
