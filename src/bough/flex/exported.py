@@ -285,6 +285,29 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
     return Exported(source, known[used], places[order][used], mass, stiffness, per_node)
 
 
+def condensed(source: str, matrices: tuple[Any, Any], inside: Array, names: Sequence[str]) -> tuple[Any, Any]:
+    """Stiffness and mass without dofs that have no mass and follow the others statically: exact."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import splu
+
+    stiffness, mass = (csr_array(each) for each in matrices)
+    kept, dropped = np.flatnonzero(~inside), np.flatnonzero(inside)
+    heavy = np.asarray(abs(mass[dropped]).sum(axis=1)).ravel() > _ZERO * np.abs(mass.diagonal()).max()
+    if heavy.any():
+        raise DescriptionError(
+            f"{source}: {names[int(heavy.argmax())]} is an internal one and has mass, so that it cannot be left out; export a "
+            "model of elements whose dofs are displacements and rotations of nodes"
+        )
+    try:
+        follow = splu(stiffness[dropped][:, dropped].tocsc()).solve(stiffness[dropped][:, kept].toarray())
+    except RuntimeError:
+        raise DescriptionError(
+            f"{source}: {names[0]} is an internal one that the stiffness does not determine; export a model without constraints by "
+            "multipliers (hybrid elements, distributing couplings)"
+        ) from None
+    return csr_array(stiffness[kept][:, kept] - stiffness[kept][:, dropped] @ csr_array(follow)), mass[kept][:, kept]
+
+
 # ---- lumps -----------------------------------------------------------------------------------------------------------------
 def point_rule(mass: Any, position: Array, per_node: int, source: str, labels: Array) -> PointRule | None:
     """The nodes as mass points, if the matrix couples no two nodes and each has a rigid lump; otherwise None."""
