@@ -11,7 +11,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline, read_deck, solid_elements
-from bough.flex.exported import Exported, labelled
+from bough.flex.exported import labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
 from bough.flex.units import units as units_of
@@ -46,7 +46,7 @@ def read_calculix(
     found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
     lines, faces = outline(deck, found.labels)
     solids = solid_elements(deck, found.labels)
-    whole = replace(_with_missing(found, rows), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
+    whole = replace(with_missing(found, rows - [0, 1]), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
     structure = whole.in_units(units_of(units))
     return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
 
@@ -121,14 +121,3 @@ def _text(path: Path) -> str:
             "the job's name"
         )
     return path.read_text(encoding="utf-8", errors="replace")
-
-
-def _with_missing(found: Exported, rows: Array) -> Exported:
-    """Dofs of the nodes that no row of the matrices is about: supports or equations took them away."""
-    at = np.searchsorted(found.labels, rows[:, 0])
-    missing = np.setdiff1d(np.arange(found.mass.shape[0]), found.per_node * at + rows[:, 1] - 1)
-    if not len(missing):
-        return found
-    nodes = len(np.unique(missing // found.per_node))
-    note = f"{len(missing)} dofs of {nodes} nodes are not in the matrices (supports, or equations) and are held"
-    return replace(found, grounded=missing, notes=(*found.notes, note))

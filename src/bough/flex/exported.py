@@ -285,6 +285,22 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
     return Exported(source, known[used], places[order][used], mass, stiffness, per_node)
 
 
+def with_missing(found: Exported, rows: Array) -> Exported:
+    """The same; translations that no row (node, component) is about, and rotations where a node has some, were taken by supports."""
+    at = found.per_node * np.searchsorted(found.labels, rows[:, 0]) + rows[:, 1]
+    there = np.zeros(found.mass.shape[0], dtype=bool)
+    there[at] = True
+    by_node = there.reshape(-1, found.per_node)
+    expected = np.repeat(by_node[:, 3:].any(axis=1, keepdims=True), found.per_node, axis=1)
+    expected[:, :3] = by_node.any(axis=1, keepdims=True)
+    missing = np.flatnonzero(~by_node & expected)
+    if not len(missing):
+        return found
+    nodes = len(np.unique(missing // found.per_node))
+    note = f"{len(missing)} dofs of {nodes} nodes are not in the matrices (supports, or equations) and are held"
+    return replace(found, grounded=missing, notes=(*found.notes, note))
+
+
 def condensed(source: str, matrices: tuple[Any, Any], inside: Array, names: Sequence[str]) -> tuple[Any, Any]:
     """Stiffness and mass without dofs that have no mass and follow the others statically: exact."""
     from scipy.sparse import csr_array
