@@ -101,6 +101,9 @@ def test_supported_dofs_are_named(tmp_path):
     model = read_ansys(tmp_path / "K.mtx", tmp_path / "M.mtx", tmp_path / "nodes.txt", mapping=tmp_path / "map.txt")
     assert "4 dofs of 1 nodes are not in the matrices (supports, or equations) and are held" in model.notes[0]
     assert any("is not free" in note for note in model.notes)
+    (tmp_path / "map.txt").write_text("\n".join(f"{i} {r // 6 + 90} {LABELS[r % 6]}" for i, r in enumerate(keep, start=1)))
+    with pytest.raises(DescriptionError, match="the matrices have dofs of node 90, which has no coordinates"):
+        read_ansys(tmp_path / "K.mtx", tmp_path / "M.mtx", tmp_path / "nodes.txt", mapping=tmp_path / "map.txt")
 
 
 @pytest.mark.parametrize(

@@ -349,8 +349,9 @@ def test_wrong_files_are_named(tmp_path):
     (tmp_path / "a.dof").write_text("1.1\n1.2\n1.3\n9.1\n")
     for name in ("sti", "mas"):
         (tmp_path / f"a.{name}").write_text("".join(f"{i} {i} 1.0\n" for i in range(1, 5)))
-    with pytest.raises(DescriptionError, match="dofs of node 9, which has no coordinates"):
+    with pytest.raises(DescriptionError, match=r"elements B31, which CalculiX expands into solids, .* nodes \(9, ...\)"):
         read_calculix(tmp_path / "a")
+    (tmp_path / "a.dof").write_text("1.1\n1.2\n1.3\n2.1\n")
     (tmp_path / "a.mas").write_text("1 1 1.0\n2 2 1.0")
     with pytest.raises(DescriptionError, match=r"a.mas has 2 dofs, but the .dof file lists 4; give files of one run"):
         read_calculix(tmp_path / "a")

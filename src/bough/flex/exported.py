@@ -286,7 +286,7 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
 
 
 def with_missing(found: Exported, rows: Array) -> Exported:
-    """The same; translations that no row (node, component) is about, and rotations where a node has some, were taken by supports."""
+    """The same; supports took translations that no row (node, component) is about, and rotations where a node has some."""
     at = found.per_node * np.searchsorted(found.labels, rows[:, 0]) + rows[:, 1]
     there = np.zeros(found.mass.shape[0], dtype=bool)
     there[at] = True
