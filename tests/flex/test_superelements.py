@@ -84,7 +84,7 @@ def test_superelement_moves_as_the_body_read_whole(reduced):
     spin = {"v0": np.r_[20.0, np.zeros(body.n_modes)]}
     known, found = (swings(each, bough.Revolute("x"), 1.0, **spin) for each in (whole, body))
     apart = np.abs(found - known).max() / np.abs(known).max()
-    assert 1e-6 < apart < 0.05
+    assert 0.01 < apart < 0.5
     assert body.limits[0] == "inertia terms of second order"
 
 
