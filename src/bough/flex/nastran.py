@@ -19,7 +19,16 @@ from bough.flex.nastran_bulk import Bulk, in_basic, read_bulk
 from bough.flex.nastran_cards import SOURCE
 from bough.flex.nastran_links import links_of, supported
 from bough.flex.nastran_masses import nodal_masses
-from bough.flex.nastran_matrices import MASS, STIFFNESS, Dmig, chosen_set, read_matrices, read_op2, without_idle_scalars
+from bough.flex.nastran_matrices import (
+    MASS,
+    STIFFNESS,
+    Dmig,
+    bulk_of_op2,
+    chosen_set,
+    read_matrices,
+    read_op2,
+    without_idle_scalars,
+)
 from bough.flex.superelements import Superelement
 from bough.flex.units import Units
 from bough.flex.units import units as units_of
@@ -45,15 +54,20 @@ def read_nastran(
 ) -> FiniteElements | Superelement | GivenModes:
     """A model out of Nastran's files; reduce what is returned: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
 
-    `bulk` is the input file (.bdf, .dat, .pch; it may include others). With matrices of the grid points (MGG and KGG in the OP2,
-    or in `matrices`: an OP4 file, or a punch file of DMIG) the whole model is returned; rigid elements and multipoint constraints
-    are eliminated, and supports (SPC) are left out: the body is free. With matrices of boundary points and modal coordinates
-    (EXTSEOUT: KAAX and MAAX as DMIG in its punch file, or KAA and MAA in an OP4 file beside it) it is a `Superelement`. With an
-    OP2 that has eigenvectors alone it is `GivenModes`, those of `subcase` (the first that has some): their masses are lumped from
-    the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). OP2 and OP4 files are read by pyNastran:
-    pip install bough[nastran]. See `matrices_model` for `attach`, `spiders`, `origin` and `units`.
+    `bulk` is the input file (.bdf, .dat, .pch; it may include others), or an OP2 file that holds its own. With matrices of the grid
+    points (MGG and KGG in the OP2, or in `matrices`: an OP4 file, or a punch file of DMIG) the whole model is returned; rigid
+    elements and multipoint constraints are eliminated, and supports (SPC) are left out: the body is free. With matrices of boundary
+    points and modal coordinates (EXTSEOUT: KAAX and MAAX as DMIG in its punch file, or KAA and MAA in an OP4 file beside it) it is
+    a `Superelement`. With an OP2 that has eigenvectors alone it is `GivenModes`, those of `subcase` (the first that has some): their
+    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). OP2 and OP4 files are
+    read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`, `spiders`, `origin` and `units`.
     """
-    found, unit = read_bulk(Path(bulk)), units_of(units)
+    unit = units_of(units)
+    if Path(bulk).suffix.lower() == ".op2":
+        op2 = bulk if op2 is None else op2
+        found = bulk_of_op2(Path(bulk))
+    else:
+        found = read_bulk(Path(bulk))
     results = None if op2 is None else read_op2(Path(op2))
     held = {} if results is None else {name: each.data for name, each in results.matrices.items()}
     stiffness, mass, viscous = chosen_set(read_matrices(found, None if matrices is None else Path(matrices), held), Path(bulk).name)

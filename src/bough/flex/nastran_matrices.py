@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.nastran_bulk import Bulk
+from bough.flex.nastran_bulk import Bulk, read_bulk
 from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, listed, number, read_cards
 
 STIFFNESS = ("KGG", "KAAX", "KAA", "KXX", "KGGX", "KJJ", "KJJX", "K2GG")
@@ -204,7 +204,22 @@ def read_op4(path: Path) -> dict[str, Any]:
     return {name.upper(): getattr(each, "data", each[1] if isinstance(each, tuple) else each) for name, each in found.items()}
 
 
-def read_op2(path: Path) -> Any:
+def bulk_of_op2(path: Path) -> Bulk:
+    """The bulk data that an OP2 file itself holds (GEOM1, EPT, ...), as pyNastran writes them out."""
+    import contextlib
+    import io
+    from tempfile import TemporaryDirectory
+
+    model = read_op2(path, geometry=True)
+    if not model.nodes:
+        raise DescriptionError(f"{SOURCE}: {path.name} holds no grid points; give the bulk data, and op2={path.name!r}")
+    silent = io.StringIO()
+    with TemporaryDirectory() as folder, contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+        model.write_bdf(str(Path(folder) / "bulk.bdf"), size=16, is_double=False, interspersed=False)
+        return read_bulk(Path(folder) / "bulk.bdf")
+
+
+def read_op2(path: Path, *, geometry: bool = False) -> Any:
     """Modes and matrices of an OP2 file, as pyNastran holds them; tables that it does not know are passed over."""
     if not path.is_file():
         raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of an OP2 file")
@@ -212,7 +227,7 @@ def read_op2(path: Path) -> Any:
     unknown: set[bytes] = set()
     while True:
         try:
-            return _results(path, unknown)
+            return _results(path, unknown, geometry)
         except (Exception, SystemExit) as error:  # whatever is wrong with the file
             reason = str(error).strip()
             table = reason.split("'")[1].encode() if reason.startswith("Invalid Table = b'") else None
@@ -226,17 +241,18 @@ def read_op2(path: Path) -> Any:
             ) from None
 
 
-def _results(path: Path, unknown: set[bytes]) -> Any:
+def _results(path: Path, unknown: set[bytes], geometry: bool) -> Any:
     import contextlib
     import io
     import warnings
 
     from pyNastran.op2.op2 import OP2
+    from pyNastran.op2.op2_geom import OP2Geom
 
     silent = io.StringIO()  # pyNastran prints what it cannot read
     with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = OP2(debug=None, log=None, mode=None)
+        model = OP2Geom(debug=None, log=None, mode=None) if geometry else OP2(debug=None, log=None, mode=None)
         model.include_exclude_results(include_results=["eigenvectors", "eigenvalues"])
         model.set_additional_generalized_tables_to_read(
             {name: lambda op2: op2.op2_reader._skip_table(op2.table_name, warn=False) for name in unknown}
