@@ -1,5 +1,7 @@
 """Nastran's ways of writing: sections, includes, replicas, systems, rigid elements, constraints, lumps, external superelements."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
@@ -275,6 +277,35 @@ def test_idle_scalar_points_do_not_make_a_superelement(tmp_path):
     op4(tmp_path / "a.op4", KGG=block_diag(K, zero), MGG=block_diag(M, zero))
     model = read_nastran(tmp_path / "a.bdf", matrices=tmp_path / "a.op4", attach={"root": 1, "tip": 5}, inboard="root")
     assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-5)
+
+
+# ---- subcases --------------------------------------------------------------------------------------------------------------
+def test_modes_of_the_subcase_that_is_asked_for(tmp_path):
+    """Two subcases of one title, complex modes beside them: eigenvalues and generalized masses of the right one."""
+    from bough.flex.nastran import _frequencies, _other_subcases, _table
+
+    def modes(subcase, squares, code=2):
+        data = np.zeros((2, 1, 6))
+        return SimpleNamespace(isubcase=subcase, analysis_code=code, eigns=np.array(squares), modes=[1, 2], data=data)
+
+    def values(squares, masses):
+        return SimpleNamespace(mode=np.array([1, 2, 3]), eigenvalues=np.array(squares), generalized_mass=np.array(masses))
+
+    results = SimpleNamespace(
+        eigenvectors={1: modes(1, [4.0, 9.0]), 2: modes(2, [16.0, 25.0]), 3: modes(3, [1.0, 1.0], code=9)},
+        eigenvalues={"a": values([16.0, 25.0, 30.0], [7.0, 8.0, 9.0]), "b": values([4.0, 9.0, 10.0], [1.0, 2.0, 3.0])},
+    )
+    for subcase, squares, masses in ((None, [4.0, 9.0], [1, 2]), (2, [16.0, 25.0], [7, 8])):
+        table = _table(results, tmp_path / "x.op2", subcase)
+        found = _frequencies(results, table)
+        assert (2 * np.pi * found[0]) ** 2 == pytest.approx(squares)
+        assert found[1].tolist() == masses
+    assert _other_subcases(results, results.eigenvectors[1]) == ["modes of subcase 1; there are those of 2, too: subcase="]
+    with pytest.raises(DescriptionError, match=r"x.op2 has no modes of subcase 3; it has those of 1, 2"):
+        _table(results, tmp_path / "x.op2", 3)
+    del results.eigenvectors[1], results.eigenvectors[2]
+    with pytest.raises(DescriptionError, match=r"x.op2 holds complex modes or those of buckling alone"):
+        _table(results, tmp_path / "x.op2", None)
 
 
 # ---- superelements ---------------------------------------------------------------------------------------------------------
