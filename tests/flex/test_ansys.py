@@ -6,7 +6,7 @@ from scipy.io import mmwrite
 from scipy.sparse import csc_array, csr_array, tril
 
 from bough.errors import DescriptionError
-from bough.flex import read_ansys
+from bough.flex import from_matrices, read_ansys
 from bough.flex.ansys import _nodes
 from tests.flex.test_readers import assert_same, expected, shaft
 
@@ -129,3 +129,27 @@ def test_tables_of_nodes(tmp_path, text):
     (tmp_path / "twice.txt").write_text("1 0.0 0.0 0.0\n1 1.0 0.0 0.0\n")
     with pytest.raises(DescriptionError, match=r"twice.txt gives node 1 twice"):
         _nodes(tmp_path / "twice.txt")
+
+
+def test_damaged_matrix_market_files_are_named(tmp_path):
+    """Among them ones that bring down SciPy's reader, and with it Python."""
+    from bough.flex.matrix_market import read_matrix_market
+
+    head = "%%MatrixMarket matrix "
+    for text, why in (
+        (head + "array integer general\n3 1\n1\n2\n3\n4\n5\n", "5 numbers where its head says 3"),
+        (head + "coordinate real general\n2 2 2\n1 1 1.0\n", "1 entries where its head says 2"),
+        (head + "coordinate real general\n2 2 1\n3 1 1.0\n", "outside of its 2 rows and 2 columns"),
+        (head + "coordinate complex general\n1 1 1\n1 1 1.0 2.0\n", "its numbers are complex"),
+        (head + "coordinate real general\n", "the line with its sizes is missing"),
+        ("%%MatrixMarket vector\n1\n", "its first line is"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            read_matrix_market(text)
+    skew = read_matrix_market(head + "coordinate real skew-symmetric\n2 2 1\n2 1 1.5\n").toarray()
+    assert skew.tolist() == [[0, -1.5], [1.5, 0]]
+    lower = read_matrix_market(head + "array real symmetric\n2 2\n1.0\n2.0\n3.0\n").toarray()
+    assert lower.tolist() == [[1, 2], [2, 3]]
+    (tmp_path / "K.mtx").write_text(head + "coordinate real general\n2 2 2\n1 1 1.0\n")
+    with pytest.raises(DescriptionError, match=r"the file 'K.mtx' for K cannot be read \(it holds 1 entries"):
+        from_matrices(np.eye(6), tmp_path / "K.mtx", [(0, 0, 0), (1, 0, 0)])

@@ -16,6 +16,7 @@ from bough.flex.exported import Exported, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.harwell_boeing import read_harwell_boeing
 from bough.flex.integrals import Array
+from bough.flex.matrix_market import HEAD, read_matrix_market
 from bough.flex.reduction import stiffness_share
 from bough.flex.units import units as units_of
 from bough.progress import working
@@ -66,21 +67,14 @@ def _text(path: Path) -> str:
 
 def _matrix(path: Path, what: str) -> Any:
     """A Matrix Market or Harwell-Boeing file; one triangle stands for both."""
-    from io import StringIO
-
-    from scipy.io import mmread
     from scipy.sparse import csr_array, tril
 
     text = _text(path)
     try:
-        if text.lstrip().startswith("%%MatrixMarket"):
-            head, _, body = text.lstrip().partition("\n")
-            found = csr_array(mmread(StringIO(head + "\n" + re.sub(r"(?<=\d),(?=\d)", ".", body))))
-        else:
-            found = csr_array(read_harwell_boeing(text))
-        if np.iscomplexobj(found.data):
-            raise ValueError("it is complex")
-    except Exception as error:  # of SciPy, whatever is wrong with the file
+        found = read_matrix_market(text) if text.lstrip().startswith(HEAD) else read_harwell_boeing(text)
+        if found.shape[0] != found.shape[1]:
+            raise ValueError(f"it is {found.shape[0]} x {found.shape[1]}")
+    except (ValueError, IndexError, OverflowError) as error:
         raise DescriptionError(
             f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix "
             f"({' '.join(str(error).split())[:100]}); export it again"
@@ -105,9 +99,9 @@ def _nodes(path: Path) -> tuple[Array, Array]:
         raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
     labels = table[:, 0].astype(int)
-    if len(np.unique(labels)) < len(labels):
-        twice = labels[np.flatnonzero(np.bincount(labels)[labels] > 1)[0]]
-        raise DescriptionError(f"{_SOURCE}: {path.name} gives node {twice} twice; give each node once")
+    numbers, counts = np.unique(labels, return_counts=True)
+    if counts.max() > 1:
+        raise DescriptionError(f"{_SOURCE}: {path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
     return labels, table[:, 1:]
 
 
@@ -156,6 +150,11 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
             continue
         number = re.sub(r"\D", "", parts[1])
         kind = kinds.get(parts[1][:3].upper(), "")
+        if not all(each.isdigit() for each in parts[2:]) or (number and len(parts) - 2 < int(number)):
+            raise DescriptionError(
+                f"{_SOURCE}: {path.name} has the element {line.strip()[:60]!r}; give lines with number, type (Hex8, Tet4, ...) and "
+                "the numbers of its nodes"
+            )
         found.append((f"{kind}{number}", np.array([int(parts[0])]), [[int(each) for each in parts[2:]]]))
     return found
 
@@ -236,11 +235,10 @@ def _named_rows(text: str) -> list[tuple[int, int]]:
 
 
 def _vector(path: Path) -> Array:
-    from scipy.io import mmread
-
+    text = _text(path)
     try:
-        found = mmread(str(path)) if _text(path).startswith("%%MatrixMarket") else np.array(_text(path).split(), dtype=float)
+        found = read_matrix_market(text).toarray() if text.lstrip().startswith(HEAD) else np.array(text.split(), dtype=float)
         return np.asarray(found, dtype=float).ravel().astype(int)
-    except Exception:  # of SciPy, whatever is wrong with the file
+    except (ValueError, IndexError, OverflowError):
         wanted = f"lines EQUATION NODE LABEL ({', '.join(_LABELS)} for {', '.join(COMPONENTS)}), or a vector of nodes"
         raise DescriptionError(f"{_SOURCE}: {path.name} is no mapping of dofs; give {wanted}") from None

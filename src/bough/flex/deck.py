@@ -196,6 +196,11 @@ class _Reader:
             kind = options.get("TYPE", "").upper()
             count = nodes_of(kind)
             whole = list(_joined(entry.lines, count))
+            if count is not None and (short := [line for line in whole if len(line) <= count]):
+                raise DescriptionError(
+                    f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not {count}; look whether "
+                    "the file is whole"
+                )
             mesh.elements.append((kind, [line[0] for line in whole], [line[1:][:count] for line in whole]))
             _add(mesh.element_sets, options.get("ELSET"), [line[0] for line in whole])
         elif entry.name in ("NSET", "ELSET"):
