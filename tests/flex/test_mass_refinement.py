@@ -38,6 +38,15 @@ def tension(elements):
     return K
 
 
+def test_each_converges_at_its_order():
+    """The first frequency against the clamped beam's: fourth order with the consistent mass, second with lumps."""
+    exact = 1.875104068711961**2 / LENGTH**2 * np.sqrt(EI / MASS) / (2 * np.pi)
+    for lumped, order, counts in ((False, 4, (2, 4)), (True, 2, (8, 16, 32))):
+        errors = [abs(rod(elements, lumped, modes=1).frequencies[0] / exact - 1) for elements in counts]
+        observed = np.log2(np.array(errors[:-1]) / errors[1:])
+        assert observed == pytest.approx(order, abs=0.15), (lumped, observed)
+
+
 def test_spin_stiffens_both_alike():
     """The first flapping frequency at a spin, against the clamped beam's w^2 = w0^2 + 1.193 W^2 (Southwell, first mode)."""
     spin = np.array([0.0, 0.0, 2.0])

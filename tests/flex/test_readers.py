@@ -61,6 +61,22 @@ def test_nastran_beam_of_bars():
 
 
 @real_files
+def test_nastran_op2_with_its_own_bulk_data():
+    """Grid points, elements, properties and the CONM2 out of the OP2 file alone: the same body."""
+    needs_pynastran()
+    folder = FOLDER / "nastran"
+    options = {"attach": {"root": 1, "tip": 11}, "inboard": "root", "units": "in-lbf-s"}
+    alone = read_nastran(folder / "beam_modes_m1.op2", **options)
+    known = read_nastran(folder / "beam_modes.dat", op2=folder / "beam_modes_m1.op2", **options)
+    assert alone.frequencies.tolist() == known.frequencies.tolist()
+    assert alone.position == pytest.approx(known.position)
+    assert alone.mass == pytest.approx(known.mass, rel=1e-6)  # single precision
+    assert alone.inertia == pytest.approx(known.inertia, rel=1e-6, abs=1e-12)
+    with pytest.raises(DescriptionError, match=r"plate_py.op2 holds no grid points; give the bulk data, and op2='plate_py.op2'"):
+        read_nastran(folder / "plate_py.op2")
+
+
+@real_files
 def test_nastran_free_plate():
     needs_pynastran()
     folder = FOLDER / "nastran"
@@ -349,8 +365,9 @@ def test_wrong_files_are_named(tmp_path):
     (tmp_path / "a.dof").write_text("1.1\n1.2\n1.3\n9.1\n")
     for name in ("sti", "mas"):
         (tmp_path / f"a.{name}").write_text("".join(f"{i} {i} 1.0\n" for i in range(1, 5)))
-    with pytest.raises(DescriptionError, match="dofs of node 9, which has no coordinates"):
+    with pytest.raises(DescriptionError, match=r"elements B31, which CalculiX expands into solids, .* nodes \(9, ...\)"):
         read_calculix(tmp_path / "a")
+    (tmp_path / "a.dof").write_text("1.1\n1.2\n1.3\n2.1\n")
     (tmp_path / "a.mas").write_text("1 1 1.0\n2 2 1.0")
     with pytest.raises(DescriptionError, match=r"a.mas has 2 dofs, but the .dof file lists 4; give files of one run"):
         read_calculix(tmp_path / "a")

@@ -132,3 +132,89 @@ def test_systems_without_recovery_record_no_stress():
     system.body("rod", joint=bough.Revolute("y"), mass=1.0, com=(1, 0, 0))
     with pytest.raises(bough.StateError, match="'stress', but system 'rod' has no bodies that recover stresses; leave it out"):
         bough.simulate(system.compile(), until=0.01, dt=0.01, record=["stress"])
+
+
+# ---- recovery of reduced bodies --------------------------------------------------------------------------------------------
+def reduced_rod():
+    """A rod of five springs and six masses along x, and the same as a superelement: ends and two modal coordinates."""
+    from tests.flex.test_superelements import craig_bampton
+
+    n, k, m, h = 6, 3e5, 0.5, 0.2
+    K = np.zeros((3 * n, 3 * n))
+    for i in range(n - 1):
+        at = np.r_[3 * i : 3 * i + 3, 3 * i + 3 : 3 * i + 6]
+        K[np.ix_(at, at)] += np.kron([[1, -1], [-1, 1]], np.diag([k, k / 9, k / 16]))
+    place = np.outer(np.arange(n) * 0.0, [1, 0, 0])  # all at one place: shear of points, without rotations
+    rows = np.zeros((6, 3 * n))
+    rows[0, 9], rows[0, 6], rows[3, 10] = 5e9 / h, -5e9 / h, 1e9
+    T = craig_bampton(m * np.eye(3 * n), K, np.r_[0:3, 3 * n - 3 : 3 * n], 12)
+    return m * np.eye(3 * n), K, place, rows, T
+
+
+def test_recovery_of_superelements_is_that_of_the_whole():
+    M, K, place, rows, T = reduced_rod()
+    whole = from_matrices(
+        M, K, place, attach={"a": 0, "middle": 3, "b": 5}, inboard="a", modes=15, variant="zeroth_order",
+        recover={"names": ["link"], "stress": rows, "strain": rows / 7e10},
+    )  # fmt: skip
+    element = flex_superelement(T, M, K)
+    given = {"names": ["link"], "stress": rows @ T, "strain": rows @ T / 7e10}
+    given |= {"points": {"middle": (0, 0, 0)}, "displacement": T[9:12]}
+    body = element.reduce(recover=given)
+    force = (300.0, -20.0, 5.0)
+    eta, other = body.static_deflection("b", force=force), whole.static_deflection("b", force=force)
+    assert body.stress(eta)["link"] == pytest.approx(whole.stress(other)["link"], rel=1e-9)
+    assert body.strain(eta)["link"] == pytest.approx(whole.strain(other)["link"], rel=1e-9)
+    assert body.displacement(eta)["middle"] == pytest.approx(whole.displacement(other)["middle"], rel=1e-9)
+    with pytest.raises(DescriptionError, match="recover is 'all', but reduced matrices know no elements"):
+        element.reduce(recover="all")
+    with pytest.raises(DescriptionError, match=r"matrix is \(5, 18\), but there are 1 elements and 18 dofs; give \(6, 18\)"):
+        element.reduce(recover=given | {"stress": (rows @ T)[:5]})
+    with pytest.raises(DescriptionError, match=r"recovery: 'strains' is not known, did you mean 'strain'"):
+        element.reduce(recover=given | {"strains": 1})
+    with pytest.raises(DescriptionError, match="the point 'b' has the name of a node"):
+        element.reduce(recover=given | {"points": {"b": (0, 0, 0)}})
+
+
+def flex_superelement(T, M, K):
+    from bough.flex import Superelement
+
+    node, component = np.r_[[0] * 3, [1] * 3, [-1] * 12], np.r_[0, 1, 2, 0, 1, 2, np.zeros(12, dtype=int)]
+    return Superelement("rod", ("a", "b"), np.zeros((2, 3)), node, component, T.T @ M @ T, T.T @ K @ T, inboard="a")
+
+
+def test_recovery_of_given_modes():
+    """Stresses of the modes, in other units and scales, with rigid ones among them."""
+    from bough.flex import from_modes
+
+    M, K, place, rows, _ = reduced_rod()
+    options = {"attach": {"a": 0, "b": 5}, "inboard": "a"}
+    whole = from_matrices(M, K, place, modes=4, recover={"names": ["link"], "stress": rows}, **options)
+    from bough.flex import matrices_model
+    from bough.flex.reduction import mode_shapes
+
+    shapes = mode_shapes(matrices_model(M, K, place, **options), "cantilever", modes=4)[1]
+    scale = np.array([1.0, -2.0, 0.5, 3.0])
+    told = (shapes * scale).reshape(6, 3, 4)
+    stresses = {"names": ["link"], "stress": rows @ (shapes * scale)}
+    body = from_modes(whole.frequencies, told, place, np.full(6, 0.5), recover=stresses, **options)
+    force = (300.0, -20.0, 5.0)
+    expected = whole.stress(whole.static_deflection("b", force=force))["link"]
+    assert body.stress(body.static_deflection("b", force=force))["link"] == pytest.approx(expected, rel=1e-9)
+    in_mm = from_modes(
+        whole.frequencies, told, place * 1e3, np.full(6, 0.5e-3), units="mm-t-s",
+        recover={"names": ["link"], "stress": rows @ (shapes * scale) * 1e-6 * 1e-3}, **options,
+    )  # fmt: skip  MPa, of shapes in mm
+    assert in_mm.stress(in_mm.static_deflection("b", force=force))["link"] == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(DescriptionError, match="recover is 'all', but modes alone know no elements"):
+        from_modes(whole.frequencies, told, place, np.full(6, 0.5), recover="all", **options)
+
+
+def test_strains_are_recorded_and_drawn(swung, tmp_path):
+    result = bough.simulate(swung.system.compile(), until=0.01, dt=1e-4, record=["state", "strains"])
+    strain = result.data.element_strain
+    assert strain.dims == ("time", "strained", "tensor")
+    body = swung.system.bodies["plate"].flexible
+    assert strain.values[-1, 1] == pytest.approx(body.strain(result.data.q.values[-1, 1:])["4"])
+    result.plot("strains", tmp_path / "strains.png")
+    assert (tmp_path / "strains.png").stat().st_size > 5000

@@ -8,6 +8,7 @@ from bough.cli import main
 from bough.errors import DescriptionError
 from bough.flex import beam_model, from_matrices, matrices_model
 from bough.flex.files import read_structure
+from bough.flex.structure_check import check_modes, check_superelement
 from tests.flex.test_readers import bulk_text, dmig, shaft
 
 
@@ -55,6 +56,47 @@ def test_loose_part_is_named():
     report = matrices_model(block_diag(M, M), block_diag(K, K), np.vstack([place, place + np.array([0, 1.0, 0])])).check(modes=8)
     assert report.zero_modes == 12
     assert "6 more than rigid motion: parts are loose, above all node" in report.problems[0]
+
+
+def test_modes_with_masses_are_checked():
+    """Of a fixed beam: what modes leave out; told without its inboard node, the nodes that rest are named."""
+    from bough.flex.given_modes import GivenModes, placed_modes
+    from tests.flex.test_superelements import report
+
+    body, place, lumps, shapes, inertias = report(fixed=True)
+    none = np.zeros((len(place), 3))
+    given = GivenModes("from_modes", np.arange(1, len(place) + 1), place, lumps, inertias, none, body.frequencies, shapes)
+    found = check_modes(placed_modes(given, {"root": 0}, "root", None), mass=5.4)
+    assert not found.problems
+    assert found.mass == pytest.approx(5.4)
+    assert found.com == pytest.approx([0, 0, 1])
+    assert found.fixed == pytest.approx(body.frequencies)
+    by_hand = 1 - (body.integrals.t**2).sum(axis=0) / (5.4 - 0.27)
+    assert found.left_out[:3] == pytest.approx(by_hand)
+    loose = check_modes(given, mass=5.0)
+    assert "the mass is 5.4 kg by the matrices, but 5 is declared" in loose.problems[0]
+    assert "nodes 1 rest: give attach={'root': [1]} and inboard='root'" in loose.problems[1]
+    assert "rigid modes   0 at zero\n" in repr(loose)
+
+
+def test_superelements_are_checked():
+    from bough.flex.superelements import Superelement
+    from tests.flex.test_superelements import craig_bampton, tower
+
+    M, K, place = tower()
+    T = craig_bampton(M, K, np.r_[0:6, len(K) - 6 : len(K)], 5)
+    node, component = np.r_[[0] * 6, [1] * 6, [-1] * 5], np.r_[0:6, 0:6, [0] * 5]
+    given = Superelement("superelement", ("root", "tip"), place[[0, -1]], node, component, T.T @ M @ T, T.T @ K @ T)
+    found = check_superelement(given, modes=3, mass=5.4)
+    assert found.zero_modes == 6
+    assert len(found.free) == 3
+    assert found.com == pytest.approx([0, 0, 1])
+    assert "2 interfaces, 17 coordinates, 5 of them modal" in repr(found)
+    assert "not determined: inertia terms of second order" in found.notes
+    given.stiffness[7, 7] *= 2
+    wrong = check_superelement(given)
+    assert wrong.zero_modes is None
+    assert "resists rigid motion" in wrong.problems[0]
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ File = Annotated[
     ),
 ]
 Units = Annotated[str | None, typer.Option(help="units of the files, LENGTH-MASS-TIME, as mm-t-s")]
-Inboard = Annotated[str | None, typer.Option(help="number of the node, or name of the node set, that is held")]
+Inboard = Annotated[str | None, typer.Option(help="numbers of the nodes (1,12), or name of the node set, that is held")]
 
 
 @flex_app.command()
@@ -65,7 +65,9 @@ def _structures(file: Path, units: str | None, inboard: str | None) -> dict[str,
 
     options: dict[str, Any] = {} if units is None else {"units": units}
     if inboard is not None:
-        options |= {"attach": {"inboard": int(inboard) if inboard.isdigit() else inboard}, "inboard": "inboard"}
+        numbers = inboard.replace(",", " ").split()
+        nodes: Any = inboard if not all(each.isdigit() for each in numbers) else [int(each) for each in numbers]
+        options |= {"attach": {"inboard": nodes[0] if len(numbers) == 1 and numbers[0].isdigit() else nodes}, "inboard": "inboard"}
     return {file.name: read_structure(file, **options)}
 
 
@@ -89,16 +91,20 @@ def _of_yaml(file: Path) -> dict[str, Any]:
 
 
 def _checked(structure: Any, modes: int, mass: float | None) -> tuple[str, int]:
-    from bough.flex import FiniteElements, FlexibleBody
-    from bough.flex.structure_check import check_structure
+    from bough.flex import FiniteElements, FlexibleBody, GivenModes
+    from bough.flex.structure_check import check_modes, check_structure, check_superelement
 
-    if isinstance(structure, FiniteElements):
-        report = check_structure(structure, modes=modes, mass=mass)
+    if not isinstance(structure, FlexibleBody):
+        if isinstance(structure, FiniteElements):
+            report = check_structure(structure, modes=modes, mass=mass)
+        elif isinstance(structure, GivenModes):
+            report = check_modes(structure, mass=mass)
+        else:
+            report = check_superelement(structure, modes=modes, mass=mass)
         return repr(report), len(report.problems)
-    body = structure if isinstance(structure, FlexibleBody) else structure.reduce()
+    body = structure
     lines = [repr(body), f"mass center   {body.com.round(9).tolist()} m", f"inertia       {body.inertia.round(9).tolist()} kg m^2"]
     lines += [f"frequencies   {', '.join(f'{each:.6g}' for each in body.frequencies)} Hz"]
-    lines += [f"notes         {note}" for note in getattr(structure, "notes", ())]
     wrong = mass is not None and abs(body.mass - mass) > 1e-3 * abs(mass)
     if wrong:
         lines.append(f"PROBLEMS      the mass is {body.mass:.6g} kg, but {mass:.6g} kg is declared; check the units")

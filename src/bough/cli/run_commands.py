@@ -31,9 +31,9 @@ def run(
                                                     "modes implicit; auto: chosen")] = None,
     sample_rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,
     record: Annotated[str | None, typer.Option(help="comma-separated list of what to record: state, pose, velocity, "
-                                                    "acceleration, reactions, energy, momentum, nodes, strain, stress, shapes, "
-                                                    "wheels, tanks, exhaust, torque, orbit, loops, couplings, friction, "
-                                                    "drives, elements, inputs, outputs")] = None,
+                                                    "acceleration, reactions, energy, momentum, nodes, strain, stress, "
+                                                    "strains, shapes, wheels, tanks, exhaust, torque, orbit, loops, "
+                                                    "couplings, friction, drives, elements, inputs, outputs")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; default: out/NAME.nc")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots next to the output")] = True,
     replay: Annotated[bool, typer.Option("--replay", help="write a 3-D animation (one HTML file) next to the output")] = False,

@@ -340,6 +340,9 @@ class ToolRecipe(FlexibleRecipe):
         reduction = given.pop("reduction", None)
         if reduction is None and isinstance(structure, flex.FiniteElements):
             reduction = "cantilever" if structure.inboard is not None else "free-free"
+        if not isinstance(structure, flex.FiniteElements) and (whole := sorted({"interfaces", "static"} & set(given))):
+            what = "modes" if isinstance(structure, flex.GivenModes) else "a reduced superelement"
+            raise DescriptionError(f"{whole[0]}: these files hold {what}, to which no shapes can be added; leave it out")
         body: FlexibleBody = structure.reduce(reduction, **given)
         return body
 
@@ -381,9 +384,11 @@ class NastranRecipe(ToolRecipe):
 
     noun: ClassVar[str] = "nastran"
     files: ClassVar[tuple[str, ...]] = ("bulk", "op2", "matrices")
+    reading: ClassVar[tuple[str, ...]] = (*ToolRecipe.reading, "subcase")
     bulk: Word
     op2: Word | None = None
     matrices: Word | None = None
+    subcase: Whole | None = None
 
 
 class SuperelementRecipe(FlexibleRecipe):

@@ -51,8 +51,9 @@ Gravity = Annotated[tuple[float, float, float] | CentralGravity, BeforeValidator
 # ---- settings --------------------------------------------------------------------------------------------------------------
 Method = Literal["auto", "euler-cromer", "rk4", "imex2", "imex4", "dopri5", "imex43", "radau", "bdf", "lsoda"]
 Quantity = Literal[
-    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "stress", "shapes",
-    "wheels", "tanks", "exhaust", "torque", "orbit", "loops", "couplings", "friction", "drives", "elements", "inputs", "outputs",
+    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "stress", "strains",
+    "shapes", "wheels", "tanks", "exhaust", "torque", "orbit", "loops", "couplings", "friction", "drives", "elements", "inputs",
+    "outputs",
 ]  # fmt: skip
 Stabilize = Literal["projection", "baumgarte"] | Annotated[float, above_zero("rad/s")]
 FIXED_STEP = ("euler-cromer", "rk4", "imex2", "imex4")

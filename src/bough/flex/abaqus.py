@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,15 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, keywords, outline, read_deck, solid_elements
-from bough.flex.exported import Exported, labelled
-from bough.flex.finite_elements import FiniteElements
+from bough.flex.exported import Exported, condensed, labelled
+from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.superelements import Superelement
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_abaqus"
+_SUPPORT = 1e30  # on the diagonal: Abaqus writes 1e36 for a dof with a boundary condition
 
 
 @working("reading Abaqus files")
@@ -39,8 +41,9 @@ def read_abaqus(
 
     Matrices are those of *MATRIX OUTPUT, FORMAT=COORDINATE (row, column, value), or MATRIX INPUT or LABELS (node, dof, node, dof,
     value), whole or one triangle. Without their names they are looked for beside the input file, as NAME_STIF1.mtx and
-    NAME_MASS1.mtx. `attach` and `spiders` take numbers of nodes or names of node sets; see `matrices_model` for them, `origin`
-    and `units`. Reduce what is returned: `read_abaqus("panel.inp", attach={"root": "ROOT"}, inboard="root").reduce(modes=8)`.
+    NAME_MASS1.mtx. Instances are placed, *SYSTEM and *TRANSFORM followed, supports (*BOUNDARY) lifted. `attach` and `spiders` take
+    numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`. Reduce what is returned:
+    `read_abaqus("panel.inp", attach={"root": "ROOT"}, inboard="root").reduce(modes=8)`.
     """
     path, unit = Path(inp), units_of(units)
     deck = read_deck(path, _SOURCE)
@@ -58,10 +61,10 @@ def read_abaqus(
 def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
     if given is not None:
         found = Path(given)
-        if not found.exists():
+        if not found.is_file():
             raise DescriptionError(f"{_SOURCE}: the file {str(found)!r} does not exist; give the path of a .mtx file")
         return found
-    there = sorted(path.parent.glob(f"{path.stem}_{kind}*.mtx"))
+    there = sorted(each for each in path.parent.glob("*.mtx") if re.fullmatch(rf"{re.escape(path.stem)}_?{kind}\d+", each.stem))
     if not there:
         raise DescriptionError(
             f"{_SOURCE}: there is no {path.stem}_{kind}1.mtx beside {path.name}; give stiffness=... and mass=..., files "
@@ -72,45 +75,88 @@ def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
 
 def _table(path: Path, kind: str) -> Array:
     """The rows of a matrix file: 3 columns (row, column, value) or 5 (node, dof, node, dof, value)."""
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("*"):
-            continue
-        try:
-            rows.append([float(each) for each in line.replace(",", " ").replace("D", "E").split()])
-        except ValueError:
-            raise DescriptionError(
-                f"{_SOURCE}: {path.name} line {number} is not made of numbers; give a file of *MATRIX OUTPUT"
-            ) from None
-    if not rows or len(rows[0]) not in (3, 5) or any(len(row) != len(rows[0]) for row in rows):
+    lines = [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if _is_data(line)]
+    columns = len(_numbers(lines[0])) if lines else 0
+    try:
+        values = np.array(_numbers(" ".join(lines)), dtype=float)
+        rows = values.reshape(-1, columns) if len(values) == columns * len(lines) else np.zeros((0, 0))
+    except ValueError:
+        wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name}, line {wrong} of its data, is not made of numbers; give a file of *MATRIX OUTPUT"
+        ) from None
+    if columns not in (3, 5) or not len(rows):
         raise DescriptionError(
             f"{_SOURCE}: {path.name} is no {kind.lower()} matrix of *MATRIX OUTPUT (3 or 5 numbers a line); export "
             "FORMAT=COORDINATE or "
             "MATRIX INPUT, and look whether the file is whole"
         )
-    return np.array(rows)
+    return rows
+
+
+def _is_data(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith(("*", "%"))
+
+
+def _numbers(line: str) -> list[str]:
+    return line.replace(",", " ").replace("D", "E").split()
+
+
+def _all_numbers(line: str) -> bool:
+    try:
+        return bool(np.array(_numbers(line), dtype=float).size)
+    except ValueError:
+        return False
 
 
 def _structure(deck: Deck, tables: list[Array]) -> Exported:
-    if all(table.shape[1] == 5 for table in tables):
-        dofs = np.unique(np.vstack([table[:, pair] for table in tables for pair in ([0, 1], [2, 3])]).astype(int), axis=0)
-        number = {tuple(each): i for i, each in enumerate(dofs.tolist())}
-        matrices = []
-        for table in tables:
-            rows, columns = ([number[each] for each in _pairs(table, first)] for first in (0, 2))
-            matrices.append(_symmetric(rows, columns, table[:, 4], len(dofs)))
-        return labelled(_SOURCE, deck.labels.tolist(), deck.position, (dofs[:, 0], dofs[:, 1] - 1), (matrices[1], matrices[0]))
+    """The structure by named dofs, or by dofs in the order of nodes; its supports lifted, its internal dofs condensed."""
+    dofs, matrices = _named(tables) if all(table.shape[1] == 5 for table in tables) else _numbered(deck, tables)
+    inside = (dofs[:, 0] <= 0) | ~np.isin(dofs[:, 1], range(1, 7))
+    if inside.any():
+        matrices = condensed(_SOURCE, matrices, inside, [f"dof {dof} of node {node}" for node, dof in dofs[inside].tolist()])
+        dofs = dofs[~inside]
+    notes = [f"{int(inside.sum())} internal dofs without mass are condensed"] if inside.any() else []
+    held = np.flatnonzero(matrices[0].diagonal() >= _SUPPORT)
+    found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (dofs[:, 0], dofs[:, 1] - 1), (matrices[1], matrices[0]))
+    axes = _axes(found, deck)
+    if len(held):
+        found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
+        notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are lifted: the body is free")
+    if deck.transforms:
+        turn = _turn(axes, found.per_node)
+        mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (found.mass, found.stiffness))
+        found = replace(found, mass=mass, stiffness=stiffness)
+    if deck.renumbered:
+        notes.append(f"nodes of several instances are counted through, 1 to {len(deck.labels)}, in the order of the instances")
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _named(tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
+    """Rows (node, dof) of all tables, and stiffness and mass by them."""
+    pairs = [table[:, pair].astype(int) for table in tables for pair in ([0, 1], [2, 3])]
+    dofs, place = np.unique(np.vstack(pairs), axis=0, return_inverse=True)
+    parts = np.split(place.ravel(), np.cumsum([len(each) for each in pairs])[:-1])
+    stiffness, mass = (_symmetric(parts[2 * i], parts[2 * i + 1], table[:, 4], len(dofs)) for i, table in enumerate(tables))
+    return dofs, (stiffness, mass)
+
+
+def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
+    """The same of matrices by rows: 3 or 6 for each node that has elements, or as its elements say."""
     if any(table.shape[1] != 3 for table in tables):
         raise DescriptionError(f"{_SOURCE}: stiffness and mass have different formats; export both with FORMAT=COORDINATE")
     size = int(max(table[:, :2].max() for table in tables))
-    matrices = [_symmetric(table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1, table[:, 2], size) for table in tables]
+    if min(table[:, :2].min() for table in tables) < 1:
+        raise DescriptionError(
+            f"{_SOURCE}: the matrices have internal dofs (rows below 1); export with FORMAT=MATRIX INPUT, which names them"
+        )
+    stiffness, mass = (_symmetric(table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1, table[:, 2], size) for table in tables)
     named = [node for _, _, elements in deck.elements for nodes in elements for node in nodes]
     used = np.unique(named) if named else deck.labels
-    for labels in (used, deck.labels):
-        for per_node in (3, 6):
-            if size == per_node * len(labels):
-                each_dof = (np.repeat(labels, per_node), np.tile(np.arange(per_node), len(labels)))
-                return labelled(_SOURCE, deck.labels.tolist(), deck.position, each_dof, (matrices[1], matrices[0]))
+    candidates = [dict.fromkeys(labels.tolist(), each) for labels in (used, deck.labels) for each in (3, 6)]
+    for each in (*candidates, _dofs_by_elements(deck)):
+        if sum(each.values()) == size:
+            return np.array([(label, i) for label in sorted(each) for i in range(1, each[label] + 1)]), (stiffness, mass)
     raise DescriptionError(
         f"{_SOURCE}: the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which "
         "dof is which: "
@@ -118,8 +164,14 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
     )
 
 
-def _pairs(table: Array, first: int) -> list[tuple[int, ...]]:
-    return [tuple(each) for each in table[:, first : first + 2].astype(int).tolist()]
+def _dofs_by_elements(deck: Deck) -> dict[int, int]:
+    """How many dofs each node has: 3 on solids, trusses and membranes, 6 on shells and beams."""
+    found: dict[int, int] = {}
+    for kind, _, elements in deck.elements:
+        count = 3 if kind.startswith(("C3D", "T3D", "M3D", "SFM3D", "MASS")) else 6
+        for node in (node for nodes in elements for node in nodes):
+            found[node] = max(found.get(node, 0), count)
+    return found
 
 
 def _symmetric(rows: Any, columns: Any, values: Array, size: int) -> Any:
@@ -127,22 +179,79 @@ def _symmetric(rows: Any, columns: Any, values: Array, size: int) -> Any:
     from scipy.sparse import csr_array
 
     row, column = np.asarray(rows, dtype=int), np.asarray(columns, dtype=int)
-    if (row >= column).all() or (row <= column).all():
+    if not _both_triangles(row, column):
         off = row != column
         row, column = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
         values = np.concatenate([values, values[off]])
     return csr_array((values, (row, column)), shape=(size, size))
 
 
+def _both_triangles(row: Array, column: Array) -> bool:
+    """Whether an entry off the diagonal is given on the other side, too."""
+    size = int(max(row.max(), column.max())) + 1
+    off = row != column
+    return bool(np.isin((row * size + column)[off], (column * size + row)[off]).any())
+
+
+# ---- supports and axes -----------------------------------------------------------------------------------------------------
+def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
+    """Supports have 1e36 on the diagonal, and all else as it was: what stood there lets rigid motion be without force.
+
+    K_ii = - (sum over j /= i of K_ij r_j), r the rigid motion that moves dof i by 1 along its own axis.
+    """
+    from scipy.sparse import coo_array
+
+    entries = found.stiffness.tocoo()
+    keep = (entries.coords[0] != entries.coords[1]) | ~np.isin(entries.coords[0], held)
+    rest = coo_array((entries.data[keep], tuple(each[keep] for each in entries.coords)), shape=entries.shape).tocsr()
+    rigid, turn = rigid_motion(found.position, found.per_node), _turn(axes, found.per_node)
+    missing = np.zeros(len(held))
+    for k, dof in enumerate(held.tolist()):
+        node, part = divmod(dof, found.per_node)
+        motion = turn.T @ (rigid[:, 3 * (part // 3) : 3 * (part // 3) + 3] @ axes[node][:, part % 3])
+        missing[k] = -(rest[[dof]] @ motion)[0]
+    return replace(found, stiffness=(rest + coo_array((missing, (held, held)), shape=entries.shape)).tocsr())
+
+
+def _axes(found: Exported, deck: Deck) -> Array:
+    """(N, 3, 3) the axes of the nodes' dofs as columns: global, or those of *TRANSFORM."""
+    axes = np.tile(np.eye(3), (len(found.labels), 1, 1))
+    for nodes, kind, points in deck.transforms:
+        for node in np.flatnonzero(np.isin(found.labels, nodes)):
+            axes[node] = _local_axes(kind, np.array(points).reshape(2, 3), found.position[node])
+    return axes
+
+
+def _turn(axes: Array, per_node: int) -> Any:
+    from scipy.sparse import block_diag
+
+    return block_diag([each for local in axes for each in [local] * (per_node // 3)], format="csr")
+
+
+def _local_axes(kind: str, points: Array, place: Array) -> Array:
+    """Directions (columns) of the dofs of a node: R by a point on x and one in the x-y plane, C about an axis, S about a center."""
+    a, b = points
+    if kind == "R":
+        z = np.cross(a, b)
+        x, z = a / np.linalg.norm(a), z / np.linalg.norm(z)
+        return np.stack([x, np.cross(z, x), z], axis=1)
+    axis = (b - a) / np.linalg.norm(b - a)
+    arm = place - a
+    out = arm - axis * (arm @ axis) if kind == "C" else arm
+    if not np.linalg.norm(out) > 0 or not np.linalg.norm(np.cross(axis, arm)) > 0:
+        return np.eye(3)
+    out = out / np.linalg.norm(out)
+    around = np.cross(axis, arm) / np.linalg.norm(np.cross(axis, arm))
+    return np.stack([out, around, axis if kind == "C" else np.cross(out, around)], axis=1)
+
+
 def _substructure(path: Path, deck: Deck) -> Superelement:
     """The file of *SUBSTRUCTURE MATRIX OUTPUT: a *USER ELEMENT with its nodes and dofs, and its matrices."""
-    import re
-
-    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-    listed = re.search(r"ELEMENT NODES\s*\n((?:\*\*[ \d,]+\n)+)", text)
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    listed = re.search(r"ELEMENT NODES[ \t]*\r?\n((?:\*\*[ \t\d,-]+\r?\n)+)", text)
     if not listed:
         raise DescriptionError(f"{_SOURCE}: {path.name} lists no ELEMENT NODES; give the .mtx file of *SUBSTRUCTURE MATRIX OUTPUT")
-    nodes = [int(each) for each in re.findall(r"\d+", listed[1])]
+    nodes = [int(each) for each in re.findall(r"-?\d+", listed[1].replace("**", " "))]
     per_node: dict[int, list[int]] = {}
     matrices: dict[str, Array] = {}
     for entry in keywords(path, _SOURCE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline
-from bough.flex.exported import Exported, labelled
+from bough.flex.exported import Exported, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
+from bough.flex.harwell_boeing import read_harwell_boeing
 from bough.flex.integrals import Array
+from bough.flex.matrix_market import HEAD, read_matrix_market
 from bough.flex.reduction import stiffness_share
 from bough.flex.units import units as units_of
 from bough.progress import working
@@ -41,9 +43,10 @@ def read_ansys(
     """A model out of Ansys's files.
 
     Matrices are Matrix Market files (*SMAT, EXPORT) or Harwell-Boeing files (HBMAT). `mapping` says which dof is which: the
-    .mapping file of HBMAT (equation, node, UX ...), or a vector of nodes (*VEC), in either direction. Without it dofs are node by
-    node in the order of numbers. `nodes` is a table of number, x, y, z, with decimal points or commas; `elements`, for pictures,
-    one of number, type, nodes. See `matrices_model` for `attach`, `spiders`, `origin` and `units`.
+    .mapping file of HBMAT (equation, node, UX ...), or a vector of nodes or of dofs (*VEC of FULL: BACK, FORWARD), in either
+    direction. Without it dofs are node by node in the order of numbers. `nodes` is a table of number, x, y, z (NLIST, NWRITE), with
+    decimal points or commas, or a .cdb file; `elements`, for pictures, a table of number, type, nodes. See `matrices_model` for
+    `attach`, `spiders`, `origin` and `units`.
     """
     labels, position = _nodes(Path(nodes))
     matrices = (_matrix(Path(mass), "mass"), _matrix(Path(stiffness), "stiffness"))
@@ -56,26 +59,30 @@ def read_ansys(
 
 
 def _text(path: Path) -> str:
-    if not path.exists():
+    if not path.is_file():
         raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give the path of an exported file")
-    return path.read_text(encoding="utf-8", errors="replace")
+    data = path.read_bytes()
+    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
 
 
 def _matrix(path: Path, what: str) -> Any:
     """A Matrix Market or Harwell-Boeing file; one triangle stands for both."""
-    from scipy.io import hb_read, mmread
     from scipy.sparse import csr_array, tril
 
     text = _text(path)
     try:
-        found = csr_array(mmread(str(path)) if text.startswith("%%MatrixMarket") else hb_read(str(path)), dtype=float)
-    except Exception:  # of SciPy, whatever is wrong with the file
+        found = read_matrix_market(text) if text.lstrip().startswith(HEAD) else read_harwell_boeing(text)
+        if found.shape[0] != found.shape[1]:
+            raise ValueError(f"it is {found.shape[0]} x {found.shape[1]}")
+    except (ValueError, IndexError, OverflowError) as error:
         raise DescriptionError(
-            f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix; export it again"
+            f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix "
+            f"({' '.join(str(error).split())[:100]}); export it again"
         ) from None
     lower = tril(found, -1)
     one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
-    return csr_array(found + found.T - _diagonal(found)) if one_sided and found.nnz > found.shape[0] else found
+    whole = found + found.T - _diagonal(found) if one_sided and found.nnz > found.shape[0] else found
+    return csr_array(whole, dtype=float)
 
 
 def _diagonal(matrix: Any) -> Any:
@@ -85,20 +92,53 @@ def _diagonal(matrix: Any) -> Any:
 
 
 def _nodes(path: Path) -> tuple[Array, Array]:
-    """Numbers and coordinates out of a table; commas are decimal where points are not."""
-    rows = []
-    for line in _text(path).splitlines():
-        parts = [part for part in re.split(r"[\t; ]+", line.strip()) if part]
-        if len(parts) < 4 and "," in line:
-            parts = [part.strip() for part in line.split(",") if part.strip()]
-        try:
-            rows.append([int(parts[0]), *(float(each.replace(",", ".")) for each in parts[1:4])])
-        except (ValueError, IndexError):
-            continue  # headings
-    if not rows or any(len(row) != 4 for row in rows):
+    """Numbers and coordinates out of a table (of NLIST or NWRITE, or number, x, y, z in any way), or of NBLOCK of a .cdb file."""
+    text = _text(path)
+    rows = _nblock(text) if re.search(r"^NBLOCK", text, re.MULTILINE | re.IGNORECASE) else _node_table(text)
+    if not rows:
         raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
-    return table[:, 0].astype(int), table[:, 1:]
+    labels = table[:, 0].astype(int)
+    numbers, counts = np.unique(labels, return_counts=True)
+    if counts.max() > 1:
+        raise DescriptionError(f"{_SOURCE}: {path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
+    return labels, table[:, 1:]
+
+
+def _node_table(text: str) -> list[list[float]]:
+    """Commas are decimal where there are no points; coordinates that a line leaves out at its end are zero."""
+    rows = []
+    for line in text.splitlines():
+        spaced = line.replace(",", " ") if "." in line else line
+        parts = [part for part in re.split(r"[\t; ]+", spaced.strip()) if part]
+        if len(parts) < 2 and "," in line:
+            parts = [part.strip() for part in line.split(",") if part.strip()]
+        try:
+            places = [float(each.replace(",", ".").upper().replace("D", "E")) for each in parts[1:4]]
+            rows.append([int(parts[0]), *places, *[0.0] * (3 - len(places))] if places else [])
+        except (ValueError, IndexError):
+            continue  # headings
+    return [row for row in rows if row]
+
+
+def _nblock(text: str) -> list[list[float]]:
+    """Lines of (3i9,6e21.13e3), the number first, then two others, then coordinates, of which zeros at the end are left out."""
+    lines = iter(text.splitlines())
+    rows = []
+    for line in lines:
+        if not line.upper().startswith("NBLOCK"):
+            continue
+        form = re.findall(r"(\d*)([IEFG])(\d+)", next(lines, "").upper())
+        if len(form) < 2:
+            raise DescriptionError(f"{_SOURCE}: NBLOCK has no format such as (3i9,6e21.13e3) in the line after it; export it again")
+        (count, _, narrow), (_, _, wide) = form[0], form[1]
+        start, width = int(count or 1) * int(narrow), int(wide)
+        for data in lines:
+            if not data[: int(narrow)].strip().isdigit():
+                break  # N,R5.3,LOC, -1
+            places = [data[start + width * i : start + width * (i + 1)].strip() for i in range(3)]
+            rows.append([float(data[: int(narrow)]), *(float(each or 0) for each in places)])
+    return rows
 
 
 def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
@@ -110,6 +150,11 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
             continue
         number = re.sub(r"\D", "", parts[1])
         kind = kinds.get(parts[1][:3].upper(), "")
+        if not all(each.isdigit() for each in parts[2:]) or (number and len(parts) - 2 < int(number)):
+            raise DescriptionError(
+                f"{_SOURCE}: {path.name} has the element {line.strip()[:60]!r}; give lines with number, type (Hex8, Tet4, ...) and "
+                "the numbers of its nodes"
+            )
         found.append((f"{kind}{number}", np.array([int(parts[0])]), [[int(each) for each in parts[2:]]]))
     return found
 
@@ -117,27 +162,59 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
 def _structure(labels: Array, position: Array, matrices: tuple[Any, Any], mapping: Path | None) -> Exported:
     size = matrices[1].shape[0]
     if mapping is not None and (named := _named_rows(_text(mapping))):
-        return labelled(_SOURCE, labels.tolist(), position, tuple(np.array(named).T), matrices)
-    order = np.sort(labels) if mapping is None else _vector(mapping)
-    if size % len(order) or size // len(order) not in (3, 6):
+        rows = np.array(named)
+        return with_missing(labelled(_SOURCE, labels.tolist(), position, (rows[:, 0], rows[:, 1]), matrices), rows)
+    vector = None if mapping is None else _vector(mapping)
+    found = []
+    for nodes, components in _orders(np.sort(labels), labels, vector, size):
+        if not set(nodes.tolist()) <= set(labels.tolist()):
+            continue
+        structure = labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices)
+        found.append(with_missing(structure, np.column_stack([nodes, components])))
+        if vector is None:
+            break
+    if not found:
         raise DescriptionError(
-            f"{_SOURCE}: the matrices have {size} dofs for {len(order)} nodes; give 3 or 6 dofs for each, or a mapping= "
+            f"{_SOURCE}: the matrices have {size} dofs for {len(labels)} nodes; give 3 or 6 dofs for each, or a mapping= "
             "file that names "
             "the node and the label of each equation"
         )
-    per_node = size // len(order)
+    return min(found, key=_grounding)
 
-    def built(nodes: Array) -> Exported:
-        rows = (np.repeat(nodes, per_node), np.tile(np.arange(per_node), len(nodes)))
-        return labelled(_SOURCE, labels.tolist(), position, rows, matrices)
 
-    if mapping is None:
-        return built(order)
-    inverse = np.empty_like(order)
-    if sorted(order.tolist()) == list(range(1, len(order) + 1)):
-        inverse[order - 1] = np.arange(1, len(order) + 1)
-    found = min((built(order), built(inverse)) if inverse.any() else (built(order),), key=_grounding)
-    return found
+def _orders(ordered: Array, listed: Array, vector: Array | None, size: int) -> Iterator[tuple[Array, Array]]:
+    """What the equations may be, (nodes, components): node by node; or as a vector of nodes or of dofs says, either way."""
+    count = len(ordered)
+    per_node = size // count if size % count == 0 else 0
+    if vector is None:
+        if per_node in (3, 6):
+            yield np.repeat(ordered, per_node), np.tile(np.arange(per_node), count)
+        return
+    if len(vector) * 3 == size or len(vector) * 6 == size:  # a vector of nodes
+        each = size // len(vector)
+        for nodes in (vector, _inverse(vector)):
+            if nodes is not None:
+                yield np.repeat(nodes, each), np.tile(np.arange(each), len(nodes))
+    for each in (3, 6):
+        for nodes in (ordered, listed):
+            for dofs in _equations(vector, each * count, size):  # of the dofs of all nodes, node by node
+                yield nodes[dofs // each], dofs % each
+
+
+def _inverse(vector: Array) -> Array | None:
+    if sorted(vector.tolist()) != list(range(1, len(vector) + 1)):
+        return None
+    inverse = np.empty_like(vector)
+    inverse[vector - 1] = np.arange(1, len(vector) + 1)
+    return inverse
+
+
+def _equations(vector: Array, dofs: int, size: int) -> Iterator[Array]:
+    """The dof (0 ...) of each equation: given as it is (BACK), or by the equation of each dof, 0 where it has none (FORWARD)."""
+    if len(vector) == size and vector.min() >= 1 and vector.max() <= dofs and len(np.unique(vector)) == size:
+        yield vector - 1
+    if len(vector) == dofs and sorted(vector[vector > 0].tolist()) == list(range(1, size + 1)):
+        yield np.argsort(np.where(vector > 0, vector, size + 1), kind="stable")[:size]
 
 
 def _grounding(structure: Exported) -> float:
@@ -146,17 +223,22 @@ def _grounding(structure: Exported) -> float:
 
 
 def _named_rows(text: str) -> list[tuple[int, int]]:
-    """(node, component) of each equation out of lines "equation node UX"."""
-    rows = {int(a): (int(b), _LABELS[c]) for a, b, c in re.findall(r"^\s*(\d+)\s+(\d+)\s+(U[XYZ]|ROT[XYZ])\b", text, re.MULTILINE)}
-    return [rows[i] for i in sorted(rows)]
+    """(node, component) of each equation out of lines "equation node UX", or "node UX" in the order of the equations."""
+    labels = "|".join(_LABELS)
+    split = r"[\s,;]+"
+    numbered = re.findall(rf"^\s*(\d+){split}(\d+){split}({labels})\b", text, re.MULTILINE | re.IGNORECASE)
+    if numbered:
+        rows = {int(a): (int(b), _LABELS[c.upper()]) for a, b, c in numbered}
+        return [rows[i] for i in sorted(rows)]
+    listed = re.findall(rf"^\s*(\d+){split}({labels})\b", text, re.MULTILINE | re.IGNORECASE)
+    return [(int(a), _LABELS[b.upper()]) for a, b in listed]
 
 
 def _vector(path: Path) -> Array:
-    from scipy.io import mmread
-
+    text = _text(path)
     try:
-        found = mmread(str(path)) if _text(path).startswith("%%MatrixMarket") else np.array(_text(path).split(), dtype=float)
+        found = read_matrix_market(text).toarray() if text.lstrip().startswith(HEAD) else np.array(text.split(), dtype=float)
         return np.asarray(found, dtype=float).ravel().astype(int)
-    except Exception:  # of SciPy, whatever is wrong with the file
+    except (ValueError, IndexError, OverflowError):
         wanted = f"lines EQUATION NODE LABEL ({', '.join(_LABELS)} for {', '.join(COMPONENTS)}), or a vector of nodes"
         raise DescriptionError(f"{_SOURCE}: {path.name} is no mapping of dofs; give {wanted}") from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline, read_deck, solid_elements
-from bough.flex.exported import Exported, labelled
+from bough.flex.exported import labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
 from bough.flex.units import units as units_of
@@ -42,13 +42,26 @@ def read_calculix(
     stem = stem.with_suffix("") if stem.suffix in (".inp", ".sti", ".mas", ".dof", ".frd") else stem
     deck = _mesh(stem, nodes)
     rows = _dofs(stem.with_suffix(".dof"))
+    _refuse_expanded(deck, rows)
     matrices = tuple(_matrix(stem.with_suffix(suffix), len(rows)) for suffix in (".mas", ".sti"))
     found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
     lines, faces = outline(deck, found.labels)
     solids = solid_elements(deck, found.labels)
-    whole = replace(_with_missing(found, rows), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
+    whole = replace(with_missing(found, rows - [0, 1]), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
     structure = whole.in_units(units_of(units))
     return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+
+
+def _refuse_expanded(deck: Deck, rows: Array) -> None:
+    """CalculiX makes solids out of shells and beams: the matrices are about nodes that no file lists."""
+    kinds = sorted({kind for kind, _, _ in deck.elements if kind.startswith(("S", "B", "CP", "CA", "M3D", "T3D"))})
+    unknown = rows[~np.isin(rows[:, 0], deck.labels), 0]
+    if kinds and len(unknown):
+        raise DescriptionError(
+            f"{_SOURCE}: the model has elements {', '.join(kinds)}, which CalculiX expands into solids, and the matrices have dofs "
+            f"of their inner nodes ({unknown[0]}, ...), which have no place in the files; mesh it with solid elements (C3D20, "
+            "C3D10), or give its modes: bough.flex.from_modes"
+        )
 
 
 def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
@@ -59,16 +72,16 @@ def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
 
 
 def _frd_nodes(path: Path) -> Deck:
-    """The nodes of a result file: lines ' -1' + number + three coordinates of 12 characters, in the block '2C'."""
+    """The nodes of a result file: lines ' -1', number (5 or 10 characters), three coordinates of 12, in the block '2C'."""
     if not path.exists():
         raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give nodes=..., an .inp or .frd file")
-    labels, places, inside = [], [], False
+    labels, places, inside, start = [], [], False, 13
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("    2C"):
-            inside = True
+            inside, start = True, 8 if line.split()[-1] == "0" else 13
         elif inside and line.startswith(" -1"):
-            labels.append(int(line[3:13]))
-            places.append([float(line[13 + 12 * i : 25 + 12 * i]) for i in range(3)])
+            labels.append(int(line[3:start]))
+            places.append([float(line[start + 12 * i : start + 12 + 12 * i]) for i in range(3)])
         elif inside and line.startswith(" -3"):
             break
     if not labels:
@@ -121,14 +134,3 @@ def _text(path: Path) -> str:
             "the job's name"
         )
     return path.read_text(encoding="utf-8", errors="replace")
-
-
-def _with_missing(found: Exported, rows: Array) -> Exported:
-    """Dofs of the nodes that no row of the matrices is about: supports or equations took them away."""
-    at = np.searchsorted(found.labels, rows[:, 0])
-    missing = np.setdiff1d(np.arange(found.mass.shape[0]), found.per_node * at + rows[:, 1] - 1)
-    if not len(missing):
-        return found
-    nodes = len(np.unique(missing // found.per_node))
-    note = f"{len(missing)} dofs of {nodes} nodes are not in the matrices (supports, or equations) and are held"
-    return replace(found, grounded=missing, notes=(*found.notes, note))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.integrals import Array
+from bough.flex.integrals import Array, tilde
 from bough.flex.recovery import SolidElements
 
 # corners of the faces of solid elements by their number of corners, and the elements by their names
@@ -40,106 +41,315 @@ class Deck:
     elements: list[tuple[str, Array, list[list[int]]]] = field(default_factory=list)  # type, numbers, nodes
     node_sets: dict[str, Array] = field(default_factory=dict)
     elastic: dict[str, tuple[float, float]] = field(default_factory=dict)  # E and nu by material
-    sections: list[tuple[str, str]] = field(default_factory=list)  # element set, material
+    sections: list[tuple[Array, str]] = field(default_factory=list)  # numbers of elements, material
     element_sets: dict[str, Array] = field(default_factory=dict)
+    transforms: list[tuple[Array, str, list[float]]] = field(default_factory=list)  # nodes, kind, two points: axes of their dofs
+    renumbered: bool = False  # several instances, counted through
 
 
-def keywords(path: Path, source: str) -> Iterator[Keyword]:
-    """The keywords of an input file and of those it includes."""
+def keywords(path: Path, source: str, depth: int = 0) -> Iterator[Keyword]:
+    """The keywords of an input file and of those it includes; a keyword's line that ends in a comma goes on in the next."""
+    if depth > 20:
+        raise DescriptionError(f"{source}: {path.name} includes itself; correct its *INCLUDE lines")
     current: Keyword | None = None
+    head = ""
     for line in _text(path, source).splitlines():
         line = line.strip()
         if not line or line.startswith("**"):
             continue
-        if not line.startswith("*"):
+        if not line.startswith("*") and not head:
             if current is not None:
                 current.lines.append([part.strip() for part in line.split(",")])
             continue
+        head += line
+        if head.endswith(","):
+            continue
         if current is not None:
             yield current
-            current = None
-        parts = [part.strip() for part in line[1:].split(",")]
-        options = {key.strip().upper(): value.strip().strip('"') for key, _, value in (part.partition("=") for part in parts[1:])}
-        current = Keyword(parts[0].upper(), options, [])
-        if current.name == "INCLUDE" and "INPUT" in options:
-            current = None
-            yield from keywords(path.parent / options["INPUT"], source)
+        current, head = _keyword(head), ""
+        if current.name == "INCLUDE" and "INPUT" in current.options:
+            name, current = current.options["INPUT"], None
+            yield from keywords(path.parent / name, source, depth + 1)
+        elif "INPUT" in current.options and current.name in ("NODE", "ELEMENT", "NSET", "ELSET"):
+            more = [each.strip() for each in _text(path.parent / current.options["INPUT"], source).splitlines()]
+            current.lines.extend([part.strip() for part in each.split(",")] for each in more if each and each[0] != "*")
     if current is not None:
         yield current
 
 
+def _keyword(line: str) -> Keyword:
+    parts = [part.strip() for part in line[1:].split(",")]
+    options = {key.strip().upper(): value.strip().strip('"') for key, _, value in (part.partition("=") for part in parts[1:])}
+    return Keyword(" ".join(parts[0].upper().split()), options, [])
+
+
 def _text(path: Path, source: str) -> str:
-    if not path.exists():
+    if not path.is_file():
         raise DescriptionError(f"{source}: the file {str(path)!r} does not exist; give the path of the input file")
     return path.read_text(encoding="utf-8", errors="replace")
 
 
 def read_deck(path: Path, source: str) -> Deck:
-    """The mesh of an input file (.inp)."""
-    nodes: dict[int, list[float]] = {}
-    material = ""
-    found = Deck(np.zeros(0, dtype=int), np.zeros((0, 3)))
+    """The mesh of an input file (.inp): flat, or parts and their instances."""
+    reader = _Reader(source)
     for entry in keywords(path, source):
-        if entry.name == "MATERIAL":
-            material = entry.options.get("NAME", "").upper()
         try:
-            if entry.name == "ELASTIC" and entry.options.get("TYPE", "ISO").upper().startswith("ISO") and entry.lines:
-                found.elastic[material] = (float(entry.lines[0][0]), float(entry.lines[0][1]))
-            if entry.name == "SOLID SECTION" and "ORIENTATION" not in entry.options:
-                found.sections.append((entry.options.get("ELSET", "").upper(), entry.options.get("MATERIAL", "").upper()))
-            _take(entry, nodes, found, source)
-        except ValueError:
+            reader.take(entry)
+        except DescriptionError:
+            raise
+        except (ValueError, IndexError):
             raise DescriptionError(
                 f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the file"
             ) from None
-    if not nodes:
+    found = reader.deck()
+    if not len(found.labels):
         raise DescriptionError(f"{source}: {path.name} holds no *NODE; give the input file with the nodes of the model")
-    found.labels = np.array(sorted(nodes), dtype=int)
-    found.position = np.array([nodes[label] for label in found.labels.tolist()])
     return found
 
 
-def _take(entry: Keyword, nodes: dict[int, list[float]], found: Deck, source: str) -> None:
-    if entry.name == "NODE":
-        for line in entry.lines:
-            label, place = int(line[0]), [float(each or 0.0) for each in (*line[1:4], "0", "0", "0")[:3]]
-            if nodes.setdefault(label, place) != place:
+def real(text: str) -> float:
+    """A number of an input file; a blank is zero.
+
+    >>> real("1.5D-3"), real("")
+    (0.0015, 0.0)
+    """
+    return float(text.upper().replace("D", "E")) if text else 0.0
+
+
+# ---- parts and instances ---------------------------------------------------------------------------------------------------
+@dataclass
+class _Mesh:
+    """What stands in one part, in one instance, or outside of both."""
+
+    nodes: dict[int, Array] = field(default_factory=dict)
+    elements: list[tuple[str, list[int], list[list[int]]]] = field(default_factory=list)
+    node_sets: dict[str, list[int]] = field(default_factory=dict)
+    element_sets: dict[str, list[int]] = field(default_factory=dict)
+    sections: list[tuple[str, str]] = field(default_factory=list)
+    transforms: list[tuple[str, str, list[float]]] = field(default_factory=list)  # set, kind, two points
+
+
+class _Reader:
+    """Goes through the keywords; parts are kept until instances place them."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.parts: dict[str, _Mesh] = {}
+        self.placed: list[tuple[str, _Mesh]] = [("", _Mesh())]  # instances by name; first what stands outside of them
+        self.mesh = self.placed[0][1]
+        self.motion: Array | None = None  # of the instance that is being read: (3, 4)
+        self.system = _AT_REST
+        self.elastic: dict[str, tuple[float, float]] = {}
+        self.material = ""
+
+    def take(self, entry: Keyword) -> None:
+        name, options = entry.name, entry.options
+        if name == "PART":
+            self.mesh, self.system = self.parts.setdefault(options.get("NAME", "").upper(), _Mesh()), _AT_REST
+        elif name == "INSTANCE":
+            self._instance(entry)
+        elif name in ("END PART", "END INSTANCE", "ASSEMBLY", "END ASSEMBLY"):
+            self.mesh, self.system = self.placed[0][1], _AT_REST
+        elif name == "MATERIAL":
+            self.material = options.get("NAME", "").upper()
+        elif name == "ELASTIC" and options.get("TYPE", "ISO").upper().startswith("ISO") and entry.lines:
+            self.elastic[self.material] = (real(entry.lines[0][0]), real(entry.lines[0][1]))
+        elif name == "SOLID SECTION" and "ORIENTATION" not in options:
+            self.mesh.sections.append((options.get("ELSET", "").upper(), options.get("MATERIAL", "").upper()))
+        elif name == "SYSTEM":
+            self.system = _system([real(each) for line in entry.lines[:2] for each in line if each])
+        elif name == "TRANSFORM":
+            points = [real(each) for line in entry.lines[:2] for each in line if each]
+            self.mesh.transforms.append((options.get("NSET", "").upper(), options.get("TYPE", "R").upper()[:1], points))
+        elif name in ("NCOPY", "NFILL", "NMAP", "ELGEN", "ELCOPY"):
+            raise DescriptionError(
+                f"{self.source}: the input file makes its mesh by *{name}, which is not followed here; write the mesh out (in "
+                "Abaqus: a flat input file of the job)"
+            )
+        else:
+            self._mesh(entry)
+
+    def _instance(self, entry: Keyword) -> None:
+        """A part at its place: a translation, then a turn about an axis by two points and an angle in degrees."""
+        lines = [[real(each) for each in line if each] for line in entry.lines if any(line)]
+        motion = np.eye(3, 4)
+        if lines:
+            motion[:, 3] = lines[0][:3]
+        if len(lines) > 1:
+            a, b, angle = np.array(lines[1][:3]), np.array(lines[1][3:6]), np.radians(lines[1][6])
+            axis = (b - a) / np.linalg.norm(b - a)
+            turn = np.eye(3) + np.sin(angle) * tilde(axis) + (1 - np.cos(angle)) * tilde(axis) @ tilde(axis)
+            motion = np.column_stack([turn, turn @ (motion[:, 3] - a) + a])
+        part = self.parts.get(entry.options.get("PART", "").upper(), _Mesh())
+        self.mesh = _moved(part, motion)
+        self.placed.append((entry.options.get("NAME", "").upper(), self.mesh))
+        self.system = (motion[:, :3], motion[:, 3])
+
+    def _mesh(self, entry: Keyword) -> None:
+        mesh, options = self.mesh, entry.options
+        if entry.name == "NODE":
+            numbers = [self._node(line, options.get("SYSTEM", "R").upper()[:1]) for line in entry.lines]
+            _add(mesh.node_sets, options.get("NSET"), numbers)
+        elif entry.name == "NGEN":
+            _add(mesh.node_sets, options.get("NSET"), [each for line in entry.lines for each in self._generated(line, options)])
+        elif entry.name == "ELEMENT":
+            kind = options.get("TYPE", "").upper()
+            count = nodes_of(kind)
+            whole = list(_joined(entry.lines, count))
+            if count is not None and (short := [line for line in whole if len(line) <= count]):
                 raise DescriptionError(
-                    f"{source}: node {label} is defined twice, at different places; export the mesh flat, without parts "
-                    "and instances "
-                    "(in Abaqus: model attribute 'do not use parts and assemblies in input files')"
+                    f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not {count}; look whether "
+                    "the file is whole"
                 )
-    elif entry.name == "ELEMENT":
-        whole = list(_joined(entry.lines))
-        numbers, corners = [line[0] for line in whole], [line[1:] for line in whole]
-        found.elements.append((entry.options.get("TYPE", "").upper(), np.array(numbers, dtype=int), corners))
-        _add(found.element_sets, entry.options.get("ELSET"), numbers)
-    elif entry.name in ("NSET", "ELSET"):
-        sets = found.node_sets if entry.name == "NSET" else found.element_sets
-        numbers = []
+            mesh.elements.append((kind, [line[0] for line in whole], [line[1:][:count] for line in whole]))
+            _add(mesh.element_sets, options.get("ELSET"), [line[0] for line in whole])
+        elif entry.name in ("NSET", "ELSET"):
+            self._set(entry)
+
+    def _node(self, line: list[str], kind: str) -> int:
+        label, place = int(line[0]), np.array([real(each) for each in (*line[1:4], "0", "0", "0")[:3]])
+        turn, origin = self.system
+        place = turn @ _cartesian(kind, place) + origin
+        if label in self.mesh.nodes and not np.array_equal(self.mesh.nodes[label], place):
+            raise DescriptionError(
+                f"{self.source}: node {label} is defined twice, at different places; export the mesh of one model, numbered once"
+            )
+        self.mesh.nodes[label] = place
+        return label
+
+    def _generated(self, line: list[str], options: dict[str, str]) -> list[int]:
+        """*NGEN along a straight line."""
+        if options.get("LINE"):
+            raise DescriptionError(f"{self.source}: *NGEN along a curve is not followed here; write the nodes out")
+        first, last, step = (*(int(each) for each in line[:3] if each), 1)[:3]
+        a, b, numbers = self.mesh.nodes[first], self.mesh.nodes[last], list(range(first, last + 1, step))
+        for i, label in enumerate(numbers):
+            self.mesh.nodes[label] = a + (b - a) * i / max(len(numbers) - 1, 1)
+        return numbers
+
+    def _set(self, entry: Keyword) -> None:
+        """*NSET and *ELSET, in the assembly of an instance (INSTANCE=), of numbers, of other sets, or of elements."""
+        mesh = self._of_instance(entry.options.get("INSTANCE"))
+        sets = mesh.node_sets if entry.name == "NSET" else mesh.element_sets
+        numbers: list[int] = []
+        if entry.name == "NSET" and "ELSET" in entry.options:
+            wanted = set(mesh.element_sets.get(entry.options["ELSET"].upper(), []))
+            for _, labels, nodes in mesh.elements:
+                numbers += [node for label, own in zip(labels, nodes, strict=True) if label in wanted for node in own]
         for data in entry.lines:
             if "GENERATE" in entry.options:
                 first, last, step = (*(int(each) for each in data if each), 1)[:3]
                 numbers += range(first, last + 1, step)
-            else:
-                for each in filter(None, data):
-                    numbers += [int(each)] if each.lstrip("-").isdigit() else sets.get(each.upper(), np.zeros(0)).tolist()
+                continue
+            for each in filter(None, data):
+                if each.lstrip("-").isdigit():
+                    numbers.append(int(each))
+                elif "." in each and each.rpartition(".")[2].isdigit():  # INSTANCE.NODE
+                    other = self._of_instance(each.rpartition(".")[0])
+                    _add(other.node_sets if entry.name == "NSET" else other.element_sets, entry.options.get(entry.name),
+                         [int(each.rpartition(".")[2])])  # fmt: skip
+                else:
+                    numbers += sets.get(each.upper(), [])
         _add(sets, entry.options.get(entry.name), numbers)
-    elif entry.name == "INSTANCE" and any(any(line) for line in entry.lines):
-        raise DescriptionError(f"{source}: an *INSTANCE is moved or turned; export the mesh flat, without parts and instances")
+
+    def _of_instance(self, name: str | None) -> _Mesh:
+        return self.mesh if name is None else next((mesh for each, mesh in self.placed if each == name.upper()), self.mesh)
+
+    def deck(self) -> Deck:
+        """All meshes in one; numbers of several instances are counted through, in their order."""
+        meshes = [mesh for _, mesh in (*self.placed[1:], self.placed[0]) if mesh.nodes or mesh.node_sets or mesh.elements]
+        if not any(mesh.nodes for mesh in meshes) and len(self.parts) == 1:  # a part that nothing places
+            meshes = list(self.parts.values())
+        shared = len({label for mesh in meshes for label in mesh.nodes}) < sum(len(mesh.nodes) for mesh in meshes)
+        found = Deck(np.zeros(0, dtype=int), np.zeros((0, 3)), elastic=self.elastic, renumbered=shared)
+        places: dict[int, Array] = {}
+        count, elements = 0, 0
+        for mesh in meshes:
+            at = {label: count + i + 1 if shared else label for i, label in enumerate(sorted(mesh.nodes))}
+            count += len(mesh.nodes)
+            places |= {at[label]: place for label, place in mesh.nodes.items()}
+            _join(found, mesh, at, elements if shared else 0)
+            elements += max((each for _, numbers, _ in mesh.elements for each in numbers), default=0)
+        found.labels = np.array(sorted(places), dtype=int)
+        found.position = np.array([places[label] for label in found.labels.tolist()]).reshape(-1, 3)
+        return found
 
 
-def _add(sets: dict[str, Array], name: str | None, numbers: Any) -> None:
+_AT_REST = (np.eye(3), np.zeros(3))
+
+
+def _system(values: list[float]) -> tuple[Array, Array]:
+    """*SYSTEM: the origin, a point on the x axis, and one in the x-y plane."""
+    if not values:
+        return _AT_REST
+    points = np.array([*values, *[0.0] * 9][:9]).reshape(3, 3)
+    if len(values) <= 3:
+        return np.eye(3), points[0]
+    x = (points[1] - points[0]) / np.linalg.norm(points[1] - points[0])
+    z = np.cross(x, points[2] - points[0]) if len(values) > 6 else np.array([0.0, 0, 1])
+    z = z / np.linalg.norm(z)
+    return np.stack([x, np.cross(z, x), z], axis=1), points[0]
+
+
+def _cartesian(kind: str, place: Array) -> Array:
+    """*NODE, SYSTEM=C (r, theta, z) or S (r, theta, phi: from the equator), in degrees."""
+    if kind == "C":
+        angle = np.radians(place[1])
+        return np.array([place[0] * np.cos(angle), place[0] * np.sin(angle), place[2]])
+    if kind == "S":
+        around, up = np.radians(place[1:])
+        return np.asarray(place[0] * np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)]))
+    return place
+
+
+def _moved(part: _Mesh, motion: Array) -> _Mesh:
+    nodes = {label: motion[:, :3] @ place + motion[:, 3] for label, place in part.nodes.items()}
+    sets, element_sets = dict(part.node_sets), dict(part.element_sets)
+    return _Mesh(nodes, list(part.elements), sets, element_sets, list(part.sections), list(part.transforms))
+
+
+def _join(deck: Deck, mesh: _Mesh, at: dict[int, int], first: int) -> None:
+    """A mesh as a part of the whole, its nodes renamed by `at` and its elements counted on from `first`."""
+    for kind, numbers, nodes in mesh.elements:
+        corners = [[at.get(node, node) for node in each] for each in nodes]
+        deck.elements.append((kind, np.array(numbers, dtype=int) + first, corners))
+    nothing = np.zeros(0, dtype=int)
+    for name, members in mesh.node_sets.items():
+        deck.node_sets[name] = np.union1d(deck.node_sets.get(name, nothing), [at.get(each, each) for each in members]).astype(int)
+    own = {name: np.unique(numbers).astype(int) + first for name, numbers in mesh.element_sets.items()}
+    deck.sections += [(own.get(name, nothing), kind) for name, kind in mesh.sections]
+    deck.transforms += [
+        (np.array([at.get(each, each) for each in mesh.node_sets.get(name, [])], dtype=int), kind, points)
+        for name, kind, points in mesh.transforms
+    ]
+    for name, labels in own.items():
+        deck.element_sets[name] = np.union1d(deck.element_sets.get(name, nothing), labels)
+
+
+def _add(sets: dict[str, list[int]], name: str | None, numbers: Sequence[int]) -> None:
     if name:
-        sets[name.upper()] = np.union1d(sets.get(name.upper(), np.zeros(0, dtype=int)), np.asarray(numbers, dtype=int))
+        sets[name.upper()] = [*sets.get(name.upper(), []), *numbers]
 
 
-def _joined(lines: list[list[str]]) -> Iterator[list[int]]:
-    """Lines of integers, those that end in a comma joined to the next."""
+def nodes_of(kind: str) -> int | None:
+    """How many nodes an element has, if its name tells.
+
+    >>> nodes_of("C3D20R"), nodes_of("S4R"), nodes_of("B31"), nodes_of("MASS"), nodes_of("CONN3D2")
+    (20, 4, 2, 1, 2)
+    """
+    for pattern in (r"^C3D(\d+)", r"^SC?(\d)R?", r"^STRI(\d)", r"^M3D(\d)", r"^R3D(\d)", r"^T3D(\d)", r"^CONN3D(\d)"):
+        if (found := re.match(pattern, kind)) is not None:
+            return int(found[1])
+    beams = {"B31": 2, "B32": 3, "B33": 2, "MASS": 1, "ROTARYI": 1}
+    return next((count for name, count in beams.items() if kind.startswith(name)), None)
+
+
+def _joined(lines: list[list[str]], count: int | None) -> Iterator[list[int]]:
+    """Lines of integers: the number and `count` nodes of an element, over several lines; or up to a line without a comma."""
     whole: list[int] = []
     for line in lines:
         whole += [int(each) for each in line if each]
-        if line[-1]:
+        if len(whole) > count if count is not None else line[-1] != "":
             yield whole
             whole = []
     if whole:
@@ -150,9 +360,9 @@ def solid_elements(deck: Deck, labels: Array) -> tuple[SolidElements, ...]:
     """Solid elements with an isotropic material, in rows of `labels`; others have no stresses here."""
     row = {label: i for i, label in enumerate(labels.tolist())}
     material: dict[int, tuple[float, float]] = {}
-    for name, kind in deck.sections:
+    for labelled, kind in deck.sections:
         if kind in deck.elastic:
-            material |= dict.fromkeys(deck.element_sets.get(name, np.zeros(0, dtype=int)).tolist(), deck.elastic[kind])
+            material |= dict.fromkeys(labelled.tolist(), deck.elastic[kind])
     groups: dict[tuple[str, float, float], list[tuple[int, list[int]]]] = {}
     for kind, numbers, elements in deck.elements:
         size = kind[3:].rstrip("RHTIEOS") if kind.startswith("C3D") else ""

@@ -285,13 +285,52 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
     return Exported(source, known[used], places[order][used], mass, stiffness, per_node)
 
 
+def with_missing(found: Exported, rows: Array) -> Exported:
+    """The same; supports took translations that no row (node, component) is about, and rotations where a node has some."""
+    at = found.per_node * np.searchsorted(found.labels, rows[:, 0]) + rows[:, 1]
+    there = np.zeros(found.mass.shape[0], dtype=bool)
+    there[at] = True
+    by_node = there.reshape(-1, found.per_node)
+    expected = np.repeat(by_node[:, 3:].any(axis=1, keepdims=True), found.per_node, axis=1)
+    expected[:, :3] = by_node.any(axis=1, keepdims=True)
+    missing = np.flatnonzero(~by_node & expected)
+    if not len(missing):
+        return found
+    nodes = len(np.unique(missing // found.per_node))
+    note = f"{len(missing)} dofs of {nodes} nodes are not in the matrices (supports, or equations) and are held"
+    return replace(found, grounded=missing, notes=(*found.notes, note))
+
+
+def condensed(source: str, matrices: tuple[Any, Any], inside: Array, names: Sequence[str]) -> tuple[Any, Any]:
+    """Stiffness and mass without dofs that have no mass and follow the others statically: exact."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import splu
+
+    stiffness, mass = (csr_array(each) for each in matrices)
+    kept, dropped = np.flatnonzero(~inside), np.flatnonzero(inside)
+    heavy = np.asarray(abs(mass[dropped]).sum(axis=1)).ravel() > _ZERO * np.abs(mass.diagonal()).max()
+    if heavy.any():
+        raise DescriptionError(
+            f"{source}: {names[int(heavy.argmax())]} is an internal one and has mass, so that it cannot be left out; export a "
+            "model of elements whose dofs are displacements and rotations of nodes"
+        )
+    try:
+        follow = splu(stiffness[dropped][:, dropped].tocsc()).solve(stiffness[dropped][:, kept].toarray())
+    except RuntimeError:
+        raise DescriptionError(
+            f"{source}: {names[0]} is an internal one that the stiffness does not determine; export a model without constraints by "
+            "multipliers (hybrid elements, distributing couplings)"
+        ) from None
+    return csr_array(stiffness[kept][:, kept] - stiffness[kept][:, dropped] @ csr_array(follow)), mass[kept][:, kept]
+
+
 # ---- lumps -----------------------------------------------------------------------------------------------------------------
 def point_rule(mass: Any, position: Array, per_node: int, source: str, labels: Array) -> PointRule | None:
     """The nodes as mass points, if the matrix couples no two nodes and each has a rigid lump; otherwise None."""
     from scipy.sparse import csr_array, eye_array
 
     blocks = _node_blocks(mass, len(position), per_node)
-    parts = None if blocks is None else _block_parts(blocks)
+    parts = None if blocks is None else block_parts(blocks)
     if parts is None:
         return None
     weight, offset, inertia = parts
@@ -322,7 +361,7 @@ def _node_blocks(mass: Any, count: int, per_node: int) -> Array | None:
     return blocks
 
 
-def _block_parts(blocks: Array) -> tuple[Array, Array, Array] | None:
+def block_parts(blocks: Array) -> tuple[Array, Array, Array] | None:
     """Mass, offset and inertia about the own mass center of each node, from [[m I, -m p~], [m p~, J]]; None: not of this form."""
     weight = np.trace(blocks[:, :3, :3], axis1=1, axis2=2) / 3
     offset, inertia = np.zeros((len(blocks), 3)), np.zeros((len(blocks), 3, 3))

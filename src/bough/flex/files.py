@@ -12,7 +12,7 @@ from bough.flex.given_modes import GivenModes
 from bough.flex.superelements import Superelement
 
 Structure = FiniteElements | Superelement | GivenModes | FlexibleBody
-_NASTRAN = (".bdf", ".dat", ".nas", ".pch", ".blk")
+_NASTRAN = (".bdf", ".dat", ".nas", ".pch", ".blk", ".op2")
 
 
 def read_structure(path: str | Path, **options: Any) -> Structure:
@@ -45,6 +45,8 @@ def read_structure(path: str | Path, **options: Any) -> Structure:
 def _beside(file: Path) -> dict[str, Any]:
     """Results and matrices of Nastran under the same name, or the name with something added."""
     found: dict[str, Any] = {}
+    if file.suffix.lower() == ".op2":
+        return found
     for option, suffixes in (("op2", (".op2",)), ("matrices", (".op4", ".pch"))):
         there = [each for suffix in suffixes for each in sorted(file.parent.glob(f"{file.stem}*{suffix}")) if each != file]
         if there:

@@ -134,9 +134,15 @@ class FlexibleBody:
 
     def stress(self, eta: Any) -> dict[str, Array]:
         """The stress (6,) [Pa] xx, yy, zz, xy, yz, zx of each recovered element under modal coordinates (n,)."""
-        if self.recovery is None:
+        if self.recovery is None or not len(self.recovery.stress):
             raise DescriptionError("flexible body: it recovers no stresses; reduce it with recover='all', or numbers of elements")
         return dict(zip(map(str, self.recovery.names), self.recovery.stresses(self._coordinates(eta)), strict=True))
+
+    def strain(self, eta: Any) -> dict[str, Array]:
+        """The strain (6,) xx, yy, zz, xy, yz, zx (engineering shear) of each recovered element under modal coordinates (n,)."""
+        if self.recovery is None or not len(self.recovery.strain):
+            raise DescriptionError("flexible body: it recovers no strains; reduce it with recover='all', or give their matrix")
+        return dict(zip(map(str, self.recovery.names), self.recovery.strains(self._coordinates(eta)), strict=True))
 
     def static_deflection(self, node: str, *, force: Any = (0, 0, 0), moment: Any = (0, 0, 0)) -> Array:
         """The modal coordinates (n,) under a constant load at a node, the body frame at rest."""

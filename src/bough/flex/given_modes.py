@@ -12,6 +12,7 @@ from bough.errors import DescriptionError
 from bough.flex.finite_elements import attachments, body_origin, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline
+from bough.flex.recovery import given_recovery, in_units, is_given, with_given_points
 from bough.flex.units import units as units_of
 
 _RIGID = 1e-3  # of a shape: what a rigid motion leaves of it
@@ -38,6 +39,7 @@ class GivenModes:
     lines: Array = field(default_factory=lambda: np.zeros((0, 2), dtype=int))
     faces: Array = field(default_factory=lambda: np.zeros((0, 3), dtype=int))
     notes: tuple[str, ...] = ()
+    mixed: Array | None = None  # (modes as they were given, n) what these modes are made of; None: of themselves
 
     def points(self) -> MassPoints:
         """The nodes as mass points under these modes."""
@@ -62,20 +64,43 @@ class GivenModes:
             shapes=self.shapes[:, :, keep],
             modal_mass=masses,
             notes=(*self.notes, dropped),
+            mixed=np.eye(len(keep))[:, keep],
         )
 
     def reduce(
-        self, reduction: str | None = None, *, modes: int | None = None, damping: Any = 0.0, variant: str = "full"
+        self,
+        reduction: str | None = None,
+        *,
+        modes: int | None = None,
+        damping: Any = 0.0,
+        variant: str | None = None,
+        recover: Any = None,
     ) -> FlexibleBody:
-        """The body with the first `modes` of the elastic modes (all)."""
+        """The body with the first `modes` of the elastic modes (all).
+
+        `recover` holds what the given modes do to elements or points, a column for each of them: {"names": [...], "stress":
+        (6E, n), "strain": (6E, n)}, {"points": {name: place}, "displacement": (3P, n)}.
+        """
+        if recover is not None and not is_given(recover):
+            raise DescriptionError(
+                f"{self.source}: recover is {recover!r}, but modes alone know no elements; give their stresses, "
+                "recover={'names': [...], 'stress': matrix}, with a column for each mode"
+            )
         found = self.elastic()
+        if not len(found.frequencies):
+            raise DescriptionError(
+                f"{self.source}: all {len(self.frequencies)} modes move the body as if it were rigid; give elastic modes, too"
+            )
         count = len(found.frequencies) if modes is None else int(modes)
         if count > len(found.frequencies):
             raise DescriptionError(
                 f"{self.source}: {count} modes were asked for, but {len(found.frequencies)} elastic ones are given"
             )
         masses = None if found.modal_mass is None else found.modal_mass[:count]
-        found = replace(found, frequencies=found.frequencies[:count], shapes=found.shapes[:, :, :count], modal_mass=masses)
+        mixed = (np.eye(len(self.frequencies)) if found.mixed is None else found.mixed)[:, :count]
+        found = replace(
+            found, frequencies=found.frequencies[:count], shapes=found.shapes[:, :, :count], modal_mass=masses, mixed=mixed
+        )
         clamped = found._clamped()
         if reduction not in (None, "cantilever" if clamped else "free-free"):
             raise DescriptionError(
@@ -83,7 +108,8 @@ class GivenModes:
                 "the given modes; "
                 f"leave it out, or give modes of that kind"
             )
-        return (found if clamped else found._mean_axes())._body(damping, variant, "cantilever" if clamped else "free-free")
+        kind = "cantilever" if clamped else "free-free"
+        return (found if clamped else found._mean_axes())._body(damping, variant or "full", kind, recover)
 
     def _clamped(self) -> bool:
         if self.inboard is None:
@@ -101,14 +127,22 @@ class GivenModes:
         share = np.sqrt(np.maximum(np.einsum("ir,ir->r", momentum, motion), 0.0) / np.maximum(np.diagonal(known.Mff), 1e-300))
         if len(share) and share.max() > _MOMENTUM:
             raise DescriptionError(
-                f"{self.source}: mode {int(share.argmax())} moves the inboard node and carries momentum (share "
-                f"{share.max():.2g} by the "
-                "nodal masses); give modes of the free body, or of the body fixed at its inboard node, with all of its mass"
+                f"{self.source}: mode {int(share.argmax())} moves {'the' if self.inboard else 'a body without'} inboard node "
+                f"and carries momentum (share {share.max():.2g} by the nodal masses); {self._remedy()}"
             )
         rigid_shapes = rigid_motion(self.position, 6).reshape(-1, 6, 6) @ motion
         return replace(self, shapes=self.shapes - rigid_shapes)
 
-    def _body(self, damping: Any, variant: str, reduction: str) -> FlexibleBody:
+    def _remedy(self) -> str:
+        """What to do about modes that carry momentum: name the nodes that rest in them as inboard, if there are any."""
+        moved = np.abs(self.shapes[:, :3]).max(axis=(1, 2), initial=0.0)
+        resting = self.labels[moved <= _STILL * max(float(moved.max(initial=0.0)), 1e-300)].tolist()
+        if not resting:
+            return "give modes of the free body, or of the body fixed at its inboard node, with all of its mass"
+        some = ", ".join(map(str, resting[:8])) + ", ..." * (len(resting) > 8)
+        return f"nodes {some} rest: give attach={{'root': [{some}]}} and inboard='root', or modes of the free body"
+
+    def _body(self, damping: Any, variant: str, reduction: str, recover: Any) -> FlexibleBody:
         points = self.points()
         known = ModalIntegrals.from_points(points)
         self._check_orthogonal(known.Mff)
@@ -121,9 +155,11 @@ class GivenModes:
         moved = np.array([each.gather @ flat for each in found]).reshape(len(found), 6, len(angular))
         place = np.array([each.position for each in found]).reshape(-1, 3)
         nodes = Nodes(tuple(self.attach), place, moved[:, :3], moved[:, 3:], tuple(each.rotates for each in found))
+        mixed = np.zeros((0, len(angular))) if self.mixed is None else self.mixed @ scale
         return FlexibleBody(
             integrals=ModalIntegrals.from_points(points),
-            nodes=nodes,
+            nodes=with_given_points(nodes, recover, mixed),
+            recovery=None if recover is None else given_recovery(recover, mixed),
             inboard=self.inboard,
             K=np.diag(angular**2),
             D=damping_matrix(damping, angular),
@@ -174,6 +210,7 @@ def from_modes(
     modes: int | None = None,
     damping: Any = 0.0,
     variant: str = "full",
+    recover: Any = None,
     origin: Any = None,
     units: str = "SI",
 ) -> FlexibleBody:
@@ -181,7 +218,7 @@ def from_modes(
 
     `inertias` (N, 3, 3) are of the nodes' own; `modal_masses` (n,), if given, are compared with what masses and shapes make. Shapes
     are of the free body, or of the body fixed at its inboard node; their scale does not matter. Rigid-body modes are left out.
-    `attach`, `origin` and `units` are those of `matrices_model`.
+    `attach`, `origin` and `units` are those of `matrices_model`; `recover` holds stresses of the modes (see `GivenModes.reduce`).
 
     >>> body = from_modes([2.0], np.array([[[0.0]] * 3, [[0.0], [1.0], [0.0]]]), [(0, 0, 0), (1, 0, 0)], [1.0, 3.0],
     ...                   attach={"root": 0, "tip": 1}, inboard="root")
@@ -215,7 +252,8 @@ def from_modes(
     )  # fmt: skip
     if unit.length != 1.0:
         found = replace(found, shapes=found.shapes * np.array([1.0] * 3 + [1 / unit.length] * 3)[:, None])
-    return placed_modes(found, attach, inboard, origin).reduce(modes=modes, damping=damping, variant=variant)
+    known = in_units(recover, unit, np.full(len(hertz), unit.length))
+    return placed_modes(found, attach, inboard, origin).reduce(modes=modes, damping=damping, variant=variant, recover=known)
 
 
 def placed_modes(found: GivenModes, attach: Mapping[str, Any], inboard: str | None, origin: Any) -> GivenModes:

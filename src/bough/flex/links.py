@@ -40,21 +40,87 @@ def rigid_link(name: str, center: int, nodes: Sequence[int], position: Array, co
     return Link(name, dofs_at(nodes, 6, components), dofs_at([center], 6), motion[:, list(components)].reshape(-1, 6))
 
 
-def mean_link(
-    name: str, center: int, nodes: Sequence[int], position: Array, weights: Array, components: Sequence[int] = ALL
-) -> Link:
-    """A node of six dofs that follows the translations of others: the nearest rigid motion, by weighted least squares. [B 71]"""
-    motion = rigid_motion(position[list(nodes)], 3, position[center])
-    weighted = np.repeat(np.asarray(weights, dtype=float), 3)[:, None] * motion
-    square = motion.T @ weighted
-    size = np.sqrt(np.maximum(np.diagonal(square), 1e-300))
-    if np.linalg.eigvalsh(square / np.outer(size, size))[0] < 1e-10:
+def equation_link(name: str, dofs: Array, rows: Array, follow: Array) -> Link:
+    """The equations rows (k, l) u[dofs] = 0, solved for k of the dofs in `follow`: those that they determine best.
+
+    >>> equation_link("slope", np.array([4, 7, 9]), np.array([[2.0, -1.0, -3.0]]), np.array([4]))
+    Link(name='slope', dependent=array([4]), independent=array([7, 9]), weights=array([[0.5, 1.5]]))
+    """
+    from scipy.linalg import qr
+
+    known, place = np.unique(dofs, return_inverse=True)
+    merged = np.zeros((len(rows), len(known)))
+    np.add.at(merged.T, place, np.asarray(rows, dtype=float).T)
+    among = np.flatnonzero(np.isin(known, follow))
+    size = np.abs(merged).max(axis=1, initial=0.0, keepdims=True)
+    _, factor, pivots = qr(merged[:, among] / np.where(size > 0, size, 1.0), mode="economic", pivoting=True)
+    if len(among) < len(rows) or abs(factor[len(rows) - 1, len(rows) - 1]) < 1e-10:
         raise DescriptionError(
-            f"{name}: its {len(nodes)} nodes do not determine the motion of their center (they lie on a line, or all weights but "
-            "some are zero); give three nodes or more that span a triangle"
+            f"{name}: its equations do not determine the {len(rows)} dofs that are to follow; give coefficients that do"
         )
-    fit = np.linalg.solve(square, weighted.T)
-    return Link(name, dofs_at([center], 6, components), dofs_at(nodes, 6, (0, 1, 2)), fit[list(components)])
+    chosen = np.sort(among[pivots[: len(rows)]])
+    rest = np.setdiff1d(np.flatnonzero(merged.any(axis=0)), chosen)
+    return Link(name, known[chosen], known[rest], -np.linalg.solve(merged[:, chosen], merged[:, rest]))
+
+
+class Measured(NamedTuple):
+    """Components (0 ... 5) of a node, along its own axes, that a mean motion takes with a weight."""
+
+    node: int
+    components: tuple[int, ...]
+    weight: float
+
+
+def mean_link(
+    name: str, center: int, measured: Sequence[Measured], position: Array, axes: Array, components: Sequence[int] = ALL
+) -> Link:
+    """A node of six dofs that follows others: the nearest rigid motion, by weighted least squares. [B 71]
+
+    `axes` (N, 3, 3) are the directions (columns) of each node's components. Rotations weigh by the square of the mean distance.
+    """
+    arms = np.linalg.norm([position[each.node] - position[center] for each in measured], axis=1)
+    lever = float(arms.mean()) or 1.0
+    motion = np.vstack([rigid_rows(each.node, each.components, position, axes, position[center]) for each in measured])
+    weight = np.array([each.weight * (1.0 if part < 3 else lever**2) for each in measured for part in each.components])
+    scale = np.array([1.0] * 3 + [1 / lever] * 3)  # rotations as displacements at the mean distance
+    square = scale[:, None] * (motion.T @ (weight[:, None] * motion)) * scale
+    values, vectors = np.linalg.eigh(square)
+    lost = vectors[:, values < 1e-10 * values[-1]]
+    own = rigid_rows(center, tuple(components), position, axes, position[center])
+    if np.abs(own @ lost).max(initial=0.0) > 1e-6:
+        raise DescriptionError(
+            f"{name}: its {len(measured)} nodes do not determine the motion of their center (they lie on a line, or all weights "
+            "but some are zero); give three nodes or more that span a triangle"
+        )
+    fit = scale[:, None] * (np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ (scale[:, None] * (motion.T * weight)))
+    moved = np.vstack([node_rows(each.node, each.components, axes) for each in measured])
+    nodes = np.concatenate([np.tile(dofs_at([each.node], 6), (len(each.components), 1)) for each in measured])
+    columns, place = np.unique(nodes, return_inverse=True)
+    leading = np.zeros((len(moved), len(columns)))
+    leading[np.arange(len(moved))[:, None], place.reshape(nodes.shape)] = moved
+    rows = np.hstack([node_rows(center, tuple(components), axes), -own @ fit @ leading])
+    dofs = np.concatenate([dofs_at([center], 6), columns])
+    return equation_link(name, dofs, rows, followers(center, tuple(components), axes))
+
+
+def node_rows(node: int, components: Sequence[int], axes: Array) -> Array:
+    """Rows (k, 6): the components of a node along its own axes, out of its six dofs."""
+    wide = np.zeros((6, 6))
+    wide[:3, :3] = wide[3:, 3:] = axes[node].T
+    return wide[list(components)]
+
+
+def rigid_rows(node: int, components: Sequence[int], position: Array, axes: Array, about: Array) -> Array:
+    """Rows (k, 6): the components of a node along its own axes in rigid motion about a place."""
+    return node_rows(node, components, axes) @ rigid_motion(position[[node]], 6, about)
+
+
+def followers(node: int, components: Sequence[int], axes: Array) -> Array:
+    """The dofs that can follow where components along the node's own axes do: these, or all three of their kind."""
+    if np.allclose(axes[node], np.eye(3)):
+        return dofs_at([node], 6, list(components))
+    kinds = [part for part in range(6) if any(part // 3 == each // 3 for each in components)]
+    return dofs_at([node], 6, kinds)
 
 
 def eliminate(links: Sequence[Link], size: int, keep: Array) -> tuple[Array, Any]:

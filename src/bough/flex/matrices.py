@@ -13,6 +13,7 @@ from bough.flex.finite_elements import FiniteElements, GeometricOf
 from bough.flex.flexible_body import FlexibleBody, remembers, without_files
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import Array
+from bough.flex.matrix_market import read_matrix_market
 from bough.flex.reduction import reduce
 from bough.flex.units import units as units_of
 
@@ -91,12 +92,11 @@ def matrices_model(
 
 def read_matrix(source: Any, name: str) -> Any:
     """A sparse matrix out of an array, a sparse matrix or a file."""
-    from scipy.io import mmread
     from scipy.sparse import csr_array, load_npz
 
     if not isinstance(source, str | Path):
         return csr_array(source, dtype=float)
-    readers = {".mtx": mmread, ".npz": load_npz, ".npy": np.load}
+    readers = {".mtx": lambda path: read_matrix_market(path.read_text(errors="replace")), ".npz": load_npz, ".npy": np.load}
     wanted = "a .mtx (Matrix Market), .npz (SciPy sparse) or .npy file"
     return csr_array(_read_file(Path(source), name, readers, wanted), dtype=float)
 
@@ -106,7 +106,12 @@ def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any
         raise DescriptionError(f"from_matrices: the file {str(path)!r} for {name} does not exist; give the path of {wanted}")
     if path.suffix not in readers:
         raise DescriptionError(f"from_matrices: the file for {name} is {path.name!r}; give {wanted}")
-    return readers[path.suffix](path)
+    try:
+        return readers[path.suffix](path)
+    except (ValueError, KeyError, OSError, EOFError) as error:
+        raise DescriptionError(
+            f"from_matrices: the file {path.name!r} for {name} cannot be read ({' '.join(str(error).split())[:100]}); give {wanted}"
+        ) from None
 
 
 def given_geometric(matrices: Mapping[str, Any]) -> GeometricOf:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bough.errors import DescriptionError, nearest
-from bough.flex.integrals import Array
+from bough.flex.integrals import Array, Nodes
+from bough.flex.units import Units
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
 PASCAL = 1e-6  # MPa
@@ -20,7 +21,7 @@ class Recovery:
     """Stresses and strains of E named elements per modal coordinate, in body axes; engineering shear strains."""
 
     names: Array  # (E,) texts
-    stress: Array  # (E, 6, n) [Pa]: xx, yy, zz, xy, yz, zx
+    stress: Array  # (E, 6, n) [Pa]: xx, yy, zz, xy, yz, zx; (0, 6, n): not known
     strain: Array  # (E, 6, n); (0, 6, n): not known
     points: Array  # (P, 6, n) stress at the points of the outline, for pictures; (0, 6, n): none
 
@@ -51,20 +52,73 @@ def von_mises(stress: Array) -> Array:
     return np.asarray(np.sqrt(((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (xy**2 + yz**2 + zx**2)))[()]
 
 
-def given_recovery(names: Sequence[str], stress: Any, shapes: Array, strain: Any = None) -> Recovery:
-    """Recovery out of matrices of another tool: rows xx, yy, zz, xy, yz, zx [Pa] of each element, columns the dofs of the model."""
-    count, n = len(names), shapes.shape[1]
+# ---- matrices of another tool ----------------------------------------------------------------------------------------------
+_GIVEN = ("names", "stress", "strain", "points", "displacement")
 
-    def projected(matrix: Any, what: str) -> Array:
-        if matrix.shape != (6 * count, shapes.shape[0]):
-            raise DescriptionError(
-                f"recovery: the {what} matrix is {matrix.shape}, but there are {count} elements and {shapes.shape[0]} dofs; give "
-                f"({6 * count}, {shapes.shape[0]}), rows xx, yy, zz, xy, yz, zx of each element"
-            )
-        return np.asarray(matrix @ shapes).reshape(count, 6, n)
 
-    strains = np.zeros((0, 6, n)) if strain is None else projected(strain, "strain")
-    return Recovery(np.array([str(each) for each in names]), projected(stress, "stress"), strains, np.zeros((0, 6, n)))
+def is_given(recover: Any) -> bool:
+    """Whether recovery is told by matrices: {"names": [...], "stress": matrix}, {"points": {...}, "displacement": matrix}."""
+    return isinstance(recover, Mapping) and bool(set(recover) & {"stress", "strain", "displacement"})
+
+
+def given_recovery(recover: Mapping[str, Any], shapes: Array) -> Recovery | None:
+    """Rows xx, yy, zz, xy, yz, zx of stress [Pa] or strain of each element, columns the coordinates that `shapes` moves."""
+    if unknown := set(recover) - set(_GIVEN):
+        raise DescriptionError(f"recovery: {min(unknown)!r} is not known{nearest(min(unknown), _GIVEN)}; give {', '.join(_GIVEN)}")
+    n = shapes.shape[1]
+    none = np.zeros((0, 6, n))
+    if "stress" not in recover and "strain" not in recover:
+        return None
+    names = np.array([str(each) for each in recover.get("names", ())])
+    stress, strain = (
+        none if recover.get(what) is None else _moved(recover[what], what, names.tolist(), "xx, yy, zz, xy, yz, zx", shapes)
+        for what in ("stress", "strain")
+    )
+    return Recovery(names, stress, strain, none)
+
+
+def with_given_points(nodes: Nodes, recover: Any, shapes: Array) -> Nodes:
+    """The nodes, and the points whose displacements are given: rows x, y, z of each, columns the coordinates."""
+    if not is_given(recover) or "displacement" not in recover:
+        return nodes
+    places = recover.get("points", {})
+    if taken := set(places) & set(nodes.names):
+        raise DescriptionError(f"recovery: the point {min(taken)!r} has the name of a node; give it another")
+    moved = _moved(recover["displacement"], "displacement", list(places), "x, y, z", shapes)
+    position = np.array([np.asarray(each, dtype=float) for each in places.values()]).reshape(-1, 3)
+    return Nodes(
+        (*nodes.names, *places),
+        np.vstack([nodes.position, position]),
+        np.concatenate([nodes.phi, moved]),
+        np.concatenate([nodes.psi, np.zeros_like(moved)]),
+        (*nodes.rotates, *(False for _ in places)),
+    )
+
+
+def _moved(given: Any, what: str, names: Sequence[str], parts: str, shapes: Array) -> Array:
+    """(names, parts, n): a matrix of another tool under the modes."""
+    matrix = given if hasattr(given, "tocsr") else np.asarray(given, dtype=float)
+    rows = len(parts.split(", "))
+    if matrix.shape != (rows * len(names), shapes.shape[0]):
+        raise DescriptionError(
+            f"recovery: the {what} matrix is {matrix.shape}, but there are {len(names)} "
+            f"{'points' if what == 'displacement' else 'elements'} and {shapes.shape[0]} dofs; give "
+            f"({rows * len(names)}, {shapes.shape[0]}), rows {parts} of each"
+        )
+    return np.asarray(matrix @ shapes).reshape(len(names), rows, shapes.shape[1])
+
+
+def in_units(recover: Any, unit: Units, lever: Array) -> Any:
+    """Matrices of a tool's units, whose coordinates are `lever` times smaller than those in SI, in Pa and m."""
+    if not is_given(recover):
+        return recover
+    scales = {"stress": unit.pressure, "strain": 1.0, "displacement": unit.length}
+    found = dict(recover)
+    for what in set(scales) & set(found):
+        found[what] = scales[what] * np.asarray(found[what], dtype=float) / lever
+    if "points" in found:
+        found["points"] = {name: unit.length * np.asarray(place, dtype=float) for name, place in found["points"].items()}
+    return found
 
 
 # ---- solid elements --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ pinned           the inboard node and the nodes in `interfaces` keep their posit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.flexible_body import REDUCTIONS, FlexibleBody, damping_matrix
 from bough.flex.geometric import geometric_stiffness, static_solver
 from bough.flex.integrals import Array
-from bough.flex.recovery import Recovery, given_recovery
+from bough.flex.recovery import Recovery, given_recovery, is_given, with_given_points
 from bough.flex.static_shapes import static_shapes, strain_orthonormal
 from bough.progress import working
 from bough.whole import whole_file
@@ -273,9 +273,9 @@ def reduce(
     `modes` is their number (for craig-bampton: of the fixed-interface modes, beside the static ones), or an array
     (dofs, n) of shapes of your own. `static` adds the static shapes of loads (see `bough.flex.static_shapes`): names of nodes,
     "acceleration", or forces at the dofs. `damping` is a ratio, one per mode, or a matrix. `stiffening` adds the geometric
-    stiffness. `recover` names the elements whose stresses the body knows: "all", numbers, of a beam places (x, y, z), or
-    {"names": ..., "stress": matrix} out of another tool. `cache` is an NPZ file that keeps the body: if it was made of the same
-    model by the same options, it is read instead.
+    stiffness. `recover` names the elements whose stresses the body knows: "all", numbers, of a beam places (x, y, z), or matrices
+    out of another tool: {"names": ..., "stress": ..., "strain": ...}, {"points": {name: place}, "displacement": ...}. `cache` is an
+    NPZ file that keeps the body: if it was made of the same model by the same options, it is read instead.
 
     >>> from bough.flex import beam_model
     >>> reduce(beam_model(1.0, EI=1.0, mass_per_length=1.0), "free-free", modes=2).frequencies.round(3)
@@ -292,7 +292,7 @@ def reduce(
         body = FlexibleBody(
             integrals=model.integrals(shapes),
             points=None if model.rule is None else model.rule.points(shapes),
-            nodes=model.nodes(shapes),
+            nodes=with_given_points(model.nodes(shapes), recover, shapes),
             inboard=model.inboard,
             K=np.diag(squares),
             D=damping_matrix(damping, frequencies),
@@ -312,8 +312,8 @@ def reduce(
 def _recovered(model: FiniteElements, shapes: Array, recover: Any) -> Recovery | None:
     if recover is None:
         return None
-    if isinstance(recover, Mapping) and "stress" in recover:
-        return given_recovery(recover["names"], recover["stress"], shapes, recover.get("strain"))
+    if is_given(recover):
+        return given_recovery(recover, shapes)
     if model.recover is None:
         raise DescriptionError(
             "flexible body: this model does not know its elements' stresses; give recover={'names': [...], 'stress': matrix}, rows "

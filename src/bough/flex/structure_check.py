@@ -9,8 +9,11 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.finite_elements import FiniteElements
-from bough.flex.integrals import Array, axial, inertia_of
+from bough.flex.flexible_body import FlexibleBody
+from bough.flex.given_modes import GivenModes
+from bough.flex.integrals import Array, ModalIntegrals, axial, inertia_of
 from bough.flex.reduction import NEARLY_UNSTRAINED, natural_modes, required_inboard, stiffness_share
+from bough.flex.superelements import Superelement
 from bough.progress import working
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -26,7 +29,7 @@ class StructureCheck:
     mass: float
     com: Array
     inertia: Array  # about the mass center
-    grounding: Array  # (6,) share of the stiffness that rigid motions along x, y, z and about them strain
+    grounding: Array  # (6,) share of the stiffness that rigid motions along x, y, z and about them strain; (0,): not known
     zero_modes: int | None  # modes of the free structure at zero; None: not asked
     free: Array  # frequencies of the free structure, without those at zero [Hz]
     fixed: Array  # with the inboard node fixed [Hz]
@@ -38,9 +41,9 @@ class StructureCheck:
         rows = [("size", self.size), ("mass", f"{self.mass:.6g} kg"), ("mass center", f"{_vector(self.com)} m")]
         for label, row in zip(("inertia", "about it", ""), self.inertia, strict=True):
             rows.append((label, f"{_vector(row)}{' kg m^2' if label == 'inertia' else ''}"))
-        worst = self.grounding.max(initial=0.0)
         if self.zero_modes is not None:
-            rows.append(("rigid modes", f"{self.zero_modes} at zero; rigid motion strains {worst:.1e} of the stiffness"))
+            strained = f"; rigid motion strains {self.grounding.max():.1e} of the stiffness" if len(self.grounding) else ""
+            rows.append(("rigid modes", f"{self.zero_modes} at zero{strained}"))
         for label, values in (("free", self.free), ("fixed", self.fixed)):
             if len(values):
                 rows.append((label, f"{', '.join(f'{each:.6g}' for each in values)} Hz"))
@@ -174,3 +177,57 @@ def require_free(model: FiniteElements) -> None:
     _, problems = grounding_of(model)
     if problems:
         raise DescriptionError(f"flexible body: {problems[0]}")
+
+
+# ---- what others have reduced ----------------------------------------------------------------------------------------------
+def check_modes(given: GivenModes, *, mass: float | None = None) -> StructureCheck:
+    """The same of modes with masses: what the nodes weigh, which modes are rigid, what of the mass the modes leave out."""
+    points = ModalIntegrals.from_points(given.points())
+    weight = float(points.m)
+    center = points.s0 / weight
+    tensor = points.I0 - weight * inertia_of(np.outer(center, center))
+    problems = _declared(weight, center, tensor, mass, None, None)
+    elastic, left_out, fixed = given.elastic(), None, given.inboard is not None
+    try:
+        body = given.reduce()
+        left_out = _left_out(body, given) if body.reduction == "cantilever" else None
+        fixed = body.reduction == "cantilever"
+    except DescriptionError as error:
+        problems.append(str(error))
+    found, none = elastic.frequencies, np.zeros(0)
+    return StructureCheck(
+        f"{len(given.labels)} nodes, {len(given.frequencies)} modes", weight, center, tensor, np.zeros(0),
+        len(given.frequencies) - len(found), none if fixed else found, found if fixed else none, left_out, tuple(problems),
+        elastic.notes,
+    )  # fmt: skip
+
+
+def _left_out(body: FlexibleBody, given: GivenModes) -> Array:
+    """Shares of mass and inertia about the inboard node, of what is not at that node, that the modes do not move."""
+    held = np.isin(np.arange(len(given.labels)), np.atleast_1d(given.attach[given.inboard or ""]))
+    whole = np.r_[[given.mass[~held].sum()] * 3, np.diagonal(body.integrals.I0)]
+    moved = np.hstack([body.integrals.t, body.integrals.h]) ** 2 / np.diagonal(body.integrals.Mff)[:, None]
+    return np.maximum(np.where(whole > 0, 1 - moved.sum(axis=0) / np.where(whole > 0, whole, 1.0), 0.0), 0.0)
+
+
+def check_superelement(given: Superelement, *, modes: int = 10, mass: float | None = None) -> StructureCheck:
+    """The same of reduced matrices, the first `modes` of their frequencies; what they do not determine is in the notes."""
+    rigid = given.rigid_motion()
+    square = rigid.T @ given.mass @ rigid
+    found = float(np.trace(square[:3, :3]) / 3)
+    center = axial(square[:3, 3:]) / 2 / found
+    tensor = square[3:, 3:] - found * inertia_of(np.outer(center, center))
+    problems = _declared(found, center, tensor, mass, None, None)
+    grounding = stiffness_share(given.stiffness, rigid)
+    free = fixed = np.zeros(0)
+    notes: tuple[str, ...] = ()
+    try:
+        body = given.reduce()
+        free, fixed = (body.frequencies[:modes], fixed) if given.inboard is None else (free, body.frequencies[:modes])
+        notes = tuple(f"not determined: {each}" for each in body.limits)
+    except DescriptionError as error:
+        problems.append(str(error))
+    modal = int((given.node < 0).sum())
+    size = f"{len(given.labels)} interfaces, {len(given.node)} coordinates, {modal} of them modal"
+    zero = None if problems else int(np.linalg.matrix_rank(rigid))
+    return StructureCheck(size, found, center, tensor, grounding, zero, free, fixed, None, tuple(problems), notes)

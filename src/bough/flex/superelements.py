@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import rigid_motion
+from bough.flex.finite_elements import COMPONENTS, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
 from bough.flex.matrices import read_matrix
+from bough.flex.recovery import Recovery, given_recovery, in_units, is_given, with_given_points
 from bough.flex.reduction import NEARLY_UNSTRAINED, check_symmetric, natural_modes, stiffness_share
 from bough.flex.units import Units
 from bough.flex.units import units as units_of
@@ -24,6 +25,8 @@ from bough.flex.units import units as units_of
 SECOND_ORDER = "inertia terms of second order"
 STIFFENING = "motion-induced stiffness"
 BETWEEN = "shapes between interfaces"
+_NOTHING = 1e-14  # of the largest entry: no stiffness, no mass
+_MASSLESS = 1e-11  # eigenvalue of the mass matrix, scaled to a diagonal of ones
 
 
 @dataclass(frozen=True)
@@ -129,18 +132,38 @@ class Superelement:
         share = stiffness_share(csr_array(self.stiffness), rigid[:, rigid.any(axis=0)])
         if len(share) and share.max() > NEARLY_UNSTRAINED:
             raise DescriptionError(
-                f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}); reduce the free "
-                "structure, without its "
-                "supports, and give the interfaces' places and dofs in one frame"
+                f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}), above all at "
+                f"{self._resisting(rigid)}; reduce the free structure, without its supports, and give the interfaces' places and "
+                "dofs in one frame"
             )
 
+    def _resisting(self, motion: Array) -> str:
+        """The three coordinates that carry most of the energy of rigid motion."""
+        energy = np.abs(motion * (self.stiffness @ motion)).max(axis=1)
+        names = [
+            f"{self.labels[self.node[i]]}, {COMPONENTS[self.component[i]]}" if self.node[i] >= 0 else f"modal coordinate {i}"
+            for i in np.argsort(-energy)[:3]
+        ]
+        return "; ".join(names)
+
     def reduce(
-        self, reduction: str | None = None, *, modes: int | None = None, damping: Any = 0.0, variant: str | None = None
+        self,
+        reduction: str | None = None,
+        *,
+        modes: int | None = None,
+        damping: Any = 0.0,
+        variant: str | None = None,
+        recover: Any = None,
     ) -> FlexibleBody:
         """The body. With an inboard node the modes are those of the rest ("cantilever"), otherwise free ones; all, or the lowest.
 
-        `variant` is "zeroth_order" unless `points` complete the superelement: then "full".
+        `variant` is "zeroth_order" unless `points` complete the superelement: then "full". `recover` holds matrices of stress,
+        strain or displacement with a column for each of the r coordinates: {"names": [...], "stress": (6E, r), "strain": (6E, r)},
+        {"points": {name: place}, "displacement": (3P, r)}.
         """
+        if (empty := self._empty()).any():
+            rest, left = self._without(empty), _columns(recover, ~empty)
+            return rest.reduce(reduction, modes=modes, damping=damping, variant=variant, recover=left)
         self.check()
         wanted = "free-free" if self.inboard is None else "cantilever"
         if reduction not in (None, wanted):
@@ -160,7 +183,8 @@ class Superelement:
         points = self._points(shapes)
         return FlexibleBody(
             integrals=self._integrals(shapes, points),
-            nodes=self._nodes(shapes),
+            nodes=with_given_points(self._nodes(shapes), recover, shapes),
+            recovery=self._recovered(recover, shapes),
             inboard=self.inboard,
             K=np.diag(squares),
             D=given + damping_matrix(damping, frequencies),
@@ -170,6 +194,30 @@ class Superelement:
             outline=None if points is None else Outline(points.position, points.phi, np.zeros((0, 2), dtype=int)),
             limits=(STIFFENING,) if self.points else (SECOND_ORDER, STIFFENING, BETWEEN),
         )
+
+    def _recovered(self, recover: Any, shapes: Array) -> Recovery | None:
+        if recover is not None and not is_given(recover):
+            raise DescriptionError(
+                f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the supplier's matrices, "
+                "recover={'names': [...], 'stress': matrix}, with a column for each coordinate"
+            )
+        return None if recover is None else given_recovery(recover, shapes)
+
+    def _empty(self) -> Array:
+        """(r,) which coordinates have neither stiffness nor mass: rotations of interfaces on solid elements."""
+        sizes = [np.abs(each).max(axis=1) for each in (self.stiffness, self.mass)]
+        return np.asarray((sizes[0] <= _NOTHING * sizes[0].max(initial=0.0)) & (sizes[1] <= _NOTHING * sizes[1].max(initial=0.0)))
+
+    def _without(self, coordinates: Array) -> Superelement:
+        keep = np.flatnonzero(~coordinates)
+        square = np.ix_(keep, keep)
+        points = dict(self.points)
+        if "recovery" in points and np.shape(points["recovery"])[-1] == len(coordinates):
+            points["recovery"] = np.asarray(points["recovery"])[:, keep]
+        return replace(
+            self, node=self.node[keep], component=self.component[keep], mass=self.mass[square], stiffness=self.stiffness[square],
+            damping=None if self.damping is None else self.damping[square], points=points,
+        )  # fmt: skip
 
     def _modes(self, modes: int | None) -> tuple[Array, Array]:
         from scipy.linalg import eigh
@@ -193,6 +241,7 @@ class Superelement:
         _, sizes, right = np.linalg.svd(rigid.T @ momentum)
         rank = int((sizes > 1e-10 * sizes[0]).sum())
         basis = _complement(momentum @ right[:rank].T)
+        basis = basis @ _massive(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         squares, mixed = eigh(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         count = len(squares) if modes is None else int(modes)
         return squares[:count], (basis @ mixed)[:, :count]
@@ -253,6 +302,33 @@ class Superelement:
         return Nodes(self.labels, self.position, moved[:, :3], moved[:, 3:], turns)
 
 
+def _columns(recover: Any, keep: Array) -> Any:
+    """Recovery matrices without the columns of coordinates that are passed over."""
+    if not is_given(recover):
+        return recover
+    return {
+        name: np.asarray(given, dtype=float)[:, keep] if name in ("stress", "strain", "displacement") else given
+        for name, given in recover.items()
+    }
+
+
+def _massive(stiffness: Array, mass: Array) -> Array:
+    """A basis (r, k) of the motions that have mass; what has none follows statically."""
+    size = np.sqrt(np.where(np.diagonal(mass) > 0, np.diagonal(mass), 1.0))
+    values, vectors = np.linalg.eigh(mass / np.outer(size, size))
+    light = values < _MASSLESS * values[-1]
+    if not light.any():
+        return np.eye(len(mass))
+    moved = vectors / size[:, None]
+    still, heavy = moved[:, light], moved[:, ~light]
+    resisted = still.T @ stiffness @ still
+    if np.linalg.eigvalsh(resisted)[0] <= 0:
+        raise DescriptionError(
+            "superelement: a motion has neither mass nor stiffness; give all of the mass, or matrices without these coordinates"
+        )
+    return np.asarray(heavy - still @ np.linalg.solve(resisted, still.T @ stiffness @ heavy))
+
+
 def _complement(columns: Array) -> Array:
     """An orthonormal basis of what is orthogonal to the columns."""
     left, _, _ = np.linalg.svd(columns, full_matrices=True)
@@ -267,6 +343,7 @@ def superelement(
     inboard: str | None = None,
     C: Any = None,
     points: Mapping[str, Any] | None = None,
+    recover: Any = None,
     modes: int | None = None,
     damping: Any = 0.0,
     variant: str | None = None,
@@ -278,6 +355,7 @@ def superelement(
     The coordinates of M, K and C are [x, y, z, rx, ry, rz] of each of the `nodes` (names and places), in their order, and then
     modal coordinates; M, K and C are arrays, or files as of `from_matrices`. `points` completes it: position (N, 3) and mass (N,)
     of points, and `recovery` (3N or 6N, r), which moves them. Without, the body is linear in its deformation, and says so.
+    `recover` makes stresses, strains and displacements recorded quantities by the supplier's matrices (see `Superelement.reduce`).
 
     >>> spring = 1e4 * np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(6))
     >>> body = superelement(np.kron(np.diag([1.0, 2.0]), np.eye(6)), spring, {"root": (0, 0, 0), "tip": (0, 0, 0)}, inboard="root")
@@ -295,5 +373,7 @@ def superelement(
     component = np.concatenate([np.tile(np.arange(6), count), np.zeros(size - 6 * count, dtype=int)])
     places = np.array([np.asarray(each, dtype=float) for each in nodes.values()]).reshape(-1, 3)
     found = Superelement("superelement", tuple(nodes), places, node, component, mass, stiffness, viscous, points=points or {})
-    whole = found.in_units(units_of(units)).placed(inboard=inboard, origin=origin)
-    return whole.reduce(modes=modes, damping=damping, variant=variant)
+    unit = units_of(units)
+    whole = found.in_units(unit).placed(inboard=inboard, origin=origin)
+    lever = np.where((node >= 0) & (component > 2), 1.0, unit.length)
+    return whole.reduce(modes=modes, damping=damping, variant=variant, recover=in_units(recover, unit, lever))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bough.compile.coordinates import holdable
 from bough.errors import StateError, nearest
+from bough.flex.recovery import COMPONENTS
 from bough.progress import working
 from bough.results.dataset import Labeled, entry_units
 from bough.results.limbs import MOST_CURVES, Group, groups
@@ -192,6 +193,22 @@ def _stress(report: Report, get: Get) -> Sections:
     return [rows]
 
 
+def _strains(report: Report, get: Get) -> Sections:
+    """Of each element the component of strain with the highest peak, the highest elements first."""
+    values = get("element_strain")
+    names = [f"{body}.{name}" for body, known in recoveries(report.system, "strain").items() for name in known.names]
+    peaks = np.nanmax(np.abs(values).reshape(-1, *values.shape[-2:]), axis=0, initial=0.0)
+    part = peaks.argmax(axis=1)
+    order = np.argsort(-peaks.max(axis=1), kind="stable")[: 2 * MOST_CURVES]
+    rows = []
+    for some in _some(len(order)):
+        chosen = [int(order[k]) for k in some]
+        title = "largest component of strain" + (f": highest of {len(names)} elements" if len(names) > len(order) else "")
+        labels = [f"{names[k]} {COMPONENTS[part[k]]}" for k in chosen]
+        rows.append(PanelRow([Panel(title, "1e-6", 1e6 * values[..., chosen, part[chosen]])], labels))
+    return [rows]
+
+
 def _wheels(report: Report, get: Get) -> Sections:
     speed = Panel("wheel speed relative to its body", "rad/s", get("wheel_speed"))
     momentum = Panel("wheel momentum relative to its body", "N m s", get("wheel_momentum"))
@@ -304,6 +321,6 @@ def _orbit(report: Report, get: Get) -> Sections:
 
 FIGURES: dict[str, Callable[[Report, Get], Sections]] = {     # by record; others are drawn variable by variable
     "state": _state, "pose": _pose, "reactions": _reactions, "energy": _energy, "momentum": _momentum, "nodes": _nodes,
-    "strain": _strain, "stress": _stress, "wheels": _wheels, "torque": _torque, "orbit": _orbit, "loops": _loops,
-    "couplings": _couplings, "drives": _drives, "elements": _elements,
+    "strain": _strain, "stress": _stress, "strains": _strains, "wheels": _wheels, "torque": _torque, "orbit": _orbit,
+    "loops": _loops, "couplings": _couplings, "drives": _drives, "elements": _elements,
 }  # fmt: skip

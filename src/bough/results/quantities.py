@@ -46,6 +46,8 @@ AXES = {
                                 for node in flexible.nodes.names], "node of a flexible body"),
     "stressed": Axis(lambda model: [f"{body}.{name}" for body, known in recoveries(model.system).items() for name in known.names],
                      "element of a flexible body"),
+    "strained": Axis(lambda model: [f"{body}.{name}" for body, known in recoveries(model.system, "strain").items()
+                                    for name in known.names], "element of a flexible body"),
     "tensor": Axis(lambda model: COMPONENTS, "components in body axes"),
     "input": Axis(lambda model: model.names.inputs, "input"),
     "output": Axis(lambda model: model.names.outputs, "output"),
@@ -139,10 +141,14 @@ RECORDS: dict[str, Record] = {
     }, needs="flexible bodies", default=True),
     "stress": Record({
         "stress": Quantity(("stressed", "tensor"), "MPa", "stress of elements of flexible bodies, body axes",
-                           lambda s: PASCAL * s.recovered(Recovery.stresses)),
+                           lambda s: PASCAL * s.recovered("stress", Recovery.stresses)),
         "von_mises": Quantity(("stressed",), "MPa", "equivalent stress of elements of flexible bodies",
-                              lambda s: PASCAL * von_mises(s.recovered(Recovery.stresses))),
+                              lambda s: PASCAL * von_mises(s.recovered("stress", Recovery.stresses))),
     }, needs="bodies that recover stresses", default=True, evaluated="no"),
+    "strains": Record({
+        "element_strain": Quantity(("strained", "tensor"), "", "strain of elements of flexible bodies, body axes, engineering",
+                                   lambda s: s.recovered("strain", Recovery.strains)),
+    }, needs="bodies that recover strains", evaluated="no"),
     "shapes": Record({
         "outline": Quantity(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them",
                             lambda s: s.outline()),
@@ -215,6 +221,7 @@ RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry
 PRESENT: dict[str, Callable[[System], Any]] = {
     "flexible bodies": flexible_bodies,
     "bodies that recover stresses": recoveries,
+    "bodies that recover strains": lambda system: recoveries(system, "strain"),
     "wheels": lambda system: system.wheels,
     "tanks": lambda system: system.tanks,
     "loops": lambda system: system.loops,

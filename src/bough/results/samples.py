@@ -40,9 +40,10 @@ def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
     return {name: body.flexible for name, body in system.bodies.items() if body.flexible is not None}
 
 
-def recoveries(system: System) -> dict[str, Recovery]:
-    """What recovers stresses and strains, by flexible body that has it."""
-    return {name: body.recovery for name, body in flexible_bodies(system).items() if body.recovery is not None}
+def recoveries(system: System, what: str = "stress") -> dict[str, Recovery]:
+    """What recovers stresses (or strains), by flexible body that has it."""
+    known = {name: body.recovery for name, body in flexible_bodies(system).items() if body.recovery is not None}
+    return {name: each for name, each in known.items() if len(getattr(each, what))}
 
 
 def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
@@ -250,10 +251,10 @@ class Samples:
         parts = [deflection(body, eta[name]) for name, body in flexible_bodies(self.model.system).items()]
         return np.concatenate(parts, axis=1)
 
-    def recovered(self, recover: Callable[[Recovery, Array], Array]) -> Array:
-        """(rows, elements, 6) of the elements of all flexible bodies that recover stresses."""
+    def recovered(self, what: str, recover: Callable[[Recovery, Array], Array]) -> Array:
+        """(rows, elements, 6) of the elements of all flexible bodies that recover stresses, or strains."""
         eta = modal_coordinates(self.model.system, self.q)
-        return np.concatenate([recover(known, eta[name]) for name, known in recoveries(self.model.system).items()], axis=1)
+        return np.concatenate([recover(known, eta[name]) for name, known in recoveries(self.model.system, what).items()], axis=1)
 
     def outline(self) -> Array:
         """(rows, points, 3): the points of all flexible bodies."""

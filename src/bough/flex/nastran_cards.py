@@ -1,0 +1,220 @@
+"""The text of Nastran's input files: entries in small, large or free field, continuations, includes, replicas, sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bough.errors import DescriptionError
+
+SOURCE = "read_nastran"
+Card = list[str]  # the fields of an entry, its name first
+_EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in whichever section they stand
+
+
+def read_cards(path: Path) -> Iterator[Card]:
+    """The entries of the bulk data; of several sections (BEGIN BULK, BEGIN SUPER) those of the first one with grid points."""
+    sections: list[list[Card]] = [[]]
+    for line in _bulk_lines(path):
+        if line.upper().startswith("BEGIN"):
+            sections.append([])
+            continue
+        first, fields = _split(line)
+        cards = sections[-1]
+        if first.startswith("="):
+            cards += _replicas(cards, first, fields)
+        elif first and first[0].isalpha():
+            cards.append([first.rstrip("* ").upper(), *fields])
+        elif cards:
+            cards[-1] += fields
+    chosen = next((each for each in sections if any(card[0] == "GRID" for card in each)), None)
+    for each in sections:
+        yield from (card for card in each if each is chosen or chosen is None or card[0] in _EVERYWHERE)
+
+
+class CaseControl(NamedTuple):
+    """The sets of supports and of multipoint constraints that are selected; None: the file has no case control."""
+
+    spc: list[int] | None
+    mpc: list[int] | None
+
+
+NO_CONTROL = CaseControl(None, None)
+
+
+def case_control(path: Path) -> CaseControl:
+    """What is selected above BEGIN BULK."""
+    lines = _lines_of(path)
+    begin = next((i for i, line in enumerate(lines) if line.strip().upper().startswith("BEGIN")), None)
+    if begin is None or not any(line.split("$", 1)[0].strip() for line in lines[:begin]):
+        return NO_CONTROL
+    found = [
+        [int(each[1]) for line in lines[:begin] if (each := re.match(rf"\s*{name}\s*(?:=|\s)\s*(\d+)", line, re.IGNORECASE))]
+        for name in ("SPC", "MPC")
+    ]
+    return CaseControl(*found)
+
+
+# ---- lines -----------------------------------------------------------------------------------------------------------------
+def _lines_of(path: Path) -> list[str]:
+    if not path.is_file():
+        raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of the bulk data")
+    return path.read_text(encoding="latin-1").splitlines()
+
+
+def _bulk_lines(path: Path, folders: tuple[Path, ...] = ()) -> Iterator[str]:
+    """The lines of the bulk data, without comments; those of files that it includes in their place."""
+    text = _lines_of(path)
+    begin = next((i for i, line in enumerate(text) if line.strip().upper().startswith("BEGIN")), None)
+    lines = iter(text if begin is None or folders else text[begin:])
+    for line in lines:
+        line = line.split("$", 1)[0].rstrip()
+        if not line:
+            continue
+        if re.match(r"\s*INCLUDE\b", line, re.IGNORECASE):
+            name = line.strip()[7:].strip()
+            while name[:1] in "'\"" and name.count(name[:1]) < 2 and (more := next(lines, None)) is not None:
+                name += more.split("$", 1)[0].strip()
+            yield from _bulk_lines(_included(name.strip("'\" "), path, folders), (*folders, path.parent))
+        elif line.strip().upper().startswith("ENDDATA"):
+            return
+        else:
+            yield line
+
+
+def _included(name: str, path: Path, folders: tuple[Path, ...]) -> Path:
+    """An included file: beside the file that names it, or beside those that include that; in any case of letters."""
+    if len(folders) > 20:
+        raise DescriptionError(f"{SOURCE}: {path.name} includes {name!r} again and again; files must not include themselves")
+    plain = name.replace("\\", "/")
+    symbol = re.match(r"^\w{2,}:(.*)$", plain)  # a logical symbol of Nastran's: its folder is not known here
+    plain = symbol[1] if symbol else plain
+    for folder in (path.parent, *reversed(folders)):
+        there = folder / plain
+        if there.is_file():
+            return there
+        same = [each for each in there.parent.glob("*") if each.name.lower() == there.name.lower()] if there.parent.is_dir() else []
+        if same:
+            return same[0]
+    raise DescriptionError(
+        f"{SOURCE}: {path.name} includes the file {name!r}, which does not exist beside it; copy it there, or correct the INCLUDE"
+    )
+
+
+def _split(line: str) -> tuple[str, Card]:
+    """The first field, and eight (four, of 16 characters) more; a line in free field may hold those of its continuations, too."""
+    if "," in line:
+        first, *parts = [part.strip() for part in line.split(",")]
+        count = 4 if "*" in first else 8
+        if len(parts) > count and (not any(parts[count:]) or parts[count][:1] in ("+", "*")):
+            parts = parts[:count]  # what follows marks the continuation
+        return first, parts + [""] * (-len(parts) % count)
+    line = line.expandtabs(8)
+    first = line[:8].strip()
+    width, count = (16, 4) if "*" in first else (8, 8)
+    return first, [line[8 + width * i : 8 + width * (i + 1)].strip() for i in range(count)]
+
+
+# ---- replicated entries ----------------------------------------------------------------------------------------------------
+def _replicas(cards: list[Card], first: str, fields: Card) -> list[Card]:
+    """The entries that =, *increment, == stand for, or =n: n more of the last two's difference."""
+    if not cards or (first != "=" and len(cards) < 2):
+        raise DescriptionError(f"{SOURCE}: an entry begins with {first!r}, but there is none before it to repeat")
+    count = re.match(r"^=\(?(\d+)\)?$", first)
+    if not count:
+        return [_replica(cards[-1], [first, *fields])]
+    found = cards[-2:]
+    for _ in range(int(count[1])):
+        before, last = found[-2:]
+        found.append([_stepped(b, _difference(a, b)) for a, b in zip(before, last, strict=False)])
+    return found[2:]
+
+
+def _replica(last: Card, fields: Card) -> Card:
+    found: Card = []
+    for i, text in enumerate(fields):
+        if text == "==":
+            return found + last[i:]
+        step = re.match(r"^\*\(?([^)]+)\)?$", text)
+        found.append(field_of(last, i) if text == "=" else _stepped(field_of(last, i), step[1]) if step else text)
+    return found
+
+
+def _difference(a: str, b: str) -> str:
+    if a == b:
+        return ""
+    return str(int(b) - int(a)) if _whole(a) and _whole(b) else repr(number(b) - number(a))
+
+
+def _stepped(text: str, step: str) -> str:
+    if not step:
+        return text
+    return str(int(text or 0) + int(step)) if _whole(text or "0") and _whole(step) else repr(number(text) + number(step))
+
+
+def _whole(text: str) -> bool:
+    return bool(re.match(r"^[+-]?\d+$", text))
+
+
+# ---- fields ----------------------------------------------------------------------------------------------------------------
+def number(text: str) -> float:
+    """A number of bulk data: 1.5-3 is 1.5e-3.
+
+    >>> number("2.5900-3"), number("1.D+2"), number("")
+    (0.00259, 100.0, 0.0)
+    """
+    if not text:
+        return 0.0
+    try:
+        return float(re.sub(r"(?<=[\d.])([+-]\d+)$", r"E\1", text.upper().replace("D", "E")))
+    except ValueError:
+        raise DescriptionError(
+            f"{SOURCE}: {text!r} is no number of bulk data; look whether its fields are in their columns"
+        ) from None
+
+
+def integer(text: str, card: Card) -> int:
+    """A whole number in a field of an entry; a blank one is 0."""
+    try:
+        return int(text or 0)
+    except ValueError:
+        raise DescriptionError(
+            f"{SOURCE}: {card[0]} {field_of(card, 1)} has {text!r} where a whole number belongs; look whether its fields are in "
+            "their columns"
+        ) from None
+
+
+def field_of(card: Card, i: int) -> str:
+    """Field i of an entry; blank where it ends before."""
+    return card[i] if i < len(card) else ""
+
+
+def listed(fields: Sequence[str], card: Card) -> list[int]:
+    """Numbers, with 1 THRU 9, and BY 2 and EXCEPT 5 after it.
+
+    >>> listed(["1", "THRU", "9", "EXCEPT", "5", "", "12"], ["SPC1", "7"])
+    [1, 2, 3, 4, 6, 7, 8, 9, 12]
+    """
+    given = [each.upper() for each in fields if each]
+    found: list[int] = []
+    i, span = 0, range(0)
+    while i < len(given):
+        if given[i] in ("THRU", "TO") and found and i + 1 < len(given):
+            span = range(found[-1], integer(given[i + 1], card) + 1)
+            found[-1:] = span
+            i += 2
+        elif given[i] == "BY" and i + 1 < len(given):
+            kept = set(range(span.start, span.stop, integer(given[i + 1], card)))
+            found = [each for each in found if each not in span or each in kept]
+            i += 2
+        elif given[i] == "EXCEPT":
+            left_out = {integer(each, card) for each in given[i + 1 :] if int(each) in span}
+            found = [each for each in found if each not in left_out]
+            given = [each for each in given[i + 1 :] if int(each) not in span]
+            i = 0
+        else:
+            found.append(integer(given[i], card))
+            i += 1
+    return found

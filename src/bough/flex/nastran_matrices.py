@@ -1,0 +1,261 @@
+"""Matrices of Nastran with the grid point and component of each row: DMIG entries, OP4 files, OP2 files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bough.errors import DescriptionError
+from bough.flex.nastran_bulk import Bulk, read_bulk
+from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, listed, number, read_cards
+
+STIFFNESS = ("KGG", "KAAX", "KAA", "KXX", "KGGX", "KJJ", "KJJX", "K2GG")
+MASS = ("MGG", "MAAX", "MAA", "MXX", "MGGX", "MJJ", "MJJX", "M2GG")
+DAMPING = ("BGG", "BAAX", "BAA", "BXX", "B2GG")
+Row = tuple[int, int]  # a grid point and its component 1 ... 6; a scalar point and 0
+
+
+class Dmig(NamedTuple):
+    """A matrix by grid points and components (0: a scalar point): rows[i] = (grid, component)."""
+
+    rows: list[Row]
+    matrix: Any  # sparse
+
+
+def read_matrices(bulk: Bulk, path: Path | None, op2: Mapping[str, Any]) -> dict[str, Dmig]:
+    """All matrices by name: of the bulk data, of a punch or OP4 file, of an OP2 file."""
+    known = read_dmig(bulk.cards)
+    if path is not None and not path.is_file():
+        raise DescriptionError(
+            f"{SOURCE}: the file {str(path)!r} does not exist; give an OP4 file, or a punch file with DMIG entries"
+        )
+    if path is not None and _is_op4(path):
+        wanted = {*STIFFNESS, *MASS, *DAMPING}
+        known |= {name: _of_rows(bulk, name, each) for name, each in read_op4(path).items() if name in wanted and _square(each)}
+    elif path is not None:
+        cards: dict[str, list[Card]] = {}
+        for card in read_cards(path):
+            cards.setdefault(card[0], []).append(card)
+        known |= read_dmig(cards)
+    wanted = {*STIFFNESS, *MASS, *DAMPING}
+    return known | {name: _of_rows(bulk, name, each) for name, each in op2.items() if name in wanted and _square(each)}
+
+
+def chosen_set(known: Mapping[str, Dmig], name: str) -> tuple[Dmig | None, Dmig | None, Dmig | None]:
+    """Stiffness, mass and damping of one set of dofs: KGG with MGG, KAAX with MAAX."""
+    for stiffness, mass in zip(STIFFNESS, MASS, strict=True):
+        if stiffness in known and mass in known:
+            return known[stiffness], known[mass], next((known[each] for each in DAMPING if each in known), None)
+    found = [next((known[each] for each in names if each in known), None) for names in (STIFFNESS, MASS, DAMPING)]
+    held, lacking = [each for each in (*STIFFNESS, *MASS) if each in known], [each for each in found[:2] if each is None]
+    if held and lacking:
+        what, names = ("stiffness", STIFFNESS) if found[0] is None else ("mass", MASS)
+        raise DescriptionError(
+            f"{SOURCE}: {name} has {', '.join(held)}, but no {what} matrix ({', '.join(names)}); export both, of one set of dofs"
+        )
+    return found[0], found[1], found[2]
+
+
+def without_idle_scalars(stiffness: Dmig, mass: Dmig) -> tuple[Dmig, Dmig]:
+    """The same without scalar points that have neither stiffness nor mass."""
+    sizes = [(row, size) for each in (stiffness, mass) for row, size in zip(each.rows, abs(each.matrix).sum(axis=1), strict=True)]
+    busy = {row for row, size in sizes if size > 0}
+    found = []
+    for each in (stiffness, mass):
+        keep = [i for i, row in enumerate(each.rows) if row[1] > 0 or row in busy]
+        found.append(Dmig([each.rows[i] for i in keep], each.matrix[keep][:, keep]))
+    return found[0], found[1]
+
+
+def _square(matrix: Any) -> bool:
+    """What is 1 x 1 stands for a matrix that was not asked for."""
+    return matrix is not None and matrix.shape[0] == matrix.shape[1] > 1
+
+
+# ---- rows of matrices that do not name theirs ------------------------------------------------------------------------------
+def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
+    """A matrix whose rows are the set of dofs that has its size: all, those of EXTRN, those of ASET, those without supports."""
+    from scipy.sparse import csr_array, diags_array, tril, triu
+
+    sets = {what: rows for what, rows in _row_sets(bulk).items() if rows}
+    rows = next((each for each in sets.values() if len(each) == matrix.shape[0]), None)
+    if rows is None:
+        sizes = ", ".join(f"{len(each)} dofs of {what}" for what, each in sets.items())
+        raise DescriptionError(
+            f"{SOURCE}: {name} is {matrix.shape[0]} x {matrix.shape[1]}, but the bulk data have {sizes}; give matrices of the "
+            "g-set (KGG, MGG) of the same model, or those of EXTSEOUT with its punch file as bulk data"
+        )
+    found = csr_array(matrix)
+    if np.iscomplexobj(found.data):
+        if np.abs(found.data.imag).max(initial=0.0) > 0:
+            raise DescriptionError(f"{SOURCE}: {name} is complex; give real matrices, without structural damping")
+        found = found.real
+    found = csr_array(found, dtype=float)
+    if any(abs(each(found, k)).sum() == 0.0 for each, k in ((tril, -1), (triu, 1))) and found.nnz > found.shape[0]:
+        found = csr_array(found + found.T - diags_array(found.diagonal()))  # one triangle stands for both
+    return Dmig(rows, found)
+
+
+def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
+    """Sets of dofs by what tells them, each in the order of the points' numbers; EXTRN in its own."""
+    scalars = set(bulk.scalars)
+    every = sorted([(label, i) for label in bulk.labels.tolist() for i in range(1, 7)] + [(label, 0) for label in scalars])
+    fields = [each for card in bulk.cards.get("EXTRN", []) for each in card[1:] if each]
+    external = [row for grid, text in zip(fields[::2], fields[1::2], strict=False) for row in _components(grid, text)]
+    analyzed: set[Row] = set()
+    for kind in ("ASET", "QSET", "BSET", "CSET"):
+        for card in bulk.cards.get(kind, []):
+            given = [each for each in card[1:] if each]
+            analyzed |= {row for grid, text in zip(given[::2], given[1::2], strict=False) for row in _components(grid, text)}
+        for card in bulk.cards.get(f"{kind}1", []):
+            analyzed |= {row for grid in listed(card[2:], card) for row in _components(str(grid), card[1])}
+    count = f"{len(bulk.labels)} grid points and {len(scalars)} scalar points"
+    return {count: every, "EXTRN": external, "ASET and QSET": sorted(analyzed), "all but supports": _unsupported(bulk, every)}
+
+
+def _unsupported(bulk: Bulk, every: list[Row]) -> list[Row]:
+    held: set[Row] = set()
+    for card in bulk.cards.get("SPC", []):
+        for i in (2, 5):
+            held |= set(_components(field_of(card, i), field_of(card, i + 1))) if field_of(card, i) else set()
+    for card in bulk.cards.get("SPC1", []):
+        held |= {row for grid in listed(card[3:], card) for row in _components(str(grid), card[2])}
+    for card in bulk.cards.get("GRID", []):
+        held |= set(_components(card[1], field_of(card, 7))) if field_of(card, 7).strip("0") else set()
+    return [row for row in every if row not in held]
+
+
+def _components(grid: str, text: str) -> list[Row]:
+    label = int(grid) if grid.isdigit() else 0
+    return [(label, int(each)) for each in sorted(set(text))] if text.strip("0").isdigit() else [(label, 0)]
+
+
+# ---- DMIG ------------------------------------------------------------------------------------------------------------------
+def read_dmig(cards: Mapping[str, list[Card]]) -> dict[str, Dmig]:
+    """The square matrices of all DMIG entries by name."""
+    heads = {card[1].upper(): card for card in cards.get("DMIG", []) if card[2] == "0"}
+    entries: dict[str, list[tuple[Row, Row, float, float]]] = {name: [] for name in heads}
+    for card in cards.get("DMIG", []):
+        name = card[1].upper()
+        if card[2] == "0":
+            continue
+        if name not in heads:
+            raise DescriptionError(
+                f"{SOURCE}: DMIG {name} has columns, but no head (DMIG, {name}, 0, ...); give the whole punch file"
+            )
+        column = (integer(card[2], card), integer(card[3], card))
+        for i in range(5, len(card), 4):
+            if field_of(card, i):
+                row = (integer(card[i], card), integer(field_of(card, i + 1), card))
+                entries[name].append((row, column, number(field_of(card, i + 2)), number(field_of(card, i + 3))))
+    form = {name: field_of(head, 3) for name, head in heads.items()}
+    return {name: _assembled(name, form[name], given) for name, given in entries.items() if given and form[name] in ("1", "6")}
+
+
+def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]]) -> Dmig:
+    """Form 1 is a square matrix, form 6 one triangle of a symmetric one."""
+    from scipy.sparse import csr_array
+
+    if any(imaginary for *_, imaginary in entries):
+        raise DescriptionError(f"{SOURCE}: DMIG {name} is complex; give real matrices, without structural damping")
+    rows = sorted({each for row, column, *_ in entries for each in (row, column)})
+    at = {each: i for i, each in enumerate(rows)}
+    data = [(at[row], at[column], value) for row, column, value, _ in entries]
+    if form == "6":
+        data += [(j, i, value) for i, j, value in data if i != j]
+    table = np.array(data)
+    matrix = csr_array((table[:, 2], tuple(table[:, :2].T.astype(int))), shape=(len(rows), len(rows)))
+    return Dmig(rows, matrix)
+
+
+# ---- files that pyNastran reads --------------------------------------------------------------------------------------------
+def require_pynastran() -> None:
+    """Let pyNastran be imported: it asks NumPy for a function of old that newer ones call isin."""
+    if not hasattr(np, "in1d"):
+        setattr(np, "in1d", np.isin)  # noqa: B010
+    try:
+        import pyNastran  # noqa: F401
+    except ImportError:
+        raise DescriptionError(
+            f"{SOURCE}: OP2 files, OP4 files and masses of elements are read by pyNastran; install it with: pip "
+            "install bough[nastran]"
+        ) from None
+
+
+def _is_op4(path: Path) -> bool:
+    """By its ending, or because it is no text."""
+    return path.suffix.lower() in (".op4", ".mat", ".bin") or b"\0" in path.read_bytes()[:200]
+
+
+def read_op4(path: Path) -> dict[str, Any]:
+    """The matrices of an OP4 file by name."""
+    require_pynastran()
+    from pyNastran.op4.op4 import read_op4 as read
+
+    try:
+        found = read(str(path), debug=None)
+    except (Exception, SystemExit) as error:
+        raise DescriptionError(
+            f"{SOURCE}: {path.name} is no whole OP4 file ({str(error).strip()[:100]}); export it again"
+        ) from None
+    return {name.upper(): getattr(each, "data", each[1] if isinstance(each, tuple) else each) for name, each in found.items()}
+
+
+def bulk_of_op2(path: Path) -> Bulk:
+    """The bulk data that an OP2 file itself holds (GEOM1, EPT, ...), as pyNastran writes them out."""
+    import contextlib
+    import io
+    from tempfile import TemporaryDirectory
+
+    model = read_op2(path, geometry=True)
+    if not model.nodes:
+        raise DescriptionError(f"{SOURCE}: {path.name} holds no grid points; give the bulk data, and op2={path.name!r}")
+    silent = io.StringIO()
+    with TemporaryDirectory() as folder, contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+        model.write_bdf(str(Path(folder) / "bulk.bdf"), size=16, is_double=False, interspersed=False)
+        return read_bulk(Path(folder) / "bulk.bdf")
+
+
+def read_op2(path: Path, *, geometry: bool = False) -> Any:
+    """Modes and matrices of an OP2 file, as pyNastran holds them; tables that it does not know are passed over."""
+    if not path.is_file():
+        raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of an OP2 file")
+    require_pynastran()
+    unknown: set[bytes] = set()
+    while True:
+        try:
+            return _results(path, unknown, geometry)
+        except (Exception, SystemExit) as error:  # whatever is wrong with the file
+            reason = str(error).strip()
+            table = reason.split("'")[1].encode() if reason.startswith("Invalid Table = b'") else None
+            if table is not None and table not in unknown:
+                unknown.add(table)
+                continue
+            first = "it ends early" if "FATAL" in reason else (reason.splitlines() or [type(error).__name__])[0][:100]
+            raise DescriptionError(
+                f"{SOURCE}: {path.name} is no whole OP2 file ({first}); look whether the run and the copy were finished, and "
+                "write it with PARAM,POST,-1"
+            ) from None
+
+
+def _results(path: Path, unknown: set[bytes], geometry: bool) -> Any:
+    import contextlib
+    import io
+    import warnings
+
+    from pyNastran.op2.op2 import OP2
+    from pyNastran.op2.op2_geom import OP2Geom
+
+    silent = io.StringIO()  # pyNastran prints what it cannot read
+    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = OP2Geom(debug=None, log=None, mode=None) if geometry else OP2(debug=None, log=None, mode=None)
+        model.include_exclude_results(include_results=["eigenvectors", "eigenvalues"])
+        model.set_additional_generalized_tables_to_read(
+            {name: lambda op2: op2.op2_reader._skip_table(op2.table_name, warn=False) for name in unknown}
+        )
+        model.read_op2(str(path), build_dataframe=False)
+    return model

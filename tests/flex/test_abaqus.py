@@ -1,0 +1,223 @@
+"""Abaqus's ways of writing: parts and instances, systems, transforms, supports, internal dofs, substructures."""
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from bough.errors import DescriptionError
+from bough.flex import Superelement, read_abaqus, superelement
+from bough.flex.deck import read_deck
+from tests.flex.test_readers import assert_same, expected, shaft
+from tests.flex.test_superelements import craig_bampton, tower
+
+
+def deck(tmp_path, text, name="model.inp"):
+    (tmp_path / name).write_text(text)
+    return read_deck(tmp_path / name, "read_abaqus")
+
+
+# ---- input files -----------------------------------------------------------------------------------------------------------
+def test_instances_are_placed(tmp_path):
+    """Moved along, then turned about an axis that does not go through the origin."""
+    part = "*Part, name=bar\n*Node, nset=both\n 3, 1., 0., 0.\n 5, 2., 0., 0.\n*Element, type=B31, elset=bars\n1, 3, 5\n*End Part\n"
+    place = "*Assembly, name=A\n*Instance, name=bar-1, part=bar\n 0., 0., 1.\n 1., 0., 0., 1., 0., 5., 90.\n*End Instance\n"
+    found = deck(tmp_path, part + place + "*Nset, nset=END, instance=bar-1\n 5,\n*Nset, nset=OTHER\n bar-1.3,\n*End Assembly\n")
+    assert found.labels.tolist() == [3, 5]
+    assert found.position == pytest.approx(np.array([[1.0, 0, 1], [1, 1, 1]]))
+    assert {name: each.tolist() for name, each in found.node_sets.items()} == {"BOTH": [3, 5], "END": [5], "OTHER": [3]}
+    assert not found.renumbered
+    twice = part + place + place.replace("bar-1", "bar-2").replace("*Assembly, name=A\n", "").replace("0., 0., 1.", "7., 0., 0.")
+    found = deck(tmp_path, twice + "*Nset, nset=END, instance=bar-2\n 5,\n")
+    assert found.labels.tolist() == [1, 2, 3, 4]
+    assert found.node_sets["END"].tolist() == [4]
+    assert found.renumbered
+    assert found.elements[1][2] == [[3, 4]]
+
+
+def test_systems_includes_generated_nodes_and_long_lines(tmp_path):
+    (tmp_path / "more.csv").write_text("21, 0.5, 90., 2.\n")
+    text = """*HEADING
+ anything, even * stars
+*SYSTEM
+ 1., 0., 0., 1., 1., 0., 0., 0., 0.
+*NODE,
+ NSET=FIRST
+ 1, 1.0D0
+ 4, 4.0
+*SYSTEM
+*NODE, SYSTEM=C, INPUT=more.csv
+*NODE, SYSTEM=S
+ 22, 2., 0., 90.
+*NGEN, NSET=LINE
+ 1, 4, 1
+*ELEMENT, TYPE=C3D20, ELSET=SOLID
+ 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+ 16, 17, 18, 19, 20
+*NSET, NSET=OF, ELSET=SOLID
+*NSET, NSET=ALL, GENERATE
+ 1, 22, 7
+*NSET, NSET=BOTH
+ LINE, 21
+"""
+    found = deck(tmp_path, text)
+    places = dict(zip(found.labels.tolist(), found.position.tolist(), strict=True))
+    assert places[1] == pytest.approx([1, 1, 0])  # x along y
+    assert places[3] == pytest.approx([1, 3, 0])
+    assert places[21] == pytest.approx([0, 0.5, 2])
+    assert places[22] == pytest.approx([0, 0, 2])
+    sets = {name: each.tolist() for name, each in found.node_sets.items()}
+    assert sets.pop("OF") == list(range(1, 21))
+    assert sets == {"FIRST": [1, 4], "LINE": [1, 2, 3, 4], "ALL": [1, 8, 15, 22], "BOTH": [1, 2, 3, 4, 21]}
+    for wrong, match in (
+        ("*NODE\n1, x\n", "a line under .NODE that is not made of numbers"),
+        ("*NODE\n1, 0.\n1, 1.\n", "node 1 is defined twice, at different places"),
+        ("*NODE\n1\n*NCOPY\n", r"makes its mesh by \*NCOPY, which is not followed here"),
+        ("*ELEMENT, TYPE=B31\n1, 1, 2\n", r"holds no \*NODE"),
+        ("*INCLUDE, INPUT=model.inp\n", "includes itself"),
+    ):
+        with pytest.raises(DescriptionError, match=match):
+            deck(tmp_path, wrong)
+
+
+# ---- matrices --------------------------------------------------------------------------------------------------------------
+def write_model(tmp_path, place, K, M, extra="", dofs=None):
+    """Named dofs, lower triangle, as MATRIX INPUT has them."""
+    nodes = "\n".join(f"{i + 1}, " + ", ".join(f"{each:.17g}" for each in spot) for i, spot in enumerate(place))
+    (tmp_path / "shaft.inp").write_text(f"*NODE, NSET=ALL\n{nodes}\n*NSET, NSET=MID\n 3, 4\n{extra}")
+    dofs = dofs or [(i + 1, k) for i in range(len(place)) for k in range(1, 7)]
+    for kind, matrix in (("STIF", K), ("MASS", M)):
+        lines = [
+            f"{a},{b}, {c},{d}, {matrix[i, j]:.15e}"
+            for i, (a, b) in enumerate(dofs) for j, (c, d) in enumerate(dofs[: i + 1]) if matrix[i, j]
+        ]  # fmt: skip
+        (tmp_path / f"shaft_{kind}2.mtx").write_text("\n".join(lines))
+    return tmp_path / "shaft.inp"
+
+
+OPTIONS = {"attach": {"root": 1, "tip": 7}, "inboard": "root"}
+
+
+def test_supports_are_lifted(tmp_path):
+    """1e36 on the diagonal of clamped dofs, translations and rotations: the free body comes back."""
+    place, M, K = shaft()
+    held = K.copy()
+    for dof in (*range(6), 38, 40):
+        held[dof, dof] = 1e36
+    model = read_abaqus(write_model(tmp_path, place, held, M), **OPTIONS)
+    assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-8)
+    assert model.check(modes=2).zero_modes == 6
+    assert model.notes == ("8 dofs have supports (*BOUNDARY), which are lifted: the body is free",)
+
+
+@pytest.mark.parametrize("kind", ["R", "C", "S"])
+def test_transformed_dofs(tmp_path, kind):
+    """Nodes 3 and 4 have dofs along axes of their own, one of them supported."""
+    place, M, K = shaft()
+    a, b = np.array([0.3, -0.2, 0.5]), np.array([0.1, 0.9, -0.4])
+    local = np.eye(3)[None].repeat(len(place), axis=0)
+    for node in (2, 3):
+        x, y = (a, b) if kind == "R" else (place[node] - a, b - a)
+        if kind == "R":
+            e1 = x / np.linalg.norm(x)
+            e3 = np.cross(x, y) / np.linalg.norm(np.cross(x, y))
+            e2 = np.cross(e3, e1)
+        else:
+            axis = y / np.linalg.norm(y)
+            out = x - axis * (axis @ x) if kind == "C" else x
+            e1 = out / np.linalg.norm(out)
+            e2 = np.cross(axis, x) / np.linalg.norm(np.cross(axis, x))
+            e3 = axis if kind == "C" else np.cross(e1, e2)
+        local[node] = np.stack([e1, e2, e3])
+    turn = block_diag(*(each for pair in local for each in (pair, pair)))
+    stiffness = turn @ K @ turn.T
+    stiffness[13, 13] = stiffness[22, 22] = 1e36
+    extra = f"*TRANSFORM, NSET=MID, TYPE={kind}\n" + ", ".join(f"{each}" for each in (*a, *b)) + "\n"
+    model = read_abaqus(write_model(tmp_path, place, stiffness, turn @ M @ turn.T, extra), **OPTIONS)
+    assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-8)
+
+
+def test_internal_dofs_are_condensed(tmp_path):
+    """Two dofs of node -1 without mass, as beams have: exact; with mass they are refused."""
+    place, M, K = shaft()
+    rng = np.random.default_rng(0)
+    inner, link = np.diag([3e6, 5e6]), 1e4 * rng.normal(size=(2, len(K)))
+    whole = np.block([[inner, link], [link.T, K + link.T @ np.linalg.solve(inner, link)]])
+    dofs = [(-1, 1), (-1, 2), *((i + 1, k) for i in range(len(place)) for k in range(1, 7))]
+    model = read_abaqus(write_model(tmp_path, place, whole, block_diag(np.zeros((2, 2)), M), dofs=dofs), **OPTIONS)
+    assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-7)
+    assert model.notes == ("2 internal dofs without mass are condensed",)
+    path = write_model(tmp_path, place, whole, block_diag(np.eye(2), M), dofs=dofs)
+    with pytest.raises(DescriptionError, match="dof 1 of node -1 is an internal one and has mass"):
+        read_abaqus(path)
+    whole[0, 0] = 0.0
+    path = write_model(tmp_path, place, whole, block_diag(np.zeros((2, 2)), M), dofs=dofs)
+    with pytest.raises(DescriptionError, match="is an internal one that the stiffness does not determine"):
+        read_abaqus(path)
+
+
+def test_rows_of_solids_and_shells_together(tmp_path):
+    """COORDINATE format: three dofs for nodes of a solid, six where a shell or a beam is."""
+    place = shaft()[0]
+    keep = [i for i in range(42) if i // 6 not in (5, 6) or i % 6 < 3]
+    lines = [f"{i + 1}, {', '.join(map(str, spot))}" for i, spot in enumerate(place.tolist())]
+    beams = "\n".join(f"{i}, {i}, {i + 1}" for i in range(1, 5))
+    mesh = f"\n*ELEMENT, TYPE=B31\n{beams}\n*ELEMENT, TYPE=T3D2\n5, 5, 6\n6, 6, 7\n"
+    (tmp_path / "mix.inp").write_text("*NODE\n" + "\n".join(lines) + mesh)
+    truss = np.zeros((42, 42))
+    for a in (4, 5):
+        along = (place[a + 1] - place[a]) / np.linalg.norm(place[a + 1] - place[a])
+        ends = np.zeros(42)
+        ends[6 * a : 6 * a + 3], ends[6 * a + 6 : 6 * a + 9] = along, -along
+        truss += 1e6 * np.outer(ends, ends)
+    beam = shaft(elements=6)[2]
+    beam[30:] = 0.0
+    beam[:, 30:] = 0.0
+    whole = (beam + truss)[np.ix_(keep, keep)]
+    mass = np.diag([2.0 if i % 6 < 3 else 0.01 for i in keep])
+    for name, matrix in (("STIF1", whole), ("MASS1", mass)):
+        rows = [f"{i + 1} {j + 1} {matrix[i, j]:.15e}" for i in range(len(keep)) for j in range(len(keep)) if matrix[i, j]]
+        (tmp_path / f"mix{name}.mtx").write_text("\n".join(rows))  # without an underscore
+    model = read_abaqus(tmp_path / "mix.inp")
+    found = model.stiffness.toarray()
+    assert found == pytest.approx(beam + truss, abs=1e-3)
+
+
+def test_wrong_lines_and_formats_are_named(tmp_path):
+    place, M, K = shaft()
+    path = write_model(tmp_path, place, K, M)
+    (tmp_path / "shaft_STIF2.mtx").write_text("1,1, 1,1, 5.0\n1,2, 1,1, oops\n")
+    with pytest.raises(DescriptionError, match=r"shaft_STIF2.mtx, line 2 of its data, is not made of numbers"):
+        read_abaqus(path)
+    (tmp_path / "shaft_STIF2.mtx").write_text("1,1, 1,1, 5.0\n1,2, 1,1\n")
+    with pytest.raises(DescriptionError, match=r"shaft_STIF2.mtx is no stif matrix"):
+        read_abaqus(path)
+    (tmp_path / "shaft_STIF2.mtx").write_text("1 1 5.0\n")
+    with pytest.raises(DescriptionError, match="stiffness and mass have different formats"):
+        read_abaqus(path)
+
+
+# ---- substructures ---------------------------------------------------------------------------------------------------------
+def test_substructure_with_modes(tmp_path):
+    """*SUBSTRUCTURE MATRIX OUTPUT: retained nodes, then modal dofs at nodes that have no place."""
+    M, K, place = tower()
+    T = craig_bampton(M, K, np.r_[0:6, len(K) - 6 : len(K)], 5)
+    m, k = T.T @ M @ T, T.T @ K @ T
+    (tmp_path / "tower.inp").write_text("*NODE\n" + "\n".join(f"{i + 1}, {x}, {y}, {z}" for i, (x, y, z) in enumerate(place)))
+    text = ["**", "** ELEMENT NUMBER 0 STEP NUMBER 1", "*USER ELEMENT, NODES= 7, LINEAR", "** ELEMENT NODES", "** 1, 11, -1, -2,"]
+    text += ["** -3, -4, -5", "1, 2, 3, 4, 5, 6", "3, 1", "*MATRIX,TYPE=STIFFNESS"]
+    for matrix, more in ((k, "*MATRIX,TYPE=MASS"), (m, "")):
+        for i in range(17):
+            row = [f"{each:.16e}" for each in matrix[i, : i + 1]]
+            text += [" , ".join(row[j : j + 4]) + " ," for j in range(0, len(row), 4)]
+        text.append(more)
+    (tmp_path / "sub.mtx").write_text("\n".join(text))
+    options = {"attach": {"root": 1, "tip": 11}, "inboard": "root"}
+    found = read_abaqus(tmp_path / "tower.inp", substructure=tmp_path / "sub.mtx", **options)
+    assert isinstance(found, Superelement)
+    other = superelement(m, k, {"root": place[0], "tip": place[-1]}, inboard="root")
+    assert found.reduce().frequencies == pytest.approx(other.frequencies, rel=1e-9)
+    (tmp_path / "sub.mtx").write_text("\n".join(text[:40]))
+    with pytest.raises(DescriptionError, match=r"the (stiffness|mass) matrix holds \d+ numbers, not 153 for 17 dofs"):
+        read_abaqus(tmp_path / "tower.inp", substructure=tmp_path / "sub.mtx")
+    with pytest.raises(DescriptionError, match="lists no ELEMENT NODES"):
+        read_abaqus(tmp_path / "tower.inp", substructure=tmp_path / "none.mtx")
