@@ -88,7 +88,11 @@ def _table(path: Path, kind: str) -> Array:
             "FORMAT=COORDINATE or "
             "MATRIX INPUT, and look whether the file is whole"
         )
-    return np.array(rows)
+    table = np.array(rows)
+    places = table[:, :-1]
+    if not np.isfinite(table).all() or (places != np.floor(places)).any() or (places < 0).any() or (places > 2**31).any():
+        raise DescriptionError(f"{_SOURCE}: {path.name} has a wrong number of a node or dof, or no finite entry; export it again")
+    return table
 
 
 def _structure(deck: Deck, tables: list[Array]) -> Exported:
@@ -102,7 +106,12 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
         return labelled(_SOURCE, deck.labels.tolist(), deck.position, (dofs[:, 0], dofs[:, 1] - 1), (matrices[1], matrices[0]))
     if any(table.shape[1] != 3 for table in tables):
         raise DescriptionError(f"{_SOURCE}: stiffness and mass have different formats; export both with FORMAT=COORDINATE")
-    size = int(max(table[:, :2].max() for table in tables))
+    size, most = int(max(table[:, :2].max() for table in tables)), 6 * len(deck.labels)
+    if size > most or min(table[:, :2].min() for table in tables) < 1:
+        raise DescriptionError(
+            f"{_SOURCE}: the matrices number dofs up to {size}, and {len(deck.labels)} nodes have {most} at most, from 1 on; "
+            "give the input file of the same model"
+        )
     matrices = [_symmetric(table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1, table[:, 2], size) for table in tables]
     named = [node for _, _, elements in deck.elements for nodes in elements for node in nodes]
     used = np.unique(named) if named else deck.labels

@@ -15,6 +15,7 @@ from bough.flex.deck import Deck, outline
 from bough.flex.exported import Exported, labelled
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
+from bough.flex.market import BANNER, read_market
 from bough.flex.reduction import stiffness_share
 from bough.flex.units import units as units_of
 from bough.progress import working
@@ -63,16 +64,19 @@ def _text(path: Path) -> str:
 
 def _matrix(path: Path, what: str) -> Any:
     """A Matrix Market or Harwell-Boeing file; one triangle stands for both."""
-    from scipy.io import hb_read, mmread
+    from scipy.io import hb_read
     from scipy.sparse import csr_array, tril
 
     text = _text(path)
     try:
-        found = csr_array(mmread(str(path)) if text.startswith("%%MatrixMarket") else hb_read(str(path)), dtype=float)
-    except Exception:  # of SciPy, whatever is wrong with the file
+        found = csr_array(read_market(path) if text.startswith(BANNER) else hb_read(str(path)), dtype=float)
+    except Exception as error:  # of SciPy, whatever is wrong with the file
+        why = " ".join(str(error).split())[:200]
         raise DescriptionError(
-            f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix; export it again"
+            f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix ({why}); export it again"
         ) from None
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        raise DescriptionError(f"{_SOURCE}: the {what} matrix in {path.name} has the shape {found.shape}; export a square one")
     lower = tril(found, -1)
     one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
     return csr_array(found + found.T - _diagonal(found)) if one_sided and found.nnz > found.shape[0] else found
@@ -92,10 +96,10 @@ def _nodes(path: Path) -> tuple[Array, Array]:
         if len(parts) < 4 and "," in line:
             parts = [part.strip() for part in line.split(",") if part.strip()]
         try:
-            rows.append([int(parts[0]), *(float(each.replace(",", ".")) for each in parts[1:4])])
-        except (ValueError, IndexError):
+            rows.append([float(int(parts[0])), *(float(each.replace(",", ".")) for each in parts[1:4])])
+        except (ValueError, IndexError, OverflowError):
             continue  # headings
-    if not rows or any(len(row) != 4 for row in rows):
+    if not rows or any(len(row) != 4 or not 0 <= row[0] < 2**53 for row in rows):
         raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
     return table[:, 0].astype(int), table[:, 1:]
@@ -152,11 +156,10 @@ def _named_rows(text: str) -> list[tuple[int, int]]:
 
 
 def _vector(path: Path) -> Array:
-    from scipy.io import mmread
-
     try:
-        found = mmread(str(path)) if _text(path).startswith("%%MatrixMarket") else np.array(_text(path).split(), dtype=float)
-        return np.asarray(found, dtype=float).ravel().astype(int)
+        text = _text(path)
+        found = read_market(path) if text.startswith(BANNER) else np.array(text.split(), dtype=float)
+        return np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=float).ravel().astype(int)
     except Exception:  # of SciPy, whatever is wrong with the file
         wanted = f"lines EQUATION NODE LABEL ({', '.join(_LABELS)} for {', '.join(COMPONENTS)}), or a vector of nodes"
         raise DescriptionError(f"{_SOURCE}: {path.name} is no mapping of dofs; give {wanted}") from None

@@ -155,7 +155,7 @@ def positive(name: str, value: object, what: str) -> float:
     """A finite number greater than 0, or an error that says what was meant."""
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
     if not (np.isfinite(number) and number > 0.0):
         raise StateError(f"{name} is {value}; give {what}, greater than 0")
