@@ -88,12 +88,14 @@ def read_deck(path: Path, source: str) -> Deck:
             if entry.name == "SOLID SECTION" and "ORIENTATION" not in entry.options:
                 found.sections.append((entry.options.get("ELSET", "").upper(), entry.options.get("MATERIAL", "").upper()))
             _take(entry, nodes, found, source)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise DescriptionError(
                 f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the file"
             ) from None
     if not nodes:
         raise DescriptionError(f"{source}: {path.name} holds no *NODE; give the input file with the nodes of the model")
+    if wrong := [label for label in nodes if not 0 <= label < 2**53]:
+        raise DescriptionError(f"{source}: {path.name} has a node of the number {wrong[0]}; check the file")
     found.labels = np.array(sorted(nodes), dtype=int)
     found.position = np.array([nodes[label] for label in found.labels.tolist()])
     return found

@@ -16,7 +16,7 @@ from bough.describe import Mesh, System
 from bough.describe.document import read as read_yaml
 from bough.errors import BoughError, DescriptionError, StateError
 from bough.results.dataset import Labeled, Variable
-from bough.results.sink import Sink
+from bough.results.sink import Sink, damaged, seal
 from bough.whole import discard, whole_file
 
 MARK = "bough_version"
@@ -62,6 +62,7 @@ def written_to(path: Path) -> Iterator[tuple[Any, Sink]]:
         sink.check()
     finally:
         sink.close()
+    seal(path)
 
 
 def _write(file: Any, labeled: Labeled, resume: Resume | None) -> None:
@@ -176,9 +177,13 @@ def opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
     import h5netcdf
 
     try:
+        if damaged(path):
+            raise StateError(f"{path}: is damaged: its content is not what bough wrote; take a copy that is whole")
         file = h5netcdf.File(path, "r")
     except FileNotFoundError:
         raise StateError(f"{path}: there is no such file; give the path of a NetCDF file that bough wrote") from None
+    except BoughError:
+        raise
     except Exception as error:  # of the HDF5 library, whatever is wrong with the file
         raise StateError(f"{path}: is not a NetCDF file ({error}); give one that bough wrote") from None
     with sound(path), file:
@@ -204,7 +209,7 @@ def read(path: Path) -> Labeled:
     """What a file that bough wrote holds."""
     with opened(path) as (file, attrs):
         variables = {name: _read_variable(variable) for name, variable in file.variables.items()}
-    auxiliary = attrs.pop("coordinates", "").split()
+        auxiliary = attrs.pop("coordinates", "").split()
     attrs.pop("Conventions", None)
     coords = {name: v for name, v in variables.items() if v.dims == (name,) or name in auxiliary}
     return Labeled(coords, {name: v for name, v in variables.items() if name not in coords}, attrs)

@@ -6,7 +6,9 @@ what the disk said, and whoever writes much asks it often.
 
 from __future__ import annotations
 
+import hashlib
 import os
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -79,3 +81,41 @@ class Sink:
 
     def flush(self) -> None:
         """Nothing is held back."""
+
+
+# ---- seals -----------------------------------------------------------------------------------------------------------------
+SEAL = b"bough sha256 "
+_TAIL = len(SEAL) + hashlib.sha256().digest_size
+
+
+def seal(path: Path) -> None:
+    """Append the digest of a complete file: behind what the HDF5 library reads, and gone when anybody opens it for writing."""
+    found = _digest(path, path.stat().st_size)
+    with path.open("ab") as file:
+        file.write(SEAL + found)
+
+
+def damaged(path: Path) -> bool:
+    """Whether a sealed file is not what was sealed: on such a file the HDF5 library may never end."""
+    whole = path.stat()
+    if whole.st_size < _TAIL:
+        return False
+    with path.open("rb") as file:
+        file.seek(-_TAIL, os.SEEK_END)
+        tail = file.read(_TAIL)
+    return tail.startswith(SEAL) and tail[len(SEAL) :] != _known(path, whole.st_mtime_ns, whole.st_size - _TAIL)
+
+
+@lru_cache(maxsize=64)
+def _known(path: Path, changed: int, size: int) -> bytes:
+    """The digest of a file as it was at a time."""
+    return _digest(path, size)
+
+
+def _digest(path: Path, size: int) -> bytes:
+    found, left = hashlib.sha256(), size
+    with path.open("rb") as file:
+        while left > 0 and (data := file.read(min(left, 1 << 20))):
+            found.update(data)
+            left -= len(data)
+    return found.digest()

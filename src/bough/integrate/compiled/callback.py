@@ -48,7 +48,7 @@ def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] |
             raise StateError(f"{who}: {what} is {names!r}; give a list of names") from None
     try:
         values = tuple(map(float, states))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = (np.nan,)
     if not np.isfinite(values).all():
         raise StateError(f"{who}: states is {states!r}; give a list of finite numbers")
