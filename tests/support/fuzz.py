@@ -110,10 +110,10 @@ def fuzz(kind, seed, first, number, size=250):
     return counts, findings
 
 
-def warmed(kind):
+def warmed(kind, number=40):
     """What the first cases need is imported and compiled before forks share it."""
     with tempfile.TemporaryDirectory() as folder:
-        for i in range(40):
+        for i in range(number):
             one(kind, 10**6, i, Path(folder))
 
 

@@ -319,9 +319,20 @@ def anything(rng, deep=0):
         return mutations.thing(rng)
     if kind < 0.8:
         return mutations.changed_array(rng, np.arange(float(rng.integers(1, 8))))
-    return [np.float32(1.0), b"x", {1, 2}, object(), lambda *a: 1.0, (), np.array(2.0), range(3), 1 + 2j, Exception, type, b""][
-        rng.integers(12)
-    ]
+    return [
+        np.float32(1.0),
+        b"x",
+        {1, 2},
+        object(),
+        lambda *a: 1.0,
+        (),
+        np.array(2.0),
+        range(3),
+        1 + 2j,
+        Exception,
+        NotImplemented,
+        b"",
+    ][rng.integers(12)]
 
 
 @cache

@@ -65,6 +65,8 @@ class Integration:
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         check_kinds(t0, laws, hold, parameters)
+        if not isinstance(reproducible, bool | np.bool_):
+            raise StateError(f"reproducible is {reproducible!r}; give True or False")
         self.choice: str | None = None
         if method == "auto" and (sticking(model.system) or touching(model.system) or model.system.tanks):
             method = "dopri5" if dt is None else "rk4"
@@ -303,7 +305,7 @@ def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | N
     check_kinds(t0)
     if not (number(until) and until > t0):
         raise StateError(f"until is {until!r}; give the end time in seconds, a number greater than {t0:g}")
-    step = options.get("dt") if options.get("method", "rk4") in (*FIXED, "auto") else None
+    step = options.get("dt") if known_method(options.get("method", "rk4")) in (*FIXED, "auto") else None
     sampling = choose_sampling(t0, until, sample_rate, None if step is None else positive("dt", step, "seconds"))
     return Integration(model, t0=t0, sampling=sampling, **options)
 
@@ -320,10 +322,15 @@ def check_kinds(t0: object, laws: object = (), hold: object = (), parameters: ob
         raise StateError(f"parameters is {parameters!r}; give {{name: values}}")
 
 
-def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
-    """`steps`: the options of steps by name, None where not given."""
+def known_method(method: object) -> str:
     if not isinstance(method, str) or method not in METHODS:
         raise StateError(f"method is {method!r}{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
+    return method
+
+
+def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
+    """`steps`: the options of steps by name, None where not given."""
+    known_method(method)
     for name, value in steps.items():
         if value is not None:
             if name in wrong_options(method, fixed=steps["dt"] is not None):

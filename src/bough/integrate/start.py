@@ -27,8 +27,6 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
     batch = model.batch(q, v, wheels=wheels0, orbit=orbit0, tanks=tanks0)
     if members is not None and batch.n != members:
         raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")
-    if not batch.n:
-        raise StateError("the batch of initial states is empty; give one state at least")
     x = batch.x.copy()
     model.normalize_quaternions(x)
     check_prescribed(model, x, t)
@@ -44,7 +42,7 @@ def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
     """(rows, tanks) of propellant, before anything is checked."""
     try:
         given = np.atleast_2d(np.asarray(model.tank_masses if tanks0 is None else tanks0, float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise StateError(f"tanks0 is {tanks0!r}; give the mass of propellant in each tank [kg]") from None
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 

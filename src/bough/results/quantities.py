@@ -244,7 +244,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
                      and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
-    if not isinstance(record, Iterable):
+    if not isinstance(record, Iterable) or getattr(record, "shape", None) == ():
         raise StateError(f"record is {record!r}; give a list out of {', '.join(RECORDS)}")
     names = [record] if isinstance(record, str) else list(record)
     if not names:

@@ -77,10 +77,10 @@ class Facts:
         counts = {"steps": found.steps, "rejected": found.rejected, "wall_time": found.wall_time, "dt": found.dt or 0.0}
         for name, value in counts.items():
             if not isinstance(value, int | float) or not math.isfinite(value):
-                raise StateError(f"its '{name}' is {value!r}; give a file as bough wrote it")
+                raise ValueError(f"its '{name}' is {value!r}")
         for name in ("failure", "events", "assembled", "choice", "stability", "accuracy"):
             if not isinstance(getattr(found, name), str | None):
-                raise StateError(f"its '{name}' is {getattr(found, name)!r}; give a file as bough wrote it")
+                raise ValueError(f"its '{name}' is {getattr(found, name)!r}")
         return found
 
 

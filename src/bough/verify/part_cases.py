@@ -204,7 +204,7 @@ def gearbox() -> Pairs:
             a = model.forward_dynamics(model.q0, model.v0, inputs={"torque": 0.7})
             yield a[[model.names.v.index("link.rz")]], np.array([n * 0.7 / (I + n * n * J)])
             continue
-        result: Any = simulate(model, until=0.5, dt=1e-3, sample_rate=40, record="state", progress=False)
+        result: Any = simulate(model, until=0.5, dt=5e-4, sample_rate=40, record="state", progress=False)
         t, w, whole = result.time, np.sqrt(k * (1 / I + 1 / (n * n * J))), I + n * n * J
         theirs = 0.4 * (I / whole * t + n * n * J / whole * np.sin(w * t) / w)  # the link moves, the rotor stands at first
         yield result.array("q")[:, model.names.q.index("link.rz")], theirs
