@@ -203,7 +203,7 @@ CAMPAIGN = """
 import sys, bough
 from tests.support.faults import system
 s = system(); s.simulation(until=0.5, dt=1e-3, sample_rate=50)
-c = bough.Campaign(s, vary={"upper.mass": {"uniform": [1.0, 3.0]}}, samples=64, metrics={"far": "peak(lower.rx)"}, seed=3)
+c = bough.Campaign(s, vary={"upper.mass": {"uniform": [1.0, 3.0]}}, samples=64, metrics={"far": "final(lower.rx)"}, seed=3)
 found = c.run(sys.argv[1], block=8, threads=1, progress=False)
 print(repr(found.far.values.tolist()))
 """

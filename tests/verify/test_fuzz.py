@@ -259,6 +259,22 @@ def test_a_streamed_run_begins_with_its_system(tmp_path, monkeypatch):
 
 
 # ---- descriptions, laws, options -------------------------------------------------------------------------------------------
+def test_a_factor_that_overflows():
+    s = bough.System("gears")
+    for name in "ab":
+        s.body(name, joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
+    s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
+    with pytest.raises(ModelError, match="coupling 'gear': it has a factor of 1e"):
+        s.compile().forward_dynamics([0.0, 0.0], [0.0, 0.0])
+
+
+def test_a_mesh_whose_name_no_file_can_have(tmp_path):
+    from tests.support.robots import ARM
+
+    (tmp_path / "robot.urdf").write_text(ARM.replace("lost.stl", "a" * 300 + ".stl"))
+    assert bough.load_urdf(tmp_path / "robot.urdf").bodies
+
+
 def test_an_inertia_that_overflows():
     s = bough.System("huge")
     s.body("b", joint=bough.Revolute("y"), mass=1e308, com=(1e10, 0, 0), inertia=(1, 1, 1))

@@ -103,7 +103,10 @@ def _candidates(folder: Path, package: str, inner: str) -> list[Path]:
 
 
 def _there(path: Path) -> Path | None:
-    return path if path.is_file() else None
+    try:
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
 
 
 def joint_of(joint: RobotJoint, mimic: str) -> Joint:
