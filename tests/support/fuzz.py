@@ -100,8 +100,11 @@ def fuzz(kind, seed, first, number, size=250):
                 i = int(case) + 1
                 if why:
                     findings[int(case)] = why[0]
-        if code != 0 and i < last:  # case i ended the fork: once more alone, since what it was may have been a compiler's work
-            lines, code = batch(kind, seed, [i])
+        if code != 0 and i < last:  # case i ended the fork: again alone: it may have been the compiler, and its cache grows
+            for _ in range(4):
+                lines, code = batch(kind, seed, [i])
+                if code != -signal.SIGPROF:
+                    break
             what = lines[-1].split("\t") if code == 0 else [i, "FOUND", ended(code)]
             counts[what[1]] += 1
             if len(what) > 2:

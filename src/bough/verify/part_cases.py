@@ -221,7 +221,8 @@ def gearbox() -> Pairs:
 def outputs() -> Pairs:
     s, at = systems.tree(), (0.1, 0.2, 0.3)
     for name in ("position", "velocity", "angular_velocity", "acceleration"):
-        s.output(name, **{name: Frame("b7", at=at)})
+        target: dict[str, Any] = {name: Frame("b7", at=at)}
+        s.output(name, **target)
     model, rng = s.compile(), np.random.default_rng(3)
     q, v = systems.random_state(model, 5)
     tau = rng.normal(size=v.shape)

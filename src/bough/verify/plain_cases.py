@@ -57,7 +57,7 @@ def derivatives() -> list[Floats]:
     """Of accelerations, by q, v and tau."""
     model, q, v, tau = dynamics_cases.states(systems.wheeled, 4)
     found = model.forward_dynamics_derivatives(q[0], v[0], tau[0])
-    return [found.dq, found.dv, found.dtau]
+    return [found.dq, found.dv, np.asarray(found.dtau)]
 
 
 def runs() -> list[Floats]:
