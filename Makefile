@@ -4,6 +4,7 @@
 # make test-long   explore: Hypothesis draws new structures, many of them
 # make mutants     errors planted in the sweeps, one at a time: `bough verify` must notice each
 # make faults      SIGKILL at 200 random moments, and disks that fill: nothing unreadable is left
+# make fuzz        bad input of eight kinds, 10,000 of each: what is refused is said, what is taken is finite
 # make bounds      the quick tests with the oldest and the newest versions of what bough depends on
 # make coverage    which lines of the sweeps the tests reach, measured in plain Python
 # make docs        build the docs as a site: site/index.html
@@ -12,7 +13,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: run test test-fast test-long mutants faults bounds coverage lint bench docs clean
+.PHONY: run test test-fast test-long mutants faults fuzz bounds coverage lint bench docs clean
 
 run: $(VENV)/installed
 	$(VENV)/bin/bough run examples/spacecraft.yaml --replay
@@ -31,6 +32,9 @@ mutants: $(VENV)/installed-for-tests
 
 faults: $(VENV)/installed-for-tests
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m tests.support.faults --json out/trust/faults.json
+
+fuzz: $(VENV)/installed-for-tests
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m tests.support.fuzz --json out/trust/fuzz.json
 
 bounds:
 	$(PYTHON) -m tests.support.bounds --json out/trust/bounds.json

@@ -145,13 +145,15 @@ def simulate(
     given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
-    controlled = control is not None or bool(laws)
+    controlled = control is not None or (isinstance(laws, Sequence) and len(laws) > 0)
     names = select_records(settings.pop("record"), compiled.whole, controlled=controlled)
     if state is not None:
         if any(part is not None for part in (q0, v0, wheels0, orbit0, tanks0)):
             raise StateError("state is given, and one of q0, v0, wheels0, orbit0, tanks0 too; give the one or the others")
         q0, v0, wheels0, orbit0 = state.q, state.v, state.wheels, state.orbit if compiled.in_orbit else None
         tanks0 = state.tanks if compiled.system.tanks else None
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise StateError(f"progress is {progress!r}; give True, False or a function of (share, t)")
     end = settings.pop("until")
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:

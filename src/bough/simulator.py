@@ -30,7 +30,7 @@ from bough.kernels.linker import FAILED, raise_failure
 from bough.model import Model
 from bough.progress import quiet, working
 from bough.results import Result
-from bough.results.netcdf import read_head, read_samples, read_system
+from bough.results.netcdf import read_head, read_samples, read_system, sound
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.results.stream import Parts, Store, parts_of, stream
@@ -586,7 +586,9 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
         memory, samples = parts.whole()
     else:
         memory, samples = read_head(file)[2], next(read_samples(file))
-    sim = Simulator._resumed(compiled, Integration.resumed(compiled, memory, samples, laws, control), record)
+    with sound(file):
+        integration = Integration.resumed(compiled, memory, samples, laws, control)
+    sim = Simulator._resumed(compiled, integration, record)
     if save_to is not None:
         sim._store, sim._integration.checkpoint = Store(Path(save_to), file, text), checkpoint
     return sim

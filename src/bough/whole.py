@@ -1,10 +1,14 @@
 """Files that appear when they are complete: a process that is killed, or a full disk, leaves the old one or the whole new one."""
 
 import os
+import shutil
+import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+FORGOTTEN = 3600.0  # s: a part that nobody has written to for so long is one of a process that was killed
 
 
 @contextmanager
@@ -12,6 +16,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Where to write: a file beside `path`, which takes its place if nothing was raised, and else is removed."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
     try:
+        _sweep(path)
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
@@ -20,6 +25,28 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Away with what killed processes left of it."""
+    for part in path.parent.glob(f"{_literal(path.name)}.????????.part"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > FORGOTTEN:
+                part.unlink()
+
+
+def _literal(name: str) -> str:
+    """For glob: a name that stands for itself."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def discard(folder: Path) -> None:
+    """Away with a folder, first under another name: a process that is killed meanwhile leaves nothing that looks whole."""
+    gone = folder.with_name(f"{folder.name}.gone")
+    shutil.rmtree(gone, ignore_errors=True)
+    with suppress(OSError):
+        folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -11,6 +11,7 @@ from bough.errors import BoughError
 from bough.verify import report
 from bough.verify.case import Case, Missing, digits, judge
 from bough.verify.model_check import verify_system
+from bough.verify.part_cases import RELATIONS
 from bough.verify.suite import all_cases, verify
 from tests.support.mutants import MUTANTS, planted
 from tests.support.mutants import verify as verify_copy
@@ -88,6 +89,16 @@ def test_every_joint_part_and_integrator_has_a_case():
         "MuJoCo",
         "Exudyn",
         "plain Python",
+        "a tank that empties",
+        "slosh",
+        *(f"a coupling, {name}" for name in RELATIONS),
+        "a gearbox",
+        "outputs",
+        "a linear system",
+        "derivatives, flexible bodies",
+        "sensitivities",
+        "a superelement",
+        *(f"{method} in lanes" for method in ("euler-cromer", "imex2", "imex4", "dopri5", "imex43")),
     ):
         assert any(word in name for name in names), word
     assert all(case.source and case.against and case.asked > 0 for case in all_cases())

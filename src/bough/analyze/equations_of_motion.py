@@ -89,6 +89,8 @@ def check_inertias(tables: Tables, nq: int) -> None:
     """Refuse a tree in which some joint moves nothing, wherever its joints stand."""
     parts = tables.parts
     inertias = np.array([hinge.inertia[0] for hinge in parts.hinges[1:]])
+    if unsound := [hinge for hinge, tensor in zip(parts.hinges[1:], inertias, strict=True) if not np.isfinite(tensor).all()]:
+        raise ModelError(f"body of joint '{unsound[0].label}': its inertia is no finite number; correct mass, com and inertia")
     if (np.linalg.eigvalsh(inertias)[:, 0] > 0).all() and all(hinge.mass[0] > 0 for hinge in parts.hinges[1:]):
         return                                                              # nothing massless, nothing singular
     for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding can hide it in one, hardly in four

@@ -302,7 +302,7 @@ def array(what: str, value: ArrayLike, n: int) -> Floats:
         raise StateError(f"{what} is None; give {n} number{'s'*(n != 1)}, or rows of {n}")
     try:
         return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise StateError(f"{what} is {value!r}; give {n} numbers, or rows of {n} numbers") from None
 
 

@@ -38,6 +38,8 @@ def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Clos
     meet = parts.hinges[terms[0].hinge].inner
     for term in terms[1:]:
         meet = common_hinge(parts, meet, parts.hinges[term.hinge].inner)
+    if not largest < 1e100:
+        raise ModelError(f"coupling '{coupling.name}': it has a factor of {largest:.3g}; give factors below 1e100")
     numbers = r.COUPLING_PARAMETERS.pack(
         offset=sum_of(system, coupling)/largest, stiffness=(coupling.stiffness or 0.0)*largest**2,
         damping=coupling.damping*largest**2, preload=coupling.preload*largest, play=0.5*coupling.backlash/largest)

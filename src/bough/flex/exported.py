@@ -189,6 +189,9 @@ class Exported:
 
     def _check(self) -> None:
         """Refuse matrices that are no structure's: sizes, symmetry, signs, masses that hang on nothing."""
+        if not np.isfinite(self.position).all():
+            where = self.labels[int(np.argmin(np.isfinite(self.position).all(axis=1)))]
+            raise DescriptionError(f"{self.source}: the place of node {where} is not finite; give three numbers for each node")
         for what, matrix in (("stiffness", self.stiffness), ("mass", self.mass)):
             if not np.isfinite(matrix.data).all():
                 raise DescriptionError(f"{self.source}: the {what} matrix holds numbers that are not finite; export it again")

@@ -22,7 +22,6 @@ from inspect import signature
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -175,6 +174,7 @@ class FlexibleBody:
         if missing := [name for name in wanted if name not in arrays and name not in _LATER]:
             what = f"the arrays lack {missing[0]!r}"
             raise DescriptionError(f"flexible body: {what}; give what FlexibleBody.to_arrays() or save() wrote")
+        check_shapes({name: np.asarray(arrays[name]) for name in wanted if name in arrays})
         parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in _MATRICES}
         parts |= {name: str(arrays[name]) or None for name in _TEXTS}
         parts["limits"] = tuple(map(str, arrays.get("limits", ())))
@@ -272,6 +272,42 @@ _NEEDED = ("integrals", "nodes")
 _LATER = ("outline.faces", "integrals.spin", "integrals.spin_pairs")  # what the first files did not hold, and may be absent
 
 
+# axes by a letter, the same for the same length: n modes, j nodes, N points, p spins; of texts, of anything that counts
+_SHAPES = {
+    "K": "nn", "D": "nn", "frequencies": "n",
+    "integrals": {"m": "", "s0": "3", "t": "n3", "I0": "33", "I1": "n33", "I2": "nn33", "h": "n3", "k": "nn3", "Mff": "nn",
+                  "spin": "pn4", "spin_pairs": "pnn4"},
+    "nodes": {"names": "j", "position": "j3", "phi": "j3n", "psi": "j3n", "rotates": "j"},
+    "points": {"position": "N3", "mass": "N", "offset": "N3", "inertia": "N33", "phi": "N3n", "psi": "N3n"},
+    "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
+    "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
+    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "points": "w6n"},
+}  # fmt: skip
+_NAMES = ("nodes.names", "recovery.names")
+
+
+def check_shapes(arrays: Mapping[str, Array]) -> None:
+    """Real, finite numbers in the shapes that fit one another."""
+    lengths: dict[str, int] = {str(i): i for i in range(10)}
+    for name, values in arrays.items():
+        part, _, field = name.partition(".")
+        wanted: Any = _SHAPES.get(part)
+        if wanted is None:
+            continue
+        axes = wanted[field] if field else wanted
+        fits = [lengths.setdefault(axis, n) == n for axis, n in zip(axes, values.shape, strict=False)]
+        if len(axes) != values.ndim or not all(fits):
+            raise DescriptionError(f"flexible body: {name!r} has the shape {values.shape}; give ({', '.join(axes)})")
+        if name not in _NAMES and (values.dtype.kind not in "biuf" or not np.isfinite(values).all()):
+            raise DescriptionError(f"flexible body: {name!r} holds what is no finite number; give what save() wrote")
+    if "integrals.m" in arrays and not arrays["integrals.m"] > 0:
+        raise DescriptionError(f"flexible body: its mass is {float(arrays['integrals.m'])} kg; give a number > 0")
+    for name, limit in (("outline.lines", "P"), ("outline.faces", "P")):
+        entries = arrays.get(name, np.zeros(0))
+        if entries.size and not (entries.min() >= 0 and entries.max() < lengths[limit]):
+            raise DescriptionError(f"flexible body: {name!r} names points that are not there; give what save() wrote")
+
+
 def to_npz(body: FlexibleBody) -> bytes:
     """What an NPZ file of the body holds."""
     stream = BytesIO()
@@ -284,11 +320,11 @@ def read_npz(source: Path | bytes, name: str) -> FlexibleBody:
     try:
         with np.load(BytesIO(source) if isinstance(source, bytes) else source, allow_pickle=False) as arrays:
             return FlexibleBody.from_arrays(dict(arrays))
-    except DescriptionError:
-        raise
+    except DescriptionError as error:
+        raise DescriptionError(str(error).replace("flexible body: ", f"flexible body: {name!r}: ", 1)) from None
     except FileNotFoundError:
         raise DescriptionError(f"flexible body: the file {name!r} does not exist; give what FlexibleBody.save() wrote") from None
-    except (OSError, ValueError, TypeError, EOFError, BadZipFile):  # TypeError: an NPY file holds one array alone
+    except Exception:  # of NumPy, zip and zlib, whatever is wrong with the file
         raise DescriptionError(f"flexible body: {name!r} is no NPZ file of a body; give what FlexibleBody.save() wrote") from None
 
 
@@ -455,11 +491,15 @@ def _fields(body: FlexibleBody, square: Array) -> tuple[Array, Array, Array]:
     assert geometric is not None
     n = body.n_modes
     gram = np.block([[i.m, i.s0[None]], [i.s0[:, None], square]])  # sum m (1, c) (1, c)^T
+    if not np.isfinite(gram).all():
+        raise DescriptionError("flexible body: its mass is too large for numbers; correct it")
     values, vectors = np.linalg.eigh(gram)
     kept = values > ROUNDING * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])  # gram^-1/2: (4, rank)
     wanted = np.concatenate([geometric.acceleration[:, None], geometric.gradient], axis=1)  # [i, (1, c)] = sum m (1, c) G^i
     scaled = np.einsum("bk,ibrs->ikrs", root, wanted).reshape(-1, n * n)
+    if not np.isfinite(scaled).all():
+        raise DescriptionError("flexible body: its geometric stiffness is too large for numbers; correct it, or leave it out")
     left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
     some = sizes > ROUNDING * sizes[0]
     shape = np.einsum("bk,ika->aib", root, left.reshape(3, -1, left.shape[1])[:, :, some])  # of (1, c)

@@ -94,11 +94,16 @@ def read_matrix(source: Any, name: str) -> Any:
     """A sparse matrix out of an array, a sparse matrix or a file."""
     from scipy.sparse import csr_array, load_npz
 
-    if not isinstance(source, str | Path):
-        return csr_array(source, dtype=float)
-    readers = {".mtx": lambda path: read_matrix_market(path.read_text(errors="replace")), ".npz": load_npz, ".npy": np.load}
-    wanted = "a .mtx (Matrix Market), .npz (SciPy sparse) or .npy file"
-    return csr_array(_read_file(Path(source), name, readers, wanted), dtype=float)
+    found = source
+    if isinstance(source, str | Path):
+        readers = {".mtx": lambda path: read_matrix_market(path.read_text(errors="replace")), ".npz": load_npz, ".npy": np.load}
+        found = _read_file(Path(source), name, readers, "a .mtx (Matrix Market), .npz (SciPy sparse) or .npy file")
+    try:
+        if getattr(found, "dtype", np.dtype(float)).kind not in "biuf":
+            raise ValueError(f"its entries are of the kind {found.dtype}")
+        return csr_array(found, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DescriptionError(f"from_matrices: {name} is no matrix of real numbers ({error}); give one with two axes") from None
 
 
 def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any]], wanted: str) -> Any:
@@ -108,7 +113,7 @@ def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any
         raise DescriptionError(f"from_matrices: the file for {name} is {path.name!r}; give {wanted}")
     try:
         return readers[path.suffix](path)
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except Exception as error:  # of NumPy and SciPy, whatever is wrong with the file
         raise DescriptionError(
             f"from_matrices: the file {path.name!r} for {name} cannot be read ({' '.join(str(error).split())[:100]}); give {wanted}"
         ) from None
@@ -155,7 +160,10 @@ def _positions(nodes: Any) -> Array:
         text = partial(np.loadtxt, ndmin=2)
         readers: dict[str, Any] = {".npy": np.load, ".csv": partial(text, delimiter=","), ".txt": text}
         nodes = _read_file(Path(nodes), "nodes", readers, "a .npy, .csv or .txt file with 3 numbers a row")
-    position = np.asarray(nodes, dtype=float)
+    try:
+        position = np.asarray(nodes, dtype=float)
+    except (TypeError, ValueError):
+        raise DescriptionError("from_matrices: nodes are no numbers; give the coordinates (N, 3) of all nodes") from None
     if position.ndim != 2 or position.shape[1] != 3:
         raise DescriptionError(f"from_matrices: nodes have shape {position.shape}; give the coordinates (N, 3) of all nodes")
     return position

@@ -130,6 +130,8 @@ def _dense(stiffness: Array, mass: Array, count: int, shift: float) -> tuple[Arr
     from scipy.linalg import eigh
 
     size = len(stiffness)
+    if not np.isfinite(stiffness + shift * mass).all():
+        raise DescriptionError("flexible body: its stiffness and mass are too large for numbers; check the units of the matrices")
     lowest, worst = eigh(stiffness + shift * mass, subset_by_index=(0, 0))
     if lowest[0] < -_SHIFT * np.abs(stiffness).max(initial=0.0):
         raise Indefinite(int(np.abs(worst[:, 0]).argmax()))

@@ -21,7 +21,7 @@ from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.event_handler import EventHandler
-from bough.integrate.laws import Laws, continuous_states
+from bough.integrate.laws import Laws, continuous_states, number
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import initial_states, member_of, starting_masses
@@ -64,6 +64,9 @@ class Integration:
         `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
+        check_kinds(t0, laws, hold, parameters)
+        if not isinstance(reproducible, bool | np.bool_):
+            raise StateError(f"reproducible is {reproducible!r}; give True or False")
         self.choice: str | None = None
         if method == "auto" and (sticking(model.system) or touching(model.system)):
             method = "dopri5" if dt is None else "rk4"
@@ -301,17 +304,35 @@ def integrate(model: Model, *, until: float, t0: float = 0.0, sample_rate: float
 
 def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, **options: Any) -> Integration:
     """An integration at its start, that takes its samples by rate; or, if there is none, about a hundred in all."""
-    if not (isinstance(until, int | float | np.number) and np.isfinite(until) and until > t0):
+    check_kinds(t0)
+    if not (number(until) and until > t0):
         raise StateError(f"until is {until!r}; give the end time in seconds, a number greater than {t0:g}")
-    step = options.get("dt") if options.get("method", "rk4") in (*FIXED, "auto") else None
+    step = options.get("dt") if known_method(options.get("method", "rk4")) in (*FIXED, "auto") else None
     sampling = choose_sampling(t0, until, sample_rate, None if step is None else positive("dt", step, "seconds"))
     return Integration(model, t0=t0, sampling=sampling, **options)
 
 
+def check_kinds(t0: object, laws: object = (), hold: object = (), parameters: object = None) -> None:
+    """What is no number, list or mapping where one is meant."""
+    if not number(t0):
+        raise StateError(f"t0 is {t0!r}; give the start time in seconds")
+    if not isinstance(laws, Sequence) or isinstance(laws, str | bytes):
+        raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
+    if not isinstance(hold, str | Sequence) or not all(isinstance(name, str) for name in hold):
+        raise StateError(f"hold is {hold!r}; give a list of names of coordinates")
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise StateError(f"parameters is {parameters!r}; give {{name: values}}")
+
+
+def known_method(method: object) -> str:
+    if not isinstance(method, str) or method not in METHODS:
+        raise StateError(f"method is {method!r}{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
+    return method
+
+
 def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
     """`steps`: the options of steps by name, None where not given."""
-    if method not in METHODS:
-        raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
+    known_method(method)
     for name, value in steps.items():
         if value is not None:
             if name in wrong_options(method, fixed=steps["dt"] is not None):
@@ -319,8 +340,8 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
             positive(name, value, "a tolerance" if name in ("rtol", "atol") else "seconds")
     if steps["dt"] is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
-    if dynamics not in DYNAMICS:
-        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+    if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
+        raise StateError(f"dynamics is {dynamics!r}{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics in ("dense", "cloud") and method in (*STIFF, *IMPLICIT):
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
 

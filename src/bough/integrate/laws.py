@@ -7,6 +7,7 @@ integrated with the mechanics.  What several laws give to one input is added up.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,7 +85,7 @@ def law(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 def check_names(law: Any, what: str, given: Sequence[str], known: Mapping[str, Any]) -> None:
     """Ports that a law names must be there."""
     for name in given:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             there = f"; there are {', '.join(known)}" if known else f"; the system has none: declare it with System.{what}"
             raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, known) or there}")
 
@@ -392,7 +393,10 @@ def sampling_period(who: str, option: str, period: float | None, dt: float | Non
 
 def number(value: Any) -> bool:
     """Whether it is one, and finite."""
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+    try:
+        return isinstance(value, int | float | np.integer | np.floating) and math.isfinite(value)
+    except OverflowError:                                               # an integer that no float holds
+        return False
 
 
 def controlled(model: Model, law: Controller) -> list[int]:

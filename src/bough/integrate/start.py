@@ -40,7 +40,10 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
 
 def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
     """(rows, tanks) of propellant, before anything is checked."""
-    given = np.atleast_2d(np.asarray(model.tank_masses if tanks0 is None else tanks0, float))
+    try:
+        given = np.atleast_2d(np.asarray(model.tank_masses if tanks0 is None else tanks0, float))
+    except (TypeError, ValueError, OverflowError):
+        raise StateError(f"tanks0 is {tanks0!r}; give the mass of propellant in each tank [kg]") from None
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
 

@@ -148,14 +148,14 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
         check_room(span/period, f"until is {until:g} s and sample_rate {sample_rate:g}/s: {span/period:.3g} samples; take fewer")
         return Sampling(start, period)
     steps = DEFAULT_SAMPLES if step is None else max(1, int(np.ceil(span/step*(1.0 - 1e-9))))
-    return Sampling(start, span/DEFAULT_SAMPLES if step is None else step*int(np.ceil(steps/DEFAULT_SAMPLES)))
+    return Sampling(start, span/DEFAULT_SAMPLES if step is None else min(step*int(np.ceil(steps/DEFAULT_SAMPLES)), span))
 
 
 def positive(name: str, value: object, what: str) -> float:
     """A finite number greater than 0, or an error that says what was meant."""
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
     if not (np.isfinite(number) and number > 0.0):
         raise StateError(f"{name} is {value}; give {what}, greater than 0")

@@ -72,7 +72,12 @@ class Audit:
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
-        return cls(**json.loads(text))
+        found = cls(**json.loads(text))
+        kinds = dict.fromkeys(("balances", "not_told", "energy", "momentum", "origin"), dict) | {"findings": list, "warnings": list}
+        if wrong := [name for name, kind in kinds.items() if not isinstance(getattr(found, name), kind)]:
+            raise ValueError(f"its {wrong[0]} are {getattr(found, wrong[0])!r}")
+        found.findings = list(map(str, found.findings))
+        return found
 
     def __str__(self) -> str:
         rows = [f"audit: {self.line}"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +14,10 @@ from numpy.typing import NDArray
 
 from bough.describe import Mesh, System
 from bough.describe.document import read as read_yaml
-from bough.errors import DescriptionError, StateError
+from bough.errors import BoughError, DescriptionError, StateError
 from bough.results.dataset import Labeled, Variable
+from bough.results.sink import Sink, damaged, seal
+from bough.whole import discard, whole_file
 
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
@@ -39,36 +40,44 @@ def folder_of(path: Path) -> Path:
 
 def write(path: Path, labeled: Labeled, resume: Resume | None = None) -> None:
     """Write a file; it appears when it is complete."""
-    part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _write(part, labeled, resume)
-            os.replace(part, path)
-            shutil.rmtree(folder_of(path), ignore_errors=True)
-        finally:
-            part.unlink(missing_ok=True)
+        with whole_file(path) as part, written_to(part) as (file, _):
+            _write(file, labeled, resume)
+        discard(folder_of(path))
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
         raise StateError(f"{path}: cannot be written ({reason}); give another path") from None
 
 
-def _write(path: Path, labeled: Labeled, resume: Resume | None) -> None:
+@contextmanager
+def written_to(path: Path) -> Iterator[tuple[Any, Sink]]:
+    """A new NetCDF file, and what tells whether the disk takes it; it is checked at the end."""
     import h5netcdf
 
-    with h5netcdf.File(path, "w") as file:
-        file.dimensions = _sizes(labeled)
-        for name, variable in (labeled.coords | labeled.variables).items():
-            _write_variable(file, name, variable)
-        auxiliary = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
-        file.attrs.update(labeled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
-        if resume is not None:
-            group = file.create_group(RESUME)
-            group.attrs["memory"] = json.dumps(resume.memory)
-            for name, values in resume.arrays.items():
-                dims = tuple(f"{name}_{i}" for i in range(values.ndim))
-                group.dimensions.update(dict(zip(dims, values.shape, strict=True)))
-                _write_variable(group, name, Variable(dims, values))
+    sink = Sink(path)
+    try:
+        with h5netcdf.File(sink, "w") as file:
+            yield file, sink
+        sink.check()
+    finally:
+        sink.close()
+    seal(path)
+
+
+def _write(file: Any, labeled: Labeled, resume: Resume | None) -> None:
+    file.dimensions = _sizes(labeled)
+    for name, variable in (labeled.coords | labeled.variables).items():
+        _write_variable(file, name, variable)
+    auxiliary = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
+    file.attrs.update(labeled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
+    if resume is not None:
+        group = file.create_group(RESUME)
+        group.attrs["memory"] = json.dumps(resume.memory)
+        for name, values in resume.arrays.items():
+            dims = tuple(f"{name}_{i}" for i in range(values.ndim))
+            group.dimensions.update(dict(zip(dims, values.shape, strict=True)))
+            _write_variable(group, name, Variable(dims, values))
 
 
 def read_head(path: Path) -> tuple[str, str | None, dict[str, Any]]:
@@ -98,13 +107,14 @@ class Appender:
     """A file that grows along time, part by part; it appears when it is complete."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.part = path, path.with_name(path.name + ".part")
+        self.path, self.coords, self.last = path, list[str](), dict[str, NDArray[Any]]()
+        self.stack = ExitStack()
 
     def __enter__(self) -> Appender:
-        import h5netcdf
-
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.file, self.coords, self.last = h5netcdf.File(self.part, "w"), list[str](), dict[str, NDArray[Any]]()
+        with ExitStack() as stack:
+            self.file, self.sink = stack.enter_context(written_to(stack.enter_context(whole_file(self.path))))
+            self.stack = stack.pop_all()
         return self
 
     def append(self, labeled: Labeled, *, first: bool) -> None:
@@ -126,6 +136,7 @@ class Appender:
                 self.file.variables[name][where] = values
             elif first:
                 _write_variable(self.file, name, variable)
+            self.sink.check()
 
     def _continued(self, name: str, variable: Variable) -> NDArray[Any]:
         """q and -q are the same rotation: the one that goes on from the part before."""
@@ -149,18 +160,15 @@ class Appender:
             begin = group.variables[name].shape[axis]
             group.resize_dimension(dims[axis], begin + values.shape[axis])
             group.variables[name][(slice(None),)*axis + (slice(begin, None),)] = values
+            self.sink.check()
 
     def finish(self, attrs: dict[str, Any], memory: Mapping[str, Any]) -> None:
         """The attributes of the whole, and what is needed to go on."""
         self.file.groups[RESUME].attrs["memory"] = json.dumps(memory)
         self.file.attrs.update(attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(self.coords)})
 
-    def __exit__(self, kind: Any, *_: object) -> None:
-        self.file.close()
-        if kind is None:
-            os.replace(self.part, self.path)
-        else:
-            self.part.unlink(missing_ok=True)
+    def __exit__(self, *raised: Any) -> None:
+        self.stack.__exit__(*raised)
 
 
 @contextmanager
@@ -169,26 +177,39 @@ def opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
     import h5netcdf
 
     try:
+        if damaged(path):
+            raise StateError(f"{path}: is damaged: its content is not what bough wrote; take a copy that is whole")
         file = h5netcdf.File(path, "r")
     except FileNotFoundError:
         raise StateError(f"{path}: there is no such file; give the path of a NetCDF file that bough wrote") from None
-    except OSError as error:
+    except BoughError:
+        raise
+    except Exception as error:  # of the HDF5 library, whatever is wrong with the file
         raise StateError(f"{path}: is not a NetCDF file ({error}); give one that bough wrote") from None
-    with file:
-        try:
-            attrs = {key: _plain(value) for key, value in file.attrs.items()}
-            if MARK not in attrs:
-                raise StateError(f"{path}: was not written by bough (it has no '{MARK}'); open it with xarray")
-            yield file, attrs
-        except OSError as error:
-            raise StateError(f"{path}: cannot be read ({error}); give a file that bough wrote, as it was") from None
+    with sound(path), file:
+        attrs = {key: _plain(value) for key, value in file.attrs.items()}
+        if MARK not in attrs:
+            raise StateError(f"{path}: was not written by bough (it has no '{MARK}'); open it with xarray")
+        yield file, attrs
+
+
+@contextmanager
+def sound(path: Path) -> Iterator[None]:
+    """Around what reads a file: whatever comes of one that is damaged, or was changed by other hands, is said so."""
+    try:
+        yield
+    except (BoughError, GeneratorExit):
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split())[:200]
+        raise StateError(f"{path}: is damaged ({type(error).__name__}: {why}); give a file as bough wrote it") from None
 
 
 def read(path: Path) -> Labeled:
     """What a file that bough wrote holds."""
     with opened(path) as (file, attrs):
         variables = {name: _read_variable(variable) for name, variable in file.variables.items()}
-    auxiliary = attrs.pop("coordinates", "").split()
+        auxiliary = attrs.pop("coordinates", "").split()
     attrs.pop("Conventions", None)
     coords = {name: v for name, v in variables.items() if v.dims == (name,) or name in auxiliary}
     return Labeled(coords, {name: v for name, v in variables.items() if name not in coords}, attrs)
@@ -241,6 +262,8 @@ def pack_meshes(system: System) -> str:
 
 def read_system(text: str, packed: str | None) -> System:
     """The system of a YAML text, its meshes from what `pack_meshes` wrote."""
+    if not isinstance(text, str):
+        raise StateError(f"the system of the file is {text!r}; give a file as bough wrote it")
     data, triangles = read_yaml(text).data, json.loads(packed or "{}")
     for body in data.get("bodies", []):
         if "shapes" in body:

@@ -251,11 +251,13 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
                      and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
+    if not isinstance(record, Iterable) or getattr(record, "shape", None) == ():
+        raise StateError(f"record is {record!r}; give a list out of {', '.join(RECORDS)}")
     names = [record] if isinstance(record, str) else list(record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
     for name in names:
-        if name not in RECORDS:
+        if not isinstance(name, str) or name not in RECORDS:
             remedy = nearest(name, RECORDS) or f"; choose out of {', '.join(RECORDS)}"
             raise StateError(f"record: there is no {name!r}{remedy}")
         if name == "orbit" and missing(system, name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from bough import __version__
 from bough.describe import System
+from bough.errors import StateError, nearest
 from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.model import Model
 from bough.results.dataset import Labeled
@@ -71,7 +73,15 @@ class Facts:
         """Out of a file's attributes."""
         known: dict[str, Any] = {field.name: attrs.get(field.name) for field in fields(cls)}
         known |= {name: bool(attrs[name]) for name in _FLAGS}
-        return cls(**known | {"record": tuple(str(attrs["record"]).split())})
+        found = cls(**known | {"record": tuple(str(attrs["record"]).split())})
+        counts = {"steps": found.steps, "rejected": found.rejected, "wall_time": found.wall_time, "dt": found.dt or 0.0}
+        for name, value in counts.items():
+            if not isinstance(value, int | float) or not math.isfinite(value):
+                raise ValueError(f"its '{name}' is {value!r}")
+        for name in ("failure", "events", "assembled", "choice", "stability", "accuracy"):
+            if not isinstance(getattr(found, name), str | None):
+                raise ValueError(f"its '{name}' is {getattr(found, name)!r}")
+        return found
 
 
 def _base_pushed(trajectory: Trajectory) -> bool:
@@ -135,6 +145,9 @@ class Report(ABC):
 
     def array(self, name: str) -> NDArray[Any]:
         """The values of one recorded variable, ([run,] time, ...)."""
+        if name not in self.arrays.variables:
+            known = self.arrays.variables
+            raise StateError(f"there is no variable {name!r} in this result{nearest(name, known)}; it has {', '.join(known)}")
         return self.arrays.variables[name].values
 
     @property

@@ -310,14 +310,29 @@ class SavedResult(ShownResult):
         from bough.results import netcdf
 
         self._file = netcdf.read(self.path)
-        self.facts = Facts.from_attrs(self._file.attrs)
+        with netcdf.sound(self.path):
+            self.facts = Facts.from_attrs(self._file.attrs)
+            self._check()
+
+    def _check(self) -> None:
+        """What is asked of every file: what its facts say is in it is there, and is a number where numbers are."""
+        if unknown := [name for name in self.facts.record if name not in RECORDS]:
+            raise StateError(f"{self.path}: says that {unknown[0]!r} was recorded, which this version does not know; update bough")
+        for name in ("system", *(() if not self.facts.batched else ("run",)), "time"):
+            if name not in (self._file.attrs if name == "system" else self._file.coords):
+                raise StateError(f"{self.path}: is damaged (it has no '{name}'); give a file as bough wrote it")
+        n = len(self._file.coords["time"].values)
+        for name, variable in self._file.variables.items():
+            if "time" in variable.dims and variable.values.shape[variable.dims.index("time")] != n:
+                raise StateError(f"{self.path}: is damaged ('{name}' has other times); give a file as bough wrote it")
 
     @cached_property
     def system(self) -> System:
         """The description of what was simulated."""
         from bough.results import netcdf
 
-        return netcdf.read_system(self.system_attrs["system"], self.system_attrs.get("meshes"))
+        with netcdf.sound(self.path):
+            return netcdf.read_system(self.system_attrs["system"], self.system_attrs.get("meshes"))
 
     @property
     def system_attrs(self) -> dict[str, str]:
@@ -333,9 +348,11 @@ class SavedResult(ShownResult):
     @cached_property
     def audit(self) -> Audit | None:
         """What was found when the file was written."""
+        from bough.results import netcdf
         from bough.results.audit import Audit
 
-        return Audit.from_json(self._file.attrs["audit"]) if "audit" in self._file.attrs else None
+        with netcdf.sound(self.path):
+            return Audit.from_json(self._file.attrs["audit"]) if "audit" in self._file.attrs else None
 
     def has(self, record: str) -> bool:
         """Whether it was recorded."""

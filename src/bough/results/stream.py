@@ -22,9 +22,10 @@ from bough.integrate.checkpoint import with_samples_before
 from bough.integrate.integration import Integration
 from bough.integrate.trajectory import Trajectory
 from bough.results.audit import MOST, Audit, audited, origin, thinned
-from bough.results.netcdf import Appender, folder_of, pack_meshes, read_head, read_samples
+from bough.results.netcdf import Appender, folder_of, pack_meshes, read_head, read_samples, sound
 from bough.results.report import Facts
 from bough.results.result import Result, SavedResult, open_result
+from bough.whole import discard
 
 ARRAYS = ("t", "x", "u", "law_states")
 MOST_NUMBERS = 4_000_000            # of samples in memory
@@ -38,26 +39,20 @@ class Parts:
         self.next = len(self.files)                             # the number of the part that is written next
 
     def begin(self, system: str) -> None:
-        """An empty folder, with the system in it."""
-        self._make(self.folder, system)
+        """A folder with the system in it, and no parts."""
+        self.adopt(system, ())
         self.next = 0
-
-    def _make(self, folder: Path, system: str) -> None:
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            _write(folder / "system.yaml", system.encode())
-        except OSError as error:
-            raise StateError(f"{folder}: cannot be written ({error.strerror}); give another path") from None
 
     def adopt(self, system: str, parts: Iterable[dict[str, Any]]) -> None:
         """A folder with the parts of another run, which appears when all are there: this one goes on with it."""
         new = self.folder.with_name(self.folder.name + ".new")
-        self._make(new, system)
-        for i, part in enumerate(parts):
-            self._put(new / _name(i), part)
         try:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(new, ignore_errors=True)
+            new.mkdir(parents=True)
+            _write(new / "system.yaml", system.encode())
+            for i, part in enumerate(parts):
+                self._put(new / _name(i), part)
+            discard(self.folder)
             new.rename(self.folder)
         except OSError as error:
             raise StateError(f"{self.folder}: cannot be written ({error.strerror}); give another path") from None
@@ -91,7 +86,7 @@ class Parts:
         return self._get(self.files[-1])
 
     def _get(self, file: Path) -> dict[str, Any]:
-        with np.load(file, allow_pickle=False) as part:
+        with sound(file), np.load(file, allow_pickle=False) as part:
             return {name: part[name] for name in ARRAYS} | {"memory": json.loads(str(part["memory"]))}
 
     def read(self) -> Iterator[dict[str, Any]]:
@@ -108,29 +103,32 @@ class Parts:
 
     @property
     def system(self) -> str:
-        return (self.folder / "system.yaml").read_text()
+        with sound(self.folder):
+            return (self.folder / "system.yaml").read_text()
 
     def merge(self, whole: Trajectory, record: tuple[str, ...]) -> Path:
         """All parts as one file, which appears when it is complete; the folder goes.  `whole`: the last part, and facts of all."""
-        first, before, needed = True, 0, sum(file.stat().st_size for file in self.files)
-        if shutil.disk_usage(self.folder).free < needed:                # where a write fails half-way, the HDF5 library may crash
-            raise StateError(f"{self.path}: needs up to {1e-6*needed:.3g} MB, and the disk has less; make room and resume it")
-        with Appender(self.path) as file:
-            for part in self.read():
-                file.keep({name: part[name] for name in ARRAYS})
-                memory = with_samples_before(part["memory"], before)
-                before += len(part["t"])
-                if len(part["t"]):
-                    chunk = replace(whole, **{name: part[name] for name in ARRAYS}, memory=None)
-                    result = Result(chunk, record)
-                    file.append(result.arrays, first=first)
-                    first = False
-            attrs = Facts.of(whole, record).to_attrs() | {"system": self.system, "audit": self.audit(whole).to_json()}
-            packed = pack_meshes(whole.model.system)
-            file.finish(attrs | ({"meshes": packed} if packed else {}), memory)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            with Appender(self.path) as file:
+                self._gather(file, whole, record)
+        except OSError as error:
+            raise StateError(f"{self.path}: cannot be written ({error.strerror or error}); make room and resume it") from None
+        discard(self.folder)
         return self.path
 
+    def _gather(self, file: Appender, whole: Trajectory, record: tuple[str, ...]) -> None:
+        first, before = True, 0
+        for part in self.read():
+            file.keep({name: part[name] for name in ARRAYS})
+            memory = with_samples_before(part["memory"], before)
+            before += len(part["t"])
+            if len(part["t"]):
+                chunk = replace(whole, **{name: part[name] for name in ARRAYS}, memory=None)
+                file.append(Result(chunk, record).arrays, first=first)
+                first = False
+        attrs = Facts.of(whole, record).to_attrs() | {"system": self.system, "audit": self.audit(whole).to_json()}
+        packed = pack_meshes(whole.model.system)
+        file.finish(attrs | ({"meshes": packed} if packed else {}), memory)
 
     def audit(self, whole: Trajectory) -> Audit:
         """Of some samples of all parts."""

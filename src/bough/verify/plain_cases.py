@@ -16,12 +16,13 @@ import numpy as np
 from bough.compile.layout import Floats
 from bough.errors import BoughError
 from bough.simulation import simulate
-from bough.verify import dynamics_cases, systems
+from bough.verify import dynamics_cases, part_cases, systems
 from bough.verify.case import Cases
 
 CASES = Cases("plain Python")
 Pairs = Iterator[tuple[Any, ...]]
 TIME = 0.3
+BOTH = ("order-n", "dense")
 
 
 def dynamics(build: Callable[[], Any], methods: tuple[str, ...], modal: float = 1.0) -> list[Floats]:
@@ -44,6 +45,21 @@ def loop() -> list[Floats]:
     ]
 
 
+def accelerations(build: Callable[[], Any]) -> list[Floats]:
+    """By both methods, one state and four lanes, closed where there is something to close."""
+    model = build().compile()
+    q, v = systems.random_state(model, 4)
+    q, v = model.assemble(q, v) if model.constrained else (q, v)
+    return [model.forward_dynamics(q[rows], v[rows], dynamics=method) for method in BOTH for rows in (0, slice(None))]
+
+
+def derivatives() -> list[Floats]:
+    """Of accelerations, by q, v and tau."""
+    model, q, v, tau = dynamics_cases.states(systems.wheeled, 4)
+    found = model.forward_dynamics_derivatives(q[0], v[0], tau[0])
+    return [found.dq, found.dv, np.asarray(found.dtau)]
+
+
 def runs() -> list[Floats]:
     """A few steps by every compiled method."""
     found = []
@@ -56,7 +72,6 @@ def runs() -> list[Floats]:
     return found
 
 
-BOTH = ("order-n", "dense")
 ANSWERS: dict[str, Callable[[], list[Floats]]] = {
     "every joint": partial(dynamics, systems.tree, BOTH),
     "wheels": partial(dynamics, systems.wheeled, BOTH),
@@ -66,6 +81,9 @@ ANSWERS: dict[str, Callable[[], list[Floats]]] = {
     "momentum cloud": partial(dynamics, dynamics_cases.given_tree, ("cloud",)),
     "flexible bodies": partial(dynamics, systems.flexible, BOTH, 0.05),
     "a closed loop": loop,
+    "tanks": partial(accelerations, part_cases.feeding),
+    "couplings": partial(accelerations, dynamics_cases.geared),
+    "derivatives": derivatives,
     "integrators": runs,
 }
 

@@ -72,9 +72,9 @@ def machine() -> dict[str, str]:
 
 def all_cases() -> list[Case]:
     """Of all rooms."""
-    from bough.verify import closed_forms, conservation_cases, dynamics_cases, peer_cases, plain_cases, reference_cases
+    from bough.verify import closed_forms, conservation_cases, dynamics_cases, part_cases, peer_cases, plain_cases, reference_cases
 
-    rooms = (dynamics_cases, closed_forms, conservation_cases, reference_cases, plain_cases, peer_cases)
+    rooms = (dynamics_cases, closed_forms, part_cases, conservation_cases, reference_cases, plain_cases, peer_cases)
     return [case for room in rooms for case in room.CASES]
 
 

@@ -27,6 +27,8 @@ def mass_properties(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
     if link.inertial is None:
         return {}
     mass, tensor = link.inertial.mass, _in_link_axes(link.inertial)
+    if not np.isfinite(tensor).all():
+        raise DescriptionError([Problem("<inertia> is too large for numbers; correct it", f"link {link.name!r}")])
     if found := defect(mass, inertia(tensor), idealized=True):
         if inertias == "refuse":
             text = f"<{found.partition(';')[0]}; correct what is negative, or give inertias='repair', which raises it to 0"
@@ -101,7 +103,10 @@ def _candidates(folder: Path, package: str, inner: str) -> list[Path]:
 
 
 def _there(path: Path) -> Path | None:
-    return path if path.is_file() else None
+    try:
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
 
 
 def joint_of(joint: RobotJoint, mimic: str) -> Joint:

@@ -40,10 +40,15 @@ def signature(number: Any) -> Any:
 def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
                 states: Sequence[float]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[float, ...]]:
     """Names of ports, None where none are given, and initial states, as tuples."""
-    ports = [None if names is None else (names,) if isinstance(names, str) else tuple(names) for names in (outputs, inputs)]
+    ports = []
+    for what, names in (("outputs", outputs), ("inputs", inputs)):
+        try:
+            ports.append(None if names is None else (names,) if isinstance(names, str) else tuple(names))
+        except TypeError:
+            raise StateError(f"{who}: {what} is {names!r}; give a list of names") from None
     try:
         values = tuple(map(float, states))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = (np.nan,)
     if not np.isfinite(values).all():
         raise StateError(f"{who}: states is {states!r}; give a list of finite numbers")
