@@ -91,6 +91,9 @@ def _table(path: Path, kind: str) -> Array:
             "FORMAT=COORDINATE or "
             "MATRIX INPUT, and look whether the file is whole"
         )
+    places = rows[:, :-1]                                       # internal dofs of substructures are below zero
+    if not np.isfinite(rows).all() or (places != np.floor(places)).any() or (np.abs(places) > 2**31).any():
+        raise DescriptionError(f"{_SOURCE}: {path.name} has a wrong number of a node or dof, or no finite entry; export it again")
     return rows
 
 

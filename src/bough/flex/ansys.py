@@ -95,7 +95,7 @@ def _nodes(path: Path) -> tuple[Array, Array]:
     """Numbers and coordinates out of a table (of NLIST or NWRITE, or number, x, y, z in any way), or of NBLOCK of a .cdb file."""
     text = _text(path)
     rows = _nblock(text) if re.search(r"^NBLOCK", text, re.MULTILINE | re.IGNORECASE) else _node_table(text)
-    if not rows:
+    if not rows or any(not 0 <= row[0] < 2**53 for row in rows):
         raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
     labels = table[:, 0].astype(int)

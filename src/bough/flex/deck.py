@@ -97,11 +97,14 @@ def read_deck(path: Path, source: str) -> Deck:
             reader.take(entry)
         except DescriptionError:
             raise
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, OverflowError):
             raise DescriptionError(
                 f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the file"
             ) from None
-    found = reader.deck()
+    try:
+        found = reader.deck()
+    except OverflowError:
+        raise DescriptionError(f"{source}: {path.name} has a node of a number that no tool gives; check the file") from None
     if not len(found.labels):
         raise DescriptionError(f"{source}: {path.name} holds no *NODE; give the input file with the nodes of the model")
     return found

@@ -9,6 +9,8 @@ import numpy as np
 
 HEAD = "%%MatrixMarket"
 
+MOST = 10**8                        # rows or columns that a matrix of a structure may have
+
 
 def read_matrix_market(text: str) -> Any:
     """The sparse matrix in a file's text; ValueError says what is wrong with it. Commas between digits are decimal.
@@ -45,6 +47,8 @@ def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
     if len(values) != 3 * sizes[2]:
         raise ValueError(f"it holds {len(values) / 3:g} entries where its head says {sizes[2]}")
     table = values.reshape(-1, 3)
+    if max(sizes[:2]) > MOST or not (table[:, :2] == np.floor(table[:, :2])).all():
+        raise ValueError(f"its rows and columns, {sizes[0]} and {sizes[1]}, are too many, or one is no whole number")
     row, column = table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1
     if len(row) and (min(row.min(), column.min()) < 0 or row.max() >= sizes[0] or column.max() >= sizes[1]):
         raise ValueError(f"it has an entry outside of its {sizes[0]} rows and {sizes[1]} columns")
@@ -53,6 +57,8 @@ def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
 
 def _columns(values: Any, sizes: list[int], symmetry: str) -> tuple[Any, Any, Any]:
     whole = symmetry == "general"
+    if sizes[0] * sizes[1] > 2 * len(values) + sizes[0]:
+        raise ValueError(f"it holds {len(values)} numbers where its head says {sizes[0]} rows and {sizes[1]} columns")
     column, row = np.divmod(np.arange(sizes[0] * sizes[1]), max(sizes[0], 1))
     keep = np.ones(len(row), dtype=bool) if whole else row >= column
     if len(values) != keep.sum():
