@@ -1,9 +1,11 @@
 """Campaigns on Dask clusters: the same bits on any number of workers, whatever is killed."""
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +88,49 @@ def _group_lives(group):
     except ProcessLookupError:
         return False
     return True
+
+
+def run_on(address, store):
+    """The campaign on a cluster of others; what it says where that fails."""
+    from bough.errors import StateError
+    with distributed.Client(address) as client:
+        try:
+            run_campaign(study(SAMPLES), Path(store), client=client, block=BLOCK, progress=False)
+        except StateError as error:
+            sys.exit(f"error: {error}")
+
+
+@pytest.mark.slow
+def test_the_scheduler_may_be_killed(tmp_path):
+    """Then the campaign ends with a remedy; with another scheduler, and workers, it goes on."""
+    root, store = Path(__file__).parents[2], tmp_path/"store"
+    places = {"PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    code = "import sys; from tests.campaign.test_cluster import run_on; run_on(*sys.argv[1:])"
+
+    def start(*words, **options):
+        return subprocess.Popen([sys.executable, *map(str, words)], cwd=root, env=os.environ | places, **options)
+
+    for turn in range(2):
+        file = tmp_path/f"scheduler{turn}.json"
+        scheduler = start("-m", "dask", "scheduler", "--port", 0, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file)
+        worker = start("-m", "dask", "worker", "--scheduler-file", file, "--nthreads", 1, "--no-dashboard", "--no-nanny")
+        try:
+            for _ in range(600):
+                if file.exists():
+                    break
+                time.sleep(0.1)
+            client = start("-c", code, json.loads(file.read_text())["address"], store, stderr=subprocess.PIPE, text=True)
+            while not turn and client.poll() is None and not (store.exists() and (Store.open(store).status() > 0).sum() >= 40):
+                time.sleep(0.02)
+            if not turn:
+                scheduler.kill()
+            _, said = client.communicate(timeout=180)
+        finally:
+            for process in (scheduler, worker):
+                process.kill()
+                process.wait()
+        if not turn:
+            assert "what is done is kept: start scheduler and workers again" in said
+            assert 40 <= (Store.open(store).status() > 0).sum() < SAMPLES
+    assert client.returncode == 0
+    assert Store.open(store).dataset().load().equals(study(SAMPLES).run(tmp_path/"other", progress=False).load())

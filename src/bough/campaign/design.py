@@ -33,8 +33,10 @@ class Correlation:
         from scipy.special import ndtr, ndtri
 
         u = u.copy()
-        scores = ndtri(u[:, self.columns]) @ np.linalg.cholesky(np.array(self.matrix)).T
-        u[:, self.columns] = ndtr(scores)
+        scores, factor = ndtri(u[:, self.columns]), np.linalg.cholesky(np.array(self.matrix))
+        # L z in a fixed order: the rounding of a product of matrices depends on how many rows they have
+        mixed = sum(scores[:, j, None] * factor[:, j] for j in range(len(factor)))
+        u[:, self.columns] = ndtr(mixed)
         return u
 
 
@@ -122,7 +124,9 @@ def _correlation(given: Any, paths: Sequence[str]) -> Correlation:
     try:
         names, matrix = list(given["paths"]), np.array(given["matrix"], float)
     except (TypeError, KeyError, ValueError):
-        raise DescriptionError(f"campaign: correlate is {given!r}; give {{paths: [...], matrix: [[1, r], [r, 1]]}}") from None
+        raise DescriptionError(f"campaign: correlate is {given!r}; give {{paths: [...], matrix: [[1, r], [r, 1]]}}; for a "
+                               "covariance, vary the paths together: {(path, path): {'normal': {'mean': ..., 'covariance': ...}}}"
+                               ) from None
     unknown = [name for name in names if name not in paths]
     if unknown:
         raise DescriptionError(f"campaign: correlate names '{unknown[0]}', which does not vary{nearest(unknown[0], paths)}")

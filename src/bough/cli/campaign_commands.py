@@ -1,6 +1,7 @@
 """The command `bough campaign`: thousands of dispersed runs, from a file."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from bough.campaign.store import Store
     from bough.campaign.study import Campaign
 
-CampaignFile = Annotated[Path, typer.Argument(help="YAML file of a campaign", show_default=False, metavar="FILE")]
+CampaignFile = Annotated[
+    Path, typer.Argument(help="YAML file of a campaign, or Python script that makes one", show_default=False, metavar="FILE")
+]
 
 
 def campaign(
@@ -36,6 +39,7 @@ def campaign(
         _print_status(store, as_json)
         return
     study = Campaign.from_file(file, samples=samples, seed=seed)
+    check_together({"--threads": threads, "--workers": workers, "--scheduler": scheduler})
     if rerun is not None:
         _rerun(study, rerun, store)
         return
@@ -48,16 +52,31 @@ def _run(
 ) -> "Store":
     from bough.campaign.runner import run_campaign
 
-    if not workers and not scheduler:
+    if workers is None and scheduler is None:
         return run_campaign(study, store, threads=threads, block=block)
     try:
         from dask import distributed
     except ImportError:
         raise StateError("a cluster needs Dask, which is not installed; pip install 'bough[campaign]'") from None
     dask: Any = distributed
-    cluster = scheduler or dask.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    with dask.Client(cluster) as client:
+    if workers is not None and workers < 1:
+        raise StateError(f"--workers is {workers}; give how many processes to start, 1 or more")
+    with ExitStack() as stack:
+        cluster = scheduler or stack.enter_context(
+            dask.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        )
+        try:
+            client = stack.enter_context(dask.Client(cluster))
+        except (OSError, ValueError) as error:
+            raise StateError(f"--scheduler {scheduler}: {error}; start 'dask scheduler' there, and 'dask worker's") from None
         return run_campaign(study, store, client=client, block=block)
+
+
+def check_together(options: dict[str, Any]) -> None:
+    """Raise for options that say different things of one matter."""
+    given = [f"{name} {value}" for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise StateError(f"{' and '.join(given)}: give one of {', '.join(options)}")
 
 
 def _print_status(path: Path, as_json: bool) -> None:
