@@ -43,7 +43,11 @@ def campaign(
     if rerun is not None:
         _rerun(study, rerun, store)
         return
-    kept = _run(study, store, threads, workers, scheduler, block)
+    try:
+        kept = _run(study, store, threads, workers, scheduler, block)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; what is in {store} stays, and the same command goes on", err=True)
+        raise
     _print_report(kept, as_json)
 
 
