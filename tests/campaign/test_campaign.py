@@ -403,3 +403,55 @@ def test_a_campaign_as_a_file_and_as_a_script(tmp_path):
         bough.Campaign.from_file(tmp_path/"empty.py")
     with pytest.raises(StateError, match="metric 'm' is made in Python"):
         bough.Campaign(arm(), vary={"arm.mass": [4.0]}, metrics={"m": len}).to_yaml(tmp_path/"no.yaml")
+
+
+def test_the_bar_tells_rate_failures_and_how_far(monkeypatch, tmp_path):
+    """Six samples, of which two fail, in blocks of two; then what a second run is told: nothing is left."""
+    from contextlib import contextmanager
+
+    class Told:
+        note, told = "", []
+
+        def __call__(self, fraction):
+            self.told.append((self.note, fraction))
+
+    @contextmanager
+    def working(title):
+        yield Told()
+
+    monkeypatch.setattr("bough.campaign.runner.working", working)
+    made = bough.Campaign(arm(), vary={"arm.stiffness": [20.0, 1e9, 20.0, 20.0, 1e9, 20.0]}, metrics={"swing": "peak(arm.ry)"})
+    for _ in range(2):
+        run_campaign(made, tmp_path/"store", threads=1, block=2)
+    assert [fraction for _, fraction in Told.told] == pytest.approx([1/3, 2/3, 1])
+    said = [note.split(", ")[::2] for note, _ in Told.told]
+    assert said == [["2 of 6", "1 failed"], ["4 of 6", "1 failed"], ["6 of 6", "2 failed"]]
+    assert all(float(note.split(", ")[1].removesuffix("/s")) > 0.0 for note, _ in Told.told)
+
+
+def test_the_report_of_a_campaign(tmp_path):
+    """Percentiles with their intervals, worst runs by what is required, total Sobol indices of their design; a page of its own."""
+    made = bough.Campaign(arm(until=0.2), samples=160, design="saltelli", keep=["arm.ry"],
+                          requirements=[{"metric": "low", "above": -0.3}], metrics={"low": "final(arm.ry)", "high": "max(arm.ry)"},
+                          vary={"arm.stiffness": {"uniform": [10, 30]}, "arm.mass": {"uniform": [3, 5]},
+                                "rw.speed": {"uniform": [90, 110]}})
+    data = made.run(tmp_path/"store", progress=False)
+    report = made.report(tmp_path/"store")
+    order = np.argsort(data.low.values)
+    assert report.worst("low") == order[:3].tolist()                        # required to be above: the smallest are the worst
+    tables = {title: rows for title, _, rows in report.tables()}
+    assert [row[1:3] for row in tables["Worst runs"][:2]] == [["1", str(order[0])], ["2", str(order[1])]]
+    median = next(cell for cell in tables["Percentiles and their 95 % intervals"][0][3:4])
+    value, low, high = float(median.split()[0]), float(median.split("(")[1].split()[0]), float(median.rstrip(")").split()[-1])
+    assert low < value < high
+    assert value == pytest.approx(np.median(data.low.values), rel=1e-4)
+    indices = report.total("low")
+    assert indices["arm.stiffness"][2] > indices["arm.mass"][2] > indices["rw.speed"][2]
+    page = report.write(tmp_path/"page.html").read_text()
+    assert page.count("data:image/png;base64,") == 4                        # histograms, two scatter matrices, a band
+    assert "http" not in page
+    failing = bough.Campaign(arm(), vary={"arm.stiffness": [1e9]*5}, metrics={"swing": "peak(arm.ry)"}, keep=["arm.ry"])
+    failing.run(tmp_path/"failing", progress=False)
+    said = failing.report(tmp_path/"failing")
+    assert "5 failed" in said.heading
+    assert said.write(tmp_path/"failing.html").exists()

@@ -75,7 +75,7 @@ class Campaign:
         {"metric": ..., "below" or "above": ..., "probability": ...}.
     keep : iterable of str, optional
         Quantities whose histories are kept for every sample.
-    design : {"random", "latin-hypercube", "sobol", "factorial", "corners", "one-at-a-time"}
+    design : {"random", "latin-hypercube", "sobol", "saltelli", "factorial", "corners", "one-at-a-time"}
     seed : int
     levels : int
         Of a factorial design, values of each.

@@ -126,7 +126,7 @@ def _print_report(store: "Store", as_json: bool) -> None:
     for title, heads, rows in report.tables():
         table = Table(title=title, title_justify="left")
         for i, head in enumerate(heads):
-            table.add_column(head, justify="left" if i == 0 else "right")
+            table.add_column(head, justify="left" if i == 0 else "right", overflow="fold")
         for row in rows:
             table.add_row(*row)
         console.print(table)
