@@ -271,7 +271,10 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "data:image/png;base64," in page
     assert "http" not in page
     assert "12 of 12 samples, 0 failed" in command("--status")
-    assert "out/study-3.nc" in command("--rerun", "3")
+    said = command("--rerun", "3")
+    assert "out/study-3.nc" in said
+    assert "the same bits as in the store" in said
+    assert {"reaction", "acceleration", "joint_torque"} <= set(bough.open_result(tmp_path/"out"/"study-3.nc").data)
     assert bough.open_result(tmp_path/"out"/"study-3.nc").data.q.sel(q_name="arm.ry").values[0] == 0.3
 
 

@@ -391,18 +391,18 @@ class Campaign:
         number : int
             Which.
         record : optional
-            See `bough.simulate`; all usual quantities, if not given.
+            See `bough.simulate`; everything that the system has, if not given.
         """
         from bough.campaign.block import integrate, single
         from bough.results import Result
-        from bough.results.quantities import select_records
+        from bough.results.quantities import all_records, select_records
 
         if not 0 <= number < self.samples:
             raise StateError(f"rerun: there is no sample {number}; they are 0 to {self.samples - 1}")
         numbers = np.arange(number, number + 1)
         [rows] = self.members.rows(numbers, self.drawn(numbers))
         _, trajectory = integrate(self, rows)
-        return Result(single(trajectory, 0), select_records(record, self.system, controlled=bool(self.laws)))
+        return Result(single(trajectory, 0), select_records(record or all_records(self.system), self.system))
 
     def __repr__(self) -> str:
         return (

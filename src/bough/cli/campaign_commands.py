@@ -103,10 +103,29 @@ def _rerun(study: "Campaign", number: int, store: Path) -> None:
     folder = store.with_suffix("")
     target = folder.with_name(f"{folder.name}-{number}.nc")
     typer.echo(result)
+    typer.echo(_recorded(study, number, store))
     typer.echo(f"\nwrote {result.save(target)}")
     for plot in result.plots(target.parent, prefix=f"{target.stem}-"):
         typer.echo(f"wrote {plot}")
     typer.echo(f"wrote {result.view(target.with_suffix('.html'), open=False)}")
+
+
+def _recorded(study: "Campaign", number: int, store: Path) -> str:
+    """What varies in a sample and what it gives; and whether that is what the store has of it."""
+    import numpy as np
+
+    from bough.campaign.block import run_block
+    from bough.campaign.store import STUDY
+
+    found = run_block(study, number, number + 1)
+    lines = [f"  {each.path:<28}  {value:.8g}" for each, value in zip(study.variations, found.values[0], strict=True)]
+    lines += [f"  {each.name:<28}  {value:.8g} {each.unit}" for each, value in zip(study.metrics, found.metrics[0], strict=True)]
+    if (store / STUDY).exists():
+        kept = study.open_store(store).sample(number)
+        same = kept is not None and np.array_equal(kept, [*found.values[0], *found.metrics[0]], equal_nan=True)
+        lines.append("the store does not have it yet" if kept is None else "the same bits as in the store" if same else
+                     f"not the bits that {store} has: bough or a library under it is another version")  # fmt: skip
+    return "\n".join([f"sample {number}", *lines])
 
 
 def _print_report(store: "Store", as_json: bool) -> None:
