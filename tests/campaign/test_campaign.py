@@ -87,9 +87,17 @@ def test_closed_loops_have_the_same_bits_in_any_block():
     s.body("rocker", at=(1.0, 0, 0), joint=bough.Revolute("y", q0=-1.5), mass=0.8, com=(0.4, 0, 0), inertia=(0, 0.05, 0.05))
     s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("coupler", at=(1, 0, 0)), b=bough.Frame("rocker", at=(0.8, 0, 0)))
     s.simulation(until=0.2, dt=0.01)
-    made = bough.Campaign(s, vary={"rocker.mass": {"uniform": [0.5, 1.0]}}, samples=5, metrics={"turn": "final(crank.ry)"})
-    whole = run_block(made, 0, 5)
-    assert np.array_equal(np.concatenate([run_block(made, 0, 2).metrics, run_block(made, 2, 5).metrics]), whole.metrics)
+    made = bough.Campaign(s, samples=66, metrics={"turn": "final(crank.ry)", "rocking": "rms(rocker.ry)"},
+                          vary={"rocker.mass": {"uniform": [0.5, 1.0]}, "crank.q0": {"normal": [-1.0, 0.05]},
+                                "crank.v0": {"normal": [2.0, 0.2]}, "pin.a.at[0]": {"normal": [1.0, 0.005]}})
+    whole = run_block(made, 0, 66)
+    assert not whole.reasons
+    for size in (3, 7, 18, 64):
+        blocks = [run_block(made, first, min(first + size, 66)) for first in range(0, 66, size)]
+        assert np.array_equal(np.concatenate([block.values for block in blocks]), whole.values)
+        assert np.array_equal(np.concatenate([block.metrics for block in blocks]), whole.metrics)
+    for number in (0, 5, 41):
+        assert np.array_equal(run_block(made, number, number + 1).metrics, whole.metrics[number : number + 1])
 
 
 def test_threads_blocks_and_pieces_give_one_store(tmp_path):
