@@ -31,6 +31,29 @@ def test_bits_are_those_of_threads_on_one_two_and_three_workers(tmp_path):
         assert data.load().equals(reference)
 
 
+def test_compiled_laws_go_to_other_processes(tmp_path):
+    """Their addresses do not: each process compiles them, once for all values of their gain."""
+    import bough
+    from tests.campaign.test_campaign import arm
+    s = arm()
+    s.input("motor", coordinate="arm.ry")
+    s.output("angle", coordinate="arm.ry")
+
+    @bough.controller(outputs=["angle"], inputs=["motor"], states=[1.0])
+    def hold(t, y, u, z, zdot):
+        u[0] = -z[0]*y[0]
+        zdot[0] = 0.0
+
+    made = bough.Campaign(s, vary={"laws.gain": [0.0, 5.0, 10.0]}, metrics={"end": "final(arm.ry)"}, law_values={"gain": 1.0},
+                          laws=lambda values: [hold.with_states([values["gain"]])])
+    reference = made.run(tmp_path/"threads", threads=1, progress=False).load()
+    stiffer = bough.Campaign(arm(), vary={"arm.stiffness": [20.0, 25.0, 30.0]}, metrics={"end": "final(arm.ry)"})
+    np.testing.assert_allclose(reference.end.values, stiffer.run(tmp_path/"springs", progress=False).end.values, rtol=0, atol=1e-9)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster, \
+            distributed.Client(cluster) as client:
+        assert made.run(tmp_path/"process", client=client, block=2, progress=False).load().equals(reference)
+
+
 def run_and_kill(store, seed, patience):
     """A campaign on two processes, one of which is killed now and then; after so many blocks, this client itself."""
     rng, write, log = random.Random(seed), Store.write, Path(f"{store}.log")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,9 @@ class Distribution:
             weights = np.asarray(o.get("weights") or np.ones(len(o["values"])), float)
             place = np.searchsorted(np.cumsum(weights) / weights.sum(), u, side="right")
             return np.asarray(o["values"], float)[np.minimum(place, len(weights) - 1)]
-        return np.asarray(self.frozen().ppf(u), float)
+        return np.asarray(self.frozen.ppf(u), float)
 
+    @cached_property
     def frozen(self) -> Any:
         """The distribution as SciPy has it."""
         from scipy import stats
@@ -142,7 +144,7 @@ def _checked(found: Distribution, path: str) -> Distribution:
         if o.get("name") not in known:
             refuse(f"SciPy has no distribution '{o.get('name')}'{nearest(str(o.get('name')), known)}")
         try:
-            if not np.isfinite(found.frozen().ppf(0.5)):
+            if not np.isfinite(found.frozen.ppf(0.5)):
                 refuse("its numbers make no distribution; see scipy.stats")
         except TypeError as error:
             refuse(f"{error}; its numbers are {inspect.signature(getattr(stats, o['name']).ppf)}")

@@ -32,6 +32,7 @@ from bough.model import Model
 
 TABLES, START, SETTING, LAW, ALTERNATIVE = "tables", "start", "setting", "law", "alternative"
 Alternatives = Mapping[str, Sequence[Body]]
+EVERY = 16  # blocks of which one is held against its description
 FEW = 20  # values that are tried one by one
 SETTINGS = ("until", "dt", "sample_rate", "rtol", "atol", "first_step", "max_step")
 
@@ -250,8 +251,14 @@ class Members:
         self.alternatives, self.chosen = dict(alternatives or {}), chosen
         self.targets = [target(model, varied, law_values, self.alternatives) for varied in variations]
         self._others: dict[tuple[int, ...], Members] = {}
+        self._blocks = 0
         if chosen is None:
             check_overlaps(model.system, self.targets)
+
+    def to_check(self) -> bool:
+        """Whether it is time to hold tables against descriptions: in the first blocks of a process, then in some."""
+        self._blocks += 1
+        return self._blocks <= 2 or self._blocks % EVERY == 0
 
     @cached_property
     def apart(self) -> bool:

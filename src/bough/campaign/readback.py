@@ -119,7 +119,7 @@ def _shown(each: Target, values: Any, rows: Rows) -> Floats:
 def check_tables(rows: Rows, integration: Integration) -> None:
     """Raise if the tables of the first of some samples are not those of a model that is described so: what runs in lanes goes
     another way through the compiler.  Descriptions of another structure (no spring where a stiffness is zero) say nothing of it."""
-    if rows.parameters is None or integration.events or rows.pars is None:
+    if rows.parameters is None or integration.events or rows.pars is None or not rows.members.to_check():
         return
     usual = rows.members.model
     scale = np.abs(usual.tables.pars[0]).max()

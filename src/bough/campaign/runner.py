@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bough.campaign.study import Campaign
 
 SECONDS = 2.0  # that a block should take
+WARM = 0.1  # s of a trial in which nothing was compiled
 LEAST, MOST = 4, 4096  # samples of a block
 MOST_NUMBERS = 20_000_000  # of states that a block may record
 SHARES = 3  # blocks for each worker, at least
@@ -102,10 +104,12 @@ def _unit(campaign: Campaign, name: str) -> str:
 def _block_size(campaign: Campaign, workers: int) -> int:
     """So many samples that a block takes a moment, by a trial, and each worker gets several; whole lanes."""
     trial = min(LEAST, campaign.samples)
-    run_block(campaign, 0, trial)  # kernels are compiled
-    begun = time.thread_time()
-    run_block(campaign, 0, trial)
-    took = max(time.thread_time() - begun, 1e-6) / trial
+    for _ in range(2):  # the first compiles kernels, perhaps
+        begun = time.thread_time()
+        run_block(campaign, 0, trial)
+        took = max(time.thread_time() - begun, 1e-6) / trial
+        if took * trial < WARM:
+            break
     room = MOST_NUMBERS // max(1, len(campaign.times) * campaign.model.layout.nx)
     fair = -(-campaign.samples // (SHARES * workers))
     size = int(np.clip(min(SECONDS / took, fair), LEAST, max(LEAST, min(MOST, room))))
@@ -159,7 +163,7 @@ def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) 
         return client.submit(_run_on_worker, name, first, last, key=f"{name}-{first}", retries=10, pure=False)
 
     try:
-        client.register_plugin(Kept(), name=name)
+        _hand_out(client, Kept(), name)
         yield from in_turn(client, submit, blocks)
     except (OSError, CancelledError, distributed.scheduler.KilledWorker) as error:
         raise StateError(
@@ -167,8 +171,20 @@ def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) 
             "again, then the same command goes on"
         ) from error
     finally:
-        if client.status == "running":
-            client.unregister_worker_plugin(name)
+        with suppress(OSError, ValueError):  # the cluster is gone, or never had it
+            if client.status == "running":
+                client.unregister_worker_plugin(name)
+
+
+def _hand_out(client: Any, plugin: Any, name: str) -> None:
+    """Give the campaign to all workers."""
+    try:
+        client.register_plugin(plugin, name=name)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise StateError(
+            f"campaign: it cannot be sent to workers ({error}); make its laws and functions so that they can be pickled, without "
+            "open files, locks or generators, or run it in threads"
+        ) from error
 
 
 def _workers(client: Any) -> int:
