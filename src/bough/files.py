@@ -35,13 +35,20 @@ def read(path: Path) -> tuple[System, dict[str, Any]]:
     return load_urdf(path) if path.suffix == ".urdf" else load(path), {}
 
 
-def _from_script(path: Path) -> tuple[System, dict[str, Any]]:
-    """The System named `system`, or the only one, and its laws; what stands under `if __name__ == "__main__"` is not run."""
+def run_script(path: Path) -> dict[str, Any]:
+    """The variables of a Python script, run as a module that is imported."""
+    if not path.is_file():
+        raise DescriptionError(f"{path}: there is no such file")
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        variables = runpy.run_path(str(path))
+        return runpy.run_path(str(path))
     finally:
         sys.path.pop(0)
+
+
+def _from_script(path: Path) -> tuple[System, dict[str, Any]]:
+    """The System named `system`, or the only one, and its laws; what stands under `if __name__ == "__main__"` is not run."""
+    variables = run_script(path)
     systems = {name: value for name, value in variables.items() if isinstance(value, System)}
     made = [value for value in variables.values() if type(value).__name__ in ("Controller", "Law")]
     named: dict[str, Any] = {name: variables[name] for name in ("laws", "control", "law_values") if name in variables}

@@ -87,9 +87,17 @@ def test_closed_loops_have_the_same_bits_in_any_block():
     s.body("rocker", at=(1.0, 0, 0), joint=bough.Revolute("y", q0=-1.5), mass=0.8, com=(0.4, 0, 0), inertia=(0, 0.05, 0.05))
     s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("coupler", at=(1, 0, 0)), b=bough.Frame("rocker", at=(0.8, 0, 0)))
     s.simulation(until=0.2, dt=0.01)
-    made = bough.Campaign(s, vary={"rocker.mass": {"uniform": [0.5, 1.0]}}, samples=5, metrics={"turn": "final(crank.ry)"})
-    whole = run_block(made, 0, 5)
-    assert np.array_equal(np.concatenate([run_block(made, 0, 2).metrics, run_block(made, 2, 5).metrics]), whole.metrics)
+    made = bough.Campaign(s, samples=66, metrics={"turn": "final(crank.ry)", "rocking": "rms(rocker.ry)"},
+                          vary={"rocker.mass": {"uniform": [0.5, 1.0]}, "crank.q0": {"normal": [-1.0, 0.05]},
+                                "crank.v0": {"normal": [2.0, 0.2]}, "pin.a.at[0]": {"normal": [1.0, 0.005]}})
+    whole = run_block(made, 0, 66)
+    assert not whole.reasons
+    for size in (3, 7, 18, 64):
+        blocks = [run_block(made, first, min(first + size, 66)) for first in range(0, 66, size)]
+        assert np.array_equal(np.concatenate([block.values for block in blocks]), whole.values)
+        assert np.array_equal(np.concatenate([block.metrics for block in blocks]), whole.metrics)
+    for number in (0, 5, 41):
+        assert np.array_equal(run_block(made, number, number + 1).metrics, whole.metrics[number : number + 1])
 
 
 def test_threads_blocks_and_pieces_give_one_store(tmp_path):
@@ -271,5 +279,190 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "data:image/png;base64," in page
     assert "http" not in page
     assert "12 of 12 samples, 0 failed" in command("--status")
-    assert "out/study-3.nc" in command("--rerun", "3")
+    said = command("--rerun", "3")
+    assert "out/study-3.nc" in said
+    assert "the same bits as in the store" in said
+    assert {"reaction", "acceleration", "joint_torque"} <= set(bough.open_result(tmp_path/"out"/"study-3.nc").data)
     assert bough.open_result(tmp_path/"out"/"study-3.nc").data.q.sel(q_name="arm.ry").values[0] == 0.3
+
+
+# ---- the same bits, failures, bad input: what was wrong once -------------------------------------------------------------------
+def test_bits_of_all_metrics_of_correlated_numbers_and_of_laws_in_python():
+    """Sums over time, correlations and laws go through NumPy, whose products of matrices round by their number of rows."""
+    gains = np.random.default_rng(0).normal(size=(3, 3))
+
+    @bough.law(outputs=["tip"], inputs=["motor"], period=0.05)
+    def hold(t, y):
+        assert y["tip"].shape == (3,)                                       # one sample at a time
+        return {"motor": 0.1*np.sin(gains@y["tip"]).sum()}
+
+    s = arm(until=0.5)
+    s.input("motor", coordinate="arm.ry")
+    made = bough.Campaign(s, samples=13, laws=[hold], vary={("arm.mass", "arm.com[0]", "rw.speed"): {"normal": {
+        "mean": [4.0, 0.6, 100.0], "covariance": [[0.04, 0.002, 0.5], [0.002, 4e-4, 0.05], [0.5, 0.05, 100.0]]}}},
+        metrics={"rms": "rms(arm.ry)", "mean": "mean(norm(tip))", "above": "time_above(arm.ry, level=0.1)", "end": "final(arm.ry)"})
+    whole = run_block(made, 0, 13)
+    assert not whole.reasons
+    for size in (1, 2, 3, 5, 8):
+        blocks = [run_block(made, first, min(first + size, 13)) for first in range(0, 13, size)]
+        assert np.array_equal(np.concatenate([block.values for block in blocks]), whole.values)
+        assert np.array_equal(np.concatenate([block.metrics for block in blocks]), whole.metrics)
+
+
+def test_a_law_that_raises_ends_its_own_sample_only():
+    """Samples 5 to 7 start so far out that the law gives up; those beside them in the lanes go on."""
+    @bough.law(outputs=["angle"], inputs=["motor"], period=0.05)
+    def hold(t, y):
+        if y["angle"] < -0.25:
+            raise ZeroDivisionError("too far")
+        return {"motor": 0.0}
+
+    s = arm()
+    s.input("motor", coordinate="arm.ry")
+    s.output("angle", coordinate="arm.ry")
+    made = bough.Campaign(s, vary={"arm.q0": np.linspace(0.1, 0.4, 8)}, metrics={"low": "min(arm.ry)"}, laws=[hold])
+    found = run_block(made, 0, 8)
+    free = run_block(bough.Campaign(arm(), vary={"arm.q0": np.linspace(0.1, 0.4, 8)}, metrics={"low": "min(arm.ry)"}), 0, 8)
+    assert (found.status == 2).tolist() == (free.metrics[:, 0] < -0.25).tolist() == [False]*5 + [True]*3
+    assert np.array_equal(found.metrics[:5], free.metrics[:5])
+    assert "ZeroDivisionError: too far" in found.reasons[5]
+
+
+def test_functions_that_raise_make_failed_samples_and_the_first_ones_may_fail(tmp_path):
+    def fussy(result):
+        if float(result.data.q.sel(q_name="arm.ry")[0]) > 0.31:
+            raise KeyError("nothing there")
+        return 1.0
+
+    made = bough.Campaign(arm(), vary={"arm.q0": [0.4, 0.4, 0.4, 0.4, 0.3, 0.3]}, metrics={"m": fussy})
+    data = made.run(tmp_path/"s", progress=False)
+    assert data.status.values.tolist() == [2, 2, 2, 2, 1, 1]
+    assert Store.open(tmp_path/"s").failures()[0] == "metric 'm': KeyError: 'nothing there'"
+    words = bough.Campaign(arm(), vary={"arm.q0": [0.3]}, metrics={"m": lambda result: "far"})
+    assert "returned 'far'; return a number" in run_block(words, 0, 1).reasons[0]
+
+
+def test_springs_of_no_stiffness_in_some_samples():
+    """A joint without spring and damper has other tables; in lanes it is a spring of no stiffness, and moves the same."""
+    made = bough.Campaign(arm(), vary={"arm.stiffness": [20.0, 0.0, 0.0], "arm.damping": [0.5, 0.0, 0.5]},
+                          metrics={"end": "final(arm.ry)"})
+    found = run_block(made, 0, 3)
+    assert found.values.tolist() == [[20.0, 0.5], [0.0, 0.0], [0.0, 0.5]]
+    twin = arm()
+    joint = twin.bodies["arm"].joint.model_copy(update={"stiffness": None, "damping": None})
+    twin.bodies["arm"] = twin.bodies["arm"].model_copy(update={"joint": joint})
+    want = bough.simulate(twin, progress=False).data.q.sel(q_name="arm.ry").values[-1]
+    assert found.metrics[1, 0] == pytest.approx(want, abs=1e-13)
+    assert np.array_equal(run_block(made, 1, 2).metrics, found.metrics[1:2])
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"vary": {"arm.com": ("scale", {"normal": [1, 0.1]}), "arm.com[0]": {"normal": [0.6, 0.1]}}}, "the same number, or one"),
+    ({"vary": {"arm.stiffness": {"normal": [20, 1]}, "arm.ry.stiffness": {"normal": [20, 1]}}}, "the same number, or one"),
+    ({"vary": {"arm.mass": ("scal", {"normal": [1, 0.1]})}}, "did you mean 'scale'"),
+    ({"vary": {("arm.mass", "rw.speed"): {"normal": {"mean": [4, 100], "covariance": [[1, 2], [2, 1]]}}}}, "positive definite"),
+    ({"vary": {("arm.mass", "rw.speed"): {"uniform": [4, 100]}}}, "covariance: [2 rows of 2]"),
+    ({"metrics": {"status": "peak(arm.ry)"}}, "rename it"),
+])
+def test_what_would_be_overruled_is_refused(changes, said):
+    with pytest.raises(BoughError) as error:
+        study(**changes)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(("vary", "said"), [
+    ({"arm.mass": {"normal": [1.0, 0.27]}}, r"impossible in 0\.0\d+ % of the samples: body 'arm': mass is -"),   # 1 in 10,000
+    ({"arm.inertia[0,0]": {"discrete": [0.1, 5.0, 0.2]}}, r"impossible in 33\.\d % .* principal moments"),  # the middle one
+])
+def test_rare_impossible_values_are_found_before_the_run(vary, said):
+    with pytest.raises(DescriptionError, match=said):
+        study(vary=vary, samples=100_000).check()
+
+
+def test_normal_numbers_with_a_covariance():
+    """Sample covariance of 20000 pairs: standard error of an entry at most sqrt(2/n) of the variances; five of them are allowed."""
+    covariance = np.array([[0.04, 0.03], [0.03, 0.09]])
+    from scipy import stats
+    mean = [4.0, 100.0]
+    for given in ({"normal": {"mean": mean, "covariance": covariance.tolist()}}, stats.multivariate_normal(mean, covariance)):
+        drawn = study(20000, vary={("arm.mass", "rw.speed"): given}).drawn(np.arange(20000))
+        np.testing.assert_allclose(np.cov(drawn.T), covariance, rtol=0, atol=5*np.sqrt(2/20000)*0.09)
+        np.testing.assert_allclose(drawn.mean(axis=0), [4.0, 100.0], rtol=0, atol=5*0.3/np.sqrt(20000))
+
+
+def test_other_laws_or_functions_are_another_campaign():
+    def made(source):
+        space = {}
+        exec(source, space)
+        return bough.Campaign(arm(), vary={"arm.mass": [4.0]}, metrics={"m": space["f"]}).identity
+
+    assert made("def f(r): return 1.0") == made("def f(r): return 1.0")
+    assert made("def f(r): return 1.0") != made("def f(r): return 2.0")
+
+
+def test_a_campaign_as_a_file_and_as_a_script(tmp_path):
+    """Written and read again it is the same campaign; so it is as a script."""
+    made = study(6, vary=VARY | {}, correlate=[{"paths": ["arm.mass", "rw.speed"], "matrix": [[1, 0.5], [0.5, 1]]}])
+    again = bough.Campaign.from_file(made.to_yaml(tmp_path/"study.yaml"))
+    assert again.identity == made.identity
+    assert again.changed(seed=4).identity != made.identity
+    (tmp_path/"study.py").write_text("from tests.campaign.test_campaign import study\ncampaign = study(6)\n")
+    assert bough.Campaign.from_file(tmp_path/"study.py").identity == study(6).identity
+    assert bough.Campaign.from_file(tmp_path/"study.py", samples=4).samples == 4
+    (tmp_path/"empty.py").write_text("x = 1\n")
+    with pytest.raises(DescriptionError, match="makes no Campaign"):
+        bough.Campaign.from_file(tmp_path/"empty.py")
+    with pytest.raises(StateError, match="metric 'm' is made in Python"):
+        bough.Campaign(arm(), vary={"arm.mass": [4.0]}, metrics={"m": len}).to_yaml(tmp_path/"no.yaml")
+
+
+def test_the_bar_tells_rate_failures_and_how_far(monkeypatch, tmp_path):
+    """Six samples, of which two fail, in blocks of two; then what a second run is told: nothing is left."""
+    from contextlib import contextmanager
+
+    class Told:
+        note, told = "", []
+
+        def __call__(self, fraction):
+            self.told.append((self.note, fraction))
+
+    @contextmanager
+    def working(title):
+        yield Told()
+
+    monkeypatch.setattr("bough.campaign.runner.working", working)
+    made = bough.Campaign(arm(), vary={"arm.stiffness": [20.0, 1e9, 20.0, 20.0, 1e9, 20.0]}, metrics={"swing": "peak(arm.ry)"})
+    for _ in range(2):
+        run_campaign(made, tmp_path/"store", threads=1, block=2)
+    assert [fraction for _, fraction in Told.told] == pytest.approx([1/3, 2/3, 1])
+    said = [note.split(", ")[::2] for note, _ in Told.told]
+    assert said == [["2 of 6", "1 failed"], ["4 of 6", "1 failed"], ["6 of 6", "2 failed"]]
+    assert all(float(note.split(", ")[1].removesuffix("/s")) > 0.0 for note, _ in Told.told)
+
+
+def test_the_report_of_a_campaign(tmp_path):
+    """Percentiles with their intervals, worst runs by what is required, total Sobol indices of their design; a page of its own."""
+    made = bough.Campaign(arm(until=0.2), samples=160, design="saltelli", keep=["arm.ry"],
+                          requirements=[{"metric": "low", "above": -0.3}], metrics={"low": "final(arm.ry)", "high": "max(arm.ry)"},
+                          vary={"arm.stiffness": {"uniform": [10, 30]}, "arm.mass": {"uniform": [3, 5]},
+                                "rw.speed": {"uniform": [90, 110]}})
+    data = made.run(tmp_path/"store", progress=False)
+    report = made.report(tmp_path/"store")
+    order = np.argsort(data.low.values)
+    assert report.worst("low") == order[:3].tolist()                        # required to be above: the smallest are the worst
+    tables = {title: rows for title, _, rows in report.tables()}
+    assert [row[1:3] for row in tables["Worst runs"][:2]] == [["1", str(order[0])], ["2", str(order[1])]]
+    median = next(cell for cell in tables["Percentiles and their 95 % intervals"][0][3:4])
+    value, low, high = float(median.split()[0]), float(median.split("(")[1].split()[0]), float(median.rstrip(")").split()[-1])
+    assert low < value < high
+    assert value == pytest.approx(np.median(data.low.values), rel=1e-4)
+    indices = report.total("low")
+    assert indices["arm.stiffness"][2] > indices["arm.mass"][2] > indices["rw.speed"][2]
+    page = report.write(tmp_path/"page.html").read_text()
+    assert page.count("data:image/png;base64,") == 4                        # histograms, two scatter matrices, a band
+    assert "http" not in page
+    failing = bough.Campaign(arm(), vary={"arm.stiffness": [1e9]*5}, metrics={"swing": "peak(arm.ry)"}, keep=["arm.ry"])
+    failing.run(tmp_path/"failing", progress=False)
+    said = failing.report(tmp_path/"failing")
+    assert "5 failed" in said.heading
+    assert said.write(tmp_path/"failing.html").exists()

@@ -1,9 +1,11 @@
 """Campaigns on Dask clusters: the same bits on any number of workers, whatever is killed."""
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,29 @@ def test_bits_are_those_of_threads_on_one_two_and_three_workers(tmp_path):
                                       silence_logs=50) as cluster, distributed.Client(cluster) as client:
             data = campaign.run(tmp_path/f"{workers}", client=client, block=block, progress=False)
         assert data.load().equals(reference)
+
+
+def test_compiled_laws_go_to_other_processes(tmp_path):
+    """Their addresses do not: each process compiles them, once for all values of their gain."""
+    import bough
+    from tests.campaign.test_campaign import arm
+    s = arm()
+    s.input("motor", coordinate="arm.ry")
+    s.output("angle", coordinate="arm.ry")
+
+    @bough.controller(outputs=["angle"], inputs=["motor"], states=[1.0])
+    def hold(t, y, u, z, zdot):
+        u[0] = -z[0]*y[0]
+        zdot[0] = 0.0
+
+    made = bough.Campaign(s, vary={"laws.gain": [0.0, 5.0, 10.0]}, metrics={"end": "final(arm.ry)"}, law_values={"gain": 1.0},
+                          laws=lambda values: [hold.with_states([values["gain"]])])
+    reference = made.run(tmp_path/"threads", threads=1, progress=False).load()
+    stiffer = bough.Campaign(arm(), vary={"arm.stiffness": [20.0, 25.0, 30.0]}, metrics={"end": "final(arm.ry)"})
+    np.testing.assert_allclose(reference.end.values, stiffer.run(tmp_path/"springs", progress=False).end.values, rtol=0, atol=1e-9)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster, \
+            distributed.Client(cluster) as client:
+        assert made.run(tmp_path/"process", client=client, block=2, progress=False).load().equals(reference)
 
 
 def run_and_kill(store, seed, patience):
@@ -86,3 +111,49 @@ def _group_lives(group):
     except ProcessLookupError:
         return False
     return True
+
+
+def run_on(address, store):
+    """The campaign on a cluster of others; what it says where that fails."""
+    from bough.errors import StateError
+    with distributed.Client(address) as client:
+        try:
+            run_campaign(study(SAMPLES), Path(store), client=client, block=BLOCK, progress=False)
+        except StateError as error:
+            sys.exit(f"error: {error}")
+
+
+@pytest.mark.slow
+def test_the_scheduler_may_be_killed(tmp_path):
+    """Then the campaign ends with a remedy; with another scheduler, and workers, it goes on."""
+    root, store = Path(__file__).parents[2], tmp_path/"store"
+    places = {"PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    code = "import sys; from tests.campaign.test_cluster import run_on; run_on(*sys.argv[1:])"
+
+    def start(*words, **options):
+        return subprocess.Popen([sys.executable, *map(str, words)], cwd=root, env=os.environ | places, **options)
+
+    for turn in range(2):
+        file = tmp_path/f"scheduler{turn}.json"
+        scheduler = start("-m", "dask", "scheduler", "--port", 0, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file)
+        worker = start("-m", "dask", "worker", "--scheduler-file", file, "--nthreads", 1, "--no-dashboard", "--no-nanny")
+        try:
+            for _ in range(600):
+                if file.exists():
+                    break
+                time.sleep(0.1)
+            client = start("-c", code, json.loads(file.read_text())["address"], store, stderr=subprocess.PIPE, text=True)
+            while not turn and client.poll() is None and not (store.exists() and (Store.open(store).status() > 0).sum() >= 40):
+                time.sleep(0.02)
+            if not turn:
+                scheduler.kill()
+            _, said = client.communicate(timeout=180)
+        finally:
+            for process in (scheduler, worker):
+                process.kill()
+                process.wait()
+        if not turn:
+            assert "what is done is kept: start scheduler and workers again" in said
+            assert 40 <= (Store.open(store).status() > 0).sum() < SAMPLES
+    assert client.returncode == 0
+    assert Store.open(store).dataset().load().equals(study(SAMPLES).run(tmp_path/"other", progress=False).load())

@@ -6,12 +6,14 @@ from scipy import stats
 from bough.campaign.design import make_design
 from bough.campaign.distributions import distribution
 from bough.campaign.metrics import Metric, Requirement
-from bough.campaign.statistics import causes, quantiles, rank_correlations, sobol_indices, verdict, worst
+from bough.campaign.statistics import causes, quantiles, rank_correlations, sobol_indices, total_indices, verdict, worst
+from bough.errors import DescriptionError
 
 
 def test_rows_of_designs_do_not_depend_on_blocks():
-    for kind in ("random", "latin-hypercube", "sobol", "factorial", "corners", "one-at-a-time"):
-        design = make_design(kind, 64 if kind in ("random", "latin-hypercube", "sobol") else None, 3, 5, 4, [], "abc")
+    drawn = {"random": 64, "latin-hypercube": 64, "sobol": 64, "saltelli": 65}
+    for kind in (*drawn, "factorial", "corners", "one-at-a-time"):
+        design = make_design(kind, drawn.get(kind), 3, 5, 4, [], "abc")
         n = design.samples
         whole = design.rows(0, n)
         parts = np.concatenate([design.rows(first, min(first + 5, n)) for first in range(0, n, 5)])
@@ -97,6 +99,22 @@ def test_what_matters():
     assert indices["a"][0] == pytest.approx(0.9, abs=0.03)
     assert indices["b"][0] == pytest.approx(0.1, abs=0.05)
     assert abs(indices["c"][0]) < 0.05
+
+
+def test_total_indices():
+    """y = a + b c of numbers in (0, 1): variances 12, 3, 3 of a, b, c alone and 1 of b and c together, of 19 (in 144ths)."""
+    pytest.importorskip("SALib")
+    u = make_design("saltelli", 5*1024, 3, 0, 3, [], "abc").rows(0, 5*1024)
+    found = total_indices(u[:, 0] + u[:, 1]*u[:, 2], ["a", "b", "c"])
+    for name, first, total in (("a", 12, 12), ("b", 3, 4), ("c", 3, 4)):
+        s, ds, t, dt = found[name]
+        assert s == pytest.approx(first/19, abs=max(2*ds, 0.02))
+        assert t == pytest.approx(total/19, abs=max(2*dt, 0.02))
+        assert dt < 0.1
+    failed = np.where(np.arange(len(u)) % 100 == 7, np.nan, u[:, 0])        # groups with a failed run are left out
+    assert total_indices(failed, ["a", "b", "c"])["a"][2] == pytest.approx(1.0, abs=0.05)
+    with pytest.raises(DescriptionError, match="multiple of 5 samples; samples is 64: take 60"):
+        make_design("saltelli", 64, 3, 0, 3, [], "abc")
 
 
 def test_causes_and_worst_runs():

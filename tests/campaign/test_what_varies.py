@@ -13,13 +13,14 @@ pytest.importorskip("zarr")
 TIMES, ROWS = np.array([0.0, 0.2, 2.0]), np.array([[0.0, 0, 0], [1, 0, 3], [0, 0, 1]])
 
 
-def arm(*, factor=1.0, later=0.0, tilt=0.0, axis=(0, 0, 1), gravity=-9.81, torque=1.0, to=None, lock=None, limit=None):
+def arm(*, factor=1.0, later=0.0, tilt=0.0, axis=(0, 0, 1), gravity=-9.81, torque=1.0, rest=None, to=None, lock=None, limit=None):
     """A driven arm with a wheel, under a load that changes; perhaps on a drive that moves, or with an event and a stop."""
     s = bough.System("arm", gravity=(0, 0, gravity))
     s.body("bus", joint=bough.Revolute("x", damping=1.0, motion=None if to is None else bough.motion.Move(to, duration=0.2)),
            mass=50.0, inertia=(5, 6, 7))
     s.body("arm", parent="bus", at=(0.5, 0, 0), orient={"rotvec": [tilt, 0, 0]}, mass=4.0, com=(0.6, 0, 0), inertia=(0.1, 0.6, 0.6),
-           joint=bough.Revolute("y", stiffness=20.0, damping=0.5, torque=bough.TimeTable([0, 0.1, 1], [0, 2*torque, torque])))
+           joint=bough.Revolute("y", stiffness=20.0, rest=rest, damping=0.5,
+                                torque=bough.TimeTable([0, 0.1, 1], [0, 2*torque, torque])))
     s.wheel("rw", body="arm", axis=axis, inertia=0.05, speed=100.0)
     s.wrench("push", "arm", force=bough.TimeTable(TIMES + later, factor*ROWS), at=(1, 0, 0))
     s.output("tip", position=bough.Frame("arm", at=(1, 0, 0)))
@@ -40,6 +41,7 @@ MOVING, WAITING = {"to": 0.4}, {"lock": 0.2, "limit": 0.05}
     ("arm.torque.scale", 3.0, {}, {"torque": 3.0}),
     ("arm.tilt[0]", 0.3, {}, {"tilt": 0.3}),
     ("gravity[2]", -5.0, {}, {"gravity": -5.0}),
+    ("arm.rest", 0.2, {}, {"rest": 0.2}),                                   # of a spring whose rest is not described
     ("rw.axis[0]", 0.75, {}, {"axis": (0.75, 0, 1)}),
     ("bus.motion.to", 0.7, MOVING, MOVING | {"to": 0.7}),
     ("bus.motion.scale", 1.75, MOVING, MOVING | {"to": 0.7}),

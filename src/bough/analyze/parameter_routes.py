@@ -134,12 +134,19 @@ def of_joint(joint: Joint, steps: list[str]) -> Lens | None:
     """A number of a joint: of all its coordinates, of the only one, or of that with a label, "ry.stiffness"."""
     label = steps[0] if steps[0] in joint.dofs and len(steps) > 1 else ""
     kind, *rest = steps[1:] if label else steps
+    joint = with_rest(joint)
     entries = getattr(joint, kind) if kind in OF_JOINT else None
     if entries is None:
         return None
     if not label and len(entries) > 1:
         return lens(joint, [kind]) if not rest and as_numbers(entries) is not None else None
     return lens(joint, [kind, str(joint.dofs.index(label) if label else 0), *rest])
+
+
+def with_rest(joint: Joint) -> Joint:
+    """A joint with springs, whose rests are said: zero, where the description is silent."""
+    silent = joint.rest is None and joint.stiffness is not None and not joint.spherical
+    return joint.model_copy(update={"rest": (0.0,)*len(joint.dofs)}) if silent else joint
 
 
 def of_modes(name: str, flexible: FlexibleBody, field: str) -> Lens:
@@ -246,7 +253,7 @@ def names_of(system: System) -> list[str]:
     for body in system.bodies.values():
         fields = ["at", "tilt", *(OF_MODES if body.flexible is not None else SUBSTANCE)]
         for kind in OF_JOINT:
-            for label, entry in zip(body.joint.dofs, getattr(body.joint, kind) or (), strict=False):
+            for label, entry in zip(body.joint.dofs, getattr(with_rest(body.joint), kind) or (), strict=False):
                 prefix = kind if body.joint.n_v == 1 else f"{label}.{kind}"
                 fields += [prefix] if as_numbers(entry) is not None else [f"{prefix}.{inner}" for inner in inside(entry)]
         found += [f"{body.name}.{field}" for field in fields]

@@ -215,6 +215,11 @@ def campaign(result: dict[str, Any]) -> Report:
     if "plan" in result:
         yield from campaign_plan(result)
         return
+    if "samples" in result:
+        ran, page = result["seconds"], result["seconds of the page"]
+        yield (f"{result['unit']}: {ran['wall']:.0f} s ({result['samples per second']:.3g} samples/s), {page['wall']:.0f} s for "
+               f"the page, {result['failed']} failed, at most {result['peak memory, MB']:.0f} MB of memory")
+        return
     yield table(result["unit"], ("how",), ("CPU", "wall"), (
         (how, f"{values['cpu']:.2f}" if "cpu" in values else "", f"{values['wall']:.2f}")
         for how, values in result["seconds"].items()))

@@ -32,14 +32,15 @@ def plan(*, quick: bool = False) -> dict[str, Any]:
 def sample_cost(quick: bool) -> dict[str, float]:
     """CPU seconds of a sample in lanes: to start one, and a step; from blocks of four with few steps and with more."""
     few, more = (20, 60) if quick else (50, 250)
-    spent = {}
-    for steps in (few, few, more):                                              # the first compiles
+    spent: dict[int, list[float]] = {}
+    for steps in (few, *(few, more)*3):                                         # the first compiles
         study = dispersed(steps)
         begun = time.process_time()
         run_block(study, 0, 4)
-        spent[steps] = (time.process_time() - begun)/4
-    step = (spent[more] - spent[few])/(more - few)
-    setup = max(spent[few] - few*step, 0.0)
+        spent.setdefault(steps, []).append((time.process_time() - begun)/4)
+    least, most = min(spent[few][1:]), min(spent[more])
+    step = (most - least)/(more - few)
+    setup = max(least - few*step, 0.0)
     return {"setup": setup, "step": step, "seconds": setup + step*LAST/STEPS[True]}
 
 
@@ -75,12 +76,13 @@ def write_times(blocks: int = 40) -> dict[str, float]:
             parameters, metrics = ({str(i): "" for i in range(number)} for number in (PARAMETERS, METRICS))
             store = Store.create(Path(folder)/f"{size}-{histories}", {"samples": size*blocks, "system": "plan"}, size,
                                  parameters, metrics, names, np.arange(float(TIMES)))
-            block, begun = results(size, histories), time.perf_counter()
+            block, spent = results(size, histories), []
             for i in range(blocks):
-                block.first = i*size
+                block.first, begun = i*size, time.perf_counter()
                 store.write(block)
-            found[size, histories] = (time.perf_counter() - begun)/blocks
-    each = (found[1000, 0] - found[4, 0])/996
+                spent.append(time.perf_counter() - begun)
+            found[size, histories] = float(np.median(spent))
+    each = max(found[1000, 0] - found[4, 0], 0.0)/996
     return {"block": found[4, 0] - 4*each, "sample": each,
             "bytes per second": 8.0*1000*TIMES/max(found[1000, 1] - found[1000, 0], 1e-9)}
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.campaign.members import Rows
+from bough.campaign.metrics import Metric
 from bough.campaign.readback import check_tables, read_values
 from bough.compile.batch import direct, group_parameters, linked, workspace
 from bough.compile.layout import Floats
-from bough.errors import BoughError, DescriptionError, SimulationError, nearest
+from bough.errors import BoughError, DescriptionError, nearest
 from bough.integrate.integration import Integration, begin
 from bough.integrate.laws import measure
-from bough.integrate.run import explain_failure
+from bough.integrate.run import Run, explain_failure
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE
 from bough.kernels.linker import raise_failure
@@ -74,42 +75,53 @@ def _groups(campaign: Campaign, numbers: Any, drawn: Floats, found: BlockResult)
     """What runs together; samples that make no model fail by themselves."""
     try:
         return campaign.members.rows(numbers, drawn)
-    except BoughError as error:
+    except Exception as error:
         if len(numbers) == 1:
-            _fail(found, numbers, str(error))
+            _fail(found, numbers, _reason(error))
             return []
         return [rows for i in range(len(numbers)) for rows in _groups(campaign, numbers[i : i + 1], drawn[i : i + 1], found)]
 
 
 def _run_rows(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
-    """Integrate samples and measure them; if they cannot start together, one by one."""
+    """Integrate samples and measure them; if they cannot start together, or one ends all, one by one."""
     try:
         integration, trajectory = integrate(campaign, rows)
-    except BoughError as error:
+    except Exception as error:
         if len(rows.numbers) == 1:
-            _fail(found, rows.numbers, str(error))
-            return
-        for i in range(len(rows.numbers)):
-            one = {name: value[i : i + 1] for name, value in (rows.parameters or {}).items()}
-            _run_rows(
-                campaign,
-                replace(
-                    rows,
-                    numbers=rows.numbers[i : i + 1],
-                    parameters=one or None,
-                    pars=None,
-                    start={name: value[i : i + 1] for name, value in rows.start.items()},
-                ),
-                found,
-            )
+            _fail(found, rows.numbers, _reason(error))
+        else:
+            _one_by_one(campaign, rows, found)
         return
     if any(run.interrupted for run in integration.runs):
         raise KeyboardInterrupt
+    if any(len(run.x) > 1 and _ended_all(run) for run in integration.runs):
+        _one_by_one(campaign, rows, found)
+        return
     check_tables(rows, integration)
     found.values[rows.numbers - found.first] = read_values(rows, integration, trajectory)
     for number, reason in failures(integration, trajectory, rows.numbers).items():
         _fail(found, [number], reason)
     _measure(campaign, rows, integration, trajectory, found)
+
+
+def _one_by_one(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
+    """Run samples that would go together each by itself."""
+    for i in range(len(rows.numbers)):
+        one = {name: value[i : i + 1] for name, value in (rows.parameters or {}).items()}
+        start = {name: value[i : i + 1] for name, value in rows.start.items()}
+        _run_rows(campaign, replace(rows, numbers=rows.numbers[i : i + 1], parameters=one or None, pars=None, start=start), found)
+
+
+def _ended_all(run: Run) -> bool:
+    """Whether a run ended early for a reason that is not one of its rows', as when a law raises."""
+    return bool(run.failure) and bool(np.isnan(run.failed[:, 0]).all())
+
+
+def _reason(error: Exception) -> str:
+    """What is kept of an error; that there is no memory left says nothing of a sample."""
+    if isinstance(error, MemoryError):
+        raise error
+    return str(error) if isinstance(error, BoughError) else f"{type(error).__name__}: {error}"
 
 
 def _fail(found: BlockResult, numbers: Any, reason: str) -> None:
@@ -141,8 +153,8 @@ def failures(integration: Integration, trajectory: Trajectory, numbers: Any) -> 
         own = numbers[first : first + len(run.x)]
         broken = np.flatnonzero(~np.isnan(run.failed[: len(own), 0]))
         found |= {int(own[row]): explain_failure(run, int(row)) for row in broken}
-        if run.failure and np.isnan(run.failed[:, 0]).all():
-            found |= {int(number): run.failure for number in own}
+        if _ended_all(run):
+            found |= {int(number): str(run.failure) for number in own}
         first += len(run.x)
     if trajectory.failure and not found:
         found = {int(number): trajectory.failure for number in numbers}
@@ -225,13 +237,13 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
     """Metrics and kept histories of the samples that came to their end."""
     wanted = [*(name for metric in campaign.metrics for name in metric.names), *campaign.keep]
     history, places = Histories(rows, integration, trajectory, wanted), rows.numbers - found.first
+    for j, metric in enumerate(campaign.metrics):
+        if metric.function is not None:
+            found.metrics[places, j] = [_asked(metric, trajectory, i, found, number) for i, number in enumerate(rows.numbers)]
     good = found.status[places] == DONE
     with np.errstate(all="ignore"):
         for j, metric in enumerate(campaign.metrics):
-            if metric.function is not None:
-                values = np.array([_asked(metric.function, trajectory, i) if good[i] else np.nan for i in range(len(good))])
-            else:
-                values = metric.of(trajectory.t, history)
+            values = found.metrics[places, j] if metric.function is not None else metric.of(trajectory.t, history)
             found.metrics[places, j] = np.where(good, values, np.nan)
         for name, kept in found.histories.items():
             values = history(name)
@@ -240,22 +252,33 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
             kept[np.ix_(places[good], np.arange(values.shape[1]))] = values[good][:, : kept.shape[1]]
 
 
-def _asked(function: Any, trajectory: Trajectory, i: int) -> float:
-    """What a function says of the Result of one sample."""
+def single(trajectory: Trajectory, i: int) -> Trajectory:
+    """One sample of several, as a run by itself."""
     own = {name: value[i : i + 1] for name, value in (trajectory.parameters or {}).items()}
-    one = replace(
+    return replace(
         trajectory,
         x=trajectory.x[i : i + 1],
         u=trajectory.u[i : i + 1],
         law_states=trajectory.law_states[i : i + 1],
+        batched=False,
         parameters=own or None,
+        memory=None,
         events=trajectory.events[i : i + 1],
         spans=trajectory.spans[i : i + 1],
     )
-    value = function(Result(one, select_records(None, trajectory.model.system)))
+
+
+def _asked(metric: Metric, trajectory: Trajectory, i: int, found: BlockResult, number: int) -> float:
+    """What a function says of the Result of one sample; one that raises, or returns no number, makes it a failed one."""
+    if found.status[number - found.first] != DONE:
+        return np.nan
+    try:
+        value = metric.asked(Result(single(trajectory, i), select_records(None, trajectory.model.system)))
+    except Exception as error:
+        _fail(found, [number], f"metric '{metric.name}': {_reason(error)}")
+        return np.nan
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise SimulationError(
-            f"campaign: metric function {getattr(function, '__name__', function)} returned {value!r}; return a number"
-        ) from None
+        _fail(found, [number], f"metric '{metric.name}': its function returned {value!r}; return a number")
+        return np.nan

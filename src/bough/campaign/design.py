@@ -16,7 +16,7 @@ import numpy as np
 from bough.compile.layout import Floats
 from bough.errors import DescriptionError, nearest
 
-DRAWN = ("random", "latin-hypercube", "sobol")
+DRAWN = ("random", "latin-hypercube", "sobol", "saltelli")
 COUNTED = ("factorial", "corners", "one-at-a-time")
 DESIGNS = (*DRAWN, *COUNTED)
 TAIL = 0.00135  # share below -3 sigma of a normal distribution: where corners are
@@ -33,8 +33,10 @@ class Correlation:
         from scipy.special import ndtr, ndtri
 
         u = u.copy()
-        scores = ndtri(u[:, self.columns]) @ np.linalg.cholesky(np.array(self.matrix)).T
-        u[:, self.columns] = ndtr(scores)
+        scores, factor = ndtri(u[:, self.columns]), np.linalg.cholesky(np.array(self.matrix))
+        # L z in a fixed order: the rounding of a product of matrices depends on how many rows they have
+        mixed = sum(scores[:, j, None] * factor[:, j] for j in range(len(factor)))
+        u[:, self.columns] = ndtr(mixed)
         return u
 
 
@@ -72,6 +74,8 @@ class Design:
                 warnings.simplefilter("ignore")  # their number need not be a power of two
                 return np.asarray((points.fast_forward(first) if first else points).random(last - first), float)
         numbers = np.arange(first, last)
+        if self.kind == "saltelli":
+            return self._exchanged(numbers)
         if self.kind == "one-at-a-time":
             u = np.full((last - first, d), 0.5)  # the first is the middle of all
             moved = numbers[numbers > 0] - 1
@@ -80,6 +84,13 @@ class Design:
         base = 2 if self.kind == "corners" else self.levels
         digits = numbers[:, None] // base ** np.arange(d) % base
         return np.where(digits, 1.0 - TAIL, TAIL) if self.kind == "corners" else (digits + 0.5) / base
+
+    def _exchanged(self, numbers: Any) -> Floats:
+        """Groups of d + 2 samples for Sobol's indices: a point A, A with each of its coordinates by turns from a point B, and B."""
+        d, [low, high] = self.dimensions, [int(numbers[0]) // (self.dimensions + 2), int(numbers[-1]) // (self.dimensions + 2)]
+        pairs = Design("sobol", high + 1, 2 * d, self.seed)._points(low, high + 1)[numbers // (d + 2) - low]
+        turn = numbers[:, None] % (d + 2) - 1
+        return np.asarray(np.where((turn == np.arange(d)) | (turn == d), pairs[:, d:], pairs[:, :d]))
 
     @cached_property
     def _hypercube(self) -> Floats:
@@ -115,6 +126,11 @@ def make_design(
         samples = counted
     if not isinstance(samples, int) or isinstance(samples, bool) or samples < 1:
         raise DescriptionError(f"campaign: samples is {samples!r}; give how many runs there are, 1 or more")
+    if kind == "saltelli" and (samples % (dimensions + 2) or correlate):
+        raise DescriptionError(
+            f"campaign: a saltelli design of {dimensions} things that vary takes them uncorrelated, and a multiple of "
+            f"{dimensions + 2} samples; samples is {samples}: take {max(1, samples // (dimensions + 2)) * (dimensions + 2)}"
+        )
     return Design(kind, samples, dimensions, int(seed), levels, tuple(_correlation(each, paths) for each in correlate))
 
 
@@ -122,7 +138,9 @@ def _correlation(given: Any, paths: Sequence[str]) -> Correlation:
     try:
         names, matrix = list(given["paths"]), np.array(given["matrix"], float)
     except (TypeError, KeyError, ValueError):
-        raise DescriptionError(f"campaign: correlate is {given!r}; give {{paths: [...], matrix: [[1, r], [r, 1]]}}") from None
+        raise DescriptionError(f"campaign: correlate is {given!r}; give {{paths: [...], matrix: [[1, r], [r, 1]]}}; for a "
+                               "covariance, vary the paths together: {(path, path): {'normal': {'mean': ..., 'covariance': ...}}}"
+                               ) from None
     unknown = [name for name in names if name not in paths]
     if unknown:
         raise DescriptionError(f"campaign: correlate names '{unknown[0]}', which does not vary{nearest(unknown[0], paths)}")

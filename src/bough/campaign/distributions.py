@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,9 @@ class Distribution:
             weights = np.asarray(o.get("weights") or np.ones(len(o["values"])), float)
             place = np.searchsorted(np.cumsum(weights) / weights.sum(), u, side="right")
             return np.asarray(o["values"], float)[np.minimum(place, len(weights) - 1)]
-        return np.asarray(self.frozen().ppf(u), float)
+        return np.asarray(self.frozen.ppf(u), float)
 
+    @cached_property
     def frozen(self) -> Any:
         """The distribution as SciPy has it."""
         from scipy import stats
@@ -142,7 +144,7 @@ def _checked(found: Distribution, path: str) -> Distribution:
         if o.get("name") not in known:
             refuse(f"SciPy has no distribution '{o.get('name')}'{nearest(str(o.get('name')), known)}")
         try:
-            if not np.isfinite(found.frozen().ppf(0.5)):
+            if not np.isfinite(found.frozen.ppf(0.5)):
                 refuse("its numbers make no distribution; see scipy.stats")
         except TypeError as error:
             refuse(f"{error}; its numbers are {inspect.signature(getattr(stats, o['name']).ppf)}")
@@ -158,9 +160,65 @@ def _checked(found: Distribution, path: str) -> Distribution:
 
 def variation(path: str, given: Any) -> Variation:
     """What varies, out of what a person gives: a distribution, or ("scale" or "add", a distribution), or a mapping of these."""
-    how = "set"
-    if isinstance(given, tuple) and len(given) == 2 and given[0] in HOW:
-        how, given = given
-    elif isinstance(given, Mapping) and len(given) == 1 and next(iter(given)) in HOW:
-        [(how, given)] = given.items()
+    how, given = _how(path, given)
     return Variation(path, distribution(given, path), how)
+
+
+def _how(path: Any, given: Any) -> tuple[str, Any]:
+    """Whether values are set, or scale or add to what is there; and the distribution."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
+        if given[0] not in HOW:
+            raise DescriptionError(f"campaign: vary '{path}': '{given[0]}'{nearest(given[0], HOW)}; one of {', '.join(HOW)}")
+        return given[0], given[1]
+    if isinstance(given, Mapping) and len(given) == 1 and next(iter(given)) in HOW:
+        [(how, given)] = given.items()
+        return how, given
+    return "set", given
+
+
+# ---- several numbers by one distribution ------------------------------------------------------------------------------------
+def variations(vary: Mapping[Any, Any]) -> tuple[tuple[Variation, ...], list[dict[str, Any]]]:
+    """What varies, and how it is correlated: numbers one by one, or several, by a tuple of paths, normal with a covariance."""
+    found: dict[str, Variation] = {}
+    tied: list[dict[str, Any]] = []
+    for path, given in vary.items():
+        if isinstance(path, tuple):
+            new, correlation = _together([str(each) for each in path], given)
+            tied.append(correlation)
+        else:
+            new = [variation(str(path), given)]
+        for each in new:
+            if each.path in found:
+                raise DescriptionError(f"campaign: vary names '{each.path}' twice; keep one of them")
+            found[each.path] = each
+    return tuple(found.values()), tied
+
+
+def _together(paths: list[str], given: Any) -> tuple[list[Variation], dict[str, Any]]:
+    """Normal numbers with a mean and a covariance: {"normal": {"mean": [...], "covariance": [[...]]}}, or SciPy's."""
+    names = ", ".join(paths)
+    how, given = _how(names, given)
+    if hasattr(given, "mean") and hasattr(given, "cov"):  # scipy.stats.multivariate_normal(...)
+        given = {"normal": {"mean": given.mean, "covariance": given.cov}}
+    try:
+        [(kind, options)] = given.items()
+        mean, covariance = np.array(options["mean"], float), np.array(options["covariance"], float)
+    except (AttributeError, TypeError, ValueError, KeyError):
+        kind, mean, covariance = "", np.zeros(0), np.zeros(0)
+    n = len(paths)
+    if kind != "normal" or mean.shape != (n,) or covariance.shape != (n, n) or not np.isfinite(covariance).all():
+        raise DescriptionError(
+            f"campaign: vary {names} together: give {{normal: {{mean: [{n} numbers], covariance: [{n} rows of {n}]}}}}, or "
+            "scipy.stats.multivariate_normal(...)"
+        )
+    if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
+        raise DescriptionError(
+            f"campaign: vary {names} together: the covariance is not symmetric and positive definite (smallest eigenvalue "
+            f"{np.linalg.eigvalsh(covariance)[0]:.3g}); no numbers vary like that"
+        )
+    sigma = np.sqrt(np.diag(covariance))
+    matrix = covariance / np.outer(sigma, sigma)
+    np.fill_diagonal(matrix, 1.0)
+    each = [Variation(path, distribution({"normal": [float(m), float(s)]}, path), how)
+            for path, m, s in zip(paths, mean, sigma, strict=True)]  # fmt: skip
+    return each, {"paths": paths, "matrix": matrix.tolist()}

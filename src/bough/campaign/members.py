@@ -9,9 +9,11 @@ given in its place).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.parameter_routes import names_of
 from bough.analyze.parameter_rows import beyond_numbers, changed_system, numbers_only, parted, same_structure
-from bough.analyze.parameters import NAME, parameter, symmetric
+from bough.analyze.parameters import NAME, parameter, symmetric, value_in
 from bough.campaign.distributions import Variation
 from bough.compile.coordinates import body_parameters
 from bough.compile.layout import Floats
@@ -30,6 +32,8 @@ from bough.model import Model
 
 TABLES, START, SETTING, LAW, ALTERNATIVE = "tables", "start", "setting", "law", "alternative"
 Alternatives = Mapping[str, Sequence[Body]]
+EVERY = 16  # blocks of which one is held against its description
+FEW = 20  # values that are tried one by one
 SETTINGS = ("until", "dt", "sample_rate", "rtol", "atol", "first_step", "max_step")
 
 
@@ -110,6 +114,40 @@ def _one(found: Target) -> Target:
     if found.variation.how == "scale" and not np.any(nominal[found.entry] if found.entry else nominal):
         raise DescriptionError(f"campaign: vary '{found.variation.path}': it is 0 and cannot be scaled; add to it, or set it")
     return found
+
+
+def check_overlaps(system: System, targets: Sequence[Target]) -> None:
+    """Raise if two things that vary are one number by two names, or one is part of the other: the later would win."""
+    body_of = {body.joint.name: name for name, body in system.bodies.items() if body.joint.name}
+    groups: dict[str, list[Target]] = {}
+    for each in targets:
+        owner = each.owner.split(".")[0]
+        groups.setdefault(f"{each.kind} {body_of.get(owner, owner)}", []).append(each)
+    for group in groups.values():
+        for one, other in combinations(group, 2):
+            if _same_number(system, one, other):
+                raise DescriptionError(
+                    f"campaign: vary '{one.variation.path}' and '{other.variation.path}': these are the same number, or one "
+                    "is part of the other; keep one of them"
+                )
+
+
+def _same_number(system: System, one: Target, other: Target) -> bool:
+    if one.owner == other.owner:
+        return not one.entry or not other.entry or one.entry == other.entry or (
+            one.kind == TABLES and symmetric(one.owner, np.asarray(one.nominal)) and one.entry == other.entry[::-1])
+    return one.kind == TABLES and _moves(system, one, other) and _moves(system, other, one)
+
+
+def _moves(system: System, one: Target, other: Target) -> bool:
+    """Whether a change of one number changes another."""
+    before = np.asarray(parameter(system, one.owner).value)
+    try:
+        after = parameter(system, one.owner).changed(before * 1.0625 + 1e-3)
+        moved, usual = value_in(system, after, other.owner), value_in(system, system, other.owner)
+    except (BoughError, ValueError, TypeError, LookupError):
+        return False
+    return not np.allclose(moved, usual, rtol=1e-12, atol=0.0)
 
 
 def _alternative(varied: Variation, body: str, alternatives: Alternatives) -> Target:
@@ -213,6 +251,14 @@ class Members:
         self.alternatives, self.chosen = dict(alternatives or {}), chosen
         self.targets = [target(model, varied, law_values, self.alternatives) for varied in variations]
         self._others: dict[tuple[int, ...], Members] = {}
+        self._blocks = 0
+        if chosen is None:
+            check_overlaps(model.system, self.targets)
+
+    def to_check(self) -> bool:
+        """Whether it is time to hold tables against descriptions: in the first blocks of a process, then in some."""
+        self._blocks += 1
+        return self._blocks <= 2 or self._blocks % EVERY == 0
 
     @cached_property
     def apart(self) -> bool:
@@ -326,21 +372,28 @@ class Members:
         return found | ({"wheels0": wheels} if model.nw else {}) | ({"orbit0": orbit} if model.in_orbit else {})
 
     # ---- before anything runs ------------------------------------------------------------------------------------------
-    def impossible(self, values: Floats) -> list[str]:
-        """What is wrong with values of samples (n, things that vary), each with its share: what no description can have."""
-        return [text for j, each in enumerate(self.targets) if (text := self._problem(each, np.sort(each.actual(values[:, j]))))]
+    def impossible(self, values: Iterable[Floats]) -> list[str]:
+        """What is wrong with values of samples, in parts (n, things that vary), each with its share: what no description can have.
 
-    def _problem(self, each: Target, ordered: Floats) -> str:
-        wrong = [self._refused(each, value) for value in (ordered[0], ordered[-1])]
+        Only the ends of a distribution are tried, and each value of a few: what lies between possible values is possible."""
+        parts = [np.column_stack([each.actual(part[:, j]) for j, each in enumerate(self.targets)]) for part in values]
+        found = [self._problem(each, np.concatenate([part[:, j] for part in parts])) for j, each in enumerate(self.targets)]
+        return [text for text in found if text]
+
+    def _problem(self, each: Target, values: Floats) -> str:
+        ordered, counts = np.unique(values, return_counts=True)
+        if len(ordered) <= FEW:
+            wrong = [self._refused(each, value) for value in ordered]
+            share = sum(count for text, count in zip(wrong, counts, strict=True) if text) / len(values)
+        else:
+            wrong = [self._refused(each, value) for value in (ordered[0], ordered[-1])]
+            low = self._boundary(each, ordered) if wrong[0] else 0
+            high = len(ordered) - (self._boundary(each, ordered[::-1]) if wrong[1] else 0)
+            share = 1.0 - counts[low : max(low, high)].sum() / len(values)
         if not any(wrong):
             return ""
-        n = len(ordered)
-        low, high = (self._boundary(each, ordered) if wrong[0] else 0), n
-        if wrong[1]:
-            high = n - self._boundary(each, ordered[::-1])
-        share = 1.0 - max(high - low, 0) / n
         what = f"'{each.variation.path}' as {each.variation.distribution}"
-        return f"{what} is impossible in {100 * share:.3g} % of the samples: {wrong[0] or wrong[1]}"
+        return f"{what} is impossible in {100 * share:.3g} % of the samples: {next(filter(None, wrong))}"
 
     def _boundary(self, each: Target, ordered: Floats) -> int:
         """How many of the first values are refused, if the first is."""
@@ -375,5 +428,5 @@ class Members:
             changed_system(self.model.system, others)
             body_parameters(self.model.system, {name: value[None] for name, value in own.items()} or None)
         except BoughError as error:
-            return str(error)
+            return re.sub(r"member \d+ of the batch: ", "", str(error))
         return ""

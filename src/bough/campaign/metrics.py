@@ -39,7 +39,7 @@ def _time_above(t: Floats, y: Floats, level: float) -> Floats:
     a, b, h = y[:, :-1] - level, y[:, 1:] - level, np.diff(t)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where((a > 0) & (b > 0), 1.0, np.where((a <= 0) & (b <= 0), 0.0, np.maximum(a, b) / np.abs(b - a)))
-    return share @ h
+    return _weighted(share, h)
 
 
 def _first_crossing(t: Floats, y: Floats, level: float) -> Floats:
@@ -53,9 +53,14 @@ def _first_crossing(t: Floats, y: Floats, level: float) -> Floats:
     return np.where(crossed.any(axis=1), found, np.nan)
 
 
+def _weighted(y: Floats, h: Floats) -> Floats:
+    """y h, each row summed by itself: the rounding of a product with a matrix depends on how many rows it has."""
+    return np.asarray((y * h).sum(axis=1))
+
+
 def _mean(t: Floats, y: Floats) -> Floats:
     """Over the time, by trapezoids."""
-    return np.asarray((y[:, 1:] + y[:, :-1]) @ np.diff(t) / (2.0 * (t[-1] - t[0])))
+    return np.asarray(_weighted(y[:, 1:] + y[:, :-1], np.diff(t)) / (2.0 * (t[-1] - t[0])))
 
 
 TAKES: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]] = {  # function, needed, further options
@@ -92,6 +97,11 @@ class Metric:
     def names(self) -> tuple[str, ...]:
         """Of the histories that it needs."""
         return tuple(dict.fromkeys(_quantities(self._tree))) if self.expression else ()
+
+    def asked(self, result: Any) -> Any:
+        """What its function says of a Result."""
+        assert self.function is not None
+        return self.function(result)
 
     @property
     def _tree(self) -> ast.expr:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.analyze.parameter_rows import changed_system, copied_places, substance
+from bough.analyze.parameter_rows import changed_system, copied_places, same_structure, substance
 from bough.analyze.parameters import value_in
 from bough.campaign.members import ALTERNATIVE, LAW, SETTING, START, Rows, Target
 from bough.compile.coordinates import body_parameters
@@ -16,6 +16,7 @@ from bough.errors import SimulationError
 from bough.integrate.integration import Integration
 from bough.integrate.trajectory import Trajectory
 
+LOOKED_AT = 8  # samples of a block, until one can be compared
 SAME = 1e-9  # of a table's largest number in the same place: rounding of one compiler against another
 
 
@@ -117,12 +118,18 @@ def _shown(each: Target, values: Any, rows: Rows) -> Floats:
 
 def check_tables(rows: Rows, integration: Integration) -> None:
     """Raise if the tables of the first of some samples are not those of a model that is described so: what runs in lanes goes
-    another way through the compiler."""
-    if rows.parameters is None or integration.events or rows.pars is None:
+    another way through the compiler.  Descriptions of another structure (no spring where a stiffness is zero) say nothing of it."""
+    if rows.parameters is None or integration.events or rows.pars is None or not rows.members.to_check():
         return
-    own = rows.members.model.with_parameters({name: value[0] for name, value in rows.parameters.items()}).tables
-    pars, scale = rows.pars[0], np.abs(rows.members.model.tables.pars[0]).max()
-    if own.pars.shape[1] != len(pars) or not np.allclose(own.pars[0], pars, rtol=SAME, atol=SAME * scale):
-        raise SimulationError(
-            f"sample {int(rows.numbers[0])}: its tables are not those of its description; this is an error of bough's: report it"
-        )
+    usual = rows.members.model
+    scale = np.abs(usual.tables.pars[0]).max()
+    for i in range(min(len(rows.numbers), LOOKED_AT)):
+        own = usual.with_parameters({name: value[i] for name, value in rows.parameters.items()}).tables
+        if not same_structure(own, usual.tables):
+            continue
+        if not np.allclose(own.pars[0], rows.pars[i], rtol=SAME, atol=SAME * scale):
+            raise SimulationError(
+                f"sample {int(rows.numbers[i])}: its tables are not those of its description; this is an error of bough's: "
+                "report it"
+            )
+        return

@@ -13,7 +13,17 @@ import numpy as np
 
 from bough.campaign.figures import band, histograms, png, scatter_matrix
 from bough.campaign.metrics import Requirement
-from bough.campaign.statistics import LEAST, causes, named, quantiles, rank_correlations, sobol_indices, verdict, worst
+from bough.campaign.statistics import (
+    LEAST,
+    causes,
+    named,
+    quantiles,
+    rank_correlations,
+    sobol_indices,
+    total_indices,
+    verdict,
+    worst,
+)
 from bough.campaign.store import Store
 from bough.errors import StateError
 from bough.whole import write_text
@@ -65,6 +75,12 @@ class Report:
         table = np.column_stack([self.values[name] for name in varied])
         return sobol_indices(table, self.values[metric], varied)
 
+    def total(self, metric: str) -> dict[str, tuple[float, float, float, float]]:
+        """First-order and total Sobol indices of a metric, each with its half width, of a saltelli design (SALib)."""
+        if self.study["design"] != "saltelli":
+            raise StateError(f"total: the design is {self.study['design']}; total Sobol indices need samples of design='saltelli'")
+        return total_indices(self.values[metric], self.parameters)
+
     def limits(self, metric: str) -> list[float]:
         """That requirements give a metric."""
         found = [each for each in self.requirements if self._metric(each.metric) == metric]
@@ -94,12 +110,16 @@ class Report:
         """Title, heads and rows of each."""
         shares = [f"{100 * each.share:g} %" for each in quantiles(np.zeros(1))]
         beside = ["most", "then", "third", "fourth"][: min(STRONGEST, len(self.parameters))]
+        summary = ["metric", "unit", "runs", "mean", "sigma", "smallest", "largest"]
         found: list[Table] = [
             ("Requirements", ["requirement", "share", "95 % interval", "verdict"], [_verdict_row(each) for each in self.verdicts]),
-            ("Metrics", ["metric", "unit", "mean", *shares, "99 % within"], [self._metric_row(name) for name in self.metrics]),
+            ("Metrics", summary, [self._metric_row(name) for name in self.metrics]),
+            ("Percentiles and their 95 % intervals", ["metric", *shares], [self._percentile_row(name) for name in self.metrics]),
             ("What matters (rank correlation)", ["metric", *beside], [self._rank_row(name) for name in self.metrics]),
             ("What matters (Sobol, first order)", ["metric", *beside, "together"], self._sobol_rows()),
-            ("Largest values", ["metric", "sample", "value", *beside], [self._worst_row(name, i) for name, i in self._worst()]),
+            ("What matters (Sobol, first order and total)", ["metric", "varies", "first order", "total"], self._total_rows()),
+            ("Worst runs", ["metric", "rank", "sample", "value", *beside],
+             [self._worst_row(name, rank, i) for name in self.metrics for rank, i in enumerate(self.worst(name), 1)]),
             ("Failures", ["reason", "samples", "first"], [[text, str(n), str(i)] for text, n, i in causes(self.failures)]),
         ]
         return [(title, heads, rows) for title, heads, rows in found if rows]
@@ -113,7 +133,7 @@ class Report:
         if self.study["design"] not in ("random", "latin-hypercube", "sobol"):
             return []
         for name in self.metrics:
-            if np.isfinite(self.values[name]).sum() < LEAST or not np.nanstd(self.values[name]) > 0.0:
+            if np.isfinite(self.values[name]).sum() < LEAST or not self._spread(name) > 0.0:
                 continue
             try:
                 indices = self.sobol(name)
@@ -125,12 +145,37 @@ class Report:
             found.append([name, *cells, f"{sum(s for s, _ in indices.values()):.2f}"])
         return found
 
-    def _worst(self) -> list[tuple[str, int]]:
-        return [(name, i) for name in self.metrics for i in worst(self.values[name], WORST)]
+    def _spread(self, name: str) -> float:
+        """Between the largest and the smallest value."""
+        values = self.values[name][np.isfinite(self.values[name])]
+        return float(np.ptp(values)) if len(values) else 0.0
 
-    def _worst_row(self, name: str, i: int) -> list[str]:
+    def _total_rows(self) -> list[list[str]]:
+        """Of a saltelli design."""
+        found = []
+        for name in self.metrics if self.study["design"] == "saltelli" else ():
+            if not self._spread(name) > 0.0:
+                continue
+            try:
+                indices = self.total(name)
+            except StateError:
+                continue
+            for which, (s, ds, t, dt) in sorted(indices.items(), key=lambda item: -item[1][2]):
+                found.append([name, which, f"{s:.2f} ± {ds:.2f}", f"{t:.2f} ± {dt:.2f}"])
+        return found
+
+    def worst(self, metric: str, count: int = WORST) -> list[int]:
+        """Samples with the worst values of a metric, the worst first: the largest ones; the smallest, if it is required to be above
+        a limit; the nearest to the limits or beyond them, if there are two."""
+        found = [each for each in self.requirements if self._metric(each.metric) == metric]
+        values = self.values[metric]
+        excess = [sign * (values - limit) for each in found for sign, limit in ((1.0, each.below), (-1.0, each.above))
+                  if limit is not None]  # fmt: skip
+        return worst(np.max(excess, axis=0) if excess else values, count)
+
+    def _worst_row(self, name: str, rank: int, i: int) -> list[str]:
         strong = [f"{which} {self.values[which][i]:.5g}" for which, _ in self.strongest(name)[:STRONGEST]]
-        return [name, str(i), f"{self.values[name][i]:.5g}", *strong]
+        return [name, str(rank), str(i), f"{self.values[name][i]:.5g}", *strong]
 
     def __str__(self) -> str:
         lines = [self.heading]
@@ -142,16 +187,12 @@ class Report:
         return "\n".join(lines)
 
     def _metric_row(self, name: str) -> list[str]:
-        values = self.values[name]
-        found = quantiles(values)
-        mean = np.nanmean(values) if np.isfinite(values).any() else np.nan
-        return [
-            name,
-            self.data[name].attrs.get("units", ""),
-            f"{mean:.5g}",
-            *(f"{each.value:.5g}" for each in found),
-            f"{found[-1].low:.5g} ... {found[-1].high:.5g}",
-        ]
+        values = self.values[name][np.isfinite(self.values[name])]
+        what = [values.mean(), values.std(), values.min(), values.max()] if len(values) else [np.nan] * 4
+        return [name, self.data[name].attrs.get("units", ""), f"{len(values):,}", *(f"{each:.5g}" for each in what)]
+
+    def _percentile_row(self, name: str) -> list[str]:
+        return [name, *(f"{each.value:.5g} ({_end(each.low)} ... {_end(each.high)})" for each in quantiles(self.values[name]))]
 
     # ---- as a page -------------------------------------------------------------------------------------------------------
     def write(self, path: str | PathLike[str]) -> Path:
@@ -181,7 +222,13 @@ class Report:
         found = [("Distributions of the metrics", histograms(self))] if self.metrics else []
         some = [name for name in self.metrics if np.isfinite(self.values[name]).any()]
         found += [(f"{name} and what matters most to it", scatter_matrix(self, name, STRONGEST - 1)) for name in some]
-        return found + [(f"{name}: all runs", band(self, name)) for name in self.histories]
+        ran = bool((self.status == 1).any())
+        return found + [(f"{name}: all runs", band(self, name)) for name in self.histories if ran]
+
+
+def _end(value: float) -> str:
+    """Of an interval; few runs say nothing of rare values."""
+    return f"{value:.5g}" if np.isfinite(value) else "?"
 
 
 def _verdict_row(each: Any) -> list[str]:

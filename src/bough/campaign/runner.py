@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
+from contextlib import nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +25,13 @@ if TYPE_CHECKING:
     from bough.campaign.study import Campaign
 
 SECONDS = 2.0  # that a block should take
+WARM = 0.1  # s of a trial in which nothing was compiled
 LEAST, MOST = 4, 4096  # samples of a block
 MOST_NUMBERS = 20_000_000  # of states that a block may record
 SHARES = 3  # blocks for each worker, at least
 AHEAD = 2  # blocks that wait for each worker
+LOOK = 2.0  # s between two looks at how many workers a cluster has
+PATIENCE = 60.0  # s that a cluster may take to have a worker
 
 
 def run_campaign(
@@ -39,7 +44,10 @@ def run_campaign(
     progress: bool = True,
 ) -> Store:
     """Run what the store does not have yet."""
-    workers = sum(client.nthreads().values()) if client is not None else threads or os.cpu_count() or 1
+    for name, given in (("threads", threads), ("block", block)):
+        if given is not None and (not isinstance(given, int) or given < 1):
+            raise StateError(f"campaign: {name} is {given!r}; give a whole number, 1 or more, or none")
+    workers = _workers(client) if client is not None else threads or os.cpu_count() or 1
     store = _store(campaign, path, block, workers)
     missing = store.missing()
     if not missing:
@@ -64,8 +72,6 @@ def _store(campaign: Campaign, path: Path | None, block: int | None, workers: in
         return campaign.open_store(path)
     campaign.check()
     size = block or _block_size(campaign, workers)
-    if size < 1:
-        raise StateError(f"block is {block}; give how many samples go together, 1 or more")
     study = campaign.to_mapping() | {
         "identity": campaign.identity,
         "system": campaign.system.name,
@@ -98,12 +104,12 @@ def _unit(campaign: Campaign, name: str) -> str:
 def _block_size(campaign: Campaign, workers: int) -> int:
     """So many samples that a block takes a moment, by a trial, and each worker gets several; whole lanes."""
     trial = min(LEAST, campaign.samples)
-    first = run_block(campaign, 0, trial)  # kernels are compiled
-    if (first.status == FAILED).all():
-        raise StateError(f"campaign '{campaign.name}': the first {trial} samples all fail: {first.reasons[0]}")
-    begun = time.thread_time()
-    run_block(campaign, 0, trial)
-    took = max(time.thread_time() - begun, 1e-6) / trial
+    for _ in range(2):  # the first compiles kernels, perhaps
+        begun = time.thread_time()
+        run_block(campaign, 0, trial)
+        took = max(time.thread_time() - begun, 1e-6) / trial
+        if took * trial < WARM:
+            break
     room = MOST_NUMBERS // max(1, len(campaign.times) * campaign.model.layout.nx)
     fair = -(-campaign.samples // (SHARES * workers))
     size = int(np.clip(min(SECONDS / took, fair), LEAST, max(LEAST, min(MOST, room))))
@@ -116,23 +122,21 @@ def _on_threads(campaign: Campaign, threads: int, blocks: list[tuple[int, int]])
         yield from _spread(
             lambda first, last: pool.submit(run_block, campaign, first, last),
             blocks,
-            AHEAD * threads,
+            lambda: AHEAD * threads,
             lambda waiting: wait(waiting, return_when=FIRST_COMPLETED).done,
         )
 
 
 def _spread(
-    submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: int, first_done: Callable[[Any], Any]
+    submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: Callable[[], int], first_done: Callable[[Any], Any]
 ) -> Iterator[BlockResult]:
     """Results as they come, with a bounded number of blocks under way."""
     waiting: set[Any] = set()
     left = iter(blocks)
     try:
         while True:
-            for first, last in left:
+            for first, last in islice(left, max(0, ahead() - len(waiting))):
                 waiting.add(submit(first, last))
-                if len(waiting) >= ahead:
-                    break
             if not waiting:
                 return
             for done in first_done(waiting):
@@ -155,23 +159,58 @@ def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) 
         def __init__(self) -> None:
             self.campaign = campaign
 
-    client.register_plugin(Kept(), name=name)
-
     def submit(first: int, last: int) -> Any:
         return client.submit(_run_on_worker, name, first, last, key=f"{name}-{first}", retries=10, pure=False)
 
     try:
+        _hand_out(client, Kept(), name)
         yield from in_turn(client, submit, blocks)
+    except (OSError, CancelledError, distributed.scheduler.KilledWorker) as error:
+        raise StateError(
+            f"campaign: the cluster failed ({type(error).__name__}: {error}); what is done is kept: start scheduler and workers "
+            "again, then the same command goes on"
+        ) from error
     finally:
-        client.unregister_worker_plugin(name)
+        with suppress(OSError, ValueError):  # the cluster is gone, or never had it
+            if client.status == "running":
+                client.unregister_worker_plugin(name)
+
+
+def _hand_out(client: Any, plugin: Any, name: str) -> None:
+    """Give the campaign to all workers."""
+    try:
+        client.register_plugin(plugin, name=name)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise StateError(
+            f"campaign: it cannot be sent to workers ({error}); make its laws and functions so that they can be pickled, without "
+            "open files, locks or generators, or run it in threads"
+        ) from error
+
+
+def _workers(client: Any) -> int:
+    """Threads of all workers of a cluster; there is at least one, or will be soon."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+        return max(1, int(sum(client.nthreads().values())))
+    except TimeoutError:
+        raise StateError(
+            f"campaign: the cluster of {client.scheduler.address} has no workers after {PATIENCE:g} s; start some, dask worker "
+            f"{client.scheduler.address}"
+        ) from None
 
 
 def in_turn(client: Any, submit: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
-    """Results of a cluster as they come."""
+    """Results of a cluster as they come; workers may join and leave."""
     from dask import distributed
 
     wait_for: Any = distributed.wait
-    ahead = AHEAD * max(1, sum(client.nthreads().values()))
+    seen: dict[str, float] = {"time": -np.inf, "threads": 1}
+
+    def ahead() -> int:
+        if time.monotonic() - seen["time"] > LOOK:
+            seen.update(time=time.monotonic(), threads=max(1, sum(client.nthreads().values())))
+        return AHEAD * int(seen["threads"])
+
     yield from _spread(submit, blocks, ahead, lambda waiting: wait_for(list(waiting), return_when="FIRST_COMPLETED").done)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SHARES = (0.01, 0.05, 0.5, 0.95, 0.99)
 CONFIDENCE = 0.95
+NO_SALIB = "sensitivity by Sobol's indices needs SALib, which is not installed; pip install 'bough[campaign]'"
+FEWEST = 16  # groups of a saltelli design
 LEAST, MOST = 100, 20_000  # samples that Sobol's indices need, and that they are found from at most
 
 
@@ -101,9 +103,7 @@ def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> d
     try:
         from SALib.analyze import rbd_fast
     except ImportError:
-        raise StateError(
-            "sensitivity by Sobol's indices needs SALib, which is not installed; pip install 'bough[campaign]'"
-        ) from None
+        raise StateError(NO_SALIB) from None
     good = np.flatnonzero(np.isfinite(values))
     if len(good) < LEAST:
         raise StateError(f"there are {len(good)} samples; Sobol's indices need {LEAST} or more")
@@ -112,6 +112,23 @@ def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> d
     problem = {"num_vars": len(names), "names": list(names), "bounds": bounds}
     found = rbd_fast.analyze(problem, parameters[good], values[good], seed=0)
     return {name: (float(s), float(c)) for name, s, c in zip(names, found["S1"], found["S1_conf"], strict=True)}
+
+
+def total_indices(values: Floats, names: Sequence[str]) -> dict[str, tuple[float, float, float, float]]:
+    """Sobol's indices of a saltelli design, by SALib: of each thing that varies the first-order one, which is what it explains by
+    itself, and the total one, with all that it does together with others; each with its 95 % half width."""
+    try:
+        from SALib.analyze import sobol
+    except ImportError:
+        raise StateError(NO_SALIB) from None
+    groups = values.reshape(-1, len(names) + 2)
+    whole = groups[np.isfinite(groups).all(axis=1)]
+    if len(whole) < FEWEST:
+        raise StateError(f"there are {len(whole)} groups of {len(names) + 2} samples that all ran; Sobol's indices need {FEWEST}")
+    problem = {"num_vars": len(names), "names": list(names), "bounds": [[0.0, 1.0]] * len(names)}
+    found = sobol.analyze(problem, whole.reshape(-1), calc_second_order=False, seed=0)
+    columns = [found[key].tolist() for key in ("S1", "S1_conf", "ST", "ST_conf")]
+    return {name: (s, ds, t, dt) for name, s, ds, t, dt in zip(names, *columns, strict=True)}
 
 
 def worst(values: Floats, count: int = 5, *, largest: bool = True) -> list[int]:

@@ -161,6 +161,13 @@ class Store:
         status = self.status()
         return {number: text for number, text in found.items() if status[number] == 2}
 
+    def sample(self, number: int) -> tuple[float, ...] | None:
+        """Values and metrics of one sample; None if it has not run."""
+        if not self.status()[number]:
+            return None
+        metrics = self._array("metrics")[number].tolist() if self.facts["metrics"] else []
+        return (*self._array("parameters")[number].tolist(), *metrics)
+
     def dataset(self) -> xarray.Dataset:
         """All samples: parameters, metrics, histories and status, each by its name."""
         import xarray

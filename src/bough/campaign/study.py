@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -13,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.campaign.design import make_design
-from bough.campaign.distributions import Variation, variation
+from bough.campaign.distributions import variations
 from bough.campaign.members import Members, read_alternatives
 from bough.campaign.metrics import Metric, Requirement, metric, requirement
 from bough.compile.layout import Floats
-from bough.describe import System
+from bough.describe import System, document
 from bough.errors import DescriptionError, StateError, nearest
+from bough.files import read, run_script
 from bough.integrate.trajectory import choose_sampling
 from bough.simulation import with_settings
+from bough.whole import write_text
 
 if TYPE_CHECKING:
     import xarray
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
     from bough.campaign.store import Store
     from bough.results import Result
 
-CHECKED = 2000  # samples whose values are looked at before anything runs
+CHECKED = 20_000_000  # values that are looked at before anything runs
+RESERVED = ("sample", "time", "status")  # names that a dataset of samples has itself
+PART = 65536  # samples at a time
 KEYS = (
     "campaign",
     "system",
@@ -56,11 +61,12 @@ class Campaign:
     system : System
         With its settings (`System.simulation`).
     vary : mapping
-        {path: distribution}. A path is the name of a number in the description ("boom.mass", "boom.com[0]", "arm.stiffness",
-        "rw1.axis[0]", "gravity[2]", "panel.frequency", "push.force.scale", "lock.at"), of the start ("bus.q0[2]", "bus.v0[5]",
-        "bus.turn[0]", "rw1.speed"), of the settings ("simulation.dt") or of the laws ("laws.gain"). A distribution is one of
-        SciPy's, a mapping ({"normal": [12, 0.3]}), or a list with a value for each sample; ("scale", distribution) and ("add",
-        distribution) change the number that the description has.
+        {path: distribution}, or {(path, path): normal distribution with a covariance}. A path is the name of a number in the
+        description ("boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
+        "push.force.scale", "lock.at"), of the start ("bus.q0[2]", "bus.v0[5]", "bus.turn[0]", "rw1.speed"), of the settings
+        ("simulation.dt") or of the laws ("laws.gain"). A distribution is one of SciPy's, a mapping ({"normal": [12, 0.3]}), or
+        a list with a value for each sample; ("scale", distribution) and ("add", distribution) change the number that the
+        description has.
     samples : int, optional
         How many runs; designs that count them themselves need none.
     metrics : mapping
@@ -69,7 +75,7 @@ class Campaign:
         {"metric": ..., "below" or "above": ..., "probability": ...}.
     keep : iterable of str, optional
         Quantities whose histories are kept for every sample.
-    design : {"random", "latin-hypercube", "sobol", "factorial", "corners", "one-at-a-time"}
+    design : {"random", "latin-hypercube", "sobol", "saltelli", "factorial", "corners", "one-at-a-time"}
     seed : int
     levels : int
         Of a factorial design, values of each.
@@ -120,13 +126,21 @@ class Campaign:
             raise DescriptionError(
                 f"campaign: vary is {vary!r}; name at least one thing that varies, {{'boom.mass': {{'normal': [12, 0.3]}}}}"
             )
+        self._given: dict[str, Any] = {
+            "vary": vary, "metrics": metrics, "samples": samples, "requirements": requirements, "keep": keep, "design": design,
+            "seed": seed, "levels": levels, "correlate": correlate, "laws": laws, "law_values": law_values,
+            "alternatives": alternatives, "name": name}  # fmt: skip
         self.system, self.name, self.seed = system, name or system.name, seed
         self.laws, self.law_values = laws, dict(law_values or {})
-        self.variations: tuple[Variation, ...] = tuple(variation(str(path), given) for path, given in vary.items())
+        self.variations, tied = variations(vary)
+        correlate = [*correlate, *tied]
         self.metrics: tuple[Metric, ...] = tuple(metric(str(key), given) for key, given in dict(metrics).items())
         self.requirements: tuple[Requirement, ...] = tuple(
             requirement(each, [m.name for m in self.metrics]) for each in requirements
         )
+        for each in self.metrics:
+            if each.name in RESERVED:
+                raise DescriptionError(f"campaign: a metric is called '{each.name}', as the samples' own {each.name}; rename it")
         self.keep = tuple([keep] if isinstance(keep, str) else keep)
         if not self.metrics and not self.keep:
             raise DescriptionError(
@@ -198,7 +212,8 @@ class Campaign:
 
     def check(self) -> None:
         """Raise if a distribution gives values that no description can have; says in which share of the samples."""
-        values = self.drawn(np.arange(min(self.samples, CHECKED)))
+        n = min(self.samples, CHECKED // len(self.variations))
+        values = (self.drawn(np.arange(first, min(first + PART, n))) for first in range(0, n, PART))
         if problems := self.members.impossible(values):
             raise DescriptionError("\n".join(f"campaign: vary {text}; truncate it" for text in problems))
 
@@ -226,17 +241,50 @@ class Campaign:
 
     @property
     def identity(self) -> str:
-        """A hash of the system and of all that makes a sample."""
+        """A hash of the system and of all that makes a sample, laws and functions by their source."""
         made = {key: value for key, value in self.to_mapping().items() if key not in ("requirements", "name")}
         others = self.system.copy()
         others.bodies.update({f"{name}.{i}": each.model_copy(update={"name": f"{name}.{i}"})
                               for name, bodies in self.alternatives.items() for i, each in enumerate(bodies)})  # fmt: skip
-        text = json.dumps([made, others.to_yaml(exact=True), self.law_values], sort_keys=True, default=str)
+        laws = [self.laws] if callable(self.laws) else self.laws
+        written = [fingerprint(each) for each in (*laws, *(each.function for each in self.metrics if each.function))]
+        text = json.dumps([made, others.to_yaml(exact=True), self.law_values, written], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def changed(self, **changes: Any) -> Campaign:
+        """The same with other options.
+
+        Parameters
+        ----------
+        **changes
+            As `Campaign` takes them; those that are None stay as they are.
+        """
+        return Campaign(self.system, **self._given | {key: value for key, value in changes.items() if value is not None})
+
+    def to_yaml(self, path: str | PathLike[str]) -> Path:
+        """Write the campaign as a file, and its system beside it.
+
+        Parameters
+        ----------
+        path : path
+            The system's file gets the same name, with `-system` behind it.
+        """
+        path = Path(path)
+        in_python = [each.name for each in self.metrics if each.function is not None]
+        if self.laws or in_python or self.alternatives:
+            what = f"metric '{in_python[0]}' is" if in_python else "its laws are" if self.laws else "its alternatives are"
+            raise StateError(
+                f"campaign '{self.name}': {what} made in Python, and a YAML file cannot hold that; keep the script, and run it: "
+                "bough campaign SCRIPT.py"
+            )
+        beside = path.with_name(f"{path.stem}-system.yaml")
+        self.system.to_yaml(beside, exact=True)
+        write_text(path, document.write({"campaign": 1, "system": beside.name, **self.to_mapping()}))
+        return path
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **changes: Any) -> Campaign:
-        """The campaign of a YAML file; the system's file is beside it.
+        """The campaign of a YAML file, with the system's file beside it; or of a Python script that makes one.
 
         Parameters
         ----------
@@ -244,9 +292,8 @@ class Campaign:
         **changes
             Of samples, seed or design, in the place of the file's.
         """
-        from bough.describe import document
-        from bough.files import read
-
+        if Path(path).suffix == ".py":
+            return _from_script(Path(path)).changed(**changes)
         data = document.read_file(Path(path)).data
         if not isinstance(data, Mapping) or data.get("campaign") != 1:
             raise DescriptionError(f"{path}: is no campaign file; let it start with 'campaign: 1'")
@@ -258,8 +305,8 @@ class Campaign:
         system, options = read(Path(path).parent / data["system"])
         if options.get("control") is not None:
             raise DescriptionError(
-                f"{path}: {data['system']} has a controller on joints; make it a law on inputs and outputs (bough.law, "
-                "bough.controller), or run the campaign from Python"
+                f"{path}: {data['system']} has a controller on joints (control); make it a law on inputs and outputs (bough.law, "
+                "bough.controller with outputs=, inputs=)"
             )
         laws, usual = options.get("laws", ()), options.get("law_values")
         if settings := data.get("simulation"):
@@ -344,31 +391,18 @@ class Campaign:
         number : int
             Which.
         record : optional
-            See `bough.simulate`; all usual quantities, if not given.
+            See `bough.simulate`; everything that the system has, if not given.
         """
-        from bough.campaign.block import integrate
+        from bough.campaign.block import integrate, single
         from bough.results import Result
-        from bough.results.quantities import select_records
+        from bough.results.quantities import all_records, select_records
 
         if not 0 <= number < self.samples:
             raise StateError(f"rerun: there is no sample {number}; they are 0 to {self.samples - 1}")
         numbers = np.arange(number, number + 1)
         [rows] = self.members.rows(numbers, self.drawn(numbers))
         _, trajectory = integrate(self, rows)
-        from dataclasses import replace
-
-        one = replace(
-            trajectory,
-            x=trajectory.x[:1],
-            u=trajectory.u[:1],
-            law_states=trajectory.law_states[:1],
-            batched=False,
-            parameters=None if trajectory.parameters is None else {k: v[:1] for k, v in trajectory.parameters.items()},
-            memory=None,
-            events=trajectory.events[:1],
-            spans=trajectory.spans[:1],
-        )
-        return Result(one, select_records(record, self.system, controlled=bool(self.laws)))
+        return Result(single(trajectory, 0), select_records(record or all_records(self.system), self.system))
 
     def __repr__(self) -> str:
         return (
@@ -389,15 +423,45 @@ def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
     return Store.open(Path(store)).dataset()
 
 
-def _by_path(file: Any, given: Any) -> dict[str, Any]:
+def _from_script(path: Path) -> Campaign:
+    """The Campaign named `campaign`, or the only one, that a script makes."""
+    made = {name: value for name, value in run_script(path).items() if isinstance(value, Campaign)}
+    if "campaign" not in made and len({id(value) for value in made.values()}) != 1:
+        found = f"makes several Campaigns ({', '.join(made)})" if made else "makes no Campaign"
+        raise DescriptionError(f"{path}: {found}; assign the one to run to a variable 'campaign' of the module")
+    return made.get("campaign") or next(iter(made.values()))
+
+
+def fingerprint(given: Any) -> str:
+    """Of a law or a function: its source, or its code where that is not to be had."""
+    function = getattr(given, "function", given)
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        text = _code(getattr(function, "__code__", None))
+    options = {key: value for key, value in vars(given).items() if key in ("period", "delay", "states", "inputs", "outputs")}
+    return f"{text}{options}" if function is not given else text
+
+
+def _code(code: Any) -> str:
+    inner = [_code(each) if hasattr(each, "co_code") else repr(each) for each in getattr(code, "co_consts", ())]
+    return f"{getattr(code, 'co_code', b'').hex()} {getattr(code, 'co_names', ())} {inner}"
+
+
+def _by_path(file: Any, given: Any) -> dict[Any, Any]:
     entries = given if isinstance(given, list) else []
-    found: dict[str, Any] = {}
+    found: dict[Any, Any] = {}
     for entry in entries:
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("path"), str) or len(entry) != 2:
-            raise DescriptionError(f"{file}: vary has {entry!r}; write each as {{path: boom.mass, normal: [12, 0.3]}}")
-        if entry["path"] in found:
-            raise DescriptionError(f"{file}: vary names '{entry['path']}' twice; keep one of them")
-        found[entry["path"]] = {key: value for key, value in entry.items() if key != "path"}
+        path = entry.get("path", entry.get("paths")) if isinstance(entry, Mapping) else None
+        path = tuple(map(str, path)) if isinstance(path, list) else path
+        if not path or len(entry) != 2:
+            raise DescriptionError(
+                f"{file}: vary has {entry!r}; write each as {{path: boom.mass, normal: [12, 0.3]}}, or several as {{paths: [...], "
+                "normal: {mean: [...], covariance: [[...]]}}"
+            )
+        if path in found:
+            raise DescriptionError(f"{file}: vary names '{path}' twice; keep one of them")
+        found[path] = {key: value for key, value in entry.items() if key not in ("path", "paths")}
     return found
 
 

@@ -69,11 +69,12 @@ for _name, _help in {
 @bench_app.command("campaign")
 def bench_campaign(
     plan: Annotated[bool, typer.Option("--plan", help="what a million runs of case 16 would take on 1, 100, 1000 cores")] = False,
+    million: Annotated[bool, typer.Option("--million", help="a million samples of a small model: time and memory")] = False,
     json: Json = False,
     quick: Quick = False,
 ) -> None:
     """1000 dispersed runs of a tree on one core, on two, on a Dask cluster, beside bare kernels and MuJoCo's rollout."""
-    measure("campaign", json=json, quick=quick, plan=plan)
+    measure("campaign", json=json, quick=quick, plan=plan, million=million)
 
 
 @bench_app.command("jsc")

@@ -1,6 +1,7 @@
 """The command `bough campaign`: thousands of dispersed runs, from a file."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from bough.campaign.store import Store
     from bough.campaign.study import Campaign
 
-CampaignFile = Annotated[Path, typer.Argument(help="YAML file of a campaign", show_default=False, metavar="FILE")]
+CampaignFile = Annotated[
+    Path, typer.Argument(help="YAML file of a campaign, or Python script that makes one", show_default=False, metavar="FILE")
+]
 
 
 def campaign(
@@ -36,10 +39,15 @@ def campaign(
         _print_status(store, as_json)
         return
     study = Campaign.from_file(file, samples=samples, seed=seed)
+    check_together({"--threads": threads, "--workers": workers, "--scheduler": scheduler})
     if rerun is not None:
         _rerun(study, rerun, store)
         return
-    kept = _run(study, store, threads, workers, scheduler, block)
+    try:
+        kept = _run(study, store, threads, workers, scheduler, block)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; what is in {store} stays, and the same command goes on", err=True)
+        raise
     _print_report(kept, as_json)
 
 
@@ -48,16 +56,31 @@ def _run(
 ) -> "Store":
     from bough.campaign.runner import run_campaign
 
-    if not workers and not scheduler:
+    if workers is None and scheduler is None:
         return run_campaign(study, store, threads=threads, block=block)
     try:
         from dask import distributed
     except ImportError:
         raise StateError("a cluster needs Dask, which is not installed; pip install 'bough[campaign]'") from None
     dask: Any = distributed
-    cluster = scheduler or dask.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    with dask.Client(cluster) as client:
+    if workers is not None and workers < 1:
+        raise StateError(f"--workers is {workers}; give how many processes to start, 1 or more")
+    with ExitStack() as stack:
+        cluster = scheduler or stack.enter_context(
+            dask.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        )
+        try:
+            client = stack.enter_context(dask.Client(cluster))
+        except (OSError, ValueError) as error:
+            raise StateError(f"--scheduler {scheduler}: {error}; start 'dask scheduler' there, and 'dask worker's") from None
         return run_campaign(study, store, client=client, block=block)
+
+
+def check_together(options: dict[str, Any]) -> None:
+    """Raise for options that say different things of one matter."""
+    given = [f"{name} {value}" for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise StateError(f"{' and '.join(given)}: give one of {', '.join(options)}")
 
 
 def _print_status(path: Path, as_json: bool) -> None:
@@ -80,10 +103,29 @@ def _rerun(study: "Campaign", number: int, store: Path) -> None:
     folder = store.with_suffix("")
     target = folder.with_name(f"{folder.name}-{number}.nc")
     typer.echo(result)
+    typer.echo(_recorded(study, number, store))
     typer.echo(f"\nwrote {result.save(target)}")
     for plot in result.plots(target.parent, prefix=f"{target.stem}-"):
         typer.echo(f"wrote {plot}")
     typer.echo(f"wrote {result.view(target.with_suffix('.html'), open=False)}")
+
+
+def _recorded(study: "Campaign", number: int, store: Path) -> str:
+    """What varies in a sample and what it gives; and whether that is what the store has of it."""
+    import numpy as np
+
+    from bough.campaign.block import run_block
+    from bough.campaign.store import STUDY
+
+    found = run_block(study, number, number + 1)
+    lines = [f"  {each.path:<28}  {value:.8g}" for each, value in zip(study.variations, found.values[0], strict=True)]
+    lines += [f"  {each.name:<28}  {value:.8g} {each.unit}" for each, value in zip(study.metrics, found.metrics[0], strict=True)]
+    if (store / STUDY).exists():
+        kept = study.open_store(store).sample(number)
+        same = kept is not None and np.array_equal(kept, [*found.values[0], *found.metrics[0]], equal_nan=True)
+        lines.append("the store does not have it yet" if kept is None else "the same bits as in the store" if same else
+                     f"not the bits that {store} has: bough or a library under it is another version")  # fmt: skip
+    return "\n".join([f"sample {number}", *lines])
 
 
 def _print_report(store: "Store", as_json: bool) -> None:
@@ -103,7 +145,7 @@ def _print_report(store: "Store", as_json: bool) -> None:
     for title, heads, rows in report.tables():
         table = Table(title=title, title_justify="left")
         for i, head in enumerate(heads):
-            table.add_column(head, justify="left" if i == 0 else "right")
+            table.add_column(head, justify="left" if i == 0 else "right", overflow="fold")
         for row in rows:
             table.add_row(*row)
         console.print(table)

@@ -118,8 +118,8 @@ class Integration:
         def run(base: Model, own: Floats, rows: slice, changed: Any, handler: EventHandler | None = None) -> Run:
             n, members = len(x[rows]), range(len(x))[rows]
             numbered = members if numbers is None else numbers[rows]
-            given = Laws(base, laws, control, numbered, self.batched and not self.events, self.start, self.plan.dt,
-                         control_period, seed, audit)
+            together = self.batched and not self.events and not reproducible and numbers is None
+            given = Laws(base, laws, control, numbered, together, self.start, self.plan.dt, control_period, seed, audit)
             return Run(base, self.plan, own, x[rows], np.zeros((n, base.input_layout.nu)), given, self.start, np.zeros(0), handler,
                        turn=(members[0], len(x)) if self.events else (0, 1), changed=changed,
                        parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method,

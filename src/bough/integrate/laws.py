@@ -95,11 +95,16 @@ class Asked:
     """What is common to the ways in which laws are asked: it turns what they return into rows of controls."""
     model: Model
     name: str
-    batched: bool
+    batched: bool                                       # asked for all rows at once; else for one after the other
     places: Mapping[str, list[int]]                     # what it may set
     late: frozenset[int]                                # entries that a continuous law sets at every stage
     z: Floats = field(default_factory=lambda: np.zeros((0, 0)))                         # (rows, states) of its own
     generators: list[np.random.Generator] = field(default_factory=list)                 # by row: of the noise of what it reads
+
+    def turns(self, rows: int) -> list[slice]:
+        """Rows that a law in Python is asked for together: what NumPy makes of one may depend on those beside it (of a product of
+        matrices it does), so that runs which are to have bits of their own are asked for one by one."""
+        return [slice(0, rows)] if self.batched else [slice(row, row + 1) for row in range(rows)]
 
     def numbers(self, given: Any, rows: int, shapes: Sequence[tuple[int, ...]], where: str, wanted: str) -> Floats:
         """Real numbers in one of these shapes, or rows of them."""
@@ -183,6 +188,10 @@ class AskedTorques(Asked):
         self.function = function
 
     def __call__(self, t: float, x: Floats, see: See) -> Floats:
+        return np.concatenate([self.controls(t, x[rows]) for rows in self.turns(len(x))])
+
+    def controls(self, t: float, x: Floats) -> Floats:
+        """Of some rows."""
         model, state = self.model, self.model.state(x)
         given = self.function(t, *(part.copy() if self.batched else part[0].copy() for part in (state.q, state.v, state.wheels)))
         controls, nv, nc = np.zeros((len(x), model.input_layout.controls.stop)), model.nv, model.nv + model.nw
@@ -230,20 +239,25 @@ class AskedByName(Asked):
         controls, seen = np.zeros((len(x), self.model.input_layout.controls.stop)), self.measured(see)
         if isinstance(self.law, Controller):
             return self.check(self.ask_compiled(self.law, t, seen, controls))
+        for rows in self.turns(len(x)):
+            self.ask_python(self.law, t, {name: values[rows] for name, values in seen.items()}, self.z[rows], controls[rows])
+        self.check_states()
+        return self.check(controls)
+
+    def ask_python(self, law: Law, t: float, seen: Mapping[str, Floats], z: Floats, controls: Floats) -> None:
+        """Of some rows."""
         y = Seen((name, self.shaped(values)) for name, values in seen.items())
-        given = self.law.function(t, y, self.shaped(self.z, True)) if self.law.states else self.law.function(t, y)
-        if self.law.states:
+        given = law.function(t, y, self.shaped(z, True)) if law.states else law.function(t, y)
+        if law.states:
             try:
-                given, z = given
+                given, new = given
             except (TypeError, ValueError):
                 raise StateError(f"it returned {given!r}; return ({{input: value}}, its new states)") from None
-            self.z[:] = self.numbers(z, len(x), [(self.z.shape[1],)], "as its states", f"{self.z.shape[1]} numbers")
-        self.check_states()
+            z[:] = self.numbers(new, len(z), [(z.shape[1],)], "as its states", f"{z.shape[1]} numbers")
         if given is not None:
             if not isinstance(given, Mapping):
                 raise StateError(f"it returned {given!r}; return {{input: value}}")
             self.fill(given, controls)
-        return self.check(controls)
 
     def shaped(self, values: Floats, vector: bool = False) -> Any:
         """Rows in a batch, else one; a single number is a float."""

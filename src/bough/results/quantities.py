@@ -267,6 +267,11 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     return tuple(dict.fromkeys([*names, *([] if missing(system, "orbit") else ["orbit"])]))
 
 
+def all_records(system: System) -> tuple[str, ...]:
+    """Everything that can be recorded of a system."""
+    return tuple(name for name in RECORDS if not missing(system, name))
+
+
 def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:
     """By loop, whether it constrains translations and whether it constrains rotations.
 

@@ -8,6 +8,8 @@ row of integers in the table of laws, behind which are the lists of what it read
     inputs     entries of the controls that it sets; what several laws set is added up
     state      the first entry of x that is a state of its own
 """
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -69,6 +71,19 @@ class Controller:
         self.check_arguments()
         self.inner = njit(boundscheck=True)(function)
         self.address = 0 if period is not None else self._compile()
+
+    def __reduce__(self) -> Any:
+        """In another process it is compiled anew: an address is one of this process."""
+        return Controller, (self.function, self.outputs, self.inputs, self.states, self.period, self.delay)
+
+    def with_states(self, states: Sequence[float]) -> Controller:
+        """The same with other initial states, compiled once: numbers that differ from run to run may be states that stay."""
+        twin = Controller.__new__(Controller)
+        twin.__dict__.update(self.__dict__)
+        twin.states = law_options(f"controller '{self.name}'", self.outputs, self.inputs, states)[2]
+        if len(twin.states) != len(self.states):
+            raise StateError(f"controller '{self.name}': states is {states!r}; give {len(self.states)} numbers")
+        return twin
 
     def _form(self) -> tuple[str, ...]:
         """The arguments that the function takes."""
