@@ -9,7 +9,7 @@ import numpy as np
 from bough.analyze.derivatives import Directions, Rows, directional, rows_along
 from bough.analyze.equations_of_motion import inverse, mass_matrices
 from bough.analyze.parameters import parameter
-from bough.analyze.partials import applies, forward_partials, inverse_partials
+from bough.analyze.partials import applies, forward_partials, inverse_partials, well_conditioned
 from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -134,13 +134,14 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
                         outputs: Iterable[str] | None = ()) -> ForwardDerivatives:
     """Of all rates and of outputs, by all that they depend on."""
     wanted = list(model.system.outputs if outputs is None else [outputs] if isinstance(outputs, str) else outputs)
-    parts, quick = Parts(model, parameters), applies(model, batch) and not wanted
-    leave = ("q", "v", "tau") if quick else ()
-    columns, value = {}, np.zeros((batch.n, model.nv))
-    if quick:
+    parts, leave = Parts(model, parameters), tuple[str, ...]()
+    columns, value = dict[str, Floats](), np.zeros((batch.n, model.nv))
+    if applies(model, batch) and not wanted:
         value, J = forward_partials(model, batch)
-        columns = {name: J[:, i] for i, name in enumerate(leave)}
-        if not batch.tables.rows("time tables").size:
+        if well_conditioned(model, batch, J):
+            leave = ("q", "v", "tau")
+            columns = {name: J[:, i] for i, name in enumerate(leave)}
+        if leave and not batch.tables.rows("time tables").size:
             leave = (*leave, "t")
     along = parts.directions(leave)
     if not along.m:
