@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import check_finite, mass_matrices
+from bough.analyze.equations_of_motion import check_finite
 from bough.compile.batch import Batch, run, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -129,13 +129,10 @@ def forward_partials(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats
     return out, J
 
 
-def well_conditioned(model: CompiledModel, batch: Batch, J: Floats) -> bool:
+def well_conditioned(M: Floats, inverse: Floats) -> bool:
     """Whether M^-1 leaves ten digits: M_ii (M^-1)_ii is by how much other speeds take the inertia away that a speed sees, whatever
     its unit. Errors of all columns are one to twenty roundings of it; duals through forward dynamics know no M."""
-    if model.nv < 2:
-        return True
-    inertias, mobilities = (np.diagonal(each, axis1=1, axis2=2) for each in (mass_matrices(model, batch), J[:, 2]))
-    return float((inertias*mobilities).max()) < ILL
+    return bool((M.diagonal(0, -2, -1)*inverse.diagonal(0, -2, -1)).max(initial=0.0) < ILL)
 
 
 def inverse_partials(model: CompiledModel, batch: Batch, a: Floats) -> Floats:

@@ -219,7 +219,7 @@ def modes_of(model: CompiledModel, linear: LinearSystem, lift: Floats) -> Modes:
     M = mass_matrices(model, model.batch(point.q))[0]
     scale = energy_scale(M, lift)
     values, vectors = eig(solve(scale, linear.A @ scale)) if len(linear.A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
-    vectors, moving = scale @ vectors, np.abs(lift[:nv]).any(axis=0)
+    vectors, moving = scale @ vectors, np.asarray(np.abs(lift[:nv]).any(axis=0))
     zero = np.abs(values) <= zero_size(linear, values)
     kept = np.flatnonzero(~zero & (values.imag >= 0.0))
     kept = kept[np.lexsort((values[kept].imag, np.abs(values[kept])))]
