@@ -211,6 +211,8 @@ def test_figures_replays_and_the_command_line(tmp_path, capsys):
     assert modes.rigid == 6
     modes.plot(tmp_path/"modes.png")
     assert (tmp_path/"modes.png").stat().st_size > 10_000
+    undamped = modes.plot().axes[0].get_xlim()                              # rounding is not drawn as if it were damping
+    assert undamped[1] - undamped[0] > 0.1*modes.frequencies.max()
     replay = modes.view(1, tmp_path/"mode.html", open=False, frames=8)
     assert replay.frames == 9
     with pytest.raises(bough.StateError, match="there are 8: give a number from 1 to 8"):
