@@ -15,27 +15,52 @@ from bough.analyze.equations_of_motion import forward
 from bough.analyze.output_derivatives import moved_batch
 from bough.analyze.outputs import outputs
 from bough.analyze.parameters import STENCIL, parameter
+from bough.analyze.partials import well_conditioned
 from bough.bench.setups import bent_states
 from bough.bench.zoo import arms
 from bough.errors import StateError
+from bough.files import examples, read_system
+from tests.support import precise_derivatives
 from tests.support.compare import assert_same
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = 1e-3             # differences of fourth order neglect 1e-12 of fifth derivatives, and rounding leaves 1e-12
 
 
-def test_duals_of_every_example_against_extended_precision():
-    """Trees, modes, loops, wheels, orbits, lines, buoyancy, prescribed and locked motions, and numbers of the tables: along random
-    directions of all at once, to the 1e-11 that differences of long doubles leave."""
+@pytest.fixture(scope="module")
+def precisely(tmp_path_factory):
+    """Of every example and of some more systems: derivatives by differences of long doubles, and the errors of plain duals."""
     if np.finfo(np.longdouble).eps >= np.finfo(float).eps:
         pytest.skip("long doubles are doubles here")
+    folder = tmp_path_factory.mktemp("precise")
+    for path in examples().values():                                        # laws of scripts need the compiler
+        read_system(path).to_yaml(folder / f"{path.stem}.yaml", exact=True)
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    done = subprocess.run([sys.executable, ROOT / "tests/support/precise_derivatives.py"], env=environment, capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run([sys.executable, ROOT / "tests/support/precise_derivatives.py", folder], env=environment,
+                          capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     errors = {line.rsplit(maxsplit=1)[0]: float(line.rsplit(maxsplit=1)[1]) for line in done.stdout.splitlines()}
-    assert len(errors) == len(list((ROOT / "examples").glob("*.yaml"))) + 4
+    return precise_derivatives.systems(folder), errors, dict(np.load(folder / "precise.npz"))
+
+
+def test_duals_of_every_example_against_extended_precision(precisely):
+    """Trees, modes, loops, wheels, orbits, tanks, lines, buoyancy, prescribed and locked motions, and numbers of the tables: along
+    random directions of all at once, to the 1e-11 that differences of long doubles leave."""
+    systems, errors, _ = precisely
+    assert set(errors) == set(systems)
+    assert len(errors) == len(examples()) + 4
     assert max(errors.values()) < 1e-10, errors
+
+
+@pytest.mark.slow
+def test_the_public_call_on_every_example_against_extended_precision(precisely):
+    """Compiled, and by whatever way is the fastest for the model: closed form, duals by subtrees, duals through forward dynamics.
+    Far ends of long chains and orbits, whose positions have seven digits before the point, leave 1e-10."""
+    systems, _, theirs = precisely
+    models = {name: system.compile() for name, system in systems.items()}
+    errors = {name: precise_derivatives.error(model, precise_derivatives.by_public_call(name, model), theirs[name])
+              for name, model in models.items()}
+    assert max(errors.values()) < 1e-9, errors
 
 
 def satellite():
@@ -137,6 +162,26 @@ def test_flexible_trees_at_once_and_by_forward_dynamics():
     torques = model.inverse_dynamics_derivatives(q, v, found.value)
     assert_same(found.dtau @ torques.dq, -found.dq, 1e-9)
     assert_same(torques.da, M)
+
+
+def test_a_long_chain_keeps_its_digits():
+    """M of 120 links takes 1e7 of what M^-1 multiplies: derivatives come from duals then, those of a short chain do not. A batch
+    says the same as its states."""
+    for links in (10, 120):
+        s = bough.System("chain", gravity=(0, 0, -9.81))
+        for i in range(links):
+            s.body(f"link{i}", parent=f"link{i - 1}" if i else None, at=(0, 0, -0.1 if i else 0), joint=bough.Revolute("y"),
+                   mass=0.01, com=(0, 0, -0.05), inertia=(1e-5, 1e-5, 1e-7))
+        model, rng = s.compile(), np.random.default_rng(links)
+        q, v = 0.3*rng.normal(size=(2, links)), rng.normal(size=(2, links))
+        found = model.forward_dynamics_derivatives(q, v)
+        single = model.forward_dynamics_derivatives(q[1], v[1])
+        along = directional(model, model.batch(q, v), Directions.along({"q": links, "v": links, "tau": links})).of("v")
+        for got, own, first in ((found.dq, single.dq, 0), (found.dv, single.dv, links), (found.dtau, single.dtau, 2*links)):
+            want = along[:, first:first + links].transpose(0, 2, 1)
+            assert np.abs(got - want).max() < 1e-11*np.abs(want).max()
+            assert np.abs(got[1] - own).max() < 1e-11*np.abs(want).max()
+        assert well_conditioned(model.mass_matrix(q), found.dtau) == (links < 100)
 
 
 def test_frequencies_of_modes_by_closed_form():

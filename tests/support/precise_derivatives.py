@@ -1,5 +1,10 @@
 """Derivatives along random directions by duals, and by differences of the same sweeps in extended precision: as plain Python only.
 
+    python precise_derivatives.py FOLDER
+
+takes the systems that are in FOLDER as YAML and some more, and leaves there `precise.npz`: of each, the directions and the
+derivatives along them by differences.
+
 Differences of fourth order with steps of 1e-5: what they neglect is 1e-20 of fifth derivatives, and rounding of long doubles, or of
 the angles that are doubles, leaves 1e-11.
 """
@@ -18,8 +23,7 @@ from bough.kernels.linker import link
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-STEP = np.longdouble(1e-5)
+STEP, TIME = np.longdouble(1e-5), 0.3171
 PARAMETERS = {"spacecraft": ["bus.mass", "bus.com", "bus.inertia"], "orbit": ["gravity.mu"],
               "flexible_panel": ["panel.frequency", "panel.at", "rw_x.inertia"]}
 
@@ -37,9 +41,9 @@ def tumbling():
     return s
 
 
-def systems():
-    found = {file.stem: bough.load(file) for file in sorted(EXAMPLES.glob("*.yaml"))}
-    return found | {"closed arms": arms(2, 1, 2, "full", closed=True), "gripped": gripped(2),
+def systems(folder):
+    found = {file.stem: bough.load(file) for file in sorted(folder.glob("*.yaml"))}
+    return found | {"closed arms": arms(2, 1, 2, "full", closed=True), "gripped": gripped(2), "tumbling": tumbling(),
                     "free-free": arms(2, 2, 2, "free-free", base="free", limb=("spherical", "prismatic"))}
 
 
@@ -49,7 +53,7 @@ def state_of(model, rng):
     if model.system.loops:
         return q, v
     q, v = q + 0.02*rng.normal(size=model.nq), v + 0.02*rng.normal(size=model.nv)
-    return model.follow(q, v, 0.3171)
+    return model.follow(q, v, TIME)
 
 
 def precise(model, batch, rows, step):
@@ -66,22 +70,57 @@ def precise(model, batch, rows, step):
     return out
 
 
-def error_of(name, system, m=3):
-    """The largest error of any rate, of the size of its part: v', wheels, orbit, multipliers."""
-    rng, model = np.random.default_rng(len(name)), system.compile()
+def setup(name, model, m=3):
+    """A state, and m directions of everything."""
+    rng = np.random.default_rng(len(name))
     q, v = state_of(model, rng)
-    batch = model.batch([q], [v], 0.1*rng.normal(size=model.nv), t=0.3171)
+    batch = model.batch([q], [v], 0.1*rng.normal(size=model.nv), t=TIME)
     parts = Parts(model, PARAMETERS.get(name, ()))
-    along = Directions(**{part: rng.normal(size=(m, size)) for part, size in parts.sizes.items()}, names=tuple(parts.parameters))
-    rows = rows_along(model, batch, along)
-    _, ours = rates_along(model, rows)
-    theirs = sum(np.longdouble(weight)*precise(model, batch, rows, times*STEP) for times, weight in STENCIL)/STEP
-    apart = np.abs(ours - theirs.astype(float)).max(axis=0)
+    along = {part: rng.normal(size=(m, size)) for part, size in parts.sizes.items()}
+    return batch, Directions(**along, names=tuple(parts.parameters))
+
+
+def error(model, ours, theirs):
+    """The largest of any rate, of the size of its part: v'; wheels, orbit, multipliers."""
+    apart = np.abs(ours - theirs).max(axis=0)
     return float(max(apart[part].max(initial=0.0)/max(np.abs(theirs[:, part]).max(initial=0.0), 1e-300)
                      for part in (slice(0, model.nv), slice(model.nv, None)) if apart[part].size))
 
 
+def found(name, system):
+    """The error of duals, and derivatives by differences."""
+    model = system.compile()
+    batch, along = setup(name, model)
+    rows = rows_along(model, batch, along)
+    _, ours = rates_along(model, rows)
+    theirs = sum(np.longdouble(weight)*precise(model, batch, rows, times*STEP) for times, weight in STENCIL)/STEP
+    return error(model, ours, theirs.astype(float)), theirs.astype(float)
+
+
+def by_public_call(name, model):
+    """(m, rates): the same from `Model.forward_dynamics_derivatives`, matrices times directions."""
+    batch, along = setup(name, model)
+    inputs = {"wheels": batch.state.wheels[0]} if model.nw else {}
+    state = batch.q[0], batch.v[0], batch.inputs.tau[0]
+    all_of = model.forward_dynamics_derivatives(*state, t=TIME, parameters=along.names, **inputs)
+    total = []
+    for each in (part for part in (all_of, all_of.wheels, all_of.orbit, all_of.multipliers) if part.value.size):
+        of_ports = np.concatenate([np.zeros((len(each.value), 0)), *each.dinputs.values()], axis=1)
+        of_numbers = [matrix.reshape(len(each.value), -1) for matrix in each.dparameters.values()]
+        columns = {"q": each.dq, "v": each.dv, "tau": each.dtau, "wheels": each.dwheels, "motors": each.dmotors,
+                   "orbit": each.dorbit, "t": each.dt[:, None], "inputs": of_ports,
+                   "parameters": np.concatenate([np.zeros((len(each.value), 0)), *of_numbers], axis=1)}
+        total.append(sum(getattr(along, part) @ matrix.T for part, matrix in columns.items()))
+    return np.concatenate(total, axis=1)
+
+
+def main(folder):
+    known = {}
+    for name, system in systems(folder).items():
+        apart, known[name] = found(name, system)
+        print(name, apart, flush=True)
+    np.savez(folder / "precise.npz", **known)
+
+
 if __name__ == "__main__":
-    known = systems() | {"tumbling": tumbling()}
-    for name in sys.argv[1:] or known:
-        print(name, error_of(name, known[name]), flush=True)
+    main(Path(sys.argv[1]))

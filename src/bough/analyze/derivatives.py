@@ -148,7 +148,7 @@ def rows_along(model: CompiledModel, batch: Batch, along: Directions) -> Rows:
     n, m = batch.n, along.m
     state = [turned(model, batch.q, spread(along.q, n, m, model.nv, "q")), spread(along.v, n, m, model.nv, "v"),
              spread(along.wheels, n, m, model.nw, "wheels"), spread(along.orbit, n, m, 6*model.in_orbit, "orbit"),
-             np.zeros((n, m, model.layout.law_states))]
+             np.zeros((n, m, batch.x.shape[1] - batch.state.layout.orbit.stop))]             # masses in tanks, states of laws
     du, layout = np.zeros((n, m, batch.u.shape[1])), batch.inputs.layout
     du[..., layout.tau] = spread(along.tau, n, m, model.nv, "tau")
     du[..., layout.motors] = spread(along.motors, n, m, model.nw, "motors")

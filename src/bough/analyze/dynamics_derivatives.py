@@ -1,16 +1,16 @@
 """All first derivatives of forward and inverse dynamics, by name."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from bough.analyze.derivatives import Directions, Rows, directional, rows_along
-from bough.analyze.equations_of_motion import inverse, mass_matrices
+from bough.analyze.equations_of_motion import inverse, mass_matrices, prepare_mass_matrix
 from bough.analyze.parameters import parameter
-from bough.analyze.partials import applies, forward_partials, inverse_partials
-from bough.compile.batch import Batch, finite
+from bough.analyze.partials import applies, forward_call, forward_partials, inverse_partials, well_conditioned
+from bough.compile.batch import Batch, Prepared, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
@@ -134,13 +134,14 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
                         outputs: Iterable[str] | None = ()) -> ForwardDerivatives:
     """Of all rates and of outputs, by all that they depend on."""
     wanted = list(model.system.outputs if outputs is None else [outputs] if isinstance(outputs, str) else outputs)
-    parts, quick = Parts(model, parameters), applies(model, batch) and not wanted
-    leave = ("q", "v", "tau") if quick else ()
-    columns, value = {}, np.zeros((batch.n, model.nv))
-    if quick:
+    parts, leave = Parts(model, parameters), tuple[str, ...]()
+    columns, value = dict[str, Floats](), np.zeros((batch.n, model.nv))
+    if applies(model, batch) and not wanted:
         value, J = forward_partials(model, batch)
-        columns = {name: J[:, i] for i, name in enumerate(leave)}
-        if not batch.tables.rows("time tables").size:
+        if well_conditioned(mass_matrices(model, batch), J[:, 2]):
+            leave = ("q", "v", "tau")
+            columns = {name: J[:, i] for i, name in enumerate(leave)}
+        if leave and not batch.tables.rows("time tables").size:
             leave = (*leave, "t")
     along = parts.directions(leave)
     if not along.m:
@@ -155,6 +156,35 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     result: ForwardDerivatives = parts.named(columns | parts.split(found.of("v"), leave), found.value("v"), batch.single,
                                              ForwardDerivatives, doutputs=seen, **others)
     return result
+
+
+@dataclass(frozen=True)
+class Quick:
+    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; and what is empty in its answers."""
+    call: Prepared
+    masses: Prepared
+    empty: dict[str, Any]
+
+    def at(self, q: Any, v: Any, tau: Any, inputs: Any) -> ForwardDerivatives | None:
+        """None where somebody has to look closer."""
+        if not self.call.solves(q, v, tau, None, inputs) or not self.masses.solves(q):
+            return None
+        value, (dq, dv, dtau) = self.call.answer[0].copy(), self.call.answer[1].copy()
+        if not well_conditioned(self.masses.answer, dtau):
+            return None
+        return ForwardDerivatives(value=value, dq=dq, dv=dv, dtau=dtau, **self.empty)
+
+
+def prepare_derivatives(model: CompiledModel) -> Quick | None:
+    """From q, v and tau: v' and its derivatives by them; None where there is more to derive by, or more than a tree."""
+    batch = model.batch(model.q0)
+    if not applies(model, batch) or model.input_layout.n_ports or model.in_orbit or batch.tables.rows("time tables").size:
+        return None
+    call, out, J = forward_call(model, batch)
+    plain = forward_derivatives(model, batch)
+    empty = {each.name: getattr(plain, each.name) for each in fields(plain) if each.name not in ("value", "dq", "dv", "dtau")}
+    prepared = Prepared(call, (out[0], J[0]), batch.q[0], batch.v[0], batch.inputs.tau[0], t=batch.t)
+    return Quick(prepared, prepare_mass_matrix(model), empty)
 
 
 def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameters: Sequence[str] = ()) -> InverseDerivatives:

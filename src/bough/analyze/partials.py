@@ -20,6 +20,7 @@ from bough.sweeps import records as r
 from bough.sweeps.schema import padded
 
 MANY = 48                   # speeds beyond which the columns of four states no longer stay in a fast cache
+ILL = 5e5                   # of M_ii (M^-1)_ii: what M^-1 multiplies then cancels to some 1e-10
 
 
 def applies(model: CompiledModel, batch: Batch) -> bool:
@@ -126,6 +127,12 @@ def forward_partials(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats
     run(call)
     check_finite(model, batch, out)
     return out, J
+
+
+def well_conditioned(M: Floats, inverse: Floats) -> bool:
+    """Whether M^-1 leaves ten digits: M_ii (M^-1)_ii is by how much other speeds take the inertia away that a speed sees, whatever
+    its unit. Errors of all columns are one to twenty roundings of it; duals through forward dynamics know no M."""
+    return bool((M.diagonal(0, -2, -1)*inverse.diagonal(0, -2, -1)).max(initial=0.0) < ILL)
 
 
 def inverse_partials(model: CompiledModel, batch: Batch, a: Floats) -> Floats:

@@ -247,11 +247,12 @@ def campaign_plan(result: dict[str, Any]) -> Report:
 
 def derivatives(result: dict[str, Any]) -> Report:
     """Rigid trees beside the peer; flexible chains in evaluations of forward dynamics."""
-    engines = ("forward dynamics", "one state", "four lanes", "pinocchio")
+    engines = ("forward dynamics", "one state", "public call", "four lanes", "pinocchio")
 
     def rows() -> Iterator[Row]:
         for name, measured in result["mechanisms"].items():
-            ratios = (f"{measured[engine]['ratio']:.1f}" if "ratio" in measured.get(engine, {}) else "" for engine in engines[1:3])
+            ratios = (f"{measured[engine]['ratio']:.1f}" if "ratio" in measured.get(engine, {}) else ""
+                      for engine in ("one state", "four lanes"))
             yield (name, str(measured["dofs"]), *(f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
                                                   for engine in engines), *ratios)
 
@@ -260,6 +261,9 @@ def derivatives(result: dict[str, Any]) -> Report:
     yield table("flexible chains, five modes a link", ("links", "dofs"), ("forward dynamics", "one state", "evaluations"),
                 ((links, str(of["dofs"]), *(f"{of[engine]['min_us']:.1f}" for engine in engines[:2]), f"{of['evaluations']:.1f}")
                  for links, of in result["flexible"].items()))
+    yield table("compiling, once on a machine: seconds of one core", ("kind",), ("forward dynamics", "derivatives", "x forward"),
+                ((kind, *(f"{of[each]:.1f}" for each in ("forward", "derivatives", "ratio")))
+                 for kind, of in result["compiling"].items()))
 
 
 def orbit(result: dict[str, Any]) -> Report:

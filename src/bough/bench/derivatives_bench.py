@@ -6,6 +6,7 @@ import numpy as np
 
 from bough.analyze.partials import forward_call
 from bough.bench import setups
+from bough.bench.compile_cost import KINDS, compile_cost
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
 from bough.bench.setups import States, bent_states, random_states, versions
 from bough.bench.timing import interleaved
@@ -20,13 +21,15 @@ GROWTH = (5, 10, 20)                    # links of five modes
 
 
 def derivatives(*, quick: bool = False) -> dict[str, Any]:
-    """Measure; {"mechanisms": {name: {"dofs", engine: {"min_us", ...}, "difference"}}, "flexible": {links: {...}}}."""
+    """Measure; {"mechanisms": {name: {"dofs", engine: {"min_us", ...}, "difference"}}, "flexible": {links: {...}},
+    "compiling": {kind: {"forward", "derivatives" [s], "ratio"}}}."""
     rounds = 10 if quick else 40
     return {"unit": "microseconds per state: v' and all its derivatives by q, v and tau; one state by one call from Python each, "
                     f"{STATES} states by one call in lanes",
             "versions": versions(),
             "mechanisms": {name: of_rigid(MECHANISMS[name]().compile(), rounds) for name in counted("mechanisms", RIGID)},
-            "flexible": {str(links): of_flexible(flexible_arm(links, 5).compile(), rounds) for links in counted("links", GROWTH)}}
+            "flexible": {str(links): of_flexible(flexible_arm(links, 5).compile(), rounds) for links in counted("links", GROWTH)},
+            "compiling": {kind: compile_cost(kind) for kind in counted("kinds", list(KINDS)[:1 if quick else None])}}
 
 
 def of_rigid(model: Model, rounds: int) -> dict[str, Any]:
@@ -34,6 +37,8 @@ def of_rigid(model: Model, rounds: int) -> dict[str, Any]:
     states = random_states(model, STATES)
     alone, answers = one_state(model, states)
     together, _, _ = forward_call(model, model.batch(*states))
+    public = [np.ascontiguousarray(rows[0]) for rows in states]
+    alone["public call"] = lambda: model.forward_dynamics_derivatives(*public)
     timings: dict[str, Any] = interleaved(alone, 1, rounds=rounds)
     timings |= interleaved({"four lanes": direct(together)}, STATES, rounds=rounds)
     if "pin" in installed():
@@ -43,7 +48,7 @@ def of_rigid(model: Model, rounds: int) -> dict[str, Any]:
         wanted = matrices()
         timings["difference"] = max(float(np.abs(ours - theirs).max()/np.abs(theirs).max())
                                     for ours, theirs in zip(answers, wanted, strict=True)) if wanted else None
-        for name in ("one state", "four lanes"):
+        for name in ("one state", "public call", "four lanes"):
             timings[name]["ratio"] = timings["pinocchio"]["min_us"]/timings[name]["min_us"]
     return {"dofs": model.nv, **timings}
 

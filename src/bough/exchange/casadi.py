@@ -27,6 +27,8 @@ class Rates:
                              "constant mass instead")
         if model.holds:
             raise StateError(f"{', '.join(model.holds)} is held, and a function of x and u knows no time; let it be free")
+        if model.system.tanks:
+            raise StateError(f"system '{model.system.name}' has tanks, whose mass is no part of x here; describe them as bodies")
         self.model, self.nx = model, model.layout.nx
         places = ports_of(list(model.system.inputs.values()))
         self.ports = None if inputs is None else [i for name in inputs for i in range(places[name].start, places[name].stop)]

@@ -73,6 +73,8 @@ class LinearCalls(CompiledModel):
         ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [0.5]])
         """
         from bough.analyze.linear.calls import Asked, linearized
+        if dt is None and hold != "zoh":
+            raise StateError(f"linearize: hold is {hold!r}, but there is no sample time; give dt, too, or leave hold out")
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "linearize")
         found, _ = linearized(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
         return found if dt is None else found.discretize(dt, hold)

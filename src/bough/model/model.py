@@ -202,8 +202,12 @@ class Model(LinearCalls):
         >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
+        from bough.analyze.dynamics_derivatives import forward_derivatives, prepare_derivatives
+        if not parameters and outputs == () and (quick := self.ready(prepare_derivatives)) is not None:
+            found = quick.at(q, v, self.still if tau is None else tau, inputs)
+            if found is not None:
+                return found
         batch = self.batch(q, v, tau, **inputs)
-        from bough.analyze.dynamics_derivatives import forward_derivatives
         return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",

@@ -28,6 +28,9 @@ def plot_modes(modes: Modes, path: str | PathLike[str] | None = None) -> Figure:
             shown = values[chosen] / (2 * np.pi)
             left.plot(shown.real, np.abs(shown.imag), "x", color=color, label=label)
     left.set(xlabel="real part / 2π [Hz]", ylabel="imaginary part / 2π [Hz]", title="eigenvalues")
+    widest = float(np.abs(values).max(initial=0.0)) / (2 * np.pi)
+    if np.abs(values.real).max(initial=0.0) < 1e-7 * widest * 2 * np.pi:  # undamped: rounding is not to be drawn large
+        left.set_xlim(-0.1 * widest, 0.1 * widest)
     swinging = modes.damped_frequencies[:n][modes.damped_frequencies[:n] > 0]
     if len(swinging) and swinging.max() > 30 * swinging.min():
         left.set_yscale("log")

@@ -15,7 +15,7 @@ from bough.kernels.lanes import (accumulate, align_stack, flat, get_lane, lanes_
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_rows, n_groups, pack_of, packs_until, store_rows
-from bough.sweeps.calls import load_state
+from bough.sweeps.calls import SUSPECT, doubts, load_state
 from bough.sweeps.derivative import ORDER_N, accelerations
 from bough.sweeps.motion import MOTION, store_wrenches, vdot_motion
 from bough.sweeps.pairs import entry_place, fill_closed_form
@@ -237,6 +237,7 @@ def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, out, J, ws
         fill_closed_form(lane, plan, parameters_of(pars, group), ws, route)
         solve_columns(lane, ws, route)
         store_blocks(lane, ws, route, J, group, -1.0, 3)
+    return doubts(plan, x, u, out, SUSPECT)
 
 
 @kernel

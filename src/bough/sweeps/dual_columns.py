@@ -17,7 +17,7 @@ from bough.kernels.lanes import (accumulate, add, align_stack, flexible_only, la
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_rows, n_rows, store_rows
-from bough.sweeps.calls import load_state
+from bough.sweeps.calls import SUSPECT, doubts, load_state
 from bough.sweeps.columns import clear_columns, empty_columns, solve_columns, speed_row, store_blocks
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
@@ -319,6 +319,7 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
         place_paths(one, plan, base, route)
         solve_columns(one, base, route)
         store_blocks(one, base, route, J, state, -1.0, 3)
+    return doubts(plan, x, u, out, SUSPECT)
 
 
 @kernel

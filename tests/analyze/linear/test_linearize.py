@@ -270,7 +270,11 @@ def test_discrete_systems_and_what_is_wrong():
     for options, text in (({"outputs": ["angel"]}, "there is no output 'angel'.*angle"),
                           ({"inputs": ["moter"]}, "no input, coordinate or driven wheel 'moter'.*motor"),
                           ({"laws": [bough.Law(lambda t, y: {}, period=0.1)]}, "is a Python function.*bough.controller"),
-                          ({"law_states": [1.0]}, "no laws")):
+                          ({"law_states": [1.0]}, "no laws"),
+                          ({"inputs": 3}, r"inputs is 3; give a list of names, inputs=\[...\]"),
+                          ({"outputs": [3]}, r"outputs is \[3\]; give a list of names"),
+                          ({"independent": ["amr.ry"]}, "independent: there is no coordinate or joint 'amr.ry'.*'arm.ry'"),
+                          ({"hold": "foh"}, "hold is 'foh', but there is no sample time; give dt")):
         with pytest.raises(bough.StateError, match=text):
             model.linearize(**options)
     with pytest.raises(bough.StateError, match="2 states are given"):

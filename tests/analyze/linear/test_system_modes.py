@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 import bough
 from bough.cli import main
-from bough.files import example
+from bough.files import example, read_system
 
 FIVE_DIGITS = 1e-5
 UNIT = {"EI": 1.0, "mass_per_length": 1.0}
@@ -178,12 +178,41 @@ def test_residues_rebuild_the_transfer_function():
     assert modes.to_xarray()["frequency"].values == pytest.approx(modes.frequencies)
 
 
+@pytest.mark.parametrize("name", ["spacecraft", "flexible_panel", "floating_turbine"])
+def test_shapes_are_eigenvectors_wherever_a_system_rests(name):
+    """Where nothing but rounding holds a joint, or a coordinate has no inertia of its own: a satellite at rest, blades that turn.
+    A x = lambda x in coordinates times the greatest frequency, and the shares of a mode are those of its shape."""
+    model = read_system(example(name)).compile()
+    for modes in (model.modes(), model.trim().modes()):
+        fastest, A = np.abs(modes.eigenvalues).max(), modes.linear.A
+        size = np.where([unit.endswith("/s") for unit in modes.linear.state_units], 1.0, fastest)
+        x = modes.vectors*size[:, None]
+        off = (A*size[:, None]/size) @ x - x*modes.eigenvalues
+        assert (np.abs(off).max(axis=0) < 1e-9*fastest*np.abs(x).max(axis=0)).all()
+        assert np.isfinite(modes.shapes).all()
+        assert sum(modes.joints.values()) == pytest.approx(np.ones(len(modes.frequencies)))
+
+
+def test_residues_of_many_ports_are_made_when_asked_for():
+    """A chain of 60 links without ports has 60 inputs and 120 outputs; products of them are not kept."""
+    s = bough.System("chain", gravity=(0, 0, -9.81))
+    for i in range(60):
+        s.body(f"link{i}", parent=f"link{i - 1}" if i else None, at=(0, 0, -0.1 if i else 0), joint=bough.Revolute("y"), mass=0.1,
+               com=(0, 0, -0.05), inertia=(1e-4, 1e-4, 1e-5))
+    modes = s.compile().modes()
+    assert (modes.shown.shape, modes.excited.shape) == ((120, 60), (60, 60))
+    assert "residues" not in vars(modes)
+    assert modes.gain(3, "link7.ry", "link2.ry") == pytest.approx(modes.residues[2, 7, 2])
+
+
 def test_figures_replays_and_the_command_line(tmp_path, capsys):
     model = hub_with_panels(bough.Free(), 5.0, 1.0, 0.3, modes=4)
     modes = model.modes()
     assert modes.rigid == 6
     modes.plot(tmp_path/"modes.png")
     assert (tmp_path/"modes.png").stat().st_size > 10_000
+    undamped = modes.plot().axes[0].get_xlim()                              # rounding is not drawn as if it were damping
+    assert undamped[1] - undamped[0] > 0.1*modes.frequencies.max()
     replay = modes.view(1, tmp_path/"mode.html", open=False, frames=8)
     assert replay.frames == 9
     with pytest.raises(bough.StateError, match="there are 8: give a number from 1 to 8"):

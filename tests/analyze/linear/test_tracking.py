@@ -67,8 +67,9 @@ def test_parameters_of_the_description_and_wheels():
         campbell(model, [1, 2], parameter="arn.mass")
     with pytest.raises(StateError, match="parameter is missing"):
         campbell(model, [1, 2])
-    with pytest.raises(StateError, match="give two or more"):
-        campbell(model, [1], parameter="arm.mass")
+    for values in ([1], [1, np.nan], ["a", "b"]):
+        with pytest.raises(StateError, match="give two or more finite numbers"):
+            campbell(model, values, parameter="arm.mass")
 
 
 def pendulums(coupling):

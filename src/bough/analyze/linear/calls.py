@@ -1,7 +1,7 @@
 """What the calls of a model ask for, checked."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from bough.analyze.control_entries import chosen_controls, input_entries
 from bough.analyze.linear.closed_loop import linearize_closed
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import chosen_outputs, linearize, orbital_rate
-from bough.analyze.linear.steady_motion import steady_motion
+from bough.analyze.linear.steady_motion import steady_motion, three_numbers
 from bough.analyze.linear.system_modes import Modes, modes_of
 from bough.analyze.linear.trim import Place, Problem, Trim, check_count, extras_of, trimmed
 from bough.analyze.loop_constraints import assemble_position, moved, named_speeds
@@ -45,6 +45,8 @@ def linearized(model: CompiledModel, batch: Batch, asked: Asked) -> tuple[Linear
     if law_states is not None and not laws:
         raise StateError("law_states are given, but no laws; give laws=[...]")
     names = None if isinstance(inputs, Mapping) else inputs
+    for what, given in (("inputs", names), ("outputs", asked.outputs), ("independent", asked.independent)):
+        check_names(what, given)
     if laws:
         found, states = linearize_closed(model, batch, laws, law_states, chosen_outputs(model, asked.outputs)[1],
                                          chosen_controls(model, names), asked.independent)
@@ -55,9 +57,18 @@ def linearized(model: CompiledModel, batch: Batch, asked: Asked) -> tuple[Linear
     return found, lift
 
 
+def check_names(what: str, given: Any) -> None:
+    """A name, names, or nothing."""
+    if given is None or isinstance(given, str) or (isinstance(given, Iterable) and all(isinstance(each, str) for each in given)):
+        return
+    raise StateError(f"{what} is {given!r}; give a list of names, {what}=[...]")
+
+
 def trim(model: CompiledModel, batch: Batch, hold: Sequence[str], find: Sequence[str], accelerate: Sequence[str],
          spin: ArrayLike | None, about: ArrayLike | None, strict: bool, options: Mapping[str, Any]) -> Trim:
     """See `Model.trim`."""
+    for what, given in (("hold", hold), ("find", find), ("accelerate", accelerate)):
+        check_names(what, given)
     held = named_joints(model, hold, "hold")
     moving = np.flatnonzero(named_joints(model, accelerate, "accelerate") & model.free).tolist()
     loose, entries = model.free & ~held, input_entries(model)
@@ -67,7 +78,7 @@ def trim(model: CompiledModel, batch: Batch, hold: Sequence[str], find: Sequence
     if circular:
         spin = check_circular(model, batch)
     center = bodies_in(model, batch).center_of_mass[0] if about is None and not model.in_orbit else np.zeros(3)
-    motion = steady_motion(model, batch.v[0], spin, center if about is None else np.asarray(about, float))
+    motion = steady_motion(model, batch.v[0], spin, center if about is None else axis_point(about, spin, model.in_orbit))
     problem = Problem(model, batch, motion, loose, extras, circular)
     if sought:
         check_count(problem, batch.q[0])
@@ -77,6 +88,15 @@ def trim(model: CompiledModel, batch: Batch, hold: Sequence[str], find: Sequence
     start = Place(q, np.array([extra.start for extra in extras]))
     check_effects(problem, start)
     return trimmed(problem, start, options, strict)
+
+
+def axis_point(about: ArrayLike, spin: ArrayLike | None, in_orbit: bool) -> Floats:
+    """A point of the axis of a spin that is given."""
+    if in_orbit:
+        raise StateError(f"about is {about!r}, but in orbit the whole turns about its mass center; leave about out")
+    if spin is None:
+        raise StateError(f"about is {about!r}, but nothing spins; give spin, too, or leave about out")
+    return three_numbers("about", about, "a point of the axis, three numbers in world axes [m]")
 
 
 def named_joints(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:

@@ -28,6 +28,7 @@ from bough.describe import CentralGravity
 from bough.errors import StateError, nearest
 
 ORBIT = ("orbit.x", "orbit.y", "orbit.z", "orbit.vx", "orbit.vy", "orbit.vz")
+DUST = 1e-30                # of the greatest in their row and column: entries of A that come of numbers that should be zero
 STEADY = 1e-9               # of the terms that cancel in them: rates of change that count as none
 
 
@@ -219,7 +220,7 @@ def assembled(whole: Deviations, states: States, measured: Shown, entries: Seque
     model, batch, P, E = whole.model, whole.batch, states.rows, states.lift
     names, units, controls = control_names(model), control_units(model), batch.inputs.controls[0]
     residual = P @ whole.residual
-    A = P @ whole.F @ E
+    A = without_dust(P @ whole.F @ E)
     if unsteady(whole):
         moving = (P @ whole.rates)[:len(states.reduction.independent)]
         residual[:len(moving)] = moving
@@ -230,6 +231,12 @@ def assembled(whole: Deviations, states: States, measured: Shown, entries: Seque
                         tuple(names[i] for i in entries), measured.names, states.units, tuple(units[i] for i in entries),
                         measured.units, name=model.system.name, residual=residual,
                         residual_scale=np.abs(A).sum(axis=1) + np.abs(P @ whole.rates) + gravity_size(model), point=point)
+
+
+def without_dust(A: Floats) -> Floats:
+    """A, its entries zero that are nothing beside both their row and their column: eigensolvers balance, and make them great."""
+    sizes = np.abs(A)
+    return np.where(sizes < DUST*np.minimum(sizes.max(axis=0, initial=0.0), sizes.max(axis=1, initial=0.0)[:, None]), 0.0, A)
 
 
 def gravity_size(model: CompiledModel) -> float:

@@ -8,6 +8,7 @@ All other speeds are constant: those that the user gives.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,10 +61,7 @@ class SteadyMotion:
 
 def steady_motion(model: CompiledModel, v: Floats, spin: ArrayLike | None, about: Floats) -> SteadyMotion:
     """The motion of a system that turns as `spin` says, about z if that is a number; all roots must be able to."""
-    turn = np.zeros(3) if spin is None else np.asarray(spin, float)
-    turn = np.array([0.0, 0.0, float(turn)]) if turn.ndim == 0 else turn
-    if turn.shape != (3,) or not np.isfinite(turn).all():
-        raise StateError(f"spin is {spin!r}; give a rate about z or three rates in world axes, rad/s")
+    turn = three_numbers("spin", 0.0 if spin is None else spin, "a rate about z or three rates in world axes [rad/s]", scalar=True)
     speeds = v.copy()
     for body in model.system.bodies.values() if turn.any() else ():
         if body.parent is not None:
@@ -81,3 +79,15 @@ def steady_motion(model: CompiledModel, v: Floats, spin: ArrayLike | None, about
                              "spin about that axis")
         speeds[first] = rate
     return SteadyMotion(model, speeds, turn, about)
+
+
+def three_numbers(what: str, given: Any, meaning: str, scalar: bool = False) -> Floats:
+    """A vector of the user's; one number may be that about z."""
+    try:
+        found = np.array(given, float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    found = np.array([0.0, 0.0, float(found)]) if scalar and found.ndim == 0 else found
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise StateError(f"{what} is {given!r}; give {meaning}")
+    return found

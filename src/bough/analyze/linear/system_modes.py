@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,11 @@ class Modes:
         has the phase 0; a velocity of unit kinetic energy.
     joints, bodies : dict
         By name, (modes,): the share that it takes part with, 0 to 1.
+    shown, excited : ndarray
+        C x, (outputs, modes), and w B, (modes, inputs): what outputs show of a mode, and how inputs excite it. `excited` is NaN of
+        modes whose eigenvalue is a multiple one with too few shapes, such as those of translations in axes that turn.
     residues : ndarray
-        (modes, outputs, inputs) complex; NaN of a mode whose eigenvalue is a multiple one with too few shapes, such as those of
-        translations in axes that turn.
+        (modes, outputs, inputs) complex: the products of both.
     linear : LinearSystem
         What they are the modes of.
     """
@@ -73,7 +76,13 @@ class Modes:
     zeros: int
     joints: dict[str, Floats]
     bodies: dict[str, Floats]
-    residues: Complexes
+    shown: Complexes
+    excited: Complexes
+
+    @cached_property
+    def residues(self) -> Complexes:
+        """(modes, outputs, inputs); only for those who ask: of a thousand joints it would have thirty gigabytes."""
+        return np.asarray(self.shown.T[:, :, None]*self.excited[:, None, :])
 
     @property
     def frequencies(self) -> Floats:
@@ -125,8 +134,8 @@ class Modes:
             known = getattr(self.linear, f"{kind}s")
             if name not in known:
                 raise StateError(f"modes: there is no {kind} '{name}'{nearest(name, known)}; there are {', '.join(known)}")
-        place = self._number(mode), self.linear.outputs.index(to), self.linear.inputs.index(source)
-        return complex(self.residues[place])
+        k = self._number(mode)
+        return complex(self.shown[self.linear.outputs.index(to), k]*self.excited[k, self.linear.inputs.index(source)])
 
     # ---- other forms -------------------------------------------------------------------------------------------------
     def to_xarray(self) -> xarray.Dataset:
@@ -210,20 +219,22 @@ def modes_of(model: CompiledModel, linear: LinearSystem, lift: Floats) -> Modes:
     M = mass_matrices(model, model.batch(point.q))[0]
     scale = energy_scale(M, lift)
     values, vectors = eig(solve(scale, linear.A @ scale)) if len(linear.A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
-    vectors = scale @ vectors
+    vectors, moving = scale @ vectors, np.asarray(np.abs(lift[:nv]).any(axis=0))
     zero = np.abs(values) <= zero_size(linear, values)
     kept = np.flatnonzero(~zero & (values.imag >= 0.0))
     kept = kept[np.lexsort((values[kept].imag, np.abs(values[kept])))]
+    vectors[:, ~zero] = following(linear.A, moving, values[~zero], vectors[:, ~zero])
     left = left_vectors(linear.A, scale, values, vectors, kept)
+    left = following(linear.A.T, moving, values[kept], left.T).T
     chosen = normalized(vectors[:, kept], lift, M)
     factor = np.einsum("mi,im->m", left, chosen)                                # w x = 1
     size = np.linalg.norm(left, axis=1)*np.linalg.norm(chosen, axis=0)
     factor = np.where(np.abs(factor) > CHAINED*size, factor, np.nan)
     with np.errstate(invalid="ignore"):                                         # a chained mode has no residue: NaN
-        residues = np.einsum("om,mi->moi", linear.C @ chosen, (left/factor[:, None]) @ linear.B)
+        excited = (left/factor[:, None]) @ linear.B
     shapes, speeds = lift[:nv] @ chosen, lift[nv:2*nv] @ chosen
     return Modes(model, linear, values[kept], chosen, shapes, rigid_motions(linear.A, scale, lift[:nv]), int(zero.sum()),
-                 joint_shares(model, M, shapes), body_shares(model, point.q, speeds), residues)
+                 joint_shares(model, M, shapes), body_shares(model, point.q, speeds), linear.C @ chosen, excited)
 
 
 def zero_size(linear: LinearSystem, values: Complexes) -> float:
@@ -242,6 +253,23 @@ def energy_scale(M: Floats, lift: Floats) -> Floats:
         S = lift[:nv, :m]
         L = np.linalg.cholesky(S.T @ M @ S)
         found[:m, :m] = found[m:2*m, m:2*m] = np.linalg.inv(L).T
+    return found
+
+
+def following(A: Floats, moving: NDArray[np.bool_], values: Complexes, vectors: Complexes) -> Complexes:
+    """Vectors (states, modes) with coordinates that follow the speeds, lambda x = A x in their rows.
+
+    LAPACK balances A: where rounding alone holds a coordinate, it makes that as large as the rest, and the coordinate's entry in a
+    vector is then wrong by as much. In the rows of axes that turn, lambda may be an eigenvalue of the turning: these stay."""
+    found, turns = vectors.copy(), moving.copy()
+    turns[moving] = A[np.ix_(moving, moving)].any(axis=0) | A[np.ix_(moving, moving)].any(axis=1)
+    plain = moving & ~turns
+    found[plain] = A[np.ix_(plain, ~plain)] @ vectors[~plain]/values
+    if turns.any():
+        own = A[np.ix_(turns, turns)]
+        apart = np.abs(np.linalg.eigvals(own) - values[:, None]).min(axis=1) > 1e-6*np.abs(values)
+        sides = (A[np.ix_(turns, ~turns)] @ found[~turns][:, apart]).T[:, :, None]
+        found[np.ix_(turns, apart)] = np.linalg.solve(values[apart, None, None]*np.eye(len(own)) - own, sides)[:, :, 0].T
     return found
 
 
@@ -280,13 +308,14 @@ def biorthogonal(left: Complexes, right: Complexes, values: Complexes) -> Comple
 def normalized(vectors: Complexes, lift: Floats, M: Floats) -> Complexes:
     """With unit kinetic energy of the speeds, or else of the coordinates; the entry that moves most has the phase 0."""
     nv, found = len(M), vectors.copy()
+    weights = np.sqrt(np.maximum(np.diag(M), 0.0))              # where nothing has inertia, rounding may leave less than none
     for k in range(vectors.shape[1]):
         for part in (lift[nv:2*nv] @ vectors[:, k], lift[:nv] @ vectors[:, k], vectors[:, k]):
             energy = float((part.conj() @ (M @ part)).real)/2.0 if len(part) == nv else float(np.abs(part).max())**2
             if energy > 0.0:
                 break
         moves = lift[:nv] @ vectors[:, k]
-        moves = moves*np.sqrt(np.diag(M)) if moves.any() else vectors[:, k]
+        moves = moves*weights if moves.any() else vectors[:, k]
         first = moves[np.abs(moves).argmax()]
         found[:, k] /= np.sqrt(energy)*first/abs(first)
     return found

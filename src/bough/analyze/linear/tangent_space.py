@@ -128,6 +128,8 @@ class Reduction:
 def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = None) -> Reduction:
     """At one state; `wanted`: names of coordinates that shall be the independent ones, if they can."""
     check_shares(model, batch)
+    for i in np.flatnonzero(named_speeds(model, wanted or (), "independent") & ~model.free):
+        raise StateError(f"independent: '{model.names.v[i]}' is held and does not deviate; leave it out")
     free = np.flatnonzero(model.free)
     rows, second = constraint_rows(model, batch)
     if not len(rows):
@@ -230,7 +232,7 @@ def choose_dependent(model: CompiledModel, batch: Batch, rows: Floats, rank: int
     `wanted` independent last."""
     from scipy.linalg import qr  # slow to import
     free = np.flatnonzero(model.free)
-    inertia = np.sqrt(np.diag(mass_matrices(model, batch)[0])[free])
+    inertia = np.sqrt(np.maximum(np.diag(mass_matrices(model, batch)[0])[free], 0.0))
     scaled = rows/np.where(inertia > 0.0, inertia, 1.0)
     if wanted is not None:
         kept = named_speeds(model, wanted, "independent")[free]

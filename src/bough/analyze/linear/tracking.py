@@ -208,9 +208,12 @@ def campbell(source: Maker | CompiledModel, values: ArrayLike, *, parameter: str
     array([ 4.806, 20.806])
     """
     make, name, its_unit = maker(source, parameter, dict(options))
-    points = np.atleast_1d(np.asarray(values, float))
-    if points.ndim != 1 or len(points) < 2 or not (np.diff(points) != 0).all():
-        raise StateError(f"values of {name}: {values!r}; give two or more, one after the other")
+    try:
+        points = np.atleast_1d(np.array(values, float))
+    except (TypeError, ValueError):
+        points = np.zeros(0)
+    if points.ndim != 1 or len(points) < 2 or not np.isfinite(points).all() or not (np.diff(points) != 0).all():
+        raise StateError(f"values of {name}: {values!r}; give two or more finite numbers, one after the other")
     systems = [make(float(value)) for value in points]
     for system, value in zip(systems, points, strict=True):
         if system.states != systems[0].states:
