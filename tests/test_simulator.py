@@ -219,6 +219,11 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     (lambda sim: sim.step(1.5), "number of steps"),
     (lambda sim: sim.advance(-1.0), "later time"),
     (lambda sim: sim.reset(dt=1.0), "no option 'dt'"),
+    (lambda sim: sim.step("2"), "n is '2'"), (lambda sim: sim.step(True), "n is True"),
+    (lambda sim: sim.step(10**400), "n is 1000"),
+    (lambda sim: sim.advance(None), "until is None"), (lambda sim: sim.advance(np.inf), "until is inf"),
+    (lambda sim: sim.advance("1.0"), "until is '1.0'"), (lambda sim: sim.advance([1.0, 2.0]), "until is .1.0, 2.0"),
+    (lambda sim: sim.y[["angle"]], "no output"), (lambda sim: sim.u.update([(("a", "b"), 1.0)]), "no input"),
     (lambda sim: sim.finish(), "no end planned"),
 ])
 def test_nonsense_is_named(do, words):

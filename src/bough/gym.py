@@ -16,6 +16,7 @@ from bough.errors import BoughError, SimulationError, StateError, nearest
 from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
+from bough.model.compiler import as_model
 from bough.simulator import Simulator
 
 try:
@@ -288,7 +289,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
                  terminated: Function | None = None, start: Function | None = None, period: float | None = None,
                  time_limit: float | None = None, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
                  **options: Any) -> None:
-        compiled = model.compile() if isinstance(model, System) else model
+        compiled = as_model(model)
         _check_stepped(compiled)
         for name in ("q0", "v0", "wheels0", "orbit0"):
             if name in options:

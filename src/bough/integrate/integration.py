@@ -1,4 +1,5 @@
 """Integrate a model from an initial state."""
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from bough.compile.batch import APART, choosing
 from bough.compile.coordinates import holdable, sticking
 from bough.compile.layout import Floats
 from bough.compile.tank_tables import can_empty
+from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, nearest
 from bough.integrate.advance import advance
@@ -35,7 +37,7 @@ from bough.integrate.step_safety import (
     notes,
     worth_checking,
 )
-from bough.integrate.trajectory import Sampling, Trajectory, choose_sampling, positive
+from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.progress import Bar
@@ -64,6 +66,7 @@ class Integration:
         `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
+        check_clock("t0", t0 := moment("t0", t0), dt)
         self.choice: str | None = None
         if method == "auto" and (sticking(model.system) or touching(model.system) or model.system.tanks):
             method = "dopri5" if dt is None else "rk4"
@@ -299,16 +302,24 @@ def integrate(model: Model, *, until: float, t0: float = 0.0, sample_rate: float
 
 def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, **options: Any) -> Integration:
     """An integration at its start, that takes its samples by rate; or, if there is none, about a hundred in all."""
-    if not (isinstance(until, int | float | np.number) and np.isfinite(until) and until > t0):
-        raise StateError(f"until is {until!r}; give the end time in seconds, a number greater than {t0:g}")
-    step = options.get("dt") if options.get("method", "rk4") in (*FIXED, "auto") else None
-    sampling = choose_sampling(t0, until, sample_rate, None if step is None else positive("dt", step, "seconds"))
+    t0 = moment("t0", t0)
+    if not (isinstance(until, int | float | np.number) and t0 < until <= sys.float_info.max):
+        raise StateError(f"until is {shown(until)}; give the end time in seconds, a number greater than {t0:g}")
+    check_options(options.get("method", "rk4"), options.get("dynamics", "auto"), steps_of(options))
+    step = options.get("dt")
+    check_clock("until", until, step)
+    sampling = choose_sampling(t0, until, sample_rate, step)
     return Integration(model, t0=t0, sampling=sampling, **options)
+
+
+def steps_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of steps by name, None where not given."""
+    return {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}
 
 
 def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
     """`steps`: the options of steps by name, None where not given."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
     for name, value in steps.items():
         if value is not None:
@@ -317,7 +328,7 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
             positive(name, value, "a tolerance" if name in ("rtol", "atol") else "seconds")
     if steps["dt"] is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
-    if dynamics not in DYNAMICS:
+    if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
         raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics in ("dense", "cloud") and method in (*STIFF, *IMPLICIT):
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")

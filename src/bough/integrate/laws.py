@@ -7,6 +7,7 @@ integrated with the mechanics.  What several laws give to one input is added up.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -388,7 +389,7 @@ def sampling_period(who: str, option: str, period: float | None, dt: float | Non
 
 def number(value: Any) -> bool:
     """Whether it is one, and finite."""
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+    return isinstance(value, int | float | np.number) and bool(-sys.float_info.max <= value <= sys.float_info.max)
 
 
 def controlled(model: Model, law: Controller) -> list[int]:

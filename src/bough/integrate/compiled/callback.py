@@ -19,7 +19,7 @@ from numba import carray, cfunc, njit, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from bough.errors import StateError
+from bough.errors import StateError, texts
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add_lane, duals_only, get_lane, get_tangent, put_lane, put_tangent, read, store, width_of,
                                  zero)
@@ -40,10 +40,11 @@ def signature(number: Any) -> Any:
 def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
                 states: Sequence[float]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[float, ...]]:
     """Names of ports, None where none are given, and initial states, as tuples."""
-    ports = [None if names is None else (names,) if isinstance(names, str) else tuple(names) for names in (outputs, inputs)]
+    ports = [None if names is None else tuple(texts(f"{who}: {what}", names))
+             for what, names in (("outputs", outputs), ("inputs", inputs))]
     try:
         values = tuple(map(float, states))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = (np.nan,)
     if not np.isfinite(values).all():
         raise StateError(f"{who}: states is {states!r}; give a list of finite numbers")
