@@ -11,7 +11,7 @@ import pytest
 import bough
 from bough.errors import SimulationError, StateError
 from bough.results.stream import Parts
-from tests.support.stepped import LAWS, METHODS, SYSTEMS, latched_pendulum
+from tests.support.stepped import LAWS, METHODS, OTHERS, SYSTEMS, latched_pendulum, nudge
 
 UNTIL, RATE = 1.3, 40.0
 
@@ -51,6 +51,22 @@ def test_a_run_that_is_saved_and_resumed_is_the_same(whole, tmp_path):
     sim.advance(0.9)
     sim.save(tmp_path / "later.nc")
     same(bough.resume(tmp_path / "later.nc", laws=LAWS, model=model).finish(UNTIL, progress=False), whole[2])
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler-cromer", "dopri5"])
+@pytest.mark.parametrize("system", OTHERS)
+def test_other_parts_go_on_as_if_nothing_had_happened(system, method, tmp_path):
+    """Propellant that ends, joints that stick, gears with play, flexible bodies in orbit: in pieces, and saved and resumed."""
+    model = OTHERS[system]().compile()
+    options = {"method": method, "laws": [nudge], "seed": 7, "sample_rate": RATE} | METHODS[method]
+    expected = bough.simulate(model, until=UNTIL, progress=False, **options)
+    assert (system == "orbit") == (not expected.events)
+    sim = bough.Simulator(model, **options)
+    for until in (0.0003, 0.1004, 0.55, 0.8, 0.8051):
+        sim.advance(until)
+    sim.save(tmp_path / "run.nc")
+    same(sim.finish(UNTIL, progress=False), expected)
+    same(bough.resume(tmp_path / "run.nc", laws=[nudge]).finish(UNTIL, progress=False), expected)
 
 
 def test_a_streamed_run_is_the_same(whole, tmp_path):
