@@ -239,6 +239,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     (lambda sim: sim.step(10**400), "n is 1000"),
     (lambda sim: sim.advance(None), "until is None"), (lambda sim: sim.advance(np.inf), "until is inf"),
     (lambda sim: sim.advance("1.0"), "until is '1.0'"), (lambda sim: sim.advance([1.0, 2.0]), "until is .1.0, 2.0"),
+    (lambda sim: next(sim.realtime(np.nan, period=0.1)), "until is nan"),
     (lambda sim: sim.y[["angle"]], "no output"), (lambda sim: sim.u.update([(("a", "b"), 1.0)]), "no input"),
     (lambda sim: sim.finish(), "no end planned"),
 ])

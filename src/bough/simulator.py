@@ -524,6 +524,7 @@ class Simulator:
         speed : float
             Simulated seconds in a second.
         """
+        until = moment("until", until)
         positive("period", period, "seconds")
         positive("speed", speed, "simulated seconds in a second")
         self.lateness: list[float] = []
