@@ -11,7 +11,7 @@ import pytest
 import bough
 from bough.errors import SimulationError, StateError
 from bough.results.stream import Parts
-from tests.support.stepped import LAWS, METHODS, SYSTEMS, latched_pendulum
+from tests.support.stepped import LAWS, METHODS, OTHERS, SYSTEMS, latched_pendulum, nudge
 
 UNTIL, RATE = 1.3, 40.0
 
@@ -51,6 +51,22 @@ def test_a_run_that_is_saved_and_resumed_is_the_same(whole, tmp_path):
     sim.advance(0.9)
     sim.save(tmp_path / "later.nc")
     same(bough.resume(tmp_path / "later.nc", laws=LAWS, model=model).finish(UNTIL, progress=False), whole[2])
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler-cromer", "dopri5"])
+@pytest.mark.parametrize("system", OTHERS)
+def test_other_parts_go_on_as_if_nothing_had_happened(system, method, tmp_path):
+    """Propellant that ends, joints that stick, gears with play, flexible bodies in orbit: in pieces, and saved and resumed."""
+    model = OTHERS[system]().compile()
+    options = {"method": method, "laws": [nudge], "seed": 7, "sample_rate": RATE} | METHODS[method]
+    expected = bough.simulate(model, until=UNTIL, progress=False, **options)
+    assert (system == "orbit") == (not expected.events)
+    sim = bough.Simulator(model, **options)
+    for until in (0.0003, 0.1004, 0.55, 0.8, 0.8051):
+        sim.advance(until)
+    sim.save(tmp_path / "run.nc")
+    same(sim.finish(UNTIL, progress=False), expected)
+    same(bough.resume(tmp_path / "run.nc", laws=[nudge]).finish(UNTIL, progress=False), expected)
 
 
 def test_a_streamed_run_is_the_same(whole, tmp_path):
@@ -219,6 +235,12 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     (lambda sim: sim.step(1.5), "number of steps"),
     (lambda sim: sim.advance(-1.0), "later time"),
     (lambda sim: sim.reset(dt=1.0), "no option 'dt'"),
+    (lambda sim: sim.step("2"), "n is '2'"), (lambda sim: sim.step(True), "n is True"),
+    (lambda sim: sim.step(10**400), "n is 1000"),
+    (lambda sim: sim.advance(None), "until is None"), (lambda sim: sim.advance(np.inf), "until is inf"),
+    (lambda sim: sim.advance("1.0"), "until is '1.0'"), (lambda sim: sim.advance([1.0, 2.0]), "until is .1.0, 2.0"),
+    (lambda sim: next(sim.realtime(np.nan, period=0.1)), "until is nan"),
+    (lambda sim: sim.y[["angle"]], "no output"), (lambda sim: sim.u.update([(("a", "b"), 1.0)]), "no input"),
     (lambda sim: sim.finish(), "no end planned"),
 ])
 def test_nonsense_is_named(do, words):

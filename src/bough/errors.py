@@ -77,6 +77,23 @@ class StepWarning(UserWarning):
     """The steps of a run are too long: it will diverge, or it is stable but its result is wrong."""
 
 
+def texts(what: str, given: Any) -> list[str]:
+    """A name, or several, as a list.
+
+    >>> texts("record", "energy")
+    ['energy']
+    >>> texts("record", 3)
+    Traceback (most recent call last):
+    bough.errors.StateError: record is 3; give a name, or a list of names
+    """
+    if isinstance(given, str):
+        return [str(given)]
+    found = list(given) if isinstance(given, Iterable) else [None]
+    if not all(isinstance(name, str) for name in found):
+        raise StateError(f"{what} is {given!r}; give a name, or a list of names")
+    return [str(name) for name in found]
+
+
 _WORD = 100                         # characters of a word that are compared
 
 

@@ -10,12 +10,15 @@ from numpy.typing import ArrayLike
 
 from bough.analyze.control_entries import input_entries
 from bough.analyze.outputs import q_entry, v_entry
+from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System
-from bough.errors import BoughError, SimulationError, StateError, nearest
+from bough.describe.numeric import shown
+from bough.errors import BoughError, SimulationError, StateError, nearest, texts
 from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
+from bough.model.compiler import as_model
 from bough.simulator import Simulator
 
 try:
@@ -53,7 +56,7 @@ class _Side:
     """The observed outputs, or the inputs that act, as one row of numbers."""
 
     def __init__(self, what: str, given: Ports, known: Mapping[str, int], declared: Iterable[str]) -> None:
-        self.names = list(declared if given is None else [given] if isinstance(given, str) else given)
+        self.names = list(declared) if given is None else texts(f"{what}s", given)
         self.places, limits = dict[str, int | slice](), list[Any]()
         for name in self.names:
             if name not in known:
@@ -87,6 +90,9 @@ class _Task:
 
     def __init__(self, model: Model | System, reward: Function, observations: Ports, actions: Ports, terminated: Function | None,
                  start: Function | None, period: float | None, time_limit: float | None, **options: Any) -> None:
+        for what, function in (("reward", reward), ("terminated", terminated), ("start", start)):
+            if not callable(function) and (function is not None or what == "reward"):
+                raise StateError(f"{what} is {shown(function)}; give a function")
         self.sim = sim = Simulator(model, **options)
         self.model, system = sim.model, sim.model.system
         entries = input_entries(self.model)
@@ -110,14 +116,14 @@ class _Task:
 
     def act(self, actions: ArrayLike) -> Floats:
         """Let actions act from now on, within their bounds; what acts."""
-        given = np.asarray(actions, float)
-        rows: Floats = given.reshape(-1, given.shape[-1] if given.ndim else 1)
+        given = array("actions", actions, len(self.entries))
+        rows: Floats = given.reshape(-1, max(1, given.shape[-1]) if given.ndim else 1)
         if rows.shape != (self.sim.rows, len(self.entries)):
             wanted = f"{'rows of '*self.sim.batched}{len(self.entries)} numbers"
             raise StateError(f"the actions have shape {given.shape}; give {wanted}: {', '.join(self.u.names)}")
         rows = np.clip(rows, self.u.low, self.u.high)
-        if np.isnan(rows).any():
-            raise StateError(f"the actions are {given.tolist()}; give numbers")
+        if not np.isfinite(rows).all():
+            raise StateError(f"the actions are {given.tolist()}; give finite numbers")
         self.sim._set_inputs("actions", self.entries, rows)
         return rows
 
@@ -288,7 +294,9 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
                  terminated: Function | None = None, start: Function | None = None, period: float | None = None,
                  time_limit: float | None = None, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
                  **options: Any) -> None:
-        compiled = model.compile() if isinstance(model, System) else model
+        if not isinstance(num_envs, int | np.integer) or isinstance(num_envs, bool) or num_envs < 1:
+            raise StateError(f"num_envs is {shown(num_envs)}; give a number of environments, 1 or more")
+        compiled = as_model(model)
         _check_stepped(compiled)
         for name in ("q0", "v0", "wheels0", "orbit0", "tanks0"):
             if name in options:

@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike
 
 from bough.compile.layout import State
 from bough.describe import Simulation, System
+from bough.describe.numeric import shown
 from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPTIONS
 from bough.errors import SimulationError, StateError
 from bough.integrate import Controller
 from bough.integrate.integration import begin, check_whole
 from bough.integrate.trajectory import positive
 from bough.model import Model
+from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.quantities import select_records
@@ -141,13 +143,15 @@ def simulate(
     >>> result.data.q.sel(q_name="bob.ry").isel(time=-1).item()  # doctest: +ELLIPSIS
     0.0999...
     """
-    compiled = model.compile() if isinstance(model, System) else model
+    compiled = as_model(model)
     given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
              "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
     settings = with_settings(given, compiled.system.settings)
     controlled = control is not None or (isinstance(laws, Sequence) and len(laws) > 0)
     names = select_records(settings.pop("record"), compiled.whole, controlled=controlled)
     if state is not None:
+        if not isinstance(state, State):
+            raise StateError(f"state is {shown(state)}; give one as Simulator.state and Model.state give it, or q0 and v0")
         if any(part is not None for part in (q0, v0, wheels0, orbit0, tanks0)):
             raise StateError("state is given, and one of q0, v0, wheels0, orbit0, tanks0 too; give the one or the others")
         q0, v0, wheels0, orbit0 = state.q, state.v, state.wheels, state.orbit if compiled.in_orbit else None

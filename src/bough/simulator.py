@@ -17,6 +17,7 @@ from bough.analyze.control_entries import input_entries
 from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
+from bough.describe.numeric import shown
 from bough.errors import SimulationError, StateError, nearest
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
@@ -25,9 +26,10 @@ from bough.integrate.integration import Integration, law_starts, started
 from bough.integrate.methods import FIXED
 from bough.integrate.run import STIFF, LawFailure
 from bough.integrate.start import member_of
-from bough.integrate.trajectory import Sampling, positive
+from bough.integrate.trajectory import Sampling, moment, positive
 from bough.kernels.linker import FAILED, raise_failure
 from bough.model import Model
+from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.netcdf import read_head, read_samples, read_system, sound
@@ -37,6 +39,7 @@ from bough.results.stream import Parts, Store, parts_of, stream
 
 OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
+MOST_STEPS = 2**53                  # in one call: floats count no further
 AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
 
 
@@ -47,7 +50,7 @@ class InputValues(MutableMapping[str, Any]):
         self._sim, self._entries = sim, input_entries(sim.model)
 
     def _entry(self, name: str) -> list[int]:
-        if name not in self._entries:
+        if not isinstance(name, str) or name not in self._entries:
             known = ", ".join(self._entries) or "none: declare it with System.input"
             raise StateError(f"u: there is no input '{name}'{nearest(str(name), self._entries) or f'; there are {known}'}")
         return self._entries[name]
@@ -63,7 +66,7 @@ class InputValues(MutableMapping[str, Any]):
             given = np.asarray(value, float)
             columns = given.reshape(-1, 1) if len(entries) == 1 and given.ndim == 1 else given
             rows = np.broadcast_to(columns, (sim.rows, len(entries)))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             wanted = f"{len(entries)} number{'s'*(len(entries) > 1)}" + ", or rows of them"*sim.batched
             raise StateError(f"u['{name}'] is {value!r}; give {wanted}") from None
         if not np.isfinite(rows).all():
@@ -91,7 +94,7 @@ class OutputValues(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         known = self._sim.model.system.outputs
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             there = ", ".join(known) or "none: declare it with System.output"
             raise StateError(f"y: there is no output '{name}'{nearest(str(name), known) or f'; there are {there}'}")
         return self._sim._output(name)
@@ -153,9 +156,9 @@ class Simulator:
         for name in options:
             if name not in OPTIONS:
                 raise StateError(f"Simulator: there is no option '{name}'{nearest(name, OPTIONS)}; it takes {', '.join(OPTIONS)}")
-        compiled = model.compile() if isinstance(model, System) else model
+        compiled = as_model(model)
         settings = compiled.system.settings
-        method = method or (settings.method if settings is not None else "rk4")
+        method = method if method is not None else settings.method if settings is not None else "rk4"
         if dt is None and settings is not None and method in (*FIXED, "auto"):
             dt = settings.dt
         self.model, self._record = compiled, record
@@ -205,11 +208,11 @@ class Simulator:
         SimulationError
             If the motion diverges; its `result` holds what was recorded.
         """
-        if self._at + n <= self._limit and n > 0:
+        if n.__class__ is int and 0 < n <= self._limit - self._at:
             self._short_step(n)
             return
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise StateError(f"step: n is {n!r}; give a number of steps, 1 or more")
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= MOST_STEPS:
+            raise StateError(f"step: n is {shown(n)}; give a number of steps, 1 or more")
         if self.method in STIFF:
             raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, "
                              "euler-cromer, dopri5, or an implicit method: imex2, imex4, imex43")
@@ -228,7 +231,7 @@ class Simulator:
     def advance(self, until: float) -> None:
         """Go on to a time [s]; what it is inside of, a step or a period of a law, goes on from there as if nothing had happened."""
         self._leave_short_way()
-        if not until > self.t:
+        if not moment("until", until) > self.t:
             raise StateError(f"advance: until is {until!r}, and it is t = {self.t:.6g} s already; give a later time")
         self._go_to(float(until))
 
@@ -521,6 +524,7 @@ class Simulator:
         speed : float
             Simulated seconds in a second.
         """
+        until = moment("until", until)
         positive("period", period, "seconds")
         positive("speed", speed, "simulated seconds in a second")
         self.lateness: list[float] = []
@@ -598,7 +602,7 @@ def _same_model(file: Path, model: Model | System | None, text: str, meshes: str
     """The model that is given, if it is that of the file; or the file's."""
     if model is None:
         return read_system(text, meshes).compile()
-    given = model.compile() if isinstance(model, System) else model
+    given = as_model(model)
     if given.whole.to_yaml(exact=True) != text:
         held = read_system(text, meshes).name
         raise StateError(f"{file}: holds a run of system '{held}', and the one that is given ('{given.whole.name}') differs from "

@@ -45,6 +45,8 @@ def test_descriptions_are_values():
         ({"mass": "3"}, "not a text"),
         ({"mass": 1j}, "give a number"),
         ({"com": (0, np.nan, 0)}, "an entry is nan; give 3 finite numbers"),
+        ({"com": (0, 1e308, 0)}, "an entry is 1e+308, too large to compute with"),
+        ({"mass": 1e308}, "mass is 1e+308, too large to compute with; give a number of at most 1e+100"),
         ({"at": (1, 2)}, "has 2 entries; give 3"),
         ({"mass": 1, "inertia": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "with 0.1 kg m^2 at [0][1] but 0.0 at"),
         ({"mass": 1, "inertia": [1, -1, 1]}, "no moment may be negative"),

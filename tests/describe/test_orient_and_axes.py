@@ -22,7 +22,7 @@ def same_rotation(mine, rotation):
     return abs(np.dot(mine, rotation.as_quat())) == pytest.approx(1.0, abs=1e-14)
 
 
-@given(st.tuples(*[st.floats(-1e200, 1e200)] * 3).filter(any))
+@given(st.tuples(*[st.floats(-1e100, 1e100)] * 3).filter(any))
 def test_axis_is_unit_and_stays_as_it_is(given_vector):
     once = axis(given_vector)
     assert np.linalg.norm(once) == pytest.approx(1.0, abs=1e-14)

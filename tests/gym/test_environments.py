@@ -164,6 +164,9 @@ def test_events_and_laws_begin_anew_with_each_episode():
     ({"actions": {"push": (1.0, -1.0)}}, r"'push': its bounds are \(1.0, -1.0\)"),
     ({"period": 0.03}, "no multiple of the step"),
     ({"time_limit": -1.0}, "time_limit"),
+    ({"reward": None}, "reward is None; give a function"), ({"terminated": 3.0}, "terminated is 3.0; give a function"),
+    ({"start": "rest"}, "start is 'rest'; give a function"), ({"observations": 3}, "outputs is 3; give a name"),
+    ({"actions": [["push"]]}, "inputs is .*; give a name"),
 ])  # fmt: skip
 def test_wrong_options_are_named(more, words):
     for make in (Environment, lambda system, **all_: VectorEnvironment(system, 4, **all_)):
@@ -174,9 +177,16 @@ def test_wrong_options_are_named(more, words):
 def test_wrong_actions_are_named():
     envs = VectorEnvironment(cart(), 4, **options())
     envs.reset(seed=0)
-    for actions, words in ((np.zeros((3, 1)), "shape"), (np.full((4, 1), np.nan), "give numbers")):
+    for actions, words in ((np.zeros((3, 1)), "shape"), (np.full((4, 1), np.nan), "give finite numbers"),
+                           ([], "shape"), ("go", "actions is 'go'")):
         with pytest.raises(bough.StateError, match=words):
             envs.step(actions)
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, "4", None, True])
+def test_wrong_numbers_of_environments_are_named(number):
+    with pytest.raises(bough.StateError, match=r"num_envs is .*; give a number of environments"):
+        VectorEnvironment(cart(), number, **options())
 
 
 def test_what_lanes_cannot_do_is_named():

@@ -25,13 +25,19 @@ def blow_up(t, q, v, wheels, tau, motors):
 
 
 @bough.controller
+def blow_up_at_once(t, q, v, wheels, tau, motors):
+    """Infinite 0.5 ms after the start: LSODA took steps of no length for ever."""
+    tau[0] = 1e3*v[0]**3 + 1e3
+
+
+@bough.controller
 def out_of_range(t, q, v, wheels, tau, motors):
     if t > 0.05:
         tau[3] = 1.0
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("law", [not_a_number, blow_up, out_of_range], ids=lambda law: law.function.__name__)
+@pytest.mark.parametrize("law", [not_a_number, blow_up, blow_up_at_once, out_of_range], ids=lambda law: law.function.__name__)
 def test_every_method_says_that_it_ended_early(method, law, recwarn):
     """One state and a batch: the end is missing, the reason is there, and what there is is finite."""
     for q0 in ([0.1], [[0.1], [0.2]]):
@@ -114,7 +120,7 @@ def test_controllers_that_make_no_sense_are_named(law, said, options, recwarn):
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"until": 1e15, "dt": 0.1, "sample_rate": 100}, "until is 1e[+]15 s and sample_rate 100/s: 1e[+]17 samples"),
+    ({"until": 1e15, "dt": 1e3, "sample_rate": 100}, "until is 1e[+]15 s and sample_rate 100/s: 1e[+]17 samples"),
     ({"until": 1.0, "dt": 0.1, "control": lambda t, q, v, w: [0.0], "control_period": 1e-15}, "control_period is 1e-15 s"),
     ({"until": 1e4, "method": "dopri5", "sample_rate": 1e5, "q0": np.zeros((10000, 1))}, "samples of 10000 states are too many"),
 ])
@@ -145,3 +151,43 @@ def test_law_that_drives_a_held_wheel_later_keeps_what_was_before():
 def test_zero_is_not_taken_for_not_given(options, said):
     with pytest.raises(bough.StateError, match=said):
         bough.simulate(pendulum(), **options)
+
+
+NONSENSE = [None, "x", "", np.nan, np.inf, -1, [], [1, 2], {}, object(), 1j, np.array([1.0, 2.0]), lambda: 0, b"x", [[1], [1, 2]],
+            np.array(["a"]), np.zeros((2, 2, 2)), 10**400, bough.System]
+
+
+@pytest.mark.parametrize("option", ["until", "dt", "t0", "state", "method", "dynamics", "record", "hold", "sample_rate", "tanks0"])
+def test_nonsense_is_refused_by_name(option, recwarn):
+    """No raw error of Python or NumPy, whatever comes."""
+    allowed = {"state": (None,), "method": (None,), "record": (None,), "hold": (None, "", [], {}), "sample_rate": (None,),
+               "tanks0": (None, []), "until": (), "dt": (), "t0": (-1,), "dynamics": ()}[option]
+    for value in NONSENSE:
+        if any(value is each or (type(value) is type(each) and str(value) == str(each)) for each in allowed):
+            continue
+        with pytest.raises(bough.StateError, match="until is missing|" + option.removesuffix("0")):
+            bough.simulate(pendulum(), **{"until": 0.01, "dt": 1e-3, "progress": False, option: value})
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("value", [None, "pendulum.yaml", 3])
+def test_what_is_no_model_is_refused(value):
+    with pytest.raises(bough.StateError, match=r"the model is .*; give what System.compile\(\) gives, or a System"):
+        bough.simulate(value, until=1.0, dt=0.1)
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"until": 1e15}, "until is 1e[+]15 s: numbers there are 0.125 s apart, too coarse for dt = 0.001 s"),
+    ({"until": 1e15 + 1.0, "t0": 1e15}, "until is 1e[+]15 s: numbers there are"), ({"until": 1e308}, "until is 1e[+]308 s"),
+    ({"until": 1.0, "dt": 1e-308}, "too coarse for dt = 1e-308 s"),
+])
+def test_steps_that_clocks_cannot_tell_apart_are_refused(options, said):
+    with pytest.raises(bough.StateError, match=said):
+        bough.simulate(pendulum(), **{"dt": 1e-3} | options)
+
+
+@pytest.mark.parametrize("start", [{"q0": [1e308]}, {"v0": [1e308]}])
+def test_states_at_the_end_of_numbers_diverge_with_a_word(start, recwarn):
+    with pytest.raises(bough.SimulationError, match="diverged at t"):
+        bough.simulate(pendulum(), until=0.01, dt=1e-3, progress=False, **start)
+    assert not recwarn.list

@@ -111,6 +111,30 @@ def test_work_is_the_energy_gained_to_the_order_of_the_method(kind):
     assert check_order(system.compile(), 12.0, STEPS[system.name]) < 1e-4
 
 
+def test_what_a_valve_lets_out_is_in_the_energy_of_system_and_exhaust():
+    """A flow does its work on what leaves: system and exhaust together gain what the other inputs give."""
+    s = bough.System("stage", gravity=(0, 0, -1))
+    s.body("stage", joint=bough.Free(v0=(0, 0, 0, 0.1, 0.2, 0.3)), mass=10.0, inertia=(1, 2, 2))
+    s.tank("fuel", body="stage", mass=2.0, exhaust_speed=100.0, nozzle=(0.1, 0, -1))
+    s.input("valve", flow="fuel")
+    s.input("push", force=bough.Frame("stage", at=(1, 0, 0)))
+
+    @bough.controller(outputs=[], inputs=["valve", "push"])
+    def burn(t, y, u):
+        u[0] = 0.3 + 0.1*np.sin(5.0*t)
+        for i in range(1, 4):
+            u[i] = 0.4*np.cos(3.0*t + i) + 0.1
+
+    errors, model = [], s.compile()
+    for dt in (0.04, 0.02):
+        data = run(model, dt=dt, laws=[burn], record=["energy", "exhaust"]).data
+        gained = data.whole_energy.values - data.whole_energy.values[0]
+        errors.append(np.abs(gained - data.input_work.values).max())
+        assert np.abs(data.input_work).max() > 0.01
+        assert np.abs(data.exhaust_energy).max() > 10.0
+    assert errors[1] < errors[0]/12
+
+
 def test_work_of_the_first_order():
     check_order(INPUTS["force"]().compile(), 1.7, 1e-3, method="euler-cromer")
 

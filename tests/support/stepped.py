@@ -37,6 +37,53 @@ def four_bar() -> bough.System:
     return s
 
 
+def burning_stage() -> bough.System:
+    """A tank that runs empty at 0.8 s; a valve, and a push at the tip."""
+    s = bough.System("stage", gravity=(0, 0, -1))
+    s.body("stage", joint=bough.Free(v0=(0, 0, 0, 0.1, 0.2, 0.3)), mass=10.0, inertia=(1, 2, 2))
+    s.tank("fuel", body="stage", mass=1.0, flow=1.25, exhaust_speed=100.0, nozzle=(0, 0, -1))
+    return with_nudge(s, "stage", bough.Frame("stage", at=(1, 0, 0)))
+
+
+def sticking_joint() -> bough.System:
+    """A pendulum that friction stops and lets go."""
+    s = bough.System("brake", gravity=(0, 0, -9.81))
+    s.body("arm", joint=bough.Revolute("y", q0=0.5), mass=1.0, com=(0, 0, -1), inertia=(0.1, 0.1, 0.1))
+    s.friction("brake", coordinate="arm.ry", coulomb=2.0, static=2.5)
+    return with_nudge(s, "arm", bough.Frame("arm", at=(0, 0, -1)))
+
+
+def loose_gear() -> bough.System:
+    """Two pendulums, and a gear with play between them."""
+    s = bough.System("gear", gravity=(0, 0, -9.81))
+    s.body("arm", joint=bough.Revolute("y", q0=0.5), mass=1.0, com=(0, 0, -1), inertia=(0.1, 0.1, 0.1))
+    s.body("other", at=(1, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    s.coupling("gear", bough.Gear("other.ry", "arm.ry", 2.0), backlash=0.02, restitution=0.5)
+    return with_nudge(s, "arm", bough.Frame("arm", at=(0, 0, -1)))
+
+
+def orbiting_panels() -> bough.System:
+    """A bus in orbit with a wheel and a flexible panel on a drive that turns it."""
+    s = bough.System("orbiter", gravity=bough.CentralGravity(mu=3e3, position=(25, -18, 30), velocity=(4, 5, -3)))
+    s.body("bus", joint=bough.Free(v0=(0, 0, 0, 0.1, 0.2, -0.1)), mass=20.0, inertia=(3, 4, 5))
+    s.body("panel", parent="bus", at=(0, 0.5, 0), joint=bough.Revolute("y", motion=bough.motion.Rate(0.3)),
+           flexible=bough.beam(2.0, EI=(200.0, 400.0), mass_per_length=1.0, axis="y", modes=3, damping=0.01))
+    s.wheel("rw", body="bus", axis=(1, 2, 3), inertia=0.05, torque=0.01, speed=30.0)
+    return with_nudge(s, "bus", bough.Frame("panel", node="tip"))
+
+
+def with_nudge(s: bough.System, body: str, tip: bough.Frame) -> bough.System:
+    s.input("nudge", force=tip)
+    s.output("gyro", angular_velocity=body, axes="body", noise=1e-3)
+    return s
+
+
+@bough.law(outputs=["gyro"], inputs=["nudge"], period=0.03, delay=0.01, states=[0.0])
+def nudge(t, y, z):
+    return {"nudge": np.multiply(y["gyro"], -0.5) + 0.1*z[0]}, z + y["gyro"][1]
+
+
+OTHERS = {"propellant": burning_stage, "friction": sticking_joint, "backlash": loose_gear, "orbit": orbiting_panels}
 SYSTEMS = {"events": latched_pendulum, "flexible": flexible_boom, "loops": four_bar}
 METHODS = {"rk4": {"dt": 1e-3}, "euler-cromer": {"dt": 1e-3}, "dopri5": {"rtol": 1e-7, "atol": 1e-9}, "imex2": {"dt": 1e-3},
            "imex43": {"rtol": 1e-5, "atol": 1e-7}}

@@ -148,7 +148,7 @@ DENSE_TREE, DENSE_LOOPS = 4, 10         # speeds of flexible systems, open and w
 
 def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
     """What "auto" means for what is held now, or what is asked for, if it applies."""
-    if dynamics not in DYNAMICS:
+    if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
         raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics == "cloud" and model.no_cloud is not None:
         raise StateError(f"dynamics 'cloud' does not apply to system '{model.system.name}': {model.no_cloud}; use 'auto'")

@@ -16,7 +16,7 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
-from bough.errors import StateError, nearest
+from bough.errors import StateError, nearest, texts
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.progress import counted
 from bough.sweeps import calls
@@ -186,10 +186,8 @@ def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[F
 
 def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:
     """Which entries of v the names of coordinates or joints mean; `what` the names are for."""
-    if isinstance(names, str):
-        names = (names,)
     meant = np.zeros(model.nv, dtype=bool)
-    for name in names:
+    for name in texts(what, names):
         entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
         if not entries:
             known = [*model.names.v, *model.names.joints]
@@ -201,7 +199,7 @@ def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArr
 def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[str]) -> tuple[Floats, Floats]:
     """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
     free = model.free & ~named_speeds(model, hold, "hold")
-    hold = [*([hold] if isinstance(hold, str) else hold), *model.holds]
+    hold = [*texts("hold", hold), *model.holds]
     q = assemble_position(model, np.array(q, float), free, hold)
     rate, J = loop_terms(model, model.batch(q, v), SPEED)
     size = max(closure.size for closure in model.tables.fronts.closures)

@@ -16,7 +16,7 @@ from bough.describe import CentralGravity, Frame
 from bough.describe.orientation import quaternions
 from bough.describe.part import entry_named
 from bough.describe.parts.port import Output
-from bough.errors import StateError, nearest
+from bough.errors import StateError, nearest, texts
 from bough.flex.deflections import displacements
 from bough.sweeps import fields as f
 
@@ -31,7 +31,7 @@ def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = No
 def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str]:
     """Names of outputs that there are; all of them, if none are named."""
     known = model.system.outputs
-    wanted = list(known if names is None else [names] if isinstance(names, str) else names)
+    wanted = list(known) if names is None else texts("outputs", names)
     for name in wanted:
         if name not in known:
             remedy = f"; the outputs are {', '.join(known)}" if known else "; the system has none: declare it with System.output"

@@ -21,6 +21,7 @@ from bough.compile.layout import Floats, Inputs, State
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import System
+from bough.describe.numeric import shown
 from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest
 from bough.kernels.jit import load_or_compile
@@ -303,7 +304,7 @@ def array(what: str, value: ArrayLike, n: int) -> Floats:
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise StateError(f"{what} is {value!r}; give {n} numbers, or rows of {n} numbers") from None
+        raise StateError(f"{what} is {shown(value)}; give {n} number{'s'*(n != 1)}, or rows of {n}") from None
 
 
 def rows(what: str, value: ArrayLike, n: int, batch: int | None, names: Sequence[str]) -> Floats:
@@ -366,7 +367,7 @@ def port_rows(system: System, values: Mapping[str, Floats], n: int) -> Floats:
 
 def wrench_rows(system: System, wrenches: Wrenches | None, frame: str, n: int) -> dict[tuple[str, str | None], Floats]:
     """(n, 6) by body and node."""
-    if frame not in ("body", "world"):
+    if not isinstance(frame, str) or frame not in ("body", "world"):
         raise StateError(f"frame is {frame!r}; give 'body' (the body's axes) or 'world'")
     found: dict[tuple[str, str | None], Floats] = {}
     for place, wrench in (wrenches or {}).items():

@@ -267,7 +267,7 @@ class CompiledModel:
 
     def body_index(self, body: str) -> int:
         """Where a body is in the order of the description."""
-        if body not in self.names.bodies:
+        if not isinstance(body, str) or body not in self.names.bodies:
             raise StateError(f"there is no body '{body}'{nearest(body, self.names.bodies)}; "
                              f"the bodies are {', '.join(self.names.bodies)}")
         return self.names.bodies.index(body)

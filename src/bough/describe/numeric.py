@@ -37,6 +37,9 @@ def shown(value: Any) -> str:
     return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}..."
 
 
+LARGEST = 1e100                     # of a description: products of three, as mass times a square of a length, are finite
+
+
 def number(value: Any) -> float:
     """A finite float; texts, truth values and the like are refused."""
     refused = isinstance(value, bool | np.bool_ | str | bytes) or not hasattr(value, "__float__")
@@ -49,6 +52,8 @@ def number(value: Any) -> float:
         raise ValueError(f"is {shown(value)}; give a finite number") from None
     if not math.isfinite(result):
         raise ValueError(f"is {result}; give a finite number")
+    if abs(result) > LARGEST:
+        raise ValueError(f"is {result}, too large to compute with; give a number of at most {LARGEST:g}")
     return result
 
 

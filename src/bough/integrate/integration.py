@@ -1,4 +1,5 @@
 """Integrate a model from an initial state."""
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from bough.compile.batch import APART, choosing
 from bough.compile.coordinates import holdable, sticking
 from bough.compile.layout import Floats
 from bough.compile.tank_tables import can_empty
+from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, nearest
 from bough.integrate.advance import advance
@@ -21,7 +23,7 @@ from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.event_handler import EventHandler
-from bough.integrate.laws import Laws, continuous_states, number
+from bough.integrate.laws import Laws, continuous_states
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import initial_states, member_of, starting_masses
@@ -35,7 +37,7 @@ from bough.integrate.step_safety import (
     notes,
     worth_checking,
 )
-from bough.integrate.trajectory import Sampling, Trajectory, choose_sampling, positive
+from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.progress import Bar
@@ -64,9 +66,8 @@ class Integration:
         `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
-        check_kinds(t0, laws, hold, parameters)
-        if not isinstance(reproducible, bool | np.bool_):
-            raise StateError(f"reproducible is {reproducible!r}; give True or False")
+        check_kinds(laws, parameters, reproducible)
+        check_clock("t0", t0 := moment("t0", t0), dt)
         self.choice: str | None = None
         if method == "auto" and (sticking(model.system) or touching(model.system)):
             method = "dopri5" if dt is None else "rk4"
@@ -304,35 +305,35 @@ def integrate(model: Model, *, until: float, t0: float = 0.0, sample_rate: float
 
 def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, **options: Any) -> Integration:
     """An integration at its start, that takes its samples by rate; or, if there is none, about a hundred in all."""
-    check_kinds(t0)
-    if not (number(until) and until > t0):
-        raise StateError(f"until is {until!r}; give the end time in seconds, a number greater than {t0:g}")
-    step = options.get("dt") if known_method(options.get("method", "rk4")) in (*FIXED, "auto") else None
-    sampling = choose_sampling(t0, until, sample_rate, None if step is None else positive("dt", step, "seconds"))
+    t0 = moment("t0", t0)
+    if not (isinstance(until, int | float | np.number) and t0 < until <= sys.float_info.max):
+        raise StateError(f"until is {shown(until)}; give the end time in seconds, a number greater than {t0:g}")
+    check_options(options.get("method", "rk4"), options.get("dynamics", "auto"), steps_of(options))
+    step = options.get("dt")
+    check_clock("until", until, step)
+    sampling = choose_sampling(t0, until, sample_rate, step)
     return Integration(model, t0=t0, sampling=sampling, **options)
 
 
-def check_kinds(t0: object, laws: object = (), hold: object = (), parameters: object = None) -> None:
-    """What is no number, list or mapping where one is meant."""
-    if not number(t0):
-        raise StateError(f"t0 is {t0!r}; give the start time in seconds")
+def steps_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of steps by name, None where not given."""
+    return {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}
+
+
+def check_kinds(laws: object = (), parameters: object = None, reproducible: object = False) -> None:
+    """What is no list, mapping or truth value where one is meant."""
     if not isinstance(laws, Sequence) or isinstance(laws, str | bytes):
         raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
-    if not isinstance(hold, str | Sequence) or not all(isinstance(name, str) for name in hold):
-        raise StateError(f"hold is {hold!r}; give a list of names of coordinates")
     if parameters is not None and not isinstance(parameters, Mapping):
         raise StateError(f"parameters is {parameters!r}; give {{name: values}}")
-
-
-def known_method(method: object) -> str:
-    if not isinstance(method, str) or method not in METHODS:
-        raise StateError(f"method is {method!r}{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
-    return method
+    if not isinstance(reproducible, bool | np.bool_):
+        raise StateError(f"reproducible is {reproducible!r}; give True or False")
 
 
 def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
     """`steps`: the options of steps by name, None where not given."""
-    known_method(method)
+    if not isinstance(method, str) or method not in METHODS:
+        raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
     for name, value in steps.items():
         if value is not None:
             if name in wrong_options(method, fixed=steps["dt"] is not None):
@@ -341,7 +342,7 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
     if steps["dt"] is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
     if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
-        raise StateError(f"dynamics is {dynamics!r}{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics in ("dense", "cloud") and method in (*STIFF, *IMPLICIT):
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
 

@@ -30,6 +30,7 @@ SHORT = 1e-4                        # s: the step by which rates are found; roun
 GROWTH = 1e-3                       # of a step: more is no rounding
 REACH = np.geomspace(1e-2, 1e2, 60)                 # steps times the size of an eigenvalue that are tried first
 NOTHING = 1e-6                      # 1/s: slower is rounding
+TOO_FAST = 1e100                    # 1/s: squares of what is faster may not be finite
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ def fastest(rates: Rate, x: Floats, speeds: slice, quaternions: Sequence[int], h
     for _ in range(4):                              # a few powers say how fast it is, and so how speeds compare with coordinates
         start = start/np.linalg.norm(start)
         start = along(start)
-        size = float(np.linalg.norm(start))
-        if not 0.0 < size < np.inf:
+        if not 0.0 < np.abs(start).max() < TOO_FAST:
             return Fastest(np.zeros(0, complex), 0)
+        size = float(np.linalg.norm(start))
         scale[speeds] *= max(size**0.5, 1e-3) if (scale == 1.0).all() else 1.0
     return arnoldi(along, start, min(MOST_DIRECTIONS, len(x)))
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.compile.batch import array
 from bough.compile.coordinates import members as count_members
 from bough.compile.layout import Floats
 from bough.describe.orientation import rotation_matrix
@@ -40,10 +41,7 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
 
 def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
     """(rows, tanks) of propellant, before anything is checked."""
-    try:
-        given = np.atleast_2d(np.asarray(model.tank_masses if tanks0 is None else tanks0, float))
-    except (TypeError, ValueError, OverflowError):
-        raise StateError(f"tanks0 is {tanks0!r}; give the mass of propellant in each tank [kg]") from None
+    given = np.atleast_2d(model.tank_masses if tanks0 is None else array("tanks0", tanks0, len(model.tank_masses)))
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
 

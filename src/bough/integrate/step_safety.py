@@ -118,7 +118,7 @@ def explain_divergence(run: Run) -> str:
     if run.plan.method not in FIXED or len(run.x) > 1 or dt is None or not len(states):
         return ""
     largest = np.abs(states).max(axis=1)
-    sound = np.flatnonzero(largest <= 10.0*max(1.0, largest[0]))            # what is larger may be what diverges already
+    sound = np.flatnonzero(0.1*largest <= max(1.0, largest[0]))            # what is larger may be what diverges already
     check = check_step(run, states[sound[-1]], dt)
     return f"; {check}" if dt > check.longest else ""
 

@@ -67,11 +67,14 @@ def keep_step(run: Run, row: int, start: float, end: float, last: float) -> None
 
 def take_step(solver: Any) -> None:
     """One step; what goes wrong raises, also where SciPy goes on without a word."""
+    start = solver.t
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         said = solver.step()
     if solver.status == "failed":
         raise RuntimeError(said)
+    if not solver.t > start:                                    # LSODA would take steps of no length for ever
+        raise ArithmeticError("the steps it needs are shorter than the spacing between numbers")
     if not np.isfinite(solver.y).all():
         raise ArithmeticError("the state is no longer finite")
 

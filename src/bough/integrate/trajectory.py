@@ -8,6 +8,7 @@ import numpy as np
 
 from bough.analyze.impulse import Jump
 from bough.compile.layout import EXHAUST, Floats, State, run_states
+from bough.describe.numeric import shown
 from bough.errors import StateError
 from bough.kernels.lanes import Lanes
 from bough.model import Model
@@ -151,12 +152,36 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
     return Sampling(start, span/DEFAULT_SAMPLES if step is None else min(step*int(np.ceil(steps/DEFAULT_SAMPLES)), span))
 
 
+def moment(name: str, value: object) -> float:
+    """A time, any finite number, or an error."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = np.nan
+    if isinstance(value, str | bytes) or not np.isfinite(number):
+        raise StateError(f"{name} is {shown(value)}; give a time in seconds, a finite number")
+    return number
+
+
+def check_clock(name: str, t: float, dt: float | None) -> None:
+    """Refuse times so far from 0 that the ends of steps fall between numbers.
+
+    >>> check_clock("until", 1e15, 1e-3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    bough.errors.StateError: until is 1e+15 s: numbers there are 0.125 s apart, too coarse for dt = 0.001 s; take a longer dt, ...
+    """
+    apart = float(np.spacing(abs(t)))
+    if dt is not None and dt < 100.0*apart:
+        raise StateError(f"{name} is {t:g} s: numbers there are {apart:.3g} s apart, too coarse for dt = {dt:g} s; take a longer "
+                         "dt, or times nearer to 0")
+
+
 def positive(name: str, value: object, what: str) -> float:
     """A finite number greater than 0, or an error that says what was meant."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise StateError(f"{name} is {value!r}; give {what}, a number greater than 0") from None
+        raise StateError(f"{name} is {shown(value)}; give {what}, a number greater than 0") from None
     if not (np.isfinite(number) and number > 0.0):
         raise StateError(f"{name} is {value}; give {what}, greater than 0")
     return number

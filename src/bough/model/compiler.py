@@ -10,6 +10,7 @@ from bough.compile.coupling_tables import check_couplings
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.elements import Element
+from bough.describe.numeric import shown
 from bough.describe.parts import PARTS
 from bough.errors import ModelError, StateError, listing
 from bough.model.model import Model
@@ -37,6 +38,16 @@ def compile_system(system: System) -> Model:
                          "holds; remove it, or hold other bodies")
     check_couplings(model.tables.fronts.closures)
     return model
+
+
+def as_model(given: Model | System) -> Model:
+    """A model, or that of a system."""
+    if isinstance(given, System):
+        return given.compile()
+    if not isinstance(given, Model):
+        raise StateError(f"the model is {shown(given)}; give what System.compile() gives, or a System; bough.load reads one from a "
+                         "file")
+    return given
 
 
 def check_parts(system: System) -> None:

@@ -530,7 +530,7 @@ class Model(LinearCalls):
 
     def frames(self, q: ArrayLike, places: Sequence[Place] | None = None) -> tuple[Floats, Floats]:
         """Positions (places, 3) and attitudes (places, 3, 3) of many places at once; of all bodies, if none are named."""
-        if isinstance(places, str):
+        if places is not None and (isinstance(places, str) or not isinstance(places, Iterable) or len(places) == 0):
             raise StateError(f"places is {places!r}; give a list of bodies, or of (body, node)")
         ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
         n = len(self.names.bodies if places is None else places)
@@ -663,10 +663,10 @@ class Model(LinearCalls):
     def _with_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None, a: ArrayLike, inputs: InputOptions, *,
                             keep_welds: bool = False) -> tuple[Batch, Floats]:
         """A batch and its accelerations, in rows; accelerations with a leading axis make it a batch, too."""
-        batch = self.batch(q, v, tau, **inputs, keep_welds=keep_welds)
-        if np.ndim(a) > 1:
+        batch, given = self.batch(q, v, tau, **inputs, keep_welds=keep_welds), array("a", a, self.nv)
+        if given.ndim > 1:
             batch = replace(batch, single=False)
-        return batch, rows("a", a, self.nv, batch.n, self.names.v)
+        return batch, rows("a", given, self.nv, batch.n, self.names.v)
 
     def __repr__(self) -> str:
         return "Model" + outline(self.system).removeprefix("System")

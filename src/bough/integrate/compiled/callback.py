@@ -21,7 +21,7 @@ from numba import carray, cfunc, njit, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from bough.errors import StateError
+from bough.errors import StateError, texts
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add_lane, duals_only, get_lane, get_tangent, put_lane, put_tangent, read, store, width_of,
                                  zero)
@@ -42,12 +42,8 @@ def signature(number: Any) -> Any:
 def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
                 states: Sequence[float]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[float, ...]]:
     """Names of ports, None where none are given, and initial states, as tuples."""
-    ports = []
-    for what, names in (("outputs", outputs), ("inputs", inputs)):
-        try:
-            ports.append(None if names is None else (names,) if isinstance(names, str) else tuple(names))
-        except TypeError:
-            raise StateError(f"{who}: {what} is {names!r}; give a list of names") from None
+    ports = [None if names is None else tuple(texts(f"{who}: {what}", names))
+             for what, names in (("outputs", outputs), ("inputs", inputs))]
     try:
         values = tuple(map(float, states))
     except (TypeError, ValueError, OverflowError):
