@@ -195,7 +195,7 @@ def store_doubled(x, out):
 
 
 def test_what_was_compiled_is_let_go(tmp_path, monkeypatch):
-    """Machine code stays; intermediate code of kernels goes, and of leaves when they are many.  What is compiled next starts anew."""
+    """Machine code stays; intermediate code of kernels goes, and of leaves when they are many. What comes next starts anew."""
     monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(jit, "MOST_LEAVES", 0)
     for number in (types.float64, types.int64):
