@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 from numba import types
-from numba.core.codegen import CPUCodeLibrary
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.cpu import CPUContext
 from numba.core.types.functions import BaseFunction
 
@@ -121,7 +121,7 @@ def test_two_threads_compile_two_kinds_of_model_at_once(tmp_path):
 
 def numba_methods():
     return (CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module, CPUContext.get_executable,
-            BaseFunction.get_call_type, numba.config.SLP_VECTORIZE)
+            BaseFunction.get_call_type, CPUCodegen._function_pass_manager, numba.config.SLP_VECTORIZE)
 
 
 def test_numba_is_left_as_it_was_whatever_happens():

@@ -30,7 +30,7 @@ from functools import cache
 from numba import _dynfunc, config, njit
 from numba.core import compiler
 from numba.core.caching import NullCache
-from numba.core.codegen import CPUCodeLibrary
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
@@ -244,6 +244,7 @@ def release(library):
 
 LEAVES: set = set()                                 # that have been compiled, to be inlined
 CALLED: set = set()                                 # functions whose calls have been resolved, see compiling
+MANAGERS: dict = {}                                 # of the passes over functions, by optimization
 MOST_LEAVES = 500                                   # that wait to be inlined again
 
 
@@ -300,9 +301,19 @@ def compiling(whole, width, rounds=1):
             return known[args]
         return resolve
 
+    def managed_once(method):
+        """Numba makes a manager of passes for each function, and LLVM does not give back what these take."""
+        def managers(self):
+            key = self, config.OPT, config.SLP_VECTORIZE
+            if key not in MANAGERS:
+                MANAGERS[key] = method(self)
+            return MANAGERS[key]
+        return managers
+
     with global_compiler_lock:
         slp, optimize, finish = config.SLP_VECTORIZE, CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
         execute, resolve, collecting = CPUContext.get_executable, BaseFunction.get_call_type, gc.isenabled()
+        manage = CPUCodegen._function_pass_manager
         try:
             gc.disable()
             config.SLP_VECTORIZE = int(width == 1)
@@ -310,6 +321,7 @@ def compiling(whole, width, rounds=1):
             CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
             CPUContext.get_executable = unless_leaf(execute, execute_leaf)
             BaseFunction.get_call_type = resolve_once(resolve)
+            CPUCodegen._function_pass_manager = managed_once(manage)
             with install_recorder("numba:compile") as events:
                 yield
             LEAVES.update({event.data["dispatcher"] for _, event in events.buffer} - {whole})
@@ -317,5 +329,6 @@ def compiling(whole, width, rounds=1):
             config.SLP_VECTORIZE = slp
             CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimize, finish
             CPUContext.get_executable, BaseFunction.get_call_type = execute, resolve
+            CPUCodegen._function_pass_manager = manage
             if collecting:
                 gc.enable()
