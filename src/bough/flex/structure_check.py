@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array, axial, inertia_of
 from bough.flex.reduction import NEARLY_UNSTRAINED, natural_modes, required_inboard, stiffness_share
@@ -167,10 +166,3 @@ def _fixed_modes(model: FiniteElements, modes: int) -> tuple[Array, Array | None
     effective, movable = effective_mass(model, shapes)
     left = np.where(movable > 1e-9, 1 - effective.sum(axis=0) / np.where(movable > 1e-9, movable, 1.0), 0.0)
     return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), np.maximum(left, 0.0)
-
-
-def require_free(model: FiniteElements) -> None:
-    """Refuse a structure that the ground holds."""
-    _, problems = grounding_of(model)
-    if problems:
-        raise DescriptionError(f"flexible body: {problems[0]}")
