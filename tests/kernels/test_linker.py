@@ -5,12 +5,14 @@ import subprocess
 import sys
 import threading
 import warnings
+import weakref
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
-from numba.core.codegen import CPUCodeLibrary
+from numba import types
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.cpu import CPUContext
 from numba.core.types.functions import BaseFunction
 
@@ -18,7 +20,7 @@ import bough
 from bough.cli import main
 from bough.errors import BoughError
 from bough.kernels import jit, linker
-from bough.kernels.jit import DiskCache, cached, compiling, unsafe
+from bough.kernels.jit import DiskCache, cached, compiling, kernel, leaf, unsafe
 from bough.kernels.lanes import Features
 from bough.warmup import compile_job, feature_sets, warm_up
 
@@ -119,7 +121,7 @@ def test_two_threads_compile_two_kinds_of_model_at_once(tmp_path):
 
 def numba_methods():
     return (CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module, CPUContext.get_executable,
-            BaseFunction.get_call_type, numba.config.SLP_VECTORIZE)
+            BaseFunction.get_call_type, CPUCodegen._function_pass_manager, numba.config.SLP_VECTORIZE)
 
 
 def test_numba_is_left_as_it_was_whatever_happens():
@@ -180,6 +182,34 @@ def test_what_is_compiled_is_found_again(monkeypatch, tmp_path):
     for file in tmp_path.iterdir():
         file.write_bytes(file.read_bytes()[:100])                       # as a disk that was full leaves it
     assert cached(one_more)(1.0) == 2.0
+
+
+@leaf
+def doubled(x):
+    return x + x
+
+
+@kernel
+def store_doubled(x, out):
+    out[0] = doubled(max(x, x))
+
+
+def test_what_was_compiled_is_let_go(tmp_path, monkeypatch):
+    """Machine code stays; intermediate code of kernels goes, and of leaves when they are many. What comes next starts anew."""
+    monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(jit, "MOST_LEAVES", 0)
+    for number in (types.float64, types.int64):
+        signature = (number, types.float64[::1])
+        library = weakref.ref(jit.load_or_compile(store_doubled, signature, 1).library)
+        assert library()._final_module is None
+        assert not library()._linking_libraries
+        assert not doubled.overloads
+        assert not jit.LEAVES
+    out = np.zeros(1)
+    for x in (1.5, 2):
+        store_doubled(x, out)
+        assert out[0] == 2*x
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_full_disk_costs_time_and_not_the_run(monkeypatch, tmp_path):

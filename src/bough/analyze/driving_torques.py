@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bough.analyze.equations_of_motion import inverse
-from bough.analyze.loop_constraints import ACCELERATION, loop_terms, named_speeds, open_loops, row_sizes
+from bough.analyze.loop_constraints import named_speeds, open_loops
+from bough.analyze.loop_rows import ACCELERATION, loop_terms, row_sizes
 from bough.analyze.reactions import RowSpace
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel

@@ -213,8 +213,3 @@ def torques_along(model: CompiledModel, rows: Rows | None, batch: Batch, a: Floa
     rows.call(tangents.inverse_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, rows.du, a,
               np.zeros((len(rows.dx), model.nv)), value, moved)
     return finite(value, "joint torques", batch), moved.reshape(batch.n, -1, model.nv)
-
-
-def all_directions(model: CompiledModel, parameters: Sequence[str]) -> Directions:
-    """Along every number that accelerations depend on."""
-    return Parts(model, parameters).directions()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.compile.batch import Batch, Prepared, finite, run
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
@@ -122,7 +123,6 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():
-            from bough.analyze.loop_constraints import POSITION, loop_terms
             loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
         finite(out, f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import inverse
-from bough.analyze.loop_constraints import SPEED, loop_terms, row_names, row_sizes, row_slices
+from bough.analyze.loop_rows import SPEED, loop_terms, row_names, row_sizes, row_slices
 from bough.analyze.reactions import balancing_forces, loop_wrenches
 from bough.blas import one_thread
 from bough.compile.batch import Batch, call, group_parameters, workspace

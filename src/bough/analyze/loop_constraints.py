@@ -3,7 +3,6 @@
 Assembly: the state nearest to one that is given that closes all loops, in position and in speed [B 16].
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.equations_of_motion import mass_matrices
+from bough.analyze.loop_rows import POSITION, SPEED, evaluate_loops, loop_terms, refuse_coincident, row_names, row_sizes, row_slices
 from bough.blas import one_thread
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -19,67 +19,10 @@ from bough.compile.loop_tables import Closure
 from bough.errors import StateError, nearest, texts
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.progress import counted
-from bough.sweeps import calls
-from bough.sweeps import fields as f
 from bough.sweeps.fronts import REDUNDANT
-from bough.sweeps.schema import padded
-
-POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_terms
 
 
 # ---- the equations --------------------------------------------------------------------------------------------------
-def true_rows(closures: Sequence[Closure]) -> NDArray[np.intp]:
-    """Where the rows of all loops are among the multipliers, which are padded to fours."""
-    places, at = [np.zeros(0, int)], 0
-    for closure in closures:
-        places.append(at + np.arange(closure.rows))
-        at += padded(closure.rows)
-    return np.concatenate(places)
-
-
-def row_sizes(closures: Sequence[Closure]) -> Floats:
-    """What each row is multiplied by: 1 m/m of translations, the size of the loop of rotations."""
-    return np.concatenate([np.r_[np.ones(c.rows - c.rotations), np.full(c.rotations, c.size)] for c in closures])
-
-
-def row_slices(closures: Sequence[Closure]) -> list[slice]:
-    """Where the rows of each loop are."""
-    ends = np.cumsum([0, *(closure.rows for closure in closures)]).tolist()
-    return [slice(*pair) for pair in itertools.pairwise(ends)]
-
-
-def row_names(closures: Sequence[Closure]) -> list[str]:
-    return [f"{closure.name}.{label}" for closure in closures for label in closure.labels]
-
-
-def loop_terms(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
-    """(batch, rows) of gaps, rates of them, or accelerations at v' = 0, as the weights say; and (batch, rows, nv), their Jacobian.
-    All rows count in meters."""
-    terms, J = evaluate_loops(model, batch, weights)
-    refuse_coincident(batch, J)
-    return terms, J
-
-
-def evaluate_loops(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
-    """The same; NaN where the ends of a distance coincide, which have no direction from one to the other."""
-    closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
-    out = np.empty((batch.n, n*(1 + model.nv)))
-    model.call(calls.loop_terms, batch, weights, out, extra=n*model.nv)
-    rows = true_rows(closures)
-    return out[:, rows], out[:, n:].reshape(batch.n, n, model.nv)[:, rows]
-
-
-def refuse_coincident(batch: Batch, J: Floats) -> None:
-    """Name a distance whose ends coincide in a state of the batch."""
-    closures = batch.tables.fronts.closures
-    for closure, rows in zip(closures, row_slices(closures), strict=True):
-        found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
-        if closure.held == f.DISTANCE and found.size:
-            where = "" if batch.single else f" in state {found[0]} of the batch"
-            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{where}, so that it has no direction; move "
-                             "one of them away, or let assemble find a state that closes the loops")
-
-
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
     """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
     gaps, J = evaluate_loops(model, model.batch(q), POSITION)

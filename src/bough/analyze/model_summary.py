@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bough.analyze.body_motion import bodies_in
-from bough.analyze.loop_constraints import POSITION, SPEED, assemble_state, freedom_at, loop_gaps, moved, row_sizes, row_unit
+from bough.analyze.loop_constraints import assemble_state, freedom_at, loop_gaps, moved, row_unit
+from bough.analyze.loop_rows import POSITION, SPEED, row_sizes
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Joint, Mesh

@@ -10,7 +10,7 @@ import numpy as np
 
 from bough.analyze.body_motion import Bodies, bodies_in, observe
 from bough.analyze.equations_of_motion import forward, inverse
-from bough.analyze.loop_constraints import POSITION, loop_terms, row_sizes, row_slices, true_rows
+from bough.analyze.loop_rows import POSITION, loop_terms, row_sizes, row_slices, true_rows
 from bough.blas import one_thread
 from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel

@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.loop_constraints import ACCELERATION, loop_terms
+from bough.analyze.loop_rows import ACCELERATION, loop_terms
 from bough.bench.mechanisms import four_bar_chain, four_bar_states, limbed_platform, limbed_platform_states
 from bough.bench.setups import ENGINES, States, forward_call, versions
 from bough.bench.timing import interleaved

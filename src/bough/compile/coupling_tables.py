@@ -1,7 +1,7 @@
 """Couplings as the numbers that `sweeps.couplings` reads: which coordinates each has, by which factors, in which columns."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from bough.kernels.hinges import PRISMATIC, REVOLUTE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import Floats
-
-if TYPE_CHECKING:
-    from bough.compile.layout import Layout
 
 ALIKE = 1e-9                # of the size of a row: what is left of one that others imply
 
@@ -70,7 +67,16 @@ class CouplingRows(NamedTuple):
     factors: list[Floats]
 
 
-def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: "Layout") -> CouplingRows:
+class Places(Protocol):
+    """What of a `Layout` they need: where state and inputs are in ws, and where the frictions are in x."""
+    x: int
+    u: int
+    given: int
+    nq: int
+    frictions: slice
+
+
+def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: Places) -> CouplingRows:
     """All of them; one that gives way or has play does not hold."""
     found, q, v, given = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given
     running = lay.frictions.stop > lay.frictions.start

@@ -172,13 +172,6 @@ def _fixed_modes(model: FiniteElements, modes: int) -> tuple[Array, Array | None
     return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), np.maximum(left, 0.0)
 
 
-def require_free(model: FiniteElements) -> None:
-    """Refuse a structure that the ground holds."""
-    _, problems = grounding_of(model)
-    if problems:
-        raise DescriptionError(f"flexible body: {problems[0]}")
-
-
 # ---- what others have reduced ----------------------------------------------------------------------------------------------
 def check_modes(given: GivenModes, *, mass: float | None = None) -> StructureCheck:
     """The same of modes with masses: what the nodes weigh, which modes are rigid, what of the mass the modes leave out."""

@@ -94,6 +94,18 @@ class Trajectory:
         found = self.law_states[..., first:first + EXHAUST]
         return found if found.shape[2] else np.full((*self.x.shape[:2], EXHAUST), np.nan)
 
+    @property
+    def base_pushed(self) -> bool:
+        """Whether a controller or an input acted in a joint to the world, or from outside; what it does to modes stays inside."""
+        model, given = self.model, self.model.input_layout.view(self.u)
+        tau, inputs = given.tau + given.ports @ model.port_torques[:, :model.nv], model.named_inputs(given.ports)
+        at, pushed = 0, any(inputs[name].any() for name, port in model.system.inputs.items() if port.place is not None)
+        for body in model.system.bodies.values():
+            if body.parent is None:
+                pushed |= bool(tau[..., at:at + body.joint.n_v].any())
+            at += body.n_v
+        return pushed
+
     def first(self, n: int, **changes: Any) -> "Trajectory":
         """The first n samples."""
         return replace(self, t=self.t[:n], x=self.x[:, :n], u=self.u[:, :n], law_states=self.law_states[:, :n], **changes)

@@ -30,14 +30,14 @@ from functools import cache
 from numba import _dynfunc, config, njit
 from numba.core import compiler
 from numba.core.caching import NullCache
-from numba.core.codegen import CPUCodeLibrary
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import CPUContext
+from numba.core.event import install_recorder
 from numba.core.serialize import dumps
-from numba.core.typed_passes import (AnnotateTypes, IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference,
-                                     PreLowerStripPhis)
+from numba.core.typed_passes import IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (DeadBranchPrune, FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA,
                                        RewriteSemanticConstants, TranslateByteCode)
@@ -174,8 +174,7 @@ class LeanCompiler(CompilerBase):
     """Numba's passes without those that kernels have no use for (closures, array expressions, lifting, parallel loops, literal
     unrolling): half of the time of compiling is spent in Numba's own Python."""
     PASSES = (TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
-              ReconstructSSA, NopythonTypeInference, PreLowerStripPhis, IRLegalization, AnnotateTypes, NativeLowering,
-              NoPythonBackend)
+              ReconstructSSA, NopythonTypeInference, PreLowerStripPhis, IRLegalization, NativeLowering, NoPythonBackend)
 
     def define_pipelines(self):
         manager = PassManager("lean")
@@ -231,7 +230,37 @@ def load_or_compile(dispatcher, signature, width, rounds=1):
         elif signature not in dispatcher.overloads:
             with compilation(dispatcher.__name__), compiling(dispatcher, width, rounds):
                 dispatcher.compile(signature)
+            release(dispatcher.overloads[signature].library)
+            forget_leaves()
     return dispatcher.overloads[signature]
+
+
+def release(library):
+    """Let go of what a kernel or sweep was made from: its machine code is in memory and on disk."""
+    library._codegen._engine._ee.remove_module(library._final_module)
+    library._final_module = library._shared_module = library._compiled_object = None
+    library._linking_libraries.clear()
+
+
+LEAVES: set = set()                                 # that have been compiled, to be inlined
+CALLED: set = set()                                 # functions whose calls have been resolved, see compiling
+MANAGERS: dict = {}                                 # of the passes over functions, by optimization
+MOST_LEAVES = 500                                   # that wait to be inlined again
+
+
+def forget_leaves():
+    """Forget the leaves when there are too many: each holds its intermediate code, and those for other features and lane widths
+    are not needed again soon."""
+    if sum(len(each.overloads) for each in LEAVES) > MOST_LEAVES:
+        for each in LEAVES:
+            each._make_finalizer()()
+            each._reset_overloads()
+        LEAVES.clear()
+        for function in CALLED:
+            function._resolved.clear()
+            function._impl_keys.clear()
+            for template in function.templates:
+                getattr(template, "_compiled_overloads", {}).clear()
 
 
 @contextmanager
@@ -266,14 +295,25 @@ def compiling(whole, width, rounds=1):
             if kws or threading.get_ident() != owner:
                 return method(self, context, args, kws)
             known = self.__dict__.setdefault("_resolved", {})
+            CALLED.add(self)
             if args not in known:
                 known[args] = method(self, context, args, kws)
             return known[args]
         return resolve
 
+    def managed_once(method):
+        """Numba makes a manager of passes for each function, and LLVM does not give back what these take."""
+        def managers(self):
+            key = self, config.OPT, config.SLP_VECTORIZE
+            if key not in MANAGERS:
+                MANAGERS[key] = method(self)
+            return MANAGERS[key]
+        return managers
+
     with global_compiler_lock:
         slp, optimize, finish = config.SLP_VECTORIZE, CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
         execute, resolve, collecting = CPUContext.get_executable, BaseFunction.get_call_type, gc.isenabled()
+        manage = CPUCodegen._function_pass_manager
         try:
             gc.disable()
             config.SLP_VECTORIZE = int(width == 1)
@@ -281,10 +321,14 @@ def compiling(whole, width, rounds=1):
             CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
             CPUContext.get_executable = unless_leaf(execute, execute_leaf)
             BaseFunction.get_call_type = resolve_once(resolve)
-            yield
+            CPUCodegen._function_pass_manager = managed_once(manage)
+            with install_recorder("numba:compile") as events:
+                yield
+            LEAVES.update({event.data["dispatcher"] for _, event in events.buffer} - {whole})
         finally:
             config.SLP_VECTORIZE = slp
             CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimize, finish
             CPUContext.get_executable, BaseFunction.get_call_type = execute, resolve
+            CPUCodegen._function_pass_manager = manage
             if collecting:
                 gc.enable()

@@ -31,6 +31,7 @@ from bough.analyze.equations_of_motion import (
     resolve_dynamics,
 )
 from bough.analyze.loop_constraints import Freedom
+from bough.analyze.loop_rows import POSITION, SPEED
 from bough.analyze.parameter_rows import changed_system, parameter_rows, parted
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
@@ -424,7 +425,7 @@ class Model(LinearCalls):
     def loop_gaps(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Floats]:
         """By loop, how far its ends are apart: a number for each motion that it holds, m or rad; with v, how fast they part."""
         batch = self.batch(q, REST if v is None else v)
-        weights = loop_constraints.POSITION if v is None else loop_constraints.SPEED
+        weights = POSITION if v is None else SPEED
         return {name: batch.unbatched(gap) for name, gap in loop_constraints.loop_gaps(self, batch, weights).items()}
 
     def freedom(self, q: ArrayLike | None = None) -> Freedom:

@@ -223,9 +223,7 @@ def _integrated(t: Array, power: Array) -> tuple[Array, float]:
 
 
 def _momentum(run: Trajectory, found: Audit) -> None:
-    from bough.results.report import _base_pushed
-
-    if any(effect != "thrust" for effect in external_effects(run.model.system, base_pushed=_base_pushed(run))):
+    if any(effect != "thrust" for effect in external_effects(run.model.system, base_pushed=run.base_pushed)):
         return
     few = thinned(run, LOOKS)
     series, sizes = [], []

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.coordinates import coordinate_place
 from bough.describe import Friction
-
-if TYPE_CHECKING:
-    from bough.results.samples import Samples
+from bough.results.samples import Samples, friction_place
 
 Array = NDArray[Any]
 
@@ -27,26 +24,8 @@ def friction_sticks(samples: Samples) -> Array:
     return np.tile(marks, (len(samples.rows.t), 1))
 
 
-def bristle_torques(samples: Samples) -> tuple[Array, Array]:
-    """(rows, nv) and (rows, wheels): what frictions whose force is a state exert, which calls of the model do not know."""
-    joints, wheels, system = np.zeros_like(samples.v), np.zeros_like(samples.wheels), samples.model.system
-    for j, friction in enumerate(system.frictions.values()):
-        if friction.law == "dahl":
-            to, at = _place(samples, friction)
-            (wheels if to else joints)[:, at] -= samples.rows.friction[:, j, 0]
-    return joints, wheels
-
-
-def _place(samples: Samples, friction: Friction) -> tuple[bool, int]:
-    """Whether it is in a wheel; its entry of the wheels' speeds, or of v."""
-    system = samples.model.system
-    if friction.coordinate in system.wheels:
-        return True, list(system.wheels).index(friction.coordinate)
-    return False, coordinate_place(system, friction.coordinate)[1]
-
-
 def _force(samples: Samples, friction: Friction, j: int) -> Array:
-    in_wheel, at = _place(samples, friction)
+    in_wheel, at = friction_place(samples, friction)
     v, model = (samples.wheels if in_wheel else samples.v)[:, at], samples.model
     if friction.name + "=" in model.contacts:
         return np.asarray(samples.drives[model.names.v[at]])
@@ -64,7 +43,8 @@ def _load_share(samples: Samples, friction: Friction) -> Array | float:
     if not friction.mu:
         return 0.0
     system = samples.model.system
-    body = next(body for body in system.bodies.values() if samples.model.names.v[_place(samples, friction)[1]] in body.speed_names)
+    coordinate = samples.model.names.v[friction_place(samples, friction)[1]]
+    body = next(body for body in system.bodies.values() if coordinate in body.speed_names)
     force = samples.joint_loads[:, list(system.bodies).index(body.name), 3:]
     if body.joint.translations:
         axis = np.asarray(body.joint.translations[0])

@@ -57,7 +57,7 @@ class Facts:
         return cls(
             __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
             float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
-            _base_pushed(trajectory), record, trajectory.assembled,
+            trajectory.base_pushed, record, trajectory.assembled,
             json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
             trajectory.choice, trajectory.stability, trajectory.accuracy,
         )  # fmt: skip
@@ -82,19 +82,6 @@ class Facts:
             if not isinstance(getattr(found, name), str | None):
                 raise ValueError(f"its '{name}' is {getattr(found, name)!r}")
         return found
-
-
-def _base_pushed(trajectory: Trajectory) -> bool:
-    """Whether a controller or an input acted in a joint to the world, or from outside; what it does to modes stays inside."""
-    model = trajectory.model
-    given = model.input_layout.view(trajectory.u)
-    tau, inputs = given.tau + given.ports @ model.port_torques[:, : model.nv], model.named_inputs(given.ports)
-    at, pushed = 0, any(inputs[name].any() for name, port in model.system.inputs.items() if port.place is not None)
-    for body in model.system.bodies.values():
-        if body.parent is None:
-            pushed |= bool(tau[..., at : at + body.joint.n_v].any())
-        at += body.n_v
-    return pushed
 
 
 class Report(ABC):

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from bough.analyze.body_motion import Bodies
 from bough.analyze.internal_loads import CutLoads
 from bough.compile.batch import evaluating
-from bough.compile.coordinates import holdable
+from bough.compile.coordinates import coordinate_place, holdable
 from bough.compile.element_tables import exerted
-from bough.describe import System
+from bough.describe import Friction, System
 from bough.describe.elements import ELEMENTS, Element
 from bough.describe.part import Recorded
 from bough.errors import NotFiniteError
@@ -30,7 +30,6 @@ from bough.integrate.compiled.loops import SAME
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
-from bough.results.friction_values import bristle_torques
 
 Array = NDArray[Any]
 
@@ -363,3 +362,21 @@ def continuous(series: Array, axis: int) -> Array:
     first = np.where(q[:1, ..., 3] < 0, -1.0, 1.0)
     signs = np.cumprod(np.concatenate([first, flips]), axis=0)
     return np.moveaxis(q * signs[..., None], 0, axis)
+
+
+def bristle_torques(samples: Samples) -> tuple[Array, Array]:
+    """(rows, nv) and (rows, wheels): what frictions whose force is a state exert, which calls of the model do not know."""
+    joints, wheels, system = np.zeros_like(samples.v), np.zeros_like(samples.wheels), samples.model.system
+    for j, friction in enumerate(system.frictions.values()):
+        if friction.law == "dahl":
+            to, at = friction_place(samples, friction)
+            (wheels if to else joints)[:, at] -= samples.rows.friction[:, j, 0]
+    return joints, wheels
+
+
+def friction_place(samples: Samples, friction: Friction) -> tuple[bool, int]:
+    """Whether it is in a wheel; its entry of the wheels' speeds, or of v."""
+    system = samples.model.system
+    if friction.coordinate in system.wheels:
+        return True, list(system.wheels).index(friction.coordinate)
+    return False, coordinate_place(system, friction.coordinate)[1]

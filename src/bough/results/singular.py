@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.loop_constraints import POSITION, loop_terms
+from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.blas import one_thread
 from bough.compile.batch import evaluating
 from bough.integrate.trajectory import Trajectory

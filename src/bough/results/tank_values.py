@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.tables import described_inputs
+from bough.results.samples import Samples
 from bough.sweeps import fields as f
-
-if TYPE_CHECKING:
-    from bough.results.samples import Samples
 
 Array = NDArray[np.float64]
 

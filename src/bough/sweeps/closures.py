@@ -15,7 +15,7 @@ For each such motion a dual direction e gives its rate, e.v or e.w, and the forc
 """
 
 from bough.kernels.algebra import ZERO, cross, dot, rotate
-from bough.kernels.angles import arctangent
+from bough.kernels.elementary import arctangent
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, loops_only, noinline, quads_of, read, read3,

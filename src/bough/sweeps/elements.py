@@ -6,7 +6,7 @@ leaves it with its potential energy in its own place in ws, for outputs.
 from math import pi
 
 from bough.kernels.algebra import ZERO, compose, cross, dot, larger, rotate, shift_wrench, transpose, unrotate
-from bough.kernels.angles import arctangent
+from bough.kernels.elementary import arctangent
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, inverse_above, load, load9, noinline, read, read3, read9, scale,

@@ -11,7 +11,7 @@ hinge, less the other forces along it [B 37]:
     P e and nu = tau - e.z are kept on the way inward,   force = (P e).A - nu - U lambda on the way outward
 """
 from bough.kernels.algebra import axis_z, dot, rotate, spatial_dot, sym_times, unrotate
-from bough.kernels.exponential import exponential
+from bough.kernels.elementary import exponential
 from bough.kernels.hinges import PRISMATIC, REVOLUTE, WELD
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, friction_only, load, load9, load_spatial, read, smaller, sqrt, store, where_positive,

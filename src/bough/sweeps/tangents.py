@@ -9,13 +9,13 @@ from bough.kernels.lanes import (align_stack, flat, get_lane, get_tangent, lanes
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import n_groups
-from bough.sweeps.calls import behind_traced, inverse_dynamics_sweeps, reset_closure_weights, store_biases
+from bough.sweeps.calls import behind_traced, inverse_dynamics_sweeps, reset_closure_weights
 from bough.sweeps.derivative import ORDER_N, accelerations
 from bough.sweeps.elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.kinematics import fill_frames, trace_motion
 from bough.sweeps.loads import gather_ports
-from bough.sweeps.motion import MOTION, hinge_row, vdot_motion
+from bough.sweeps.motion import hinge_row
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.schema import frame_blocks
 from bough.sweeps.tanks import set_masses
@@ -137,26 +137,3 @@ def output_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, places
 def gather_port_tangents(lane, plan, pars, ws):
     noinline()
     gather_ports(lane, plan, pars, ws)
-
-
-@kernel
-def loop_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, vdot, dvdot, weights, out, dout, ws):
-    """out = gaps, rates or accelerations of all loops' equations, or sums of them by weights, loop by loop as multipliers are; dout
-    their derivatives."""
-    align_stack()
-    lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
-    for group in range(n_groups(lane, dx)):
-        load_dual_state(lane, plan, tables, t, x, u, dt, dx, du, group, ws)
-        load_dual_vdot(lane, plan, vdot, dvdot, group, ws)
-        for i in range(3):
-            store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION + i, weights[i])
-        evaluate_loops(lane, plan, parameters_of(pars, group), ws)
-        store_along(lane, out, dout, group, 0, ws, read(plan, f.WS_MULTIPLIERS), read(plan, f.N_MULTIPLIERS))
-
-
-@sweep(needs="loops", method="derivatives")
-def evaluate_loops(lane, plan, pars, ws):
-    """Biases of all loops' equations, with the accelerations that are given, in the place of their multipliers."""
-    noinline()
-    vdot_motion(lane, plan, pars, ws, MOTION)
-    store_biases(lane, plan, pars, ws)

@@ -52,14 +52,12 @@ def _title(response: FrequencyResponse, what: str) -> str:
 
 def bode(response: FrequencyResponse) -> Figure:
     """Magnitude and phase, in one figure for all inputs and outputs; a panel of magnitudes for each unit."""
-    from bough.analyze.linear.response import ratio
-
     pairs = _pairs(response)
-    units = list(dict.fromkeys(ratio(response.output_units[o], response.input_units[i]) for o, i, _ in pairs))
+    units = list(dict.fromkeys(response.unit(o, i) for o, i, _ in pairs))
     figure, axes = sheet(_title(response, "Bode"), len(units) + 1)
     magnitude, phase = response.magnitude, response.phase
     for k, (o, i, name) in enumerate(pairs):
-        panel, color = axes[units.index(ratio(response.output_units[o], response.input_units[i]))], COLORS[k % len(COLORS)]
+        panel, color = axes[units.index(response.unit(o, i))], COLORS[k % len(COLORS)]
         style = "-" if k < MOST_CURVES else "--"
         panel.loglog(response.frequency, magnitude[:, o, i], style, color=color, lw=LINE, label=name)
         axes[-1].semilogx(response.frequency, phase[:, o, i], style, color=color, lw=LINE)

@@ -148,6 +148,10 @@ class FrequencyResponse:
             raise StateError(f"plot: there is no {what!r}{nearest(what, known) or '; give ' + ', '.join(known)}")
         return figures.written(known[what](self), path)
 
+    def unit(self, output: int, each: int) -> str:
+        """Of the gain from an input to an output, by number."""
+        return ratio(self.output_units[output], self.input_units[each])
+
     def __repr__(self) -> str:
         ports = ((self.outputs, "output"), (self.inputs, "input"))
         sizes = [f"{len(names)} {kind}{'s' * (len(names) != 1)}" for names, kind in ports]
@@ -157,7 +161,7 @@ class FrequencyResponse:
         for o, output in enumerate(self.outputs):
             for i, each in enumerate(self.inputs):
                 k = int(np.argmax(magnitude[:, o, i]))
-                unit = ratio(self.output_units[o], self.input_units[i])
+                unit = self.unit(o, i)
                 lines.append(f"{f'{output} of {each}':21} peak {magnitude[k, o, i]:.5g} {unit} at {self.frequency[k]:.5g} Hz")
         rest = len(lines) - 1 - SHOWN
         return "\n".join([*lines[: SHOWN + 1], f"... and {rest} more"] if rest > 0 else lines)

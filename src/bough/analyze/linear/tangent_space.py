@@ -17,17 +17,8 @@ from numpy.typing import NDArray
 
 from bough.analyze.body_motion import bodies_in
 from bough.analyze.equations_of_motion import cross_matrix, mass_matrices
-from bough.analyze.loop_constraints import (
-    ACCELERATION,
-    POSITION,
-    SPEED,
-    approach,
-    loop_terms,
-    moved,
-    named_speeds,
-    open_loops,
-    row_slices,
-)
+from bough.analyze.loop_constraints import approach, moved, named_speeds, open_loops
+from bough.analyze.loop_rows import ACCELERATION, POSITION, SPEED, loop_terms, row_slices
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -25,7 +25,8 @@ from bough.analyze.equations_of_motion import forward, mass_matrices
 from bough.analyze.linear.linearization import gravity_size, orbital_rate
 from bough.analyze.linear.steady_motion import SteadyMotion
 from bough.analyze.linear.tangent_space import rank_of
-from bough.analyze.loop_constraints import POSITION, approach, loop_terms, moved
+from bough.analyze.loop_constraints import approach, moved
+from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.analyze.parameters import parameter
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
