@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.finite_elements import FiniteElements
-from bough.flex.flexible_body import FlexibleBody
-from bough.flex.given_modes import GivenModes
 from bough.flex.integrals import Array, ModalIntegrals, axial, inertia_of
 from bough.flex.reduction import NEARLY_UNSTRAINED, natural_modes, required_inboard, stiffness_share
-from bough.flex.superelements import Superelement
 from bough.progress import working
+
+if TYPE_CHECKING:
+    from bough.flex.flexible_body import FlexibleBody
+    from bough.flex.given_modes import GivenModes
+    from bough.flex.superelements import Superelement
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 _AGREE = 1e-3  # relative: declared mass properties
