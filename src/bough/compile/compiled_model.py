@@ -106,12 +106,15 @@ class CompiledModel:
         """The tables that the sweeps read: welds merged, no wrenches of the caller."""
         return self.tables_for()
 
-    def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
-        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
-        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running
+    def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False, compliant: bool = False) -> Tables:
+        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses; or with
+        rows of `compliant` couplings, for implicit methods."""
+        compliant = compliant and any(coupling.stiffness is not None for coupling in self.system.couplings.values())
+        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running, compliant
         if key not in self._tables:
             if key not in self._built:
-                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3])
+                self._built[key] = build_tables(self.system, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
+                                                compliant=compliant)
             self._tables[key] = switched(self._built[key], self.holds, self.contacts, self.system)
         return self._tables[key]
 

@@ -65,9 +65,9 @@ class Integration:
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         self.choice: str | None = None
-        if method == "auto" and (sticking(model.system) or touching(model.system) or model.system.tanks):
+        if method == "auto" and model.system.tanks:
             method = "dopri5" if dt is None else "rk4"
-            self.choice = f"{method}: sticking, contacts and the end of propellant are found inside explicit steps"
+            self.choice = f"{method}: the end of propellant is found inside explicit steps"
         elif method == "auto":
             start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0,
                                      "hold": hold}
@@ -324,19 +324,19 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
 
 
 def check_friction(model: Model, method: str, dynamics: str) -> None:
-    """Sticking, and the end of propellant, are found inside explicit steps, sticking by O(N)."""
-    unable = method in STIFF or method in IMPLICIT
+    """Sticking and contacts are found inside compiled steps, sticking by O(N); the end of propellant inside explicit ones."""
+    unable = method in STIFF
     if unable and (played := touching(model.system)):
         raise StateError(f"coupling '{played[0].name}' has backlash, whose contacts the method '{method}' cannot find inside its "
-                         "steps; use rk4 or dopri5, or give the coupling stiffness")
-    if unable and model.system.tanks:
+                         "steps; use rk4, imex4, dopri5 or imex43, or give the coupling stiffness")
+    if (unable or method in IMPLICIT) and model.system.tanks:
         raise StateError(f"tank '{next(iter(model.system.tanks))}' changes its mass, which is not offered with the method "
                          f"'{method}'; use rk4 or dopri5")
     if not (found := sticking(model.system)):
         return
     if unable:
-        raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4 or "
-                         "dopri5, or give the friction the law 'regularized'")
+        raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4, "
+                         "imex4, dopri5 or imex43, or give the friction the law 'regularized'")
     if dynamics in ("dense", "cloud"):
         raise StateError(f"friction '{found[0].name}' sticks, and what holds it is found by O(N) only; leave dynamics "
                          f"'{dynamics}' out")

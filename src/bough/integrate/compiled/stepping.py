@@ -232,6 +232,17 @@ def begin_implicit(lane, plan, stepper, ws, h, stage):
 implicit_only(begin_implicit, lambda lane, plan, stepper, ws, h, stage: None)
 
 
+def rest_implicit(lane, plan, ws):
+    """Springs and modes as they are in the state: for what holds at the end of a step."""
+    head, n = read(plan, f.WS_IMPLICIT), read(plan, f.NQ) + read(plan, f.NV)
+    store(lane, ws, head + f.IMPLICIT_RATE, zero(lane))
+    store(lane, ws, head + f.IMPLICIT_PLACE, zero(lane))
+    copy(lane, ws, implicit_state(plan), read(plan, f.WS_X), n)
+
+
+implicit_only(rest_implicit, lambda lane, plan, ws: None)
+
+
 @leaf
 def implicit_row(s, stage):
     """Where the row i of a stage starts in the tableau."""
@@ -283,6 +294,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
             set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
             evaluate_law(lane, model, stepper, ws)
             copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
+            rest_implicit(lane, plan, ws)
         elif not speeds and not any_negative(-open_):
             continue
         else:
