@@ -428,7 +428,7 @@ def test_errors_by_name():
         with pytest.raises(ModelError, match=text):
             s.compile()
     model = slope(0.1, coulomb=1.0).compile()
-    with pytest.raises(StateError, match="friction 'contact' sticks, which the method 'radau' cannot find.*use rk4, imex4"):
+    with pytest.raises(StateError, match=r"friction 'contact' sticks, which the method 'radau' cannot find.*use rk4, imex4"):
         bough.simulate(model, until=1.0, method="radau")
     with pytest.raises(DescriptionError, match="restitution is that of impacts"):
         bough.Coupling("c", {"a": 1, "b": 1}, restitution=0.5)
