@@ -434,3 +434,29 @@ def test_errors_by_name():
         bough.Coupling("c", {"a": 1, "b": 1}, restitution=0.5)
     with pytest.raises(DescriptionError, match="gearbox 'g': body 'x' is not a body"):
         slope(0.1).gearbox("g", "x", ratio=10, inertia=1e-4)
+
+
+def test_calls_with_friction_or_springs_between_joints_know_gravity_and_elastic_forces():
+    """Inverse dynamics, bias and reactions of a bent arm at rest: as of the same arm without friction, on which nothing slips then;
+    friction alone adds what it takes. (Without loops, their weights were never set, and gravity was left out.)"""
+    def arm(*frictions):
+        s = bough.System("arm", gravity=(0, 0, -G))
+        s.body("upper", joint=bough.Revolute("y"), mass=10.0, com=(0.4, 0, 0), inertia=(0.1, 0.5, 0.5))
+        s.body("boom", parent="upper", at=(0.8, 0, 0), joint=bough.Revolute("y"),
+               flexible=bough.beam(1.0, E=7e10, G=2.6e10, area=1e-4, Iy=1e-9, Iz=1e-9, J=2e-9, density=2700.0, modes=2))
+        for name, options in frictions:
+            s.friction(name, name, **options)
+        return s.compile()
+    plain, stuck = arm(), arm(("upper", {"coulomb": 5.0}))
+    smooth = arm(("upper", {"coulomb": 5.0, "law": "regularized", "speed": 0.1}))
+    q, v, a = np.array([0.3, -0.2, 0.01, 0.02]), np.array([0.0, 0.4, 0.1, 0.2]), np.array([0.5, -1.0, 2.0, 3.0])
+    needed = plain.inverse_dynamics(q, v, a)
+    assert np.abs(needed).min() > 1e-3
+    for model in (smooth, stuck):
+        np.testing.assert_allclose(model.inverse_dynamics(q, v, a), needed, rtol=1e-12)
+        np.testing.assert_allclose(model.inverse_dynamics([q]*3, [v]*3, [a]*3)[2], needed, rtol=1e-12)
+        np.testing.assert_allclose(model.bias(q, v), plain.bias(q, v), rtol=1e-12)
+        np.testing.assert_allclose(model.reactions(q, v, a), plain.reactions(q, v, a), rtol=1e-12, atol=1e-12)
+        moving = v + np.array([0.1, 0, 0, 0])
+        back = model.forward_dynamics(q, moving, model.inverse_dynamics(q, moving, a))
+        np.testing.assert_allclose(back, a, rtol=1e-9)

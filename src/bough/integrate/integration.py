@@ -15,7 +15,7 @@ from bough.compile.tank_tables import can_empty
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, nearest
 from bough.integrate.advance import advance
-from bough.integrate.automatic import choose_method
+from bough.integrate.automatic import choose_method, local_rates
 from bough.integrate.backlash import touching
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
@@ -26,6 +26,7 @@ from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import initial_states, member_of, starting_masses
 from bough.integrate.step_safety import (
+    UNRESOLVED,
     WRONG,
     ErrorEstimate,
     StepCheck,
@@ -100,6 +101,7 @@ class Integration:
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
         self.end: float | None = None                                   # when it is planned to end
         self.checks: list[StepCheck] = []
+        self.unresolved: bool | None = None                             # whether steps are longer than springs or modes want them
         self.errors: list[ErrorEstimate] = []
         self.warned: list[str] = []
         self.checkpoint: float | None = None                            # s between two checkpoints, where samples are streamed
@@ -187,24 +189,31 @@ class Integration:
         for run in self.runs:
             self._make_ready(run, until)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.times(until, run.last_sample))
+        self.look_ahead(until)
         with choosing(self.lanes):
-            self.check_before(until)
             self.advance(until, progress)
             self.check_after()
 
-    def check_before(self, until: float) -> None:
-        """Warn of fixed steps that are too long for what is about to move."""
-        for run in self.runs:
-            if run.plan.dt is not None and worth_checking(run, (until - run.t)/run.plan.dt):
-                self.checks.append(check_step(run, dt=run.plan.dt))
-                text = self.checks[-1].warning(run.plan.dt)
-                if text:
-                    self.warn(text)
+    def look_ahead(self, until: float) -> None:
+        """Once, warn of fixed steps that are too long for what is about to move."""
+        if self.plan.dt is None or self.checks:
+            return
+        if self.unresolved is None:
+            self.unresolved = bool((local_rates(self.model)*self.plan.dt > UNRESOLVED).any())
+        with choosing(self.lanes):
+            for run in self.runs:
+                if worth_checking(run, (until - run.t)/self.plan.dt) or (self.unresolved and not run.implicit):
+                    self.checks.append(check_step(run, dt=run.plan.dt))
+                    text = self.checks[-1].warning(self.plan.dt)
+                    if text:
+                        self.warn(text)
+                        return
 
     def check_after(self) -> None:
         """Warn of fixed steps that were stable, but wrong."""
         for run in self.runs:
-            if worth_checking(run, run.steps) and not run.failure and (error := estimate_error(run)) is not None:
+            looked = worth_checking(run, run.steps) or self.unresolved
+            if looked and not run.failure and (error := estimate_error(run)) is not None:
                 self.errors.append(error)
                 if error.share > WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
