@@ -181,7 +181,8 @@ ANGLE_RUN = Record(
 QUATERNION = Record(
     "quaternion", "plan", "four coordinates that make a quaternion",
     Field("QUATERNION_AT", "the first of them", to="q"),
-    size_name="QUATERNION_ROW", prefix="QUATERNION_", written="compile.assemble", read="sweeps.calls")
+    size_name="QUATERNION_ROW", prefix="QUATERNION_", written="compile.assemble",
+    read="sweeps.calls, integrate.compiled.stepping")
 
 SPRING = Record(
     "spring", "plan", "spring and damper of one coordinate",
