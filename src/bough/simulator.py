@@ -237,6 +237,7 @@ class Simulator:
 
     def _go_to(self, until: float) -> None:
         self._start()
+        self._integration.look_ahead(until)
         self._integration.go_to(until)
         self._check()
 

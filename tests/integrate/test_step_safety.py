@@ -54,12 +54,62 @@ def test_a_step_that_is_too_long_is_told_before_and_explained_after():
     told = pytest.warns(StepWarning, match="will diverge.*rk4 is stable up to")
     with told, pytest.raises(bough.SimulationError, match="stable up to"):
         bough.simulate(system, until=5e4*2*longest, dt=2*longest, progress=False)
-    with pytest.raises(bough.SimulationError, match="stable up to"):                # too short to be looked at before
+    told = pytest.warns(StepWarning, match="will diverge.*rk4 is stable up to")       # short runs, too: the spring alone says so
+    with told, pytest.raises(bough.SimulationError, match="stable up to"):
         bough.simulate(system, until=200*2*longest, dt=2*longest, v0=[0.0, 1.0], progress=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = bough.simulate(system, until=5e4*0.3*longest, dt=0.1*longest, progress=False)
     assert "fastest motion" in result.summary
+
+
+def test_simulators_and_batches_are_looked_at_when_they_begin():
+    dt = 2*check_step(start(robot())).longest
+    with pytest.warns(StepWarning, match="will diverge"):
+        bough.Simulator(robot(), dt=dt).step()
+    with pytest.warns(StepWarning, match="will diverge"):
+        bough.Simulator(robot(), dt=dt).advance(until=3*dt)
+    with pytest.warns(StepWarning, match="will diverge"):
+        bough.simulate(robot(), v0=np.zeros((5, 2)), until=3*dt, dt=dt, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim = bough.Simulator(robot(), dt=0.1*dt)
+        sim.step(3)
+        sim.advance(until=dt)
+
+
+def parked(**law):
+    """An arm that brakes hold against gravity."""
+    s = bough.System("parked", gravity=(0, 0, -9.81))
+    s.body("upper", joint=bough.Revolute("y", q0=0.5), mass=10.0, com=(0.4, 0, 0), inertia=(0.1, 0.5, 0.5))
+    s.body("lower", parent="upper", at=(0.8, 0, 0), joint=bough.Revolute("y", q0=0.4), mass=5.0, com=(0.3, 0, 0),
+           inertia=(0.1, 0.2, 0.2))
+    s.friction("brake", "upper", coulomb=150.0, **law)
+    s.friction("elbow", "lower", coulomb=60.0, **law)
+    return s.compile()
+
+
+def test_a_parked_arm_that_drifts_is_told_and_implicit_steps_hold_it():
+    """Smooth friction that is stiff: at 1 ms rk4 is a hundred times beyond its longest stable step, and drifts by a radian, without
+    diverging; it is told before and after. imex2 creeps as the law says it should, v = v0 r/sqrt(1 - r^2), r = load/coulomb. What
+    sticks does neither, and nothing is said of it."""
+    model = parked(law="regularized", speed=1e-3)
+    with pytest.warns(StepWarning) as told:
+        run = bough.simulate(model, until=20.0, dt=1e-3, sample_rate=5, progress=False)
+    assert ["will diverge" in str(each.message) for each in told] == [True, False]
+    assert "stable, but its error" in str(told[1].message)
+    loads = np.abs(model.inverse_dynamics(model.q0, np.zeros(2), np.zeros(2)))/[150.0, 60.0]
+    creep = 20.0*1e-3*loads/np.sqrt(1 - loads**2)
+    assert np.abs(run.data.q.values[-1] - model.q0).max() > 10*creep.max()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepWarning)
+        smooth = bough.simulate(model, until=20.0, dt=1e-3, method="imex2", sample_rate=5, progress=False)
+    np.testing.assert_allclose(np.abs(smooth.data.q.values[-1] - model.q0), creep, rtol=0.05)     # the load changes a little
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in ("rk4", "imex4"):
+            stuck = bough.simulate(parked(), until=60.0, dt=1e-3, method=method, sample_rate=5, progress=False)
+            assert (stuck.data.q.values == model.q0).all()
 
 
 def test_a_stable_run_that_is_wrong_is_told():

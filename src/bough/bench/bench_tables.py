@@ -293,6 +293,11 @@ def stiff(result: dict[str, Any]) -> Report:
                 (row for name, found in result["steps"].items()
                  for row in section(((lanes, *(f"{each[key]:{style}}" for key, style in columns.items()))
                                      for lanes, each in found.items()), name)))
+    closed, law = result["closed step"], result["sampled law"]
+    yield f"a closed Euler-Cromer step of JSC case 9: {closed['step, us']:.1f} us, {closed['evaluations']:.2f} evaluations"
+    for method, found in law.items():
+        each = (f"{name} {of['wall']:.3g} s in {of['steps']} steps" for name, of in found.items())
+        yield f"{method} under a law: {', '.join(each)}"
     peer = result["exudyn"]
     if "exudyn, us" in peer:
         yield (f"a step of {peer['step']:g} s of the flexible chain: {peer['imex2, us']:.1f} us, Exudyn's "

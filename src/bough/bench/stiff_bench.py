@@ -1,5 +1,5 @@
 """`bough bench stiff`: error against wall time of all methods on stiff systems, and Exudyn's generalized-alpha, in one process."""
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from bough.bench.jsc_system import STEPS, jsc_case
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
 from bough.bench.setups import bent_states, forward_calls, random_states, save_figure, versions
-from bough.bench.stiff_systems import gearbox_arm, reach, slew, spacecraft
+from bough.bench.stiff_systems import damper, gearbox_arm, reach, sampled_damper, slew, spacecraft
 from bough.bench.timing import interleaved
 from bough.describe import Revolute, System
 from bough.integrate import integrate
@@ -22,6 +22,7 @@ from bough.progress import counted
 from bough.simulator import Simulator
 
 TARGET = 1e-4                                       # of the peak of every coordinate
+MANY = 40                                           # steps in one slice of time
 LINKS, MODES, STEP = 10, 5, 1e-3                    # of the chain that Exudyn takes, and its step [s]
 Options = dict[str, Any]
 SPACECRAFT: dict[str, list[Options]] = {
@@ -36,11 +37,12 @@ JSC: dict[str, list[Options]] = {"euler-cromer": [{"dt": STEPS[True]}], "imex4":
 
 
 def stiff(*, quick: bool = False, plot: Path | None = None) -> dict[str, Any]:
-    """Measure; {"spacecraft": {"methods": [...], "times faster": {...}}, "arm": ..., "jsc 16": ..., "steps": ...,
-    "exudyn": ...}."""
+    """Measure; {"spacecraft": {"methods": [...], "times faster": {...}}, "arm": ..., "jsc 16": ..., "sampled law": ...,
+    "steps": ..., "closed step": ..., "exudyn": ...}."""
     rounds, seconds = (1, 0.1) if quick else (3, 1.0)
     found: dict[str, Any] = {"spacecraft": of_spacecraft(20.0*seconds, rounds), "arm": of_arm(4.0*seconds, rounds),
-                             "jsc 16": of_jsc(5.0*seconds, 1), "steps": step_costs(6 if quick else 30),
+                             "jsc 16": of_jsc(5.0*seconds, 1), "sampled law": of_sampled_law(10.0*seconds, rounds),
+                             "steps": step_costs(6 if quick else 30), "closed step": closed_step(6 if quick else 30),
                              "exudyn": beside_exudyn(quick)}
     figure = [] if plot is None else [str(save_figure(draw(found["spacecraft"]), plot, "stiff.png"))]
     return {"unit": "seconds of wall time, minima; errors as shares of the peak of a coordinate, the worst one and any sample",
@@ -112,6 +114,17 @@ def of_jsc(until: float, rounds: int) -> dict[str, Any]:
     return found
 
 
+def of_sampled_law(until: float, rounds: int) -> dict[str, Any]:
+    """What a stiff method pays for a law that is asked ten times a second, instead of all the time: wall times, spacecraft."""
+    model, found = spacecraft().compile(), dict[str, Any]()
+    for method, rtol in (("radau", 1e-4), ("imex43", 1e-6)):
+        runs = {name: min((integrate(model, until=until, method=method, sample_rate=10.0, laws=[law], rtol=rtol, atol=1e-3*rtol)
+                           for _ in range(rounds)), key=lambda run: run.wall_time)
+                for name, law in (("continuous", damper()), ("10 Hz", sampled_damper(0.1)))}
+        found[method] = {name: {"wall": run.wall_time, "steps": run.steps} for name, run in runs.items()}
+    return found
+
+
 # ---- what a step costs -------------------------------------------------------------------------------------------------------
 def on_springs(system: System) -> System:
     """The same with springs and dampers in its revolute joints."""
@@ -136,11 +149,31 @@ def step_cost(model: Model, n: int, rounds: int) -> dict[str, float]:
     states = (bent_states if flexible else random_states)(model, n)
     sim = Simulator(model, method="imex2", dt=1e-5, sample_rate=0, q0=states[0] if n > 1 else states[0][0],
                     v0=states[1] if n > 1 else states[1][0])
-    many, steps = max(1, 64//n), 40
+    return in_evaluations(model, lambda: sim.step(MANY), states, rounds)
+
+
+def closed_step(rounds: int) -> dict[str, float]:
+    """Of a step of Euler-Cromer's method with closed loops, JSC case 9, in evaluations of its forward dynamics: by the compiled
+    loop, without the samples, which are closed once more."""
+    model, options = jsc_case(9).compile(), dict[str, Any]({"method": "euler-cromer", "dt": STEPS[False]})
+    x = integrate(model, until=0.3, sample_rate=10.0, **options).x[0, -1:]
+    q, v = x[:, :model.nq], x[:, model.nq:model.nq + model.nv]
+    run = begin(model, q0=q[0], v0=v[0], until=1.0, dynamics="order-n", **options).runs[0]
+    tables, stepper, rows, ws = run.arguments(ONE)
+    grid, clock = np.array([[0.0, STEPS[False], 0.0, MANY]]), np.array([0.0, np.inf, 0.0, 0.0])
+
+    def step() -> None:
+        run.take_fixed(tables, stepper, grid, np.zeros(0), (*rows[:7], clock.copy(), *rows[8:]), ws)
+    return in_evaluations(model, step, (q, v, np.zeros((1, model.nv))), rounds)
+
+
+def in_evaluations(model: Model, steps: Callable[[], Any], states: Any, rounds: int) -> dict[str, float]:
+    """So many steps beside evaluations at such states, both in microseconds."""
+    n, many = len(states[0]), max(1, 64//len(states[0]))
     wide = np.tile(states[0], (many, 1)), np.tile(states[1], (many, 1)), np.tile(states[2], (many, 1))
     functions, _ = forward_calls(model, wide, {"evaluation": ("order-n", ONE if n == 1 else FOUR)})
-    timings = interleaved({"step": lambda: sim.step(steps), **functions}, 1, rounds=rounds)
-    step, evaluation = timings["step"]["min_us"]/steps, timings["evaluation"]["min_us"]/many
+    timings = interleaved({"step": steps, **functions}, 1, rounds=rounds)
+    step, evaluation = timings["step"]["min_us"]/MANY, timings["evaluation"]["min_us"]/many
     return {"step, us": step, "evaluation, us": evaluation, "evaluations": step/evaluation}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from bough.describe import Frame, Free, Revolute, System, Weld
 from bough.flex import beam
-from bough.integrate import Controller
+from bough.integrate import Controller, Law
 from bough.integrate.compiled.callback import controller
 
 SLEW = 10.0                                     # s: how long the spacecraft is turned
@@ -30,15 +30,33 @@ def slew() -> Controller:
     return controller(law, outputs=["rate"], inputs=["torque"])
 
 
+def damper() -> Controller:
+    """Rates of the bus, damped while a torque swings it."""
+    def law(t: float, y: Any, u: Any) -> None:
+        for k in range(3):
+            u[k] = -50.0*y[k] + (1.0 + k)*sin(0.6*t)
+    return controller(law, outputs=["rate"], inputs=["torque"])
+
+
+def sampled_damper(period: float) -> Law:
+    """The same by the clock."""
+    def function(t: float, y: Any) -> dict[str, Any]:
+        return {"torque": [-50.0*y["rate"][k] + (1.0 + k)*sin(0.6*t) for k in range(3)]}
+    return Law(function, outputs=["rate"], inputs=["torque"], period=period)
+
+
+RATIO = 100.0                                   # of its gearboxes
+
+
 def gearbox_arm(stiffness: float = 1e6) -> System:
-    """Seven links, each on a motor's rotor behind a gearbox spring: its fastest motions are far above 100 Hz."""
+    """Seven links, each behind a gearbox that gives way, with a motor: its fastest motions are far above 100 Hz."""
     s, parent = System("arm on gearboxes", gravity=(0, 0, -9.81)), None
     for k in range(7):
-        axis, mass = "zyzyzyz"[k], 6.0 - 0.6*k
-        s.body(f"rotor{k + 1}", parent=parent, at=(0, 0, 0.35) if k else (0, 0, 0), joint=Revolute(axis, damping=5.0), mass=0.5,
-               inertia=(0.5, 0.5, 0.5))
-        s.body(f"link{k + 1}", parent=f"rotor{k + 1}", joint=Revolute(axis, stiffness=stiffness, damping=20.0), mass=mass,
+        mass = 6.0 - 0.6*k
+        s.body(f"link{k + 1}", parent=parent, at=(0, 0, 0.35) if k else (0, 0, 0), joint=Revolute("zyzyzyz"[k]), mass=mass,
                com=(0, 0.01, 0.17), inertia=(0.06*mass, 0.06*mass, 0.01*mass))
+        s.gearbox(f"rotor{k + 1}", f"link{k + 1}", ratio=RATIO, inertia=0.5/RATIO**2, stiffness=stiffness, damping=20.0,
+                  friction={"viscous": 5.0/RATIO**2})
         s.input(f"motor{k + 1}", coordinate=f"rotor{k + 1}")
         s.output(f"angle{k + 1}", coordinate=f"rotor{k + 1}")
         parent = f"link{k + 1}"
@@ -49,6 +67,6 @@ def reach() -> Controller:
     """Motors that push their joints about by smooth torques."""
     def law(t: float, y: Any, u: Any) -> None:
         for k in range(7):
-            u[k] = 30.0*sin(1.5*t + k)*sin(0.5*pi*t)**2 - 40.0*y[k]
+            u[k] = (30.0*sin(1.5*t + k)*sin(0.5*pi*t)**2 - 40.0*y[k]/RATIO)/RATIO
     names = range(1, 8)
     return controller(law, outputs=[f"angle{k}" for k in names], inputs=[f"motor{k}" for k in names])

@@ -42,11 +42,13 @@ TimeTables = list[tuple[int, NDArray[np.float64]]]                      # places
 
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
-                 keep_welds: bool = False, law_states: int = 0, running: bool = False, loop_motions: int | None = None) -> Tables:
-    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept."""
+                 keep_welds: bool = False, law_states: int = 0, running: bool = False, compliant: bool = False,
+                 loop_motions: int | None = None) -> Tables:
+    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept; `compliant`: couplings that give
+    way have rows in the fronts, too."""
     nodes = used_nodes(system, inputs, every=keep_welds)
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
-    lay = Layout(system, parts, inputs, law_states, running, loop_motions)
+    lay = Layout(system, parts, inputs, law_states, running, compliant, loop_motions)
     constants, time_tables = gather_inputs(system, lay)
     data = Contents("tables")
     data.put("time tables", [pieces.ravel() for _, pieces in time_tables])

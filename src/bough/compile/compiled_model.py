@@ -114,14 +114,17 @@ class CompiledModel:
         """The tables that the sweeps read: welds merged, no wrenches of the caller."""
         return self.tables_for()
 
-    def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False) -> Tables:
-        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses."""
-        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running, tuple(self.system.loops)
+    def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False, compliant: bool = False) -> Tables:
+        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses; or with
+        rows of `compliant` couplings, for implicit methods."""
+        compliant = compliant and any(coupling.stiffness is not None for coupling in self.system.couplings.values())
+        loops = tuple(self.system.loops)
+        key = inputs, keep_welds and self._shortened, self.layout.law_states, self.layout.running, compliant, loops
         if key not in self._tables:
             if key not in self._built:
                 described = connected(self.whole, {name: closed(self.whole.loops[name]) for name in self.joined})
                 self._built[key] = build_tables(described, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
-                                                loop_motions=self.input_layout.loop_motions)
+                                                compliant=compliant, loop_motions=self.input_layout.loop_motions)
             self._tables[key] = moved(switched(self._built[key], self.holds, self.contacts, self.system), self.whole, self.system)
         return self._tables[key]
 

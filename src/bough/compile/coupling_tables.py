@@ -20,9 +20,10 @@ from bough.sweeps.schema import Floats
 ALIKE = 1e-9                # of the size of a row: what is left of one that others imply
 
 
-def build_couplings(system: System, parts: Partition) -> list[Closure]:
-    """Of all couplings that hold, as closures that have terms."""
-    return [build_coupling(system, coupling, parts) for coupling in system.couplings.values() if coupling.stiffness is None]
+def build_couplings(system: System, parts: Partition, compliant: bool = False) -> list[Closure]:
+    """Of all couplings that hold, as closures that have terms; with `compliant`, of those that give way, too."""
+    return [build_coupling(system, coupling, parts) for coupling in system.couplings.values()
+            if coupling.stiffness is None or compliant]
 
 
 def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Closure:

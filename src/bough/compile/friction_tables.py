@@ -17,7 +17,7 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import Floats
 
-LAWS = {"sticking": f.SLIDES, "regularized": f.SMOOTH, "dahl": f.BRISTLES}
+LAWS = {"sticking": f.SLIDES, "regularized": f.SMOOTH, "dahl": f.BRISTLES, "basilisk": f.PEAKED}
 MARKS = {">": 1, "<": -1, "=": 0}
 
 

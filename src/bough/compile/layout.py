@@ -285,7 +285,7 @@ class Layout:
     """Sizes, and places in the workspace."""
 
     def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0, running: bool = False,
-                 loop_motions: int | None = None):
+                 compliant: bool = False, loop_motions: int | None = None):
         """`loop_motions`: how many u has room for, if more than those of the loops that are closed."""
         self.places = coordinate_places(system)                        # where each joint's q and v start
         state, given = StateLayout.of(system, law_states, running), InputLayout.of(system, len(inputs), loop_motions)
@@ -323,7 +323,7 @@ class Layout:
         branching = sorted({hinge.inner for k, hinge in enumerate(parts.hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0})
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
-        self.fronts = build_fronts([*build_closures(system, parts), *build_couplings(system, parts)], parts, ws)
+        self.fronts = build_fronts([*build_closures(system, parts), *build_couplings(system, parts, compliant)], parts, ws)
         self.place_scratch(parts)
         self.place_records(parts)
         ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)

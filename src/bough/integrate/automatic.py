@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bough.compile.coordinates import coordinate_place, sticking
+from bough.integrate.backlash import touching
 from bough.integrate.methods import FIXED
 from bough.integrate.run import RTOL, Run
 from bough.integrate.spectrum import Fastest, fastest_of, longest_step, without_local
@@ -29,7 +31,22 @@ def local_rates(model: Model) -> np.ndarray:
         inertia = max(float(np.trace(np.asarray(body.inertia)))/3, 1e-12)
         for k, c in zip(stiffness or (0.0,)*len(damping), damping or (0.0,)*len(stiffness), strict=True):
             found += [float(np.sqrt(abs(k)/inertia)), abs(c)/inertia]
+    for coupling in model.system.couplings.values():
+        mobility = sum(factor**2*_mobility(model, name) for name, factor in coupling.terms.items())
+        found += [float(np.sqrt((coupling.stiffness or 0.0)*mobility)), coupling.damping*mobility]
+    for friction in model.system.frictions.values():
+        if friction.coordinate not in model.system.wheels:
+            steepest = friction.viscous + (friction.coulomb/friction.speed if friction.speed else 0.0)
+            found.append(steepest*_mobility(model, friction.coordinate))
     return np.sort(np.array([rate for rate in found if rate > 0.0]))
+
+
+def _mobility(model: Model, coordinate: str) -> float:
+    """How a body by itself answers a unit force along a joint coordinate: 1/mass, or 1 over its mean moment of inertia."""
+    name = model.names.v[coordinate_place(model.system, coordinate)[1]]
+    body = next(body for body in model.system.bodies.values() if name in body.speed_names)
+    slides = body.speed_names.index(name) < len(body.joint.translations)
+    return 1.0/max(body.mass if slides else float(np.trace(np.asarray(body.inertia)))/3, 1e-12)
 
 
 def choose_method(trial: Callable[[str], Run], steps: Mapping[str, Any]) -> tuple[str, str]:
@@ -75,6 +92,9 @@ def _adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
     if rest.rate < SLOWER*local[-1]:
         return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else "
                           f"{_pace(rest)}: steps follow the slow ones")
+    if sticking(run.model.system) or touching(run.model.system):
+        return "dopri5", (f"dopri5: what is not local is as fast as {rest}, and sticking and contacts are found inside compiled "
+                          "steps")
     return "radau", f"radau: what is not local is as fast as {rest}, and springs and modes reach {_hertz(local[-1])}"
 
 

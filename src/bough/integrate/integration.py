@@ -17,7 +17,7 @@ from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, nearest
 from bough.integrate.advance import advance
-from bough.integrate.automatic import choose_method
+from bough.integrate.automatic import choose_method, local_rates
 from bough.integrate.backlash import touching
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
@@ -28,6 +28,7 @@ from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import initial_states, member_of, starting_masses
 from bough.integrate.step_safety import (
+    UNRESOLVED,
     WRONG,
     ErrorEstimate,
     StepCheck,
@@ -69,10 +70,7 @@ class Integration:
         check_kinds(laws, parameters, reproducible)
         check_clock("t0", t0 := moment("t0", t0), dt)
         self.choice: str | None = None
-        if method == "auto" and (sticking(model.system) or touching(model.system)):
-            method = "dopri5" if dt is None else "rk4"
-            self.choice = f"{method}: sticking and contacts are found inside explicit steps"
-        elif method == "auto":
+        if method == "auto":
             start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0,
                                      "hold": hold}
             given = {} if reproducible else (start if x is None else {"x": x}) | {"parameters": parameters}
@@ -104,6 +102,7 @@ class Integration:
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
         self.end: float | None = None                                   # when it is planned to end
         self.checks: list[StepCheck] = []
+        self.unresolved: bool | None = None                             # whether steps are longer than springs or modes want them
         self.errors: list[ErrorEstimate] = []
         self.warned: list[str] = []
         self.checkpoint: float | None = None                            # s between two checkpoints, where samples are streamed
@@ -193,24 +192,31 @@ class Integration:
         for run in self.runs:
             self._make_ready(run, until)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.times(until, run.last_sample))
+        self.look_ahead(until)
         with choosing(self.lanes):
-            self.check_before(until)
             self.advance(until, progress)
             self.check_after()
 
-    def check_before(self, until: float) -> None:
-        """Warn of fixed steps that are too long for what is about to move."""
-        for run in self.runs:
-            if run.plan.dt is not None and worth_checking(run, (until - run.t)/run.plan.dt):
-                self.checks.append(check_step(run, dt=run.plan.dt))
-                text = self.checks[-1].warning(run.plan.dt)
-                if text:
-                    self.warn(text)
+    def look_ahead(self, until: float) -> None:
+        """Once, warn of fixed steps that are too long for what is about to move."""
+        if self.plan.dt is None or self.checks:
+            return
+        if self.unresolved is None:
+            self.unresolved = bool((local_rates(self.model)*self.plan.dt > UNRESOLVED).any())
+        with choosing(self.lanes):
+            for run in self.runs:
+                if worth_checking(run, (until - run.t)/self.plan.dt) or (self.unresolved and not run.implicit):
+                    self.checks.append(check_step(run, dt=run.plan.dt))
+                    text = self.checks[-1].warning(self.plan.dt)
+                    if text:
+                        self.warn(text)
+                        return
 
     def check_after(self) -> None:
         """Warn of fixed steps that were stable, but wrong."""
         for run in self.runs:
-            if worth_checking(run, run.steps) and not run.failure and (error := estimate_error(run)) is not None:
+            looked = worth_checking(run, run.steps) or self.unresolved
+            if looked and not run.failure and (error := estimate_error(run)) is not None:
                 self.errors.append(error)
                 if error.share > WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
@@ -348,19 +354,19 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
 
 
 def check_friction(model: Model, method: str, dynamics: str) -> None:
-    """Sticking is found inside explicit steps, by O(N); the end of propellant in those of all compiled methods."""
-    unable = method in STIFF or method in IMPLICIT
+    """Sticking and contacts are found inside compiled steps, sticking by O(N); so is the end of propellant."""
+    unable = method in STIFF
     if unable and (played := touching(model.system)):
         raise StateError(f"coupling '{played[0].name}' has backlash, whose contacts the method '{method}' cannot find inside its "
-                         "steps; use rk4 or dopri5, or give the coupling stiffness")
-    if method in STIFF and model.system.tanks:
+                         "steps; use rk4, imex4, dopri5 or imex43, or give the coupling stiffness")
+    if unable and model.system.tanks:
         raise StateError(f"tank '{next(iter(model.system.tanks))}' changes its mass, which is not offered with the method "
                          f"'{method}'; use rk4, dopri5, imex4 or imex43")
     if not (found := sticking(model.system)):
         return
     if unable:
-        raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4 or "
-                         "dopri5, or give the friction the law 'regularized'")
+        raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4, "
+                         "imex4, dopri5 or imex43, or give the friction the law 'regularized'")
     if dynamics in ("dense", "cloud"):
         raise StateError(f"friction '{found[0].name}' sticks, and what holds it is found by O(N) only; leave dynamics "
                          f"'{dynamics}' out")

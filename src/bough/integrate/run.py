@@ -267,14 +267,14 @@ class Run:
     def arguments(self, lanes: Lanes) -> tuple[Any, Any, Any, Floats]:
         """What the loops take: model, stepper, rows, ws."""
         if lanes.width not in self._arguments:
-            tables, nx, nu, tableau = self.model.tables, self.x.shape[1], self.u.shape[1], self.plan.tableau
+            tables, nx, nu, tableau = self.stepped_tables, self.x.shape[1], self.u.shape[1], self.plan.tableau
             if len(tableau) and (self.resolved == "cloud" or not self.model.constrained):   # whose loops only hold what is given
                 tableau = with_corrections(tableau, 0, False)
             stages = int(tableau[STAGES]) if len(tableau) else 0
             at = tables.size(f.WS_SIZE) + tables.more(self.resolved)
             stepper = tableau, self.laws.table, np.zeros(self.laws.scratch + stages), at
             ws = lanes.zeros(at + (stages + 2)*nx + nu + 1)
-            self._arguments[lanes.width] = (self.stepped_tables, group_parameters(self.pars, lanes)), stepper, ws
+            self._arguments[lanes.width] = (tables, group_parameters(self.pars, lanes)), stepper, ws
         model, stepper, ws = self._arguments[lanes.width]
         rows = self.x, self.u, self.out, self.u_out, self.failed, self.watch, self.passed, self.clock, self.ahead
         return model, stepper, rows, ws
@@ -282,8 +282,10 @@ class Run:
     @property
     def stepped_tables(self) -> Tables:
         """The model's, as the method of steps needs the sweeps compiled."""
-        tables = self.model.tables
-        return replace(tables, features=tables.features._replace(implicit=True)) if self.implicit else tables
+        if not self.implicit:
+            return self.model.tables
+        tables = self.model.tables_for(compliant=True)
+        return replace(tables, features=tables.features._replace(implicit=True))
 
     @property
     def fixed_kernel(self) -> tuple[Any, tuple[Floats, ...]]:

@@ -115,8 +115,10 @@ def rates_of(run: Run, *, entry: int | None = None, pars: Floats | None = None, 
     says, with other parameters, or without compiled laws."""
     lanes, nx = lanes_for(len(run.x)), run.x.shape[1]
     (tables, _), (_, table, _, at), _, ws = run.arguments(lanes)
+    tables = replace(tables, plan=tables.plan.copy())
+    frictions = tables.rows("frictions")
+    frictions[frictions[:, f.FRICTION_LAW] == f.SLIDES, f.FRICTION_ACTS] = 0        # it has no derivative where it may stick
     if entry is not None:
-        tables = replace(tables, plan=tables.plan.copy())
         tables.plan[entry] = 0
     own = np.repeat((run.pars if pars is None else pars)[:1], 1 if len(run.pars) == 1 else lanes.width, axis=0)
     table = table if laws else np.zeros_like(table)
@@ -144,11 +146,21 @@ def fastest_of(run: Run, x: Floats | None = None, *, entry: int | None = None, p
 
 
 def without_local(tables: Tables, pars: Floats) -> Floats:
-    """Parameters without what implicit methods take as it is at the end of a stage: springs and dampers of hinges, and modes."""
+    """Parameters without what implicit methods take as it is at the end of a stage: springs, dampers and drag of hinges, couplings
+    that give way, and modes."""
     pars, at = pars.copy(), tables.size(f.PAR_SPRINGS)
     for j, row in enumerate(tables.rows("springs")):
         if row[f.SPRING_LOCAL]:
             pars[:, [at + j*f.SPRING_PARS + f.STIFFNESS, at + j*f.SPRING_PARS + f.DAMPING]] = 0.0
+    at = tables.size(f.PAR_COUPLINGS)
+    for i in range(tables.size(f.N_COUPLINGS)):
+        pars[:, [at + i*f.COUPLING_PARS + f.COUPLING_STIFFNESS, at + i*f.COUPLING_PARS + f.COUPLING_DAMPING]] = 0.0
+    at = tables.size(f.PAR_FRICTIONS)
+    for j, row in enumerate(tables.rows("frictions")):
+        if row[f.FRICTION_HINGE]:
+            smooth = row[f.FRICTION_LAW] not in (f.SLIDES, f.BRISTLES)
+            drags = [f.VISCOUS, *[f.COULOMB, f.STATIC_MORE, f.LOAD_FACTOR]*smooth]
+            pars[:, [at + j*f.FRICTION_PARS + each for each in drags]] = 0.0
     for row in tables.rows("flexible"):
         n = int(row[f.MODES])
         counts = [int(row[entry]) for entry in (f.MODES, f.CARRIED, f.HAS_PAIRS, f.HAS_TURNS, f.DIAGONAL, f.SPINS)]
@@ -172,6 +184,8 @@ def causes(run: Run, pars: Floats, whole: float) -> list[str]:
         trials[f"force elements ({', '.join(kinds)})"] = lambda: fastest_of(run, pars=pars, entry=f.N_ELEMENTS)
     if tables.size(f.N_FREES):
         trials["springs in the joints of loops"] = lambda: fastest_of(run, pars=pars, entry=f.N_FREES)
+    if tables.size(f.N_FRICTIONS):
+        trials["friction"] = lambda: fastest_of(run, pars=pars, entry=f.N_FRICTIONS)
     if pars[:, f.STABILIZATION].any():
         trials["Baumgarte's stabilization"] = lambda: fastest_of(run, pars=calm)
     if run.x[0][model.layout.v].any():

@@ -13,7 +13,9 @@ from bough.integrate.spectrum import Fastest, causes, fastest_of, longest_step, 
 
 LEADING = 8                         # eigenvalues that a step is measured by
 LOOKS = 12                          # steps whose error is estimated
-SHORT_RUN = 1e5                     # steps times speeds: about a tenth of a second; less is looked at only if it fails
+SHORT_RUN = 1e5                     # steps times speeds: about a tenth of a second; less is looked at where springs say so
+UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itself: reason enough to look at the assembled system
+SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
 WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
 
 
@@ -101,6 +103,7 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
             total += apart[:, :nq]/(1.0 - 2.0**-order)
     error = np.abs(total)/len(looks)*run.steps
     spread = np.ptp(states[:n, :, :nq], axis=1)
+    spread = np.maximum(spread, SMALL*spread.max(axis=1, keepdims=True))
     moving = spread > 1e-9*np.maximum(np.abs(states[:n, :, :nq]).max(axis=1), 1e-3)
     share = np.where(moving & np.isfinite(error), error/np.where(moving, spread, 1.0), 0.0)
     row, entry = np.unravel_index(int(share.argmax()), share.shape)
@@ -108,8 +111,8 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
 
 
 def worth_checking(run: Run, steps: float) -> bool:
-    """Whether a look at the steps costs little beside taking them: one state, by what is compiled for it."""
-    return run.plan.method in FIXED and len(run.x) == 1 and steps*run.model.nv >= SHORT_RUN
+    """Whether a look at the steps costs little beside taking them; of a batch, at its first states."""
+    return run.plan.method in FIXED and steps*run.model.nv >= SHORT_RUN
 
 
 def explain_divergence(run: Run) -> str:

@@ -31,6 +31,10 @@ def _force(samples: Samples, friction: Friction, j: int) -> Array:
         return np.asarray(samples.drives[model.names.v[at]])
     if friction.law == "dahl":
         return np.asarray(-samples.rows.friction[:, j, 0] - friction.viscous * v)
+    if friction.law == "basilisk":
+        x = v / (friction.stribeck or 1.0)
+        peak = np.exp(0.5) * (friction.breakaway - friction.coulomb) * x * np.exp(-x * x / 2)
+        return np.asarray(-peak - friction.coulomb * np.tanh(10 * x) - friction.viscous * v)
     slips = sum(sign for mark, sign in ((">", 1.0), ("<", -1.0)) if friction.name + mark in model.contacts)
     s = v / np.hypot(v, friction.speed) if friction.speed else slips or np.sign(v)
     decay = 0.0 if friction.stribeck is None else np.exp(-((v / friction.stribeck) ** 2))

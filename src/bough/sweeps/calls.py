@@ -11,8 +11,8 @@ from math import inf
 
 from bough.kernels.hinges import MODAL
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, noinline, parameters_of, pointer_to,
-                                 read, store, width_of, zero)
+from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, loops_only, noinline, parameters_of,
+                                 pointer_to, read, store, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
@@ -87,11 +87,12 @@ def load_state(lane, plan, tables, t, x, u, group, ws):
     set_masses(lane, plan, tables, ws)
 
 
-@leaf
 def reset_closure_weights(lane, plan, ws):
-    """Loops count with their accelerations, and gravity acts."""
-    if read(plan, f.N_MULTIPLIERS):
-        store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (1.0, 0.0, 0.0))
+    """Loops count with their accelerations, and gravity and elastic forces act."""
+    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, zero(lane), zero(lane)))
+
+
+loops_only(reset_closure_weights, lambda lane, plan, ws: None)
 
 
 @leaf

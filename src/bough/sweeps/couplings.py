@@ -8,10 +8,19 @@ coordinates; a hinge whose coordinate it has answers with
     U = H K^T + c_i
 
 and all that follows is that of any other column.  Where such a coordinate is held, c_i times its given acceleration is part of k.
+
+One that gives way is a force; in implicit methods it acts as it is at the end of the stage, with S = g C + g^2 K:
+
+    force = preload - K (c.(q^ + g v^) - offset) - C c.v^ + mu,    mu = -S c.a
+
+which is the row  sqrt(S) c.a + mu' = 0,  mu = sqrt(S) mu',  of the fronts: one more on its diagonal [B 30] [B 38].
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import accumulate, couplings_only, load, read, smaller, store, where_positive, zero
+from bough.kernels.lanes import accumulate, couplings_only, implicit_only, load, read, smaller, sqrt, store, where_positive, zero
 from bough.sweeps import fields as f
+from bough.sweeps.implicit import implicit_distance, implicit_place
+
+COMPLIANCE, ROOT = 1, 2             # behind the multiplier of a coupling: what is added to its diagonal, and sqrt(S)
 
 
 @leaf
@@ -37,17 +46,16 @@ def assemble_coupling(lane, plan, pars, ws, i, shift):
     row, first, weights = coupling_row(plan, i), read(plan, coupling_row(plan, i) + f.COUPLING_FIRST), read(plan, f.WS_CLOSURE)
     p, acts = read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS, read(plan, row + f.COUPLING_ACTS)
     gap = zero(lane) - read(pars, p + f.COUPLING_OFFSET) - read(plan, row + f.COUPLING_SIDE)*read(pars, p + f.COUPLING_PLAY)
-    rate, gamma = zero(lane), zero(lane)
+    rate, gamma, weight = zero(lane), zero(lane), acts + root_of(lane, plan, ws, row)
     for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
-        term, c = coupled_row(plan, j), acts*factor_of(plan, pars, j)
+        term, c = coupled_row(plan, j), weight*factor_of(plan, pars, j)
         gap = gap + c*load(lane, ws, read(plan, term + f.COUPLED_Q))
         rate = rate + c*load(lane, ws, read(plan, term + f.COUPLED_V) + shift)
         if read(plan, term + f.COUPLED_GIVEN):
             gamma = gamma + c*load(lane, ws, read(plan, term + f.COUPLED_GIVEN))
         store(lane, ws, read(plan, term + f.COUPLED_U), zero(lane) + c)
-    bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
-            + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
-    store(lane, ws, read(plan, row + f.COUPLING_BIAS), acts*bias)
+    bias = acts*(load(lane, ws, weights + f.CLOSURE_SPEED)*rate + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
+    store(lane, ws, read(plan, row + f.COUPLING_BIAS), load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + bias)
     store(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER), zero(lane))
 
 
@@ -63,13 +71,15 @@ couplings_only(assemble_couplings, lambda lane, plan, pars, ws, shift: None)
 
 @leaf
 def relation_of(lane, plan, pars, ws, i):
-    """How far a coupling is from its offset, and how fast it goes."""
+    """How far a coupling is from its offset, and how fast it goes; in implicit methods as far as that is known."""
+    far = implicit_distance(lane, plan)
     row, first = coupling_row(plan, i), read(plan, coupling_row(plan, i) + f.COUPLING_FIRST)
     gap, rate = zero(lane) - read(pars, read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS + f.COUPLING_OFFSET), zero(lane)
     for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
         term, c = coupled_row(plan, j), factor_of(plan, pars, j)
-        gap = gap + c*load(lane, ws, read(plan, term + f.COUPLED_Q))
-        rate = rate + c*load(lane, ws, read(plan, term + f.COUPLED_V))
+        q, v = read(plan, term + f.COUPLED_Q) + far, read(plan, term + f.COUPLED_V) + far
+        gap = gap + c*implicit_place(lane, plan, ws, q, v)
+        rate = rate + c*load(lane, ws, v)
     return gap, rate
 
 
@@ -86,9 +96,48 @@ def apply_couplings(lane, plan, pars, ws):
                  - read(pars, p + f.COUPLING_DAMPING)*damped)
         for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
             accumulate(lane, ws, read(plan, coupled_row(plan, j) + f.COUPLED_TAU), factor_of(plan, pars, j)*force)
+        one = zero(lane) + 1.0
+        touches = where_positive(beyond*beyond, one, where_positive(zero(lane) + play, zero(lane), one))
+        give_way_implicitly(lane, plan, pars, ws, i, touches)
 
 
 couplings_only(apply_couplings, lambda lane, plan, pars, ws: None)
+
+
+def give_way_implicitly(lane, plan, pars, ws, i, touches):
+    """Of a coupling that gives way: sqrt(S), where it does not have play, and the diagonal of its row [B 30]."""
+    at, p = read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
+    K, head = read(pars, p + f.COUPLING_STIFFNESS), read(plan, f.WS_IMPLICIT)
+    if at:
+        S = (load(lane, ws, head + f.IMPLICIT_RATE)*read(pars, p + f.COUPLING_DAMPING)
+             + load(lane, ws, head + f.IMPLICIT_PLACE)*K)*touches
+        gives = 1.0 if K > 0.0 else 0.0
+        store(lane, ws, at + ROOT, gives*sqrt(S))
+        store(lane, ws, at + COMPLIANCE, zero(lane) + gives)
+
+
+implicit_only(give_way_implicitly, lambda lane, plan, pars, ws, i, touches: None)
+
+
+def root_of(lane, plan, ws, row):
+    """sqrt(S) of a coupling, 0 of one that does not give way."""
+    return load(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER) + ROOT)
+
+
+implicit_only(root_of, lambda lane, plan, ws, row: 0.0)
+
+
+def add_compliance(lane, ws, multiplier, rows, diagonal):
+    """On the diagonal of a row that gives way."""
+    if rows == 1:
+        accumulate(lane, ws, diagonal, load(lane, ws, multiplier + COMPLIANCE))
+
+
+def no_compliance(lane, ws, multiplier, rows, diagonal):
+    pass
+
+
+implicit_only(add_compliance, no_compliance)
 
 
 def store_contacts(lane, plan, ws):

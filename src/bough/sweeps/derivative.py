@@ -108,10 +108,11 @@ implicit_only(rates_of_stage, lambda lane, plan, ws: scatter_rates(lane, plan, w
 
 @leaf
 def derivative(lane, plan, pars, tables, ws, method, shift):
-    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations.  What is prescribed is put in the state."""
+    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations: of a system at rest, whose q' nobody asks
+    for.  What is prescribed is put in the state."""
     if shift == 0:
         apply_prescribed_motion(lane, plan, tables, ws, True)
+        rates_of_stage(lane, plan, ws)
     else:
         zero_prescribed_accelerations(lane, plan, ws)
-    rates_of_stage(lane, plan, ws)
     accelerations(lane, plan, pars, tables, ws, method, shift)

@@ -3,6 +3,7 @@
     dry force    F = coulomb + load + (static - coulomb) exp(-(v/stribeck)^2)
     slides       - s F - viscous v,  s = 1 or -1, fixed between the events that a run finds
     smooth       s = v/sqrt(v^2 + speed^2)
+    peaked       - [sqrt(e) (static - coulomb) x exp(-x^2/2) + coulomb tanh(10 x)] - viscous v,  x = v/stribeck
     bristles     F is a state: F' = stiffness (v - |v| F/coulomb)
 
 A coordinate that friction holds is a weld to the sweeps.  What holds it is the share along its axis e of the wrench through its
@@ -14,10 +15,14 @@ from bough.kernels.algebra import axis_z, dot, rotate, spatial_dot, sym_times, u
 from bough.kernels.elementary import exponential
 from bough.kernels.hinges import PRISMATIC, REVOLUTE, WELD
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, friction_only, load, load9, load_spatial, read, smaller, sqrt, store, where_positive,
-                                 zero)
+from bough.kernels.lanes import (accumulate, friction_only, implicit_only, load, load9, load_spatial, read, smaller, sqrt, store,
+                                 where_positive, zero)
 from bough.sweeps import fields as f
+from bough.sweeps.implicit import implicit_distance
 from bough.sweeps.motion import hinge_row
+
+ROOT_E = 1.6487212707001282     # sqrt(e): at the Stribeck speed, the peak is what static friction is more than Coulomb's
+TINY = 1e-3                     # below, tanh(y)/y = 1 - y^2/3 to rounding
 
 
 @leaf
@@ -38,36 +43,73 @@ def dry_force(lane, plan, pars, ws, j, v):
 
 
 @leaf
-def direction_of(lane, plan, pars, ws, j, v):
-    """s in [-1, 1] [B 36]."""
-    row, p = friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS
+def sign_of(lane, plan, row, v):
+    """Which way a friction slides: as its mark says, or, without one, its speed."""
     one, sign = zero(lane) + 1.0, read(plan, row + f.FRICTION_SIGN)
-    if read(plan, row + f.FRICTION_LAW) == f.SMOOTH:
-        speed = read(pars, p + f.SMOOTH_SPEED)
-        return v/sqrt(v*v + speed*speed)
     if sign != 0:
         return one*sign
     return where_positive(v, one, where_positive(-v, -one, zero(lane)))
 
 
 @leaf
-def apply_friction(lane, plan, pars, ws, j):
-    """Friction of one coordinate or wheel into its torque; in runs, the rates of its state and of what it takes [B 36]."""
+def over_speed(lane, plan, pars, j, v):
+    """1/sqrt(v^2 + speed^2): the smooth law's s, over v [B 36]."""
+    speed = read(pars, read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS + f.SMOOTH_SPEED)
+    return 1.0/sqrt(v*v + speed*speed)
+
+
+@leaf
+def stribeck_drag(lane, plan, pars, ws, j, v):
+    """Basilisk's dry friction over the speed: sqrt(e) (static - coulomb)/vs exp(-x^2/2) + coulomb tanh(10 x)/v, x = v/vs [B 36]."""
     row, p = friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS
+    at, over = read(plan, row + f.FRICTION_WS) + f.FRICTION_FORCE, read(pars, p + f.OVER_STRIBECK)
+    x, y = over*v, 10.0*over*where_positive(v, v, -v)
+    store(lane, ws, at, zero(lane) - 0.5*x*x)
+    peak = ROOT_E*read(pars, p + f.STATIC_MORE)*over*exponential(lane, ws, at)
+    store(lane, ws, at, zero(lane) - 2.0*y)
+    e = exponential(lane, ws, at)
+    near = y - TINY
+    ratio = where_positive(near, (1.0 - e)/((1.0 + e)*where_positive(near, y, zero(lane) + 1.0)), 1.0 - y*y*(1.0/3.0))
+    return peak + read(pars, p + f.COULOMB)*10.0*over*ratio
+
+
+@leaf
+def apply_friction(lane, plan, pars, ws, j):
+    """Friction of one coordinate or wheel into its torque, a force and a drag times the speed; in runs, the rates of its state and
+    of what it takes [B 36]."""
+    row, p, law = (friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS,
+                   read(plan, friction_row(plan, j) + f.FRICTION_LAW))
     v, state, rate = (load(lane, ws, read(plan, row + f.FRICTION_V)), read(plan, row + f.FRICTION_STATE),
                       read(plan, row + f.FRICTION_RATE))
-    force = zero(lane)
-    if read(plan, row + f.FRICTION_LAW) == f.BRISTLES:
+    force, drag = zero(lane), zero(lane) + read(pars, p + f.VISCOUS)
+    if law == f.BRISTLES:
         if state:
             force, coulomb = load(lane, ws, state), read(pars, p + f.COULOMB)
             size = where_positive(v, v, -v)
             store(lane, ws, rate, read(pars, p + f.BRISTLE)*(v - size*force/coulomb))
+    elif law == f.SMOOTH:
+        drag = drag + dry_force(lane, plan, pars, ws, j, v)*over_speed(lane, plan, pars, j, v)
+    elif law == f.PEAKED:
+        drag = drag + stribeck_drag(lane, plan, pars, ws, j, v)
     elif read(plan, row + f.FRICTION_ACTS):
-        force = direction_of(lane, plan, pars, ws, j, v)*dry_force(lane, plan, pars, ws, j, v)
-    force = force + read(pars, p + f.VISCOUS)*v
+        force = sign_of(lane, plan, row, v)*dry_force(lane, plan, pars, ws, j, v)
+    force = force + drag*v
     if state:
         store(lane, ws, rate + 2, force*v)
     accumulate(lane, ws, read(plan, row + f.FRICTION_TAU), -force)
+    drag_implicitly(lane, plan, ws, row, drag, v)
+
+
+def drag_implicitly(lane, plan, ws, row, drag, v):
+    """Of a joint: the drag, as large as the state has it, acts on the speed at the end of the stage [B 30]."""
+    if read(plan, row + f.FRICTION_HINGE):
+        tau, at = read(plan, row + f.FRICTION_TAU), read(plan, f.WS_IMPLICIT)
+        known = load(lane, ws, read(plan, row + f.FRICTION_V) + implicit_distance(lane, plan))
+        accumulate(lane, ws, tau, drag*(v - known))
+        accumulate(lane, ws, at + f.IMPLICIT_SIZE + tau - read(plan, f.WS_U), load(lane, ws, at + f.IMPLICIT_RATE)*drag)
+
+
+implicit_only(drag_implicitly, lambda lane, plan, ws, row, drag, v: None)
 
 
 def apply_frictions(lane, plan, pars, ws):
@@ -113,9 +155,15 @@ def update_loads(lane, plan, pars, ws, moving):
             along = dot(push, axis_z(load9(lane, ws, record + f.ATTITUDE)))
             square = square - along*along
         new = where_positive(moving, sqrt(where_positive(square, square, zero(lane))), load(lane, ws, at))
-        force = direction_of(lane, plan, pars, ws, j, v)*read(pars, p + f.LOAD_FACTOR)*(new - load(lane, ws, at))
+        force, drag = read(pars, p + f.LOAD_FACTOR)*(new - load(lane, ws, at)), zero(lane)
+        if read(plan, row + f.FRICTION_LAW) == f.SMOOTH:
+            drag = force*over_speed(lane, plan, pars, j, v)
+            force = drag*v
+        else:
+            force = sign_of(lane, plan, row, v)*force
         store(lane, ws, at, new)
         if read(plan, row + f.FRICTION_ACTS):
+            drag_implicitly(lane, plan, ws, row, drag, v)
             accumulate(lane, ws, read(plan, row + f.FRICTION_TAU), -force)
             if read(plan, row + f.FRICTION_STATE):
                 accumulate(lane, ws, read(plan, row + f.FRICTION_RATE) + 2, force*v)

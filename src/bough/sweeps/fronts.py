@@ -33,7 +33,7 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.closures import load_wrench, store_wrench
-from bough.sweeps.couplings import add_factors
+from bough.sweeps.couplings import add_compliance, add_factors
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
 
 
@@ -531,6 +531,7 @@ def assemble_fronts(lane, plan, pars, ws, row, P, z):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
             openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))           # left there by assemble_loop
+            add_compliance(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS), rows, at + width*column + column)
             set_limits(lane, pars, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows,
                        openness)
         for c in range(read(plan, junction + f.N_CLOSED)):

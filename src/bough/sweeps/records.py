@@ -33,7 +33,7 @@ OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stand
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
                       BUSHING="spring and damper along six motions")
 FRICTION_LAWS = Codes(SLIDES="against the direction of the speed", SMOOTH="a smooth function of the speed",
-                      BRISTLES="a state of its own")
+                      BRISTLES="a state of its own", PEAKED="a smooth function with a peak at the Stribeck speed")
 FLAG = Codes(no="", yes="")                                     # has no constants
 CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS, FRICTION_LAWS)
 
@@ -181,7 +181,8 @@ ANGLE_RUN = Record(
 QUATERNION = Record(
     "quaternion", "plan", "four coordinates that make a quaternion",
     Field("QUATERNION_AT", "the first of them", to="q"),
-    size_name="QUATERNION_ROW", prefix="QUATERNION_", written="compile.assemble", read="sweeps.calls")
+    size_name="QUATERNION_ROW", prefix="QUATERNION_", written="compile.assemble",
+    read="sweeps.calls, integrate.compiled.stepping")
 
 SPRING = Record(
     "spring", "plan", "spring and damper of one coordinate",

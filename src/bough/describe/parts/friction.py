@@ -10,7 +10,7 @@ from bough.describe.numeric import Text, above_zero, at_least_zero
 from bough.describe.part import NO_ANGLES, Finding, Part, Recorded, SystemView, misnamed, targets
 from bough.describe.settings import CentralGravity
 
-FrictionLaw = Literal["sticking", "regularized", "dahl"]
+FrictionLaw = Literal["sticking", "regularized", "dahl", "basilisk"]
 
 
 class Friction(Part):
@@ -21,6 +21,8 @@ class Friction(Part):
     What s is, the `law` says: "sticking": the sign of v, and at rest the coordinate is held until `static` does not suffice any
     more; the moments of both are found inside the steps. "regularized": v/sqrt(v^2 + speed^2), a smooth law under which what should
     stick creeps. "dahl": the dry part is a state F that bristles of a `stiffness` build up, F' = stiffness (v - |v| F/coulomb).
+    "basilisk": as of Basilisk's reaction wheels while they gain speed, smooth, with a peak of `static` near the Stribeck speed: the
+    dry part is sqrt(e) (static - coulomb) x exp(-x^2/2) + coulomb tanh(10 x), x = v/stribeck.
 
     With `mu`, coulomb and static grow by mu radius N, where N is the force that the joint itself bears: across the axis of a
     translation (without a radius), all of it of a rotation.
@@ -66,6 +68,9 @@ class Friction(Part):
         if self.law == "dahl" and (not self.coulomb or self.mu or self.static is not None or self.stribeck is not None):
             raise Fault("law", "the law 'dahl' needs coulomb, and knows neither static, stribeck nor mu; give coulomb only, or "
                         "another law")  # fmt: skip
+        if self.law == "basilisk" and (self.static is None or self.stribeck is None or self.mu):
+            raise Fault("law", "the law 'basilisk' needs coulomb, static and stribeck, and does not know mu; give these three, or "
+                        "another law")  # fmt: skip
         if self.stribeck is not None and self.static is None:
             raise Fault("stribeck", "stribeck is given without static, from which the force decays to coulomb; give static")
         if self.law == "regularized" and self.static is not None and self.stribeck is None:
@@ -103,7 +108,8 @@ class Friction(Part):
         if not wheel.driven:
             yield Finding(f"wheel {wheel.name!r} has a speed that is held; give it a torque (0 will do)", ("coordinate",))
         if self.sticks:
-            text = "the law 'sticking' holds joints, and a wheel is none; give 'regularized' or 'dahl', or make the wheel a body"
+            text = ("the law 'sticking' holds joints, and a wheel is none; give 'regularized', 'dahl' or 'basilisk', or make the "
+                    "wheel a body")  # fmt: skip
             yield Finding(text, ("law",))
         if self.mu:
             yield Finding("mu needs the load of a joint, and a wheel is none; give coulomb, or make the wheel a body", ("mu",))

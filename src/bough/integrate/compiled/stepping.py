@@ -23,7 +23,6 @@ work      x at the start of the step | k of each stage | controls | a saved stat
 
 import numpy as np
 from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
-from bough.kernels.hinges import FREE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load3, load4, loops_only, read, scale,
                                  sqrt, store, where_positive, zero)
@@ -31,7 +30,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.implicit import implicit_state
-from bough.sweeps.motion import hinge_row, scatter_rates
+from bough.sweeps.motion import scatter_rates
 from bough.sweeps.orbit import shift_roots
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.power import fill_input_power
@@ -235,6 +234,17 @@ def begin_implicit(lane, plan, stepper, ws, h, stage):
 implicit_only(begin_implicit, lambda lane, plan, stepper, ws, h, stage: None)
 
 
+def rest_implicit(lane, plan, ws):
+    """Springs and modes as they are in the state: for what holds at the end of a step."""
+    head, n = read(plan, f.WS_IMPLICIT), read(plan, f.NQ) + read(plan, f.NV)
+    store(lane, ws, head + f.IMPLICIT_RATE, zero(lane))
+    store(lane, ws, head + f.IMPLICIT_PLACE, zero(lane))
+    copy(lane, ws, implicit_state(plan), read(plan, f.WS_X), n)
+
+
+implicit_only(rest_implicit, lambda lane, plan, ws: None)
+
+
 @leaf
 def implicit_row(s, stage):
     """Where the row i of a stage starts in the tableau."""
@@ -295,6 +305,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
             set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
             evaluate_law(lane, model, stepper, ws)
             copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
+            rest_implicit(lane, plan, ws)
         elif not speeds and not any_negative(-open_):
             continue
         else:
@@ -345,13 +356,10 @@ def move_with_new_speeds(lane, plan, pars, ws, work, h):
 @leaf
 def normalize(lane, plan, ws):
     """Unit quaternions."""
-    for k in range(1, read(plan, f.N_HINGES) + 1):
-        row = hinge_row(plan, k)
-        kind = read(plan, row + f.KIND)
-        if kind == SPHERICAL or kind == FREE:
-            q = read(plan, row + f.Q) + (3 if kind == FREE else 0)
-            x, y, z, w = load4(lane, ws, q)
-            store(lane, ws, q, scale(1.0/sqrt(x*x + y*y + z*z + w*w), (x, y, z, w)))
+    for k in range(read(plan, f.N_QUATERNIONS)):
+        q = read(plan, f.WS_X) + read(plan, read(plan, f.QUATERNIONS) + k*f.QUATERNION_ROW + f.QUATERNION_AT)
+        x, y, z, w = load4(lane, ws, q)
+        store(lane, ws, q, scale(1.0/sqrt(x*x + y*y + z*z + w*w), (x, y, z, w)))
 
 
 @leaf

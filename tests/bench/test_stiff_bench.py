@@ -1,0 +1,25 @@
+"""Figures of `bough bench stiff` that do not depend on how busy a machine is; its command runs them all."""
+import numpy as np
+
+from bough.bench.stiff_bench import closed_step, of_arm, of_sampled_law
+
+
+def test_the_arm_on_gearboxes_takes_steps_of_5_ms():
+    """Its rotors are gearboxes of 1e6 N m/rad: rk4 needs steps ten times as short; errors are of the worst coordinate."""
+    found = of_arm(0.4, 1)
+    assert found["longest stable step of rk4"] < 5e-4
+    rows = {row["method"]: row for row in found["methods"]}
+    assert [rows[method]["dt"] for method in ("imex2", "imex4")] == [5e-3, 5e-3]
+    assert max(rows[method]["error"] for method in ("imex2", "imex4", "imex43")) < 1e-3
+
+
+def test_a_sampled_law_does_not_multiply_the_steps_of_a_stiff_method():
+    """Of a law at 10 Hz radau takes some ten steps a period, which is what the jumps ask for; anew at each it took a hundred."""
+    steps = of_sampled_law(1.0, 1)["radau"]
+    assert steps["10 Hz"]["steps"] < 12*10 + steps["continuous"]["steps"]
+
+
+def test_a_closed_step_is_measured_beside_an_evaluation():
+    found = closed_step(3)
+    assert np.isfinite(list(found.values())).all()
+    assert 1.0 < found["evaluations"] < 20.0
