@@ -22,7 +22,7 @@ from bough.progress import counted
 from bough.simulator import Simulator
 
 TARGET = 1e-4                                       # of the peak of every coordinate
-MANY = 40                                           # steps in one slice of time
+MANY = 400                                          # steps in one slice of time, in which a call from Python is lost
 LINKS, MODES, STEP = 10, 5, 1e-3                    # of the chain that Exudyn takes, and its step [s]
 Options = dict[str, Any]
 SPACECRAFT: dict[str, list[Options]] = {

@@ -92,9 +92,9 @@ def _adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
     if rest.rate < SLOWER*local[-1]:
         return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else "
                           f"{_pace(rest)}: steps follow the slow ones")
-    if sticking(run.model.system) or touching(run.model.system):
-        return "dopri5", (f"dopri5: what is not local is as fast as {rest}, and sticking and contacts are found inside compiled "
-                          "steps")
+    if sticking(run.model.system) or touching(run.model.system) or run.model.system.tanks:
+        return "dopri5", (f"dopri5: what is not local is as fast as {rest}, and sticking, contacts and empty tanks are found "
+                          "in compiled steps")
     return "radau", f"radau: what is not local is as fast as {rest}, and springs and modes reach {_hertz(local[-1])}"
 
 
