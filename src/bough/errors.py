@@ -88,7 +88,7 @@ def texts(what: str, given: Any) -> list[str]:
     """
     if isinstance(given, str):
         return [str(given)]
-    found = list(given) if isinstance(given, Iterable) else [None]
+    found = list(given) if isinstance(given, Iterable) and getattr(given, "shape", None) != () else [None]
     if not all(isinstance(name, str) for name in found):
         raise StateError(f"{what} is {given!r}; give a name, or a list of names")
     return [str(name) for name in found]

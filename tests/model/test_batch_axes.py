@@ -65,7 +65,7 @@ OTHERS = {"actuation", "batch", "bodies", "body_index", "bound", "call", "change
           "linearize", "linearize_laws", "mode_places", "modes", "motion", "motion_breaks", "named_inputs",
           "normalize_quaternions", "operation_counts", "operators", "options_of", "outputs", "parameter_tables",
           "partition", "ready", "resolve_dynamics", "state", "switched", "tables_for", "trim", "with_law_states", "with_tanks",
-          "with_parameters", "without_loops"}
+          "switched_as", "build_ahead", "with_parameters", "without_loops"}
 
 
 def state(model, rows=None):

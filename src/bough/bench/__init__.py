@@ -2,6 +2,7 @@
 from bough.bench.auto import auto
 from bough.bench.calls_bench import calls
 from bough.bench.campaign_bench import campaign
+from bough.bench.connections_bench import connections
 from bough.bench.cost_bench import cost
 from bough.bench.derivatives_bench import derivatives
 from bough.bench.flexible_bench import flexible
@@ -15,5 +16,5 @@ from bough.bench.orbit_bench import orbit
 from bough.bench.stiff_bench import stiff
 from bough.bench.structures_bench import structures
 
-__all__ = ["auto", "calls", "campaign", "cost", "derivatives", "flexible", "forward", "gym", "jsc", "loops", "momentum",
-           "operators", "orbit", "stiff", "structures"]
+__all__ = ["auto", "calls", "campaign", "connections", "cost", "derivatives", "flexible", "forward", "gym", "jsc", "loops",
+           "momentum", "operators", "orbit", "stiff", "structures"]

@@ -266,6 +266,13 @@ def derivatives(result: dict[str, Any]) -> Report:
                  for kind, of in result["compiling"].items()))
 
 
+def connections(result: dict[str, Any]) -> Report:
+    """What attaching and detaching costs, and a step afterwards."""
+    changes, steps = result["changes"], result["steps"]
+    yield (f"a change of what is connected: attach {changes['attach']:.2f} ms, detach {changes['detach']:.2f} ms; a step of RK4 "
+           f"with the attached body hung {steps['hung']:.1f} us, by a loop {steps['loop']:.1f} us")
+
+
 def orbit(result: dict[str, Any]) -> Report:
     """One state and four lanes: a step in uniform gravity, in orbit, and by how much that is more."""
     yield table("microseconds per step of a satellite with wheels and flexible panels", ("states",), ("uniform", "orbit", "more"),
@@ -316,5 +323,5 @@ def structures(result: dict[str, Any]) -> Report:
 REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {       # by benchmark
     "forward": forward, "calls": calls, "flexible": flexible, "loops": loops, "momentum": momentum, "jsc": jsc,
     "operators": operators, "cost": cost, "derivatives": derivatives, "auto": auto, "gym": gym, "campaign": campaign,
-    "orbit": orbit, "stiff": stiff, "structures": structures,
+    "connections": connections, "orbit": orbit, "stiff": stiff, "structures": structures,
 }

@@ -11,6 +11,7 @@ from bough.bench.mechanisms import chain, flexible_arm, tree36
 from bough.bench.setups import bent_states, kernel_call, random_states, versions
 from bough.bench.timing import interleaved
 from bough.describe import System
+from bough.kernels.jit import OPTIONS
 from bough.model import Model
 from bough.progress import counted
 from bough.sweeps import calls
@@ -89,17 +90,22 @@ def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> t
     return (lambda: factor_often(TIMES, p.table, p.scratch, p.ws)), (lambda: solve_often(TIMES, *solve)), answer
 
 
+# kernels keep their machine code only, which no other function can be linked with: these are compiled with the loops
+_options: Any = OPTIONS
+_factor, _solve = (njit(**_options)(kernel.py_func) for kernel in (riccati, solve_links))
+
+
 @njit(nogil=True)
 def factor_often(times, table, scratch, ws):
     """Some times in a call, so that the call from Python does not count."""
     for _ in range(times):
-        riccati(table, scratch, ws)
+        _factor(table, scratch, ws)
 
 
 @njit(nogil=True)
 def solve_often(times, table, tau, vdot, vectors, end, ws):
     for _ in range(times):
-        solve_links(table, tau, vdot, vectors, end, ws)
+        _solve(table, tau, vdot, vectors, end, ws)
 
 
 def of_partition(model: Model, rounds: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ bench_app = typer.Typer(help="Measure speed, side by side with the other engines
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
 ALL = ("forward", "calls", "flexible", "loops", "momentum", "jsc", "operators", "cost", "derivatives", "auto", "gym",
-       "campaign", "orbit", "stiff", "structures")
+       "campaign", "connections", "orbit", "stiff", "structures")
 
 
 def measure(name: str, *, json: bool = False, **options: Any) -> None:
@@ -27,7 +27,8 @@ def measure(name: str, *, json: bool = False, **options: Any) -> None:
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
     """Without a subcommand, run every benchmark: `bough bench forward`, `calls`, `flexible`, `loops`, `momentum`, `jsc`,
-    `operators`, `cost`, `derivatives`, `auto`, `gym`, `campaign`, `orbit`, `stiff`, `structures`."""
+    `operators`, `cost`, `derivatives`, `auto`, `gym`, `campaign`, `connections`, `orbit`, `stiff`,
+    `structures`."""
     for name in ALL if context.invoked_subcommand is None else ():
         measure(name)
 
@@ -59,6 +60,7 @@ for _name, _help in {
     "gym": "64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, beside a Python loop over MuJoCo's.",
     "momentum": "Floating trees with all relative motions prescribed: by the momentum cloud and by the O(N) sweeps.",
     "derivatives": "All derivatives of forward dynamics: rigid trees beside Pinocchio's, one state and in lanes; flexible chains.",
+    "connections": "Docking to a platform within a run: what the change costs, and steps after it, hung and by a loop.",
     "orbit": "A satellite with wheels and flexible panels: a step in orbit beside one in uniform gravity.",
     "structures": "A structure of 100,000 dofs out of files: read, checked, reduced to 20 modes and 3 interfaces, opened again.",
     "operators": "Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints.",

@@ -67,7 +67,7 @@ class Integration:
         `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
-        check_kinds(laws, parameters, reproducible)
+        check_kinds(laws, reproducible)
         check_clock("t0", t0 := moment("t0", t0), dt)
         self.choice: str | None = None
         if method == "auto":
@@ -326,12 +326,10 @@ def steps_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}
 
 
-def check_kinds(laws: object = (), parameters: object = None, reproducible: object = False) -> None:
-    """What is no list, mapping or truth value where one is meant."""
+def check_kinds(laws: object = (), reproducible: object = False) -> None:
+    """What is no list or truth value where one is meant."""
     if not isinstance(laws, Sequence) or isinstance(laws, str | bytes):
         raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
-    if parameters is not None and not isinstance(parameters, Mapping):
-        raise StateError(f"parameters is {parameters!r}; give {{name: values}}")
     if not isinstance(reproducible, bool | np.bool_):
         raise StateError(f"reproducible is {reproducible!r}; give True or False")
 

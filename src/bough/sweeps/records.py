@@ -409,7 +409,7 @@ HINGE_PARAMETERS = Record(
     Field("MASS", "mass", (), "kg"),
     Field("MOMENT", "first moment of mass", (3,), "kg m"),
     Field("INERTIA", "inertia", (6,), "kg m^2"),
-    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, modal, modes, orbit, cloud")
+    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, modal, modes, cloud")
 
 GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",

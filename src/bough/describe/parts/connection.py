@@ -77,16 +77,7 @@ class Attach(Description):
                    "between them")  # fmt: skip
 
 
-class _Named(Description):
-    """An action on what its `target` names."""
-
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-
-class Detach(_Named):
+class Detach(Description):
     """An action: what holds `target` lets go. Of an attachment or a loop, it opens. Of a body, its joint does, and the body goes
     its own way with all that it carries; its joint keeps the position that it has then. From a weld a body gets six coordinates
     that are locked until then (`stage.x`, ...); else a body without mass, `stage_separation`, has them: how far it is from where
@@ -95,6 +86,11 @@ class Detach(_Named):
     >>> Detach("stage")
     Detach(target='stage')
     """
+
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
 
     def texts(self, system: SystemView) -> Iterator[str]:
         bodies = [body for body in system.bodies.values() if self.target in (body.name, body.joint.name)]
@@ -110,23 +106,33 @@ class Detach(_Named):
             return                                                              # its parent is not there, which is said elsewhere
 
 
-class Close(_Named):
+class Close(Description):
     """An action: the loop `target`, which is open, is closed from then on. Its gap must be closed to 1e-6 m and rad then.
 
     >>> Close("strut")
     Close(target='strut')
     """
 
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
+
     def texts(self, system: SystemView) -> Iterator[str]:
         yield from _loop_texts(system, "close", self.target)
 
 
-class Open(_Named):
+class Open(Description):
     """An action: the loop `target` is open from then on.
 
     >>> Open("strut")
     Open(target='strut')
     """
+
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
 
     def texts(self, system: SystemView) -> Iterator[str]:
         yield from _loop_texts(system, "open", self.target)
