@@ -119,8 +119,8 @@ class Condition(Description):
     """That a quantity is `below` a value, `above` one, or between both: `of` names an entry of q, a number of an output, or an
     input that is a signal.
 
-    >>> Condition("gap", below=0.05)
-    Condition(of='gap', below=0.05)
+    >>> Condition("gap", below=0.05), Condition("gap", above=0.01, below=0.05).label
+    (Condition(of='gap', below=0.05), 'gap above 0.01 and below 0.05')
     >>> Condition("gap")
     Traceback (most recent call last):
     bough.errors.DescriptionError: condition: neither below nor above is given; give the value that 'gap' has to be below or above
@@ -143,7 +143,7 @@ class Condition(Description):
 
     @property
     def label(self) -> str:
-        limits = [f"above {self.above:g}"]*(self.above is not None) + [f"below {self.below:g}"]*(self.below is not None)
+        limits = [f"{side} {value:g}" for side, value in (("above", self.above), ("below", self.below)) if value is not None]
         return f"{self.of} {' and '.join(limits)}"
 
 
