@@ -92,7 +92,7 @@ def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> t
 
 # kernels keep their machine code only, which no other function can be linked with: these are compiled with the loops
 _options: Any = OPTIONS
-_factor, _solve = (njit(**_options)(kernel.py_func) for kernel in (riccati, solve_links))
+_factor, _solve = (njit(**_options)(getattr(kernel, "py_func", kernel)) for kernel in (riccati, solve_links))
 
 
 @njit(nogil=True)
