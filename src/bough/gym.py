@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import input_entries
-from bough.analyze.outputs import q_entry, v_entry
+from bough.analyze.signals import input_entries, q_entry, v_entry
 from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System

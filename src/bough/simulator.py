@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import input_entries
+from bough.analyze.signals import input_entries
 from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System

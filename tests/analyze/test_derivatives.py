@@ -13,9 +13,9 @@ from bough.analyze.derivatives import Directions, directional, rows_along
 from bough.analyze.dynamics_derivatives import Parts
 from bough.analyze.equations_of_motion import forward
 from bough.analyze.output_derivatives import moved_batch
-from bough.analyze.outputs import outputs
 from bough.analyze.parameters import STENCIL, parameter
 from bough.analyze.partials import well_conditioned
+from bough.analyze.signals import outputs
 from bough.bench.setups import bent_states
 from bough.bench.zoo import arms
 from bough.errors import StateError

@@ -7,8 +7,8 @@ from scipy.linalg import block_diag
 from bough.cli import main
 from bough.errors import DescriptionError
 from bough.flex import beam_model, from_matrices, matrices_model
-from bough.flex.files import read_structure
 from bough.flex.structure_check import check_modes, check_superelement
+from bough.flex.structure_files import read_structure
 from tests.flex.test_readers import bulk_text, dmig, shaft
 
 

@@ -8,8 +8,7 @@ from bough.analyze.partials import forward_call
 from bough.bench import setups
 from bough.bench.compile_cost import KINDS, compile_cost
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
-from bough.bench.setups import States, bent_states, random_states, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import States, bent_states, interleaved, random_states, versions
 from bough.compile.batch import direct
 from bough.kernels.lanes import ONE
 from bough.model import Model

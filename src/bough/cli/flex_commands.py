@@ -61,7 +61,7 @@ def _structures(file: Path, units: str | None, inboard: str | None) -> dict[str,
     """Structures by name: those of a system, or the one of a file."""
     if file.suffix in (".yaml", ".yml"):
         return _of_yaml(file)
-    from bough.flex.files import read_structure
+    from bough.flex.structure_files import read_structure
 
     options: dict[str, Any] = {} if units is None else {"units": units}
     if inboard is not None:

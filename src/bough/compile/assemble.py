@@ -15,17 +15,15 @@ from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.coupling_tables import coupling_rows, switch_couplings
 from bough.compile.element_tables import element_rows, scaled_bushings
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
-from bough.compile.friction_tables import friction_rows, switch_frictions
+from bough.compile.friction_tank_tables import friction_rows, massive_places, switch_frictions, switch_tanks, tank_pieces, tank_rows
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import frame_attachment, free_rows
-from bough.compile.output_tables import output_places, path_hinges
 from bough.compile.partition import Partition, Pull, partition
-from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
+from bough.compile.signal_tables import feeds, output_places, path_hinges, placed_inputs
 from bough.compile.tables import Tables
-from bough.compile.tank_tables import massive_places, switch_tanks, tank_pieces, tank_rows
 from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.flex import FlexibleBody
@@ -120,7 +118,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     add("elements", rows, [element.parameters for element in lay.elements])
     plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
     add("outputs", output_rows(lay, plan.places["elements"].start), [output.parameters for output in lay.outputs])
-    plan.put("clouds", [])                                              # see compile.switching
+    plan.put("clouds", [])                                              # see switched
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, massive_places(system, parts, lay)))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
     return plan, pars
@@ -218,7 +216,7 @@ def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: Fr
     for k, hinge in enumerate(parts.hinges):
         massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())     # its mass is in the modal integrals
         own = ({"node_par": flexible.par_at[k], "node_ws": lay.modes_at[k]} if hinge.kind == NODE else
-               {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see compile.switching
+               {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see switched
         rows.append(r.HINGE.row(
             inner=hinge.inner, kind=hinge.kind, q=lay.x + hinge.q, v=lay.x + lay.nq + hinge.v, tau=lay.u + hinge.v,
             vdot=lay.xdot + lay.nq + hinge.v, massive=changing.get(k, massive), record=lay.record[k], branch=lay.branch.get(k, 0),

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from bough.compile.coordinates import BodyParameters, coordinate_places, coupled_bodies, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
-from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
+from bough.describe.parts.element import Anchor
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 
 

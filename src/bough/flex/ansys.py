@@ -14,9 +14,8 @@ from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline
 from bough.flex.exported import Exported, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
-from bough.flex.harwell_boeing import read_harwell_boeing
 from bough.flex.integrals import Array
-from bough.flex.matrix_market import HEAD, read_matrix_market
+from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
 from bough.flex.units import units as units_of
 from bough.progress import working

@@ -16,8 +16,7 @@ from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
-from bough.describe.parts.connection import ANGLE, GAP, Connecting
-from bough.describe.separation import separation_of
+from bough.describe.parts.connection import ANGLE, GAP, Connecting, separation_of
 from bough.errors import StateError
 from bough.model import Model
 

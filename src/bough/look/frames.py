@@ -11,7 +11,7 @@ from bough.describe import Frame, System
 from bough.describe.orientation import quaternions
 from bough.errors import StateError
 from bough.model import Model
-from bough.results.report import Report
+from bough.results.result_contents import Report
 from bough.results.samples import continuous, modal_coordinates
 
 Array = NDArray[Any]

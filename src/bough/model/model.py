@@ -20,7 +20,6 @@ from bough.analyze.body_motion import (
     prepare_motion,
     prepare_poses,
 )
-from bough.analyze.driving_torques import driving_torques
 from bough.analyze.equations_of_motion import (
     forward,
     inverse,
@@ -32,7 +31,6 @@ from bough.analyze.equations_of_motion import (
 )
 from bough.analyze.loop_constraints import Freedom
 from bough.analyze.loop_rows import POSITION, SPEED
-from bough.analyze.parameter_rows import changed_system, parameter_rows, parted
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, suspicious_members
@@ -104,6 +102,7 @@ class Model(LinearCalls):
 
     def parameter_tables(self, changes: Mapping[str, ArrayLike]) -> Floats:
         """Parameters of the tables with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
+        from bough.analyze.parameter_rows import parameter_rows, parted
         pars = parameter_rows(self, changes)
         own = parted(self.system, changes)[0]
         for member in suspicious_members(self.system, own) if own else ():
@@ -122,6 +121,7 @@ class Model(LinearCalls):
             {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: of bodies, joints, modes, and of all other parts
             by name.
         """
+        from bough.analyze.parameter_rows import changed_system, parted
         own, others = parted(self.whole, changes)
         described = changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
@@ -253,6 +253,7 @@ class Model(LinearCalls):
         ready = self.ready(prepare_inverse)
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
+        from bough.analyze.driving_torques import driving_torques
         batch, given = self._with_accelerations(q, v, None, a, inputs)
         return batch.give(driving_torques(self, batch, given, driven), out)
 
@@ -459,7 +460,7 @@ class Model(LinearCalls):
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         if not batch.single:
             raise StateError(f"q has {batch.n} rows; operations are counted for one state, give {self.nq} numbers")
-        from bough.analyze.operation_counts import operation_counts
+        from bough.analyze.counting.counts import operation_counts
         return operation_counts(self, batch, self.resolve_dynamics(dynamics))
 
     def partition(self) -> "PartitionTable":
@@ -635,7 +636,7 @@ class Model(LinearCalls):
         (0.0, [-2.0, 0.0, 18.81])
         """
         batch = self.batch(q, REST if v is None else v, tau, **inputs)
-        from bough.analyze.outputs import outputs
+        from bough.analyze.signals import outputs
         found = {}
         for name, rows_of in outputs(self, batch, names).items():
             value = rows_of if self.system.outputs[name].components != ("",) else rows_of[:, 0]

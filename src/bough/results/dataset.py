@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.describe import System
 from bough.describe.body import FORCE_UNITS
@@ -131,6 +130,8 @@ def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Arra
 
 def label_internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -> xarray.DataArray:
     """([run,] time, [connection,] component), N m and N; without the axis of connections if the cut is one name."""
+    from bough.analyze.internal_loads import read_cut
+
     connections, not_determined = read_cut(trajectory.model.system, cut), dict[str, None]()
 
     def derive(samples: Samples) -> Array:

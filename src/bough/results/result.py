@@ -22,7 +22,7 @@ from bough.model import Model
 from bough.progress import working
 from bough.results.dataset import Labeled, label, label_internal_loads
 from bough.results.quantities import RECORDS, select_records
-from bough.results.report import Facts, Report
+from bough.results.result_contents import Facts, Report
 from bough.results.singular import ATTRS, find_singular, to_attrs
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Result(ShownResult):
         -------
         LinearSystem
         """
-        from bough.results.sampled_state import state_at
+        from bough.results.samples import state_at
 
         model, state = state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
-from bough.describe.elements import ELEMENTS, Element
-from bough.describe.parts import PARTS, Part
-from bough.flex.deflections import displacements
+from bough.describe.parts import ELEMENTS, PARTS, Element, Part
+from bough.flex.flexible_body import displacements
 from bough.results.dataset import entry_units
 from bough.results.quantities import constrained_by_loops, coupled_names
-from bough.results.report import Report
+from bough.results.result_contents import Report
 from bough.results.samples import along, flexible_bodies, modal_coordinates, outermost, recoveries
 from bough.results.singular import from_attrs
 

@@ -21,11 +21,11 @@ from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.couplings import balance_couplings
 from bough.sweeps.composite import gather_mass_matrix, gather_wrench
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
-from bough.sweeps.elements import apply_elements
-from bough.sweeps.friction import loaded_passes, update_loads
+from bough.sweeps.force_elements import apply_elements
+from bough.sweeps.friction_forces import loaded_passes, update_loads
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.kinematics import fill_column_rates, fill_columns, fill_frames, trace_motion, trace_positions
-from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
+from bough.sweeps.tree_motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads_to_moving, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest

@@ -15,7 +15,7 @@ For each such motion a dual direction e gives its rate, e.v or e.w, and the forc
 """
 
 from bough.kernels.algebra import ZERO, cross, dot, rotate
-from bough.kernels.elementary import arctangent
+from bough.kernels.algebra import arctangent
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, loops_only, noinline, quads_of, read, read3,
@@ -25,7 +25,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of
 from bough.sweeps.couplings import assemble_couplings, least_coupling_bias
 from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_columns
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, record_of
 
 
 @leaf

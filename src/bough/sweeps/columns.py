@@ -17,7 +17,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_rows, n_groups, pack_of, packs_until, store_rows
 from bough.sweeps.calls import SUSPECT, doubts, load_state
 from bough.sweeps.derivative import ORDER_N, accelerations
-from bough.sweeps.motion import MOTION, store_wrenches, vdot_motion
+from bough.sweeps.tree_motion import MOTION, store_wrenches, vdot_motion
 from bough.sweeps.pairs import entry_place, fill_closed_form
 
 

@@ -22,7 +22,7 @@ from bough.sweeps.columns import clear_columns, empty_columns, solve_columns, sp
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, modal_move, mode_rows, node_shapes
-from bough.sweeps.motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
+from bough.sweeps.tree_motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
 from bough.sweeps.pairs import add_springs
 
 

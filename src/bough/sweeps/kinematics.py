@@ -13,7 +13,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.closures import point_acceleration
 from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_move, modal_row, modal_speeds,
                                 node_shapes, shape_motion, shape_rate, with_modal_bias)
-from bough.sweeps.motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
 from bough.sweeps.schema import frame_blocks
 
 

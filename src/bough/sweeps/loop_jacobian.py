@@ -15,7 +15,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.fronts import exchange, restore_order, set_limits
 from bough.sweeps.held import zero_prescribed_columns
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
-from bough.sweeps.motion import hinge_attitude, hinge_row
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row
 
 
 @leaf

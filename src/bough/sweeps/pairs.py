@@ -24,7 +24,7 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.composite import composite_times, own_composite, shift_composite
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion
 
 # of each hinge: sums of its subtree, padded to packs; its place and velocity; V and A of its body about O
 SUM_J, SUM_H, SUM_M, SUM_U, SUM_P, SUM_F, SUMS = 0, 6, 9, 10, 19, 22, 28

@@ -1,7 +1,12 @@
 """What an event does to what is connected: attach, detach, close, open, stiffen.
 
 An attachment is a loop that is open at the start: `Attach` describes and closes it, `Close` and `Open` switch any described loop,
-and `Detach` opens a loop or an attachment, or lets a body go from its parent (see `describe.separation`).
+and `Detach` opens a loop or an attachment, or lets a body go from its parent.
+
+Bodies that an event lets go: until then six coordinates that are locked stand between them and their parents.
+
+A weld becomes a free joint that is locked. Any other joint stays, and a body without mass, on a locked free joint, carries it: when
+the body goes, the joint is locked instead, and since the carrier has no mass nothing jumps.
 """
 
 from collections.abc import Iterator
@@ -10,9 +15,10 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, model_validator
 
 from bough.describe.base import Description, Fault, among
-from bough.describe.body import WORLD, FrameField
-from bough.describe.joint import Weld
+from bough.describe.body import WORLD, Body, FrameField
+from bough.describe.joint import Free, Weld
 from bough.describe.numeric import Text, above_zero, at_least_zero, shown
+from bough.describe.orientation import IDENTITY
 from bough.describe.part import SystemView, listed
 from bough.describe.parts.loop import Closure, Loop, read_closure
 from bough.errors import nearest
@@ -177,3 +183,42 @@ def _inner(system: SystemView, a: str, b: str) -> str:
         if other in path:
             return other
     return ""
+
+
+LOCKED = "locked"
+
+
+def carrier_name(body: str) -> str:
+    """Of what carries the joint of a body that can be detached."""
+    return f"{body}_separation"
+
+
+def detachable(system: SystemView) -> list[Body]:
+    """The bodies that events detach from their parents."""
+    actions = [action for event in system.events.values() for action in event.do if isinstance(action, Detach)]
+    names = {action.target for action in actions if action.target not in system.loops}
+    return [body for body in system.bodies.values() if body.name in names or body.joint.name in names]
+
+
+def separable(system: SystemView) -> dict[str, Body]:
+    """The bodies of a system, in which those that can be detached have what it takes."""
+    bodies, carriers = dict(system.bodies), dict[str, Body]()
+    for body in detachable(system):
+        carrier = carrier_name(body.name)
+        if body.joint.kind == "free" or body.parent == carrier:                 # it has it already
+            continue
+        held = Free(motion=[LOCKED] * 6)
+        if body.joint.kind == "weld":
+            bodies[body.name] = body.model_copy(update={"joint": held})
+        else:
+            place = {"parent": carrier, "node": None, "at": (0.0, 0.0, 0.0), "orient": IDENTITY}
+            bodies[body.name] = body.model_copy(update=place)
+            carriers[carrier] = Body(carrier, parent=body.parent, node=body.node, at=body.at, orient=body.orient, joint=held)
+    return bodies | carriers
+
+
+def separation_of(system: SystemView, name: str) -> tuple[Body, Body | None]:
+    """Of a body that a Detach names: the one whose six coordinates it releases, and the one whose joint it locks, if another."""
+    body = next(body for body in system.bodies.values() if name in (body.name, body.joint.name))
+    carrier = system.bodies.get(carrier_name(body.name))
+    return (body, None) if carrier is None or body.parent != carrier.name else (carrier, body)

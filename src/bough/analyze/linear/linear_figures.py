@@ -13,8 +13,8 @@ from matplotlib.ticker import MultipleLocator, NullLocator
 from bough.figure_style import COLORS, LINE, TITLE, dress, legend_beside
 
 if TYPE_CHECKING:
+    from bough.analyze.linear.power_spectra import Spectrum
     from bough.analyze.linear.response import FrequencyResponse
-    from bough.analyze.linear.spectrum import Spectrum
     from bough.analyze.linear.tracking import ModeTracks
 
 WIDTH, HEIGHT = 7.4, 2.4                # of a panel [in]

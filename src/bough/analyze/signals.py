@@ -1,6 +1,6 @@
-"""The outputs of a description: what is measured in a batch of states, by name."""
+"""Inputs and outputs by name: what is measured in a batch of states, and where inputs are among the controls."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -8,16 +8,15 @@ import numpy as np
 
 from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
 from bough.analyze.equations_of_motion import forward
-from bough.analyze.internal_loads import internal_loads
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame
 from bough.describe.orientation import quaternions
 from bough.describe.part import entry_named
-from bough.describe.parts.port import Output
+from bough.describe.parts.port import Output, ports_of
 from bough.errors import StateError, nearest, texts
-from bough.flex.deflections import displacements
+from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 
 
@@ -137,6 +136,7 @@ class Measured:
         if any(name in self.model.whole.loops and name not in self.model.system.loops for name in cut):
             return np.full((self.batch.n, 6*len(cut)), np.nan)                  # it is open now
         axes = "child" if output.along == "body" else str(output.along)
+        from bough.analyze.internal_loads import internal_loads
         return internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes, driven=()).values
 
     def _deflection(self, output: Output) -> Floats:
@@ -198,3 +198,56 @@ def v_entry(model: CompiledModel, name: str) -> int:
     """Where a rate is in v."""
     [(body, entry)] = entry_named(model.system, name, "speed_names")
     return model.places[body.name][1] + entry
+
+
+def input_entries(model: CompiledModel) -> dict[str, list[int]]:
+    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques
+    by coordinate or joint, and motors by wheel."""
+    named = [(name, i) for i, name in enumerate(model.names.v)]
+    v = 0
+    for body in model.system.bodies.values():
+        if body.joint.n_v == 1:
+            named.append((body.joint.name or body.name, v))
+        v += body.n_v
+    named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
+    meanings: dict[str, set[int]] = {}
+    for name, place in named:
+        meanings.setdefault(name, set()).add(place)
+    start, ports = model.input_layout.ports.start, ports_of(list(model.system.inputs.values()))
+    return ({name: list(places) for name, places in meanings.items() if len(places) == 1}
+            | {name: list(range(start + at.start, start + at.stop)) for name, at in ports.items()})
+
+
+def control_names(model: CompiledModel) -> list[str]:
+    """What each entry of the controls is."""
+    return [*model.names.v, *model.names.wheels, *model.names.inputs]
+
+
+def control_units(model: CompiledModel) -> list[str]:
+    """Their units."""
+    from bough.describe.body import FORCE_UNITS
+    system = model.system
+    forces = [FORCE_UNITS[unit] for body in system.bodies.values() for unit in body.speed_units]
+    return [*forces, *["N m"]*model.nw, *(unit for port in system.inputs.values() for unit in port.units(system))]
+
+
+def chosen_controls(model: CompiledModel, names: Sequence[str] | None) -> list[int]:
+    """Entries of the controls.  None: all inputs of the description or, if it has none, forces along all free coordinates and
+    motors of driven wheels."""
+    if names is None:
+        ports = model.input_layout.ports
+        if ports.stop > ports.start:
+            return list(range(ports.start, ports.stop))
+        driven = [model.nv + j for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
+        return [*(i for i in range(model.nv) if model.free[i]), *driven]
+    known, numbers, found = input_entries(model), {name: i for i, name in enumerate(control_names(model))}, list[int]()
+    for name in [names] if isinstance(names, str) else names:
+        entries = known.get(name) or ([numbers[name]] if name in numbers else None)
+        if entries is None:
+            there = f"; there are {', '.join(known)}" if known else ""
+            raise StateError(f"there is no input, coordinate or driven wheel '{name}'{nearest(str(name), known) or there}")
+        held = [model.names.v[entry] for entry in entries if entry < model.nv and not model.free[entry]]
+        if held:
+            raise StateError(f"input '{name}': coordinate '{held[0]}' is held, and a force along it moves nothing; leave it out")
+        found += [entry for entry in entries if entry not in found]
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 from bough.campaign.statistics import worst
 
 if TYPE_CHECKING:
-    from bough.campaign.report import Report
+    from bough.campaign.campaign_report import Report
     from bough.compile.layout import Floats
 
 BLUE, DARK, RED = "#4878a8", "#1d4f7c", "#b3261e"

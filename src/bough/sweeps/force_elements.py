@@ -6,14 +6,14 @@ leaves it with its potential energy in its own place in ws, for outputs.
 from math import pi
 
 from bough.kernels.algebra import ZERO, compose, cross, dot, larger, rotate, shift_wrench, transpose, unrotate
-from bough.kernels.elementary import arctangent
+from bough.kernels.algebra import arctangent
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, inverse_above, load, load9, noinline, read, read3, read9, scale,
                                  smaller, sqrt, store, sub, where_positive, zero)
 from bough.sweeps.closures import motion_relative_to
 from bough.sweeps import fields as f
-from bough.sweeps.motion import hinge_row, record_of
+from bough.sweeps.tree_motion import hinge_row, record_of
 
 FLAT = 1e-4                 # least cosine of the tilt that buoyancy divides by, squared: rounding grows by 1e8
 THIN = 1e-300               # instead of a tilt of zero: no disc is then cut

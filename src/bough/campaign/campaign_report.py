@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.campaign.figures import band, histograms, png, scatter_matrix
+from bough.campaign.campaign_figures import band, histograms, png, scatter_matrix
 from bough.campaign.metrics import Requirement
 from bough.campaign.statistics import (
     LEAST,

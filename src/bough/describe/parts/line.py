@@ -7,10 +7,10 @@ import numpy as np
 from pydantic import model_validator
 
 from bough.describe.base import Fault
-from bough.describe.elements.element import Between, Exerted, Floats, Motion, Places, TableEntry
 from bough.describe.numeric import Truth, at_least_zero
 from bough.describe.orientation import IDENTITY
 from bough.describe.part import Drawing, Recorded
+from bough.describe.parts.element import Between, Exerted, Floats, Motion, Places, TableEntry
 
 
 class Line(Between):

@@ -3,7 +3,7 @@
 A force element is one file of this folder, which holds all but its kernel: the description, its checks, its numbers for the
 compiled tables, what is recorded of it, its lines in summaries, its drawing. To add one, write that file, list its class in
 `__init__.py`, give System a method that adds it, declare its parameters in `sweeps.records` and write its kernel in
-`sweeps.elements`.
+`sweeps.force_elements`.
 """
 
 from abc import abstractmethod

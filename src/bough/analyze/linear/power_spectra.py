@@ -76,7 +76,7 @@ class Spectrum:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Densities and growing root mean squares, written to a file if a path is given."""
-        from bough.analyze.linear import figures
+        from bough.analyze.linear import linear_figures as figures
 
         return figures.written(figures.spectrum(self), path)
 

@@ -9,7 +9,7 @@ import trimesh
 
 import bough
 from bough.describe import json_schema
-from bough.describe.shapes import SIDES, Mesh, pack
+from bough.describe.body_shapes import SIDES, Mesh, pack
 from bough.errors import DescriptionError
 from tests.describe.test_yaml_format import accepts
 

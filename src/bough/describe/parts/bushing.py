@@ -8,7 +8,6 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_val
 
 from bough.describe.base import Description, Fault
 from bough.describe.body import WORLD, Frame
-from bough.describe.elements.element import Between, Exerted, Floats, Motion, Places, TableEntry
 from bough.describe.numeric import (
     MATRIX6,
     Matrix6,
@@ -24,6 +23,7 @@ from bough.describe.numeric import (
 )
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.describe.part import Drawing, Recorded
+from bough.describe.parts.element import Between, Exerted, Floats, Motion, Places, TableEntry
 
 HALF_TURN = 1
 _NEAR = np.deg2rad(5.0)

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from bough.describe.elements.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
 from bough.describe.numeric import NUMBERS, Number, above_zero, items, numbers, shown
 from bough.describe.part import Drawing, SystemView
+from bough.describe.parts.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
 
 TAPERED, ENDS, FLAT = 1, 2, 3
 _LYING = np.sin(np.deg2rad(0.1))

@@ -6,9 +6,9 @@ import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.body import Frame
-from bough.describe.elements.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
 from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
 from bough.describe.part import FORCE_BESIDE, Attachment, Drawing
+from bough.describe.parts.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
 
 ORIGIN = (0.0, 0.0, 0.0)
 PITCHED, YAWED = 4, 5

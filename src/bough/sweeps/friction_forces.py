@@ -12,14 +12,14 @@ hinge, less the other forces along it [B 37]:
     P e and nu = tau - e.z are kept on the way inward,   force = (P e).A - nu - U lambda on the way outward
 """
 from bough.kernels.algebra import axis_z, dot, rotate, spatial_dot, sym_times, unrotate
-from bough.kernels.elementary import exponential
+from bough.kernels.algebra import exponential
 from bough.kernels.hinges import PRISMATIC, REVOLUTE, WELD
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, friction_only, implicit_only, load, load9, load_spatial, read, smaller, sqrt, store,
                                  where_positive, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.implicit import implicit_distance
-from bough.sweeps.motion import hinge_row
+from bough.sweeps.tree_motion import hinge_row
 
 ROOT_E = 1.6487212707001282     # sqrt(e): at the Stribeck speed, the peak is what static friction is more than Coulomb's
 TINY = 1e-3                     # below, tanh(y)/y = 1 - y^2/3 to rounding

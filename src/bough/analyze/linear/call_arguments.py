@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.body_motion import bodies_in
-from bough.analyze.control_entries import chosen_controls, input_entries
 from bough.analyze.linear.closed_loop import linearize_closed
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import chosen_outputs, linearize, orbital_rate
@@ -17,6 +16,7 @@ from bough.analyze.linear.steady_motion import steady_motion, three_numbers
 from bough.analyze.linear.system_modes import Modes, modes_of
 from bough.analyze.linear.trim import Place, Problem, Trim, check_count, extras_of, trimmed
 from bough.analyze.loop_constraints import assemble_position, moved, named_speeds
+from bough.analyze.signals import chosen_controls, input_entries
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
