@@ -153,12 +153,13 @@ def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
         raise DescriptionError(
             f"{_SOURCE}: the matrices have internal dofs (rows below 1); export with FORMAT=MATRIX INPUT, which names them"
         )
-    stiffness, mass = (_symmetric(table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1, table[:, 2], size) for table in tables)
     named = [node for _, _, elements in deck.elements for nodes in elements for node in nodes]
     used = np.unique(named) if named else deck.labels
     candidates = [dict.fromkeys(labels.tolist(), each) for labels in (used, deck.labels) for each in (3, 6)]
     for each in (*candidates, _dofs_by_elements(deck)):
         if sum(each.values()) == size:
+            entries = [(table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1, table[:, 2]) for table in tables]
+            stiffness, mass = (_symmetric(*entry, size) for entry in entries)
             return np.array([(label, i) for label in sorted(each) for i in range(1, each[label] + 1)]), (stiffness, mass)
     raise DescriptionError(
         f"{_SOURCE}: the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which "

@@ -15,8 +15,7 @@ import numpy as np
 from bough.flex.integrals import Array
 
 HEAD = "%%MatrixMarket"
-
-MOST = 10**8                        # rows or columns that a matrix of a structure may have
+MOST = 10**7                        # rows or columns that a matrix of a structure may have
 
 
 def read_matrix_market(text: str) -> Any:
