@@ -15,7 +15,7 @@ from bough.describe import CentralGravity, Frame
 from bough.describe.orientation import quaternions
 from bough.describe.part import entry_named
 from bough.describe.parts.port import Output, ports_of
-from bough.errors import StateError, nearest, texts
+from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 
@@ -30,7 +30,7 @@ def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = No
 def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str]:
     """Names of outputs that there are; all of them, if none are named."""
     known = model.system.outputs
-    wanted = list(known) if names is None else texts("outputs", names)
+    wanted = list(known) if names is None else name_list("outputs", names)
     for name in wanted:
         if name not in known:
             remedy = f"; the outputs are {', '.join(known)}" if known else "; the system has none: declare it with System.output"

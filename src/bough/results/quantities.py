@@ -11,7 +11,7 @@ from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Distance, System
 from bough.describe.orientation import quaternions
 from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
-from bough.errors import StateError, nearest, texts
+from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements, rotations
 from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
 from bough.model import Model
@@ -258,7 +258,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
                      and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
-    names = texts("record", record)
+    names = name_list("record", record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
     for name in names:

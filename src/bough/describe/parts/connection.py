@@ -28,6 +28,15 @@ GAP, ANGLE = 0.1, 0.1               # m, rad: what an attachment is pulled over,
 MaybeClosure = Annotated[Closure | None, BeforeValidator(lambda value: None if value is None else read_closure(value))]
 
 
+class Targeted(Description):
+    """An action on what a name stands for, and no more."""
+
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
+
+
 class Attach(Description):
     """An action: from then on the frame `b` is held to the frame `a` by a joint, a weld if none is given. Speeds jump as the impulse
     through the joint demands: momenta stay, and energy is lost.
@@ -74,7 +83,7 @@ class Attach(Description):
         """The loop that it closes."""
         return Loop(self.name or event, self.joint or Weld(), self.a, self.b, open=True)
 
-    def texts(self, system: SystemView) -> Iterator[str]:
+    def problems(self, system: SystemView) -> Iterator[str]:
         """What is wrong with it in its system; what is wrong with its frames, its loop says."""
         a, b = self.a.body, self.b.body
         if self.joint is None and a != b and (inner := _inner(system, a, b)):
@@ -83,7 +92,7 @@ class Attach(Description):
                    "between them")  # fmt: skip
 
 
-class Detach(Description):
+class Detach(Targeted):
     """An action: what holds `target` lets go. Of an attachment or a loop, it opens. Of a body, its joint does, and the body goes
     its own way with all that it carries; its joint keeps the position that it has then. From a weld a body gets six coordinates
     that are locked until then (`stage.x`, ...); else a body without mass, `stage_separation`, has them: how far it is from where
@@ -93,12 +102,7 @@ class Detach(Description):
     Detach(target='stage')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-    def texts(self, system: SystemView) -> Iterator[str]:
+    def problems(self, system: SystemView) -> Iterator[str]:
         bodies = [body for body in system.bodies.values() if self.target in (body.name, body.joint.name)]
         if self.target in system.loops:
             if bodies:
@@ -108,40 +112,28 @@ class Detach(Description):
             yield f"detach {self.target!r} names no loop, attachment or body{nearest(self.target, known) or listed(known)}"
         elif bodies[0].joint.kind == "free" and not all(bodies[0].joint.locked):
             yield f"detach {self.target!r} names a body that nothing holds: its joint is free; name one that a joint holds"
-        elif bodies[0].parent is not None and system.bodies.get(bodies[0].parent) is None:
-            return                                                              # its parent is not there, which is said elsewhere
 
 
-class Close(Description):
+class Close(Targeted):
     """An action: the loop `target`, which is open, is closed from then on. Its gap must be closed to 1e-6 m and rad then.
 
     >>> Close("strut")
     Close(target='strut')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-    def texts(self, system: SystemView) -> Iterator[str]:
-        yield from _loop_texts(system, "close", self.target)
+    def problems(self, system: SystemView) -> Iterator[str]:
+        yield from _loop_problems(system, "close", self.target)
 
 
-class Open(Description):
+class Open(Targeted):
     """An action: the loop `target` is open from then on.
 
     >>> Open("strut")
     Open(target='strut')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-    def texts(self, system: SystemView) -> Iterator[str]:
-        yield from _loop_texts(system, "open", self.target)
+    def problems(self, system: SystemView) -> Iterator[str]:
+        yield from _loop_problems(system, "open", self.target)
 
 
 class Stiffen(Description):
@@ -159,7 +151,7 @@ class Stiffen(Description):
     def __init__(self, target: str, scale: float) -> None:
         super().__init__(target=target, scale=scale)
 
-    def texts(self, system: SystemView) -> Iterator[str]:
+    def problems(self, system: SystemView) -> Iterator[str]:
         if self.target not in system.bushings:
             known = list(system.bushings)
             yield f"stiffen {self.target!r} names no bushing of the system{nearest(self.target, known) or listed(known)}"
@@ -168,7 +160,7 @@ class Stiffen(Description):
 Connecting: TypeAlias = Attach | Detach | Close | Open | Stiffen
 
 
-def _loop_texts(system: SystemView, verb: str, name: str) -> Iterator[str]:
+def _loop_problems(system: SystemView, verb: str, name: str) -> Iterator[str]:
     if name not in system.loops:
         yield f"{verb} {name!r} names no loop of the system{nearest(name, system.loops) or listed(list(system.loops))}"
 
