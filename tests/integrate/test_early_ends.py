@@ -10,7 +10,7 @@ METHODS = ("euler-cromer", "rk4", "imex2", "dopri5", "imex43", "radau", "bdf", "
 
 
 def steps_of(method):
-    return {"dt": 1e-3} if method in ("euler-cromer", "rk4", "imex2") else {}
+    return {"dt": 1e-3} if method in ("euler-cromer", "rk4", "imex2") else {"rtol": 1e-6, "atol": 1e-9}
 
 
 @bough.controller
@@ -91,7 +91,7 @@ def test_coordinate_on_which_nothing_depends(method):
     s = bough.System("slider")
     s.body("cart", joint=bough.Prismatic("x"), mass=1.0)
     s.body("bob", parent="cart", joint=bough.Revolute("y", stiffness=1e4, damping=1.0), mass=1.0, com=(0, 0, -1))
-    run = integrate(s.compile(), q0=[0.0, 0.1], until=20.0, method=method, rtol=1e-5, atol=1e-8)
+    run = integrate(s.compile(), q0=[0.0, 0.1], until=4.0, method=method, rtol=1e-5, atol=1e-8)
     assert run.failure is None or "SciPy" in run.failure
     assert np.isfinite(run.x).all()
 
