@@ -54,14 +54,19 @@ def test_every_method_says_that_it_ended_early(method, law, recwarn):
     assert not recwarn.list
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_one_failing_member_is_named(method):
-    """Its last samples are missing, the others' are there."""
+@pytest.fixture(scope="module")
+def fails_far_out():
     @bough.controller
     def law(t, q, v, wheels, tau, motors):
         if t > 0.05 and q[0] > 0.5:
             tau[0] = np.nan
-    run = integrate(pendulum(), q0=[[0.1], [0.6], [0.2]], until=0.1, method=method, control=law, **steps_of(method))
+    return law
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_failing_member_is_named(method, fails_far_out):
+    """Its last samples are missing, the others' are there."""
+    run = integrate(pendulum(), q0=[[0.1], [0.6], [0.2]], until=0.1, method=method, control=fails_far_out, **steps_of(method))
     assert "run 1 of the batch" in run.failure
     assert np.isfinite(run.x[[0, 2]]).all()
     assert np.isnan(run.x[1, -1]).all()
