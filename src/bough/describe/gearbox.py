@@ -1,4 +1,4 @@
-"""Gearboxes: a motor with its rotor, a gear ratio, and what gives way or has play between them and a joint."""
+"""Gearboxes: a motor with its rotor, a gear ratio, and the compliance or backlash between rotor and joint."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ from bough.errors import DescriptionError, Problem, nearest
 
 
 class Gearbox(NamedTuple):
-    """What a gearbox is made of: the rotor, a body on the joint's parent that turns about the joint's axis and has no other inertia
-    than that; its coupling to the joint; and the friction of the rotor, if it has any. All go by the gearbox's name.
+    """The parts of a gearbox: the rotor, a body on the joint's parent that turns about the joint's axis and has inertia only about
+    it; its coupling to the joint; and the friction of the rotor, if any. All have the gearbox's name.
 
     >>> from bough.describe.system import System
     >>> arm = System("arm")
@@ -43,10 +43,10 @@ def gearbox_parts(
 ) -> Gearbox:
     """The rotor, the coupling and the friction of a gearbox at the joint of a body, which has one degree of freedom.
 
-    ratio          turns of the motor for one of the joint (of a prismatic joint: rad/m)
-    inertia        of the rotor about its axis [kg m^2], on the motor's side; the joint feels ratio^2 times as much
-    stiffness      of the gearbox [N m/rad, N/m] and its damping, as the joint feels it; None: it is rigid
-    backlash       how far the joint can move while the motor stands [rad, m], and the restitution of impacts if it is rigid
+    ratio          turns of the motor per turn of the joint (for a prismatic joint: rad/m)
+    inertia        of the rotor about its axis [kg m^2], on the motor side; at the joint it is ratio^2 times as large
+    stiffness      of the gearbox [N m/rad, N/m] and its damping, on the joint side; None: rigid
+    backlash       play of the joint with the motor at rest [rad, m], and the restitution of impacts if it is rigid
     friction       of the rotor: the keywords of Friction, such as {"coulomb": 0.01}
     """
     subject = f"gearbox {name!r}"

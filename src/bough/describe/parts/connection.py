@@ -1,7 +1,7 @@
-"""What an event does to what is connected: attach, detach, close, open, stiffen.
+"""Event actions on connections: attach, detach, close, open, stiffen.
 
 An attachment is a loop that is open at the start: `Attach` describes and closes it, `Close` and `Open` switch any described loop,
-and `Detach` opens a loop or an attachment, or lets a body go from its parent (see `describe.separation`).
+and `Detach` opens a loop or an attachment, or releases a body from its parent (see `describe.separation`).
 """
 
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ MaybeClosure = Annotated[Closure | None, BeforeValidator(lambda value: None if v
 
 
 class Attach(Description):
-    """An action: from then on the frame `b` is held to the frame `a` by a joint, a weld if none is given. Speeds jump as the impulse
-    through the joint demands: momenta stay, and energy is lost.
+    """An action: connect the frame `b` to the frame `a` by a joint, by default a weld. Speeds jump according to the impulse
+    through the joint, which conserves momentum and dissipates energy.
 
-    With `pose` "present" the two are held as they are then: `a` and `b` count as coincident, wherever they are. With "nominal" they
-    are pulled together, as any joint of that kind holds them, which must be near: within `gap` [m] and `angle` [rad] (0.1 of each,
-    if not given). The attachment has a `name`, by default that of the event: by it `Detach` opens it again, `Output(load=...)`
-    measures what it bears, and results record it among the loops.
+    With `pose` "present" the relative pose at the event is kept: `a` and `b` count as coincident, wherever they are. With
+    "nominal" they are pulled together into the nominal pose of the joint, which must be near: within `gap` [m] and `angle` [rad]
+    (0.1 each by default). The attachment has a `name`, by default that of the event: use it to open it with `Detach`, to measure
+    its load with `Output(load=...)`, and to find it among the loops of a result.
 
     >>> from bough.describe.body import Frame
     >>> Attach("hand", Frame("target", at=(0, 0, 0.5)))
@@ -78,10 +78,10 @@ class Attach(Description):
 
 
 class Detach(Description):
-    """An action: what holds `target` lets go. Of an attachment or a loop, it opens. Of a body, its joint does, and the body goes
-    its own way with all that it carries; its joint keeps the position that it has then. From a weld a body gets six coordinates
-    that are locked until then (`stage.x`, ...); else a body without mass, `stage_separation`, has them: how far it is from where
-    its joint would be.
+    """An action: release `target`. An attachment or a loop opens. A body separates from its parent together with everything it
+    carries; its joint keeps the position it has at that time. A welded body gets six coordinates that are locked until then
+    (`stage.x`, ...); for any other joint, a massless body `stage_separation` has them: the displacement from where the joint would
+    be.
 
     >>> Detach("stage")
     Detach(target='stage')
@@ -107,7 +107,7 @@ class Detach(Description):
 
 
 class Close(Description):
-    """An action: the loop `target`, which is open, is closed from then on. Its gap must be closed to 1e-6 m and rad then.
+    """An action: close the loop `target`, which is open. Its gap must be closed to 1e-6 m and rad at that time.
 
     >>> Close("strut")
     Close(target='strut')
@@ -123,7 +123,7 @@ class Close(Description):
 
 
 class Open(Description):
-    """An action: the loop `target` is open from then on.
+    """An action: open the loop `target`.
 
     >>> Open("strut")
     Open(target='strut')
@@ -139,9 +139,9 @@ class Open(Description):
 
 
 class Stiffen(Description):
-    """An action: stiffness and damping of the bushing `target` count `scale` times from then on. So a capture can be compliant: a
-    bushing that waits with scale 0 takes hold, is stiffened, and hands over to an Attach. What that does to the energy that the
-    bushing stores, drives give or take.
+    """An action: multiply the stiffness and damping of the bushing `target` by `scale`. This models a compliant capture: a bushing
+    with initial scale 0 engages, is stiffened, and is replaced by an Attach. The change in the bushing's stored energy is counted
+    as work of drives.
 
     >>> Stiffen("grip", 0.1)
     Stiffen(target='grip', scale=0.1)
