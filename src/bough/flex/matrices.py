@@ -72,7 +72,7 @@ def matrices_model(
     [x, y, z, rx, ry, rz] for each of the `nodes` (N, 3), node by node; `nodes` too is an array or a file (.npy, .csv, .txt). M is
     lumped or consistent, with or without rotations. `attach` maps names to a node number, or to several numbers: the location then
     follows their mean translation and rotation. `spiders` maps names to nodes that move rigidly with a new node at their center,
-    or `at` another position: {"hub": {"nodes": [3, 4, 5], "at": (0, 0, 1)}}. The body frame's origin is the inboard node unless `origin`
+    or `at` a position: {"hub": {"nodes": [3, 4, 5], "at": (0, 0, 1)}}. The body frame's origin is the inboard node unless `origin`
     is given (in SI, in the coordinates of `nodes`). `mass` [kg] is compared with that of M; `units` are those of the matrices and
     nodes, such as "mm-t-s". Without `geometric` (see `given_geometric`) the body has no motion-induced stiffness.
     """
