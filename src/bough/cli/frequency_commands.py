@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 def bode(
     file: File,
-    source: Annotated[list[str] | None, typer.Option("--from", help="input, or wheel or coordinate by name; may be repeated; all, "
-                                                                    "if not given", metavar="INPUT")] = None,
-    target: Annotated[list[str] | None, typer.Option("--to", help="output, or coordinate; may be repeated; all, if not given",
+    source: Annotated[list[str] | None, typer.Option("--from", help="input, wheel or coordinate by name; repeatable; default: "
+                                                                    "all", metavar="INPUT")] = None,
+    target: Annotated[list[str] | None, typer.Option("--to", help="output or coordinate; repeatable; default: all",
                                                      metavar="OUTPUT")] = None,
     low: Annotated[float | None, typer.Option(help="lowest frequency [Hz]")] = None,
     high: Annotated[float | None, typer.Option(help="highest frequency [Hz]")] = None,
     kind: Annotated[str, typer.Option(help="the figure: bode, nichols, nyquist or 'singular values'")] = "bode",
-    closed: Annotated[bool, typer.Option("--closed", help="with the laws of the script in the loop")] = False,
-    cut: Annotated[str | None, typer.Option(help="the loop gain of the laws of the script, cut at this number of a port, and its "
-                                                 "margins", metavar="PORT")] = None,
+    closed: Annotated[bool, typer.Option("--closed", help="with the script's laws in the loop")] = False,
+    cut: Annotated[str | None, typer.Option(help="the loop gain of the script's laws, cut at this component of a port, "
+                                                 "and its margins", metavar="PORT")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print frequencies, magnitudes and phases as JSON")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="figure to write; default: out/NAME-KIND.png")] = None,
 ) -> None:

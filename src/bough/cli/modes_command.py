@@ -12,15 +12,15 @@ from bough.errors import DescriptionError
 
 def modes(
     file: File,
-    trim: Annotated[bool, typer.Option("--trim", help="find an equilibrium first; else about the state of FILE")] = False,
-    hold: Annotated[list[str] | None, typer.Option(help="joint or coordinate that --trim keeps; may be repeated")] = None,
-    spin: Annotated[str | None, typer.Option(help="with --trim: rate of the whole [rad/s], about z, or 0,0,0.5")] = None,
+    trim: Annotated[bool, typer.Option("--trim", help="find an equilibrium first; default: about the initial state")] = False,
+    hold: Annotated[list[str] | None, typer.Option(help="joint or coordinate that --trim holds; repeatable")] = None,
+    spin: Annotated[str | None, typer.Option(help="with --trim: spin rate of the system [rad/s], about z, or 0,0,0.5")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print numbers as JSON")] = False,
     plot: Annotated[Path | None, typer.Option(help="write a figure here, e.g. modes.png")] = None,
     view: Annotated[int | None, typer.Option(help="number of a mode to animate")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="file of the animation; default: NAME_mode.html")] = None,
 ) -> None:
-    """Frequencies, damping and shares of joints and bodies of all modes of FILE, about its initial state or an equilibrium."""
+    """Frequencies, damping and participation of joints and bodies in all modes of FILE, about its initial state or a trim."""
     from bough.files import read_system
 
     if not trim and (hold or spin):

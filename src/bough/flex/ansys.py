@@ -44,8 +44,8 @@ def read_ansys(
 
     Matrices are Matrix Market files (*SMAT, EXPORT) or Harwell-Boeing files (HBMAT). `mapping` says which dof is which: the
     .mapping file of HBMAT (equation, node, UX ...), or a vector of nodes or of dofs (*VEC of FULL: BACK, FORWARD), in either
-    direction. Without it, dofs are node by node in order of node number. `nodes` is a table of number, x, y, z (NLIST, NWRITE), with
-    decimal points or commas, or a .cdb file; `elements`, for pictures, a table of number, type, nodes. See `matrices_model` for
+    direction. Without it, dofs are node by node in order of node number. `nodes` is a table of number, x, y, z (NLIST, NWRITE),
+    with decimal points or commas, or a .cdb file; `elements`, for drawing, a table of number, type, nodes. See `matrices_model` for
     `attach`, `spiders`, `origin` and `units`.
     """
     labels, position = _nodes(Path(nodes))
