@@ -21,28 +21,28 @@ SHOWN = ("dq", "dv", "dtau", "da", "dwheels", "dmotors", "dorbit", "dt", "dinput
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Partials:
-    """Derivatives of some numbers: rows are these, columns what they are derived by; a batch axis leads, if there is one.
+    """Derivatives of several quantities: one row per quantity, one column per variable; a batch axis leads, if any.
 
     Attributes
     ----------
     value : ndarray
-        The numbers themselves, (size,).
+        The quantities themselves, (size,).
     dq, dv : ndarray
         (size, nv), along the directions of v: an entry of dq that belongs to a rotation is per angle about an axis of the body.
     dtau : ndarray or None
-        (size, nv), by joint torques; None of inverse dynamics.
+        (size, nv), by joint torques; None for inverse dynamics.
     da : ndarray or None
-        (size, nv), by accelerations, of inverse dynamics: the mass matrix.
+        (size, nv), by accelerations, for inverse dynamics: the mass matrix.
     dwheels, dmotors : ndarray
         (size, nw), by wheel speeds and motor torques.
     dorbit : ndarray
         (size, 6), by position and velocity of the mass center; (size, 0) without central gravity.
     dt : ndarray
-        (size,), by the time: of time tables and prescribed motions.
+        (size,), by time: from time tables and prescribed motions.
     dinputs : dict
         By input, (size, its numbers).
     dparameters : dict
-        By parameter, (size, ...) with the shape of the parameter behind. Matrices are symmetric: an entry beside the diagonal moves
+        By parameter, (size, ...) followed by the shape of the parameter. Matrices are symmetric: an off-diagonal entry changes
         both.
     """
     value: Floats
@@ -69,7 +69,7 @@ class Partials:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class ForwardDerivatives(Partials):
-    """Derivatives of v' = forward_dynamics(q, v, tau); those of other rates and of outputs beside them.
+    """Derivatives of v' = forward_dynamics(q, v, tau), and of other rates and outputs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Bodies out of Abaqus: matrices of *MATRIX GENERATE and of substructures (.mtx), nodes and sets from the input file (.inp)."""
+"""Bodies from Abaqus: matrices of *MATRIX GENERATE and of substructures (.mtx), nodes and sets from the input file (.inp)."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def read_abaqus(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements | Superelement:
-    """A model out of Abaqus's files: the input file and the two matrices, or the matrices of a substructure.
+    """A model from Abaqus files: the input file and the two matrices, or the matrices of a substructure.
 
     Matrices are those of *MATRIX OUTPUT, FORMAT=COORDINATE (row, column, value), or MATRIX INPUT or LABELS (node, dof, node, dof,
-    value), whole or one triangle. Without their names they are looked for beside the input file, as NAME_STIF1.mtx and
-    NAME_MASS1.mtx. Instances are placed, *SYSTEM and *TRANSFORM followed, supports (*BOUNDARY) lifted. `attach` and `spiders` take
-    numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`. Reduce what is returned:
+    value), whole or one triangle. By default they are searched for next to the input file, as NAME_STIF1.mtx and NAME_MASS1.mtx.
+    Instances are placed, *SYSTEM and *TRANSFORM applied, supports (*BOUNDARY) removed. `attach` and `spiders` accept node numbers
+    or names of node sets; see `matrices_model` for them, `origin` and `units`. Call `reduce` on the result:
     `read_abaqus("panel.inp", attach={"root": "ROOT"}, inboard="root").reduce(modes=8)`.
     """
     path, unit = Path(inp), units_of(units)

@@ -1,4 +1,4 @@
-"""Bodies out of Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
+"""Bodies from Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def read_ansys(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements:
-    """A model out of Ansys's files.
+    """A model from Ansys files.
 
     Matrices are Matrix Market files (*SMAT, EXPORT) or Harwell-Boeing files (HBMAT). `mapping` says which dof is which: the
     .mapping file of HBMAT (equation, node, UX ...), or a vector of nodes or of dofs (*VEC of FULL: BACK, FORWARD), in either
-    direction. Without it dofs are node by node in the order of numbers. `nodes` is a table of number, x, y, z (NLIST, NWRITE), with
-    decimal points or commas, or a .cdb file; `elements`, for pictures, a table of number, type, nodes. See `matrices_model` for
+    direction. Without it, dofs are node by node in order of node number. `nodes` is a table of number, x, y, z (NLIST, NWRITE),
+    with decimal points or commas, or a .cdb file; `elements`, for drawing, a table of number, type, nodes. See `matrices_model` for
     `attach`, `spiders`, `origin` and `units`.
     """
     labels, position = _nodes(Path(nodes))

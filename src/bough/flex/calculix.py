@@ -1,4 +1,4 @@
-"""Bodies out of CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
+"""Bodies from CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def read_calculix(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements:
-    """A model out of CalculiX's files: `job` is their common name, with .sti, .mas and .dof beside it.
+    """A model from CalculiX files: `job` is their common name, with .sti, .mas and .dof next to it.
 
     Nodes, elements and sets come from `nodes` (.inp or .frd; by default job.inp). Write the matrices with
-    *FREQUENCY, SOLVER=MATRIXSTORAGE in a step without supports: dofs that supports or equations took away are held. `attach` and
-    `spiders` take numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`.
+    *FREQUENCY, SOLVER=MATRIXSTORAGE in a step without supports: dofs removed by supports or equations are held. `attach` and
+    `spiders` accept node numbers or names of node sets; see `matrices_model` for them, `origin` and `units`.
     """
     stem = Path(job)
     stem = stem.with_suffix("") if stem.suffix in (".inp", ".sti", ".mas", ".dof", ".frd") else stem

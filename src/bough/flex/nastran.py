@@ -1,4 +1,4 @@
-"""Bodies out of Nastran: bulk data with modes or matrices of OP2, OP4 or punched DMIG files, and external superelements."""
+"""Bodies from Nastran: bulk data with modes or matrices from OP2, OP4 or punched DMIG files, and external superelements."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def read_nastran(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements | Superelement | GivenModes:
-    """A model out of Nastran's files; reduce what is returned: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
+    """A model from Nastran files; call `reduce` on it: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
 
-    `bulk` is the input file (.bdf, .dat, .pch; it may include others), or an OP2 file that holds its own. With matrices of the grid
+    `bulk` is the input file (.bdf, .dat, .pch; it can include others), or an OP2 file that contains it. With matrices of the grid
     points (MGG and KGG in the OP2, or in `matrices`: an OP4 file, or a punch file of DMIG) the whole model is returned; rigid
-    elements and multipoint constraints are eliminated, and supports (SPC) are left out: the body is free. With matrices of boundary
+    elements and multipoint constraints are eliminated, and supports (SPC) are removed: the body is free. With matrices of boundary
     points and modal coordinates (EXTSEOUT: KAAX and MAAX as DMIG in its punch file, or KAA and MAA in an OP4 file beside it) it is
     a `Superelement`. With an OP2 that has eigenvectors alone it is `GivenModes`, those of `subcase` (the first that has some); the
     masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). OP2 and OP4 files are

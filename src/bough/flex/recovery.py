@@ -1,4 +1,4 @@
-"""Recovery: what the modes do to elements, strains and stresses, as rows that are recorded, drawn and colored. [B 74]"""
+"""Recovery of strains and stresses of elements from modal coordinates, for recording and drawing. [B 74]"""
 
 from __future__ import annotations
 

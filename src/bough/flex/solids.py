@@ -175,7 +175,7 @@ def scikit_fem() -> Any:
 
 # ---- solid -----------------------------------------------------------------------------------------------------------------
 def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
-    """A mesh of hexahedra of a block from the origin to `size`, with so many elements along x, y and z."""
+    """A hexahedral mesh of a block from the origin to `size`, with the given numbers of elements along x, y and z."""
     skfem = scikit_fem()
     lines = [np.linspace(0.0, length, count + 1) for length, count in zip(size, divisions, strict=True)]
     return skfem.MeshHex.init_tensor(*lines)
@@ -243,10 +243,10 @@ def solid_model(
 ) -> FiniteElements:
     """The finite elements of a solid.
 
-    `mesh` is a mesh of scikit-fem (`box` makes one) or a file that meshio reads. Each place in `attach` is a boundary's name in
-    the mesh, a plane ("x", 0.5), a point (1.0, 0, 0) with a float in it, numbers of nodes (integers all), or a function from
-    coordinates (N, 3) to a mask. A face moves with its mean and turns; a point only translates. The body frame's origin is the
-    inboard place unless `origin` is given.
+    `mesh` is a scikit-fem mesh (`box` makes one) or a file that meshio reads. Each location in `attach` is a boundary's name in
+    the mesh, a plane ("x", 0.5), a point (1.0, 0, 0) with at least one float, a list of node numbers (integers), or a function
+    from coordinates (N, 3) to a mask. A face follows the mean translation and rotation of its nodes; a point only translates. The
+    origin of the body frame is the inboard location unless `origin` is given.
     """
     if not E > 0 or not density > 0 or not -1 < nu < 0.5:
         raise DescriptionError(f"solid: E is {E} Pa, nu {nu}, density {density} kg/m^3; give E > 0, -1 < nu < 0.5, density > 0")

@@ -350,12 +350,13 @@ def superelement(
     origin: Any = None,
     units: str = "SI",
 ) -> FlexibleBody:
-    """A body out of the reduced matrices of a superelement (Craig-Bampton or any other that keeps its interfaces).
+    """A body from the reduced matrices of a superelement (Craig-Bampton or any other that keeps its interfaces).
 
-    The coordinates of M, K and C are [x, y, z, rx, ry, rz] of each of the `nodes` (names and places), in their order, and then
-    modal coordinates; M, K and C are arrays, or files as of `from_matrices`. `points` completes it: position (N, 3) and mass (N,)
-    of points, and `recovery` (3N or 6N, r), which moves them. Without, the body is linear in its deformation, and says so.
-    `recover` makes stresses, strains and displacements recorded quantities by the supplier's matrices (see `Superelement.reduce`).
+    The coordinates of M, K and C are [x, y, z, rx, ry, rz] of each of the `nodes` (names and positions), in their order, followed
+    by modal coordinates; M, K and C are arrays, or files as in `from_matrices`. `points` completes the superelement: position (N,
+    3) and mass (N,) of points, and `recovery` (3N or 6N, r), which maps the coordinates to their displacements. Without it, the
+    body is linear in its deformation, and says so. `recover` records stresses, strains and displacements from the supplier's
+    matrices (see `Superelement.reduce`).
 
     >>> spring = 1e4 * np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(6))
     >>> body = superelement(np.kron(np.diag([1.0, 2.0]), np.eye(6)), spring, {"root": (0, 0, 0), "tip": (0, 0, 0)}, inboard="root")
