@@ -340,3 +340,29 @@ def test_resisted_rigid_motion_is_named_with_its_dofs():
     k[7, 7] += 1e-2 * k.max()
     with pytest.raises(DescriptionError, match=r"resists rigid motion \(share .*\), above all at tip, y"):
         superelement(T.T @ M @ T, k, {"root": place[0], "tip": place[-1]})
+
+
+# ---- what pyNastran leaves behind ------------------------------------------------------------------------------------------
+def test_no_file_is_left_behind_and_nothing_printed(tmp_path, monkeypatch, capsys):
+    """pyNastran dumps decks that it cannot read into the working directory (pyNastran_crash.bdf), and prints a lot."""
+    needs_pynastran()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "decks").mkdir()
+    grids = "GRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\n"
+    decks = {
+        "include": grids + "INCLUDE 'nowhere.bdf'\n",
+        "quote": grids + "INCLUDE 'nowhere.bdf\n",
+        "property": grids + "CBAR,1,7,1,2,0.,0.,1.\n",
+        "material": grids + "CBAR,1,7,1,2,0.,0.,1.\nPBAR,7,3,1.\n",
+        "section": grids + "CBEAM,1,7,1,2,0.,0.,1.\nPBEAML,7,3,,TUBE\n,.2,.195,0.,YES,1.,.4,.395,0.\nMAT1,3,7.+10,,.3,2700.\n",
+    }
+    for name, text in decks.items():
+        path = tmp_path / "decks" / f"{name}.bdf"
+        path.write_text(text)
+        with pytest.raises(DescriptionError, match=r"does not exist|pyNastran cannot find the masses of the elements"):
+            nodal_masses(read_bulk(path), None, np.array([1, 2]))
+        with pytest.raises(DescriptionError, match="does not exist|is no binary OP2 file"):
+            read_nastran(path, op2=path)
+    assert [each.name for each in tmp_path.iterdir()] == ["decks"]
+    assert len(list((tmp_path / "decks").iterdir())) == len(decks)
+    assert capsys.readouterr() == ("", "")

@@ -14,7 +14,7 @@ from bough.flex.exported import block_parts
 from bough.flex.integrals import Array, inertia_of
 from bough.flex.nastran_bulk import Bulk
 from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, number
-from bough.flex.nastran_matrices import require_pynastran
+from bough.flex.nastran_op2 import require_pynastran
 
 _ELEMENTS = (
     "CBAR", "CBEAM", "CBEND", "CROD", "CONROD", "CTUBE", "CQUAD4", "CQUAD8", "CQUADR", "CQUAD", "CTRIA3", "CTRIA6", "CTRIAR",
