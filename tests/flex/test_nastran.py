@@ -361,7 +361,7 @@ def test_no_file_is_left_behind_and_nothing_printed(tmp_path, monkeypatch, capsy
         path.write_text(text)
         with pytest.raises(DescriptionError, match=r"does not exist|pyNastran cannot find the masses of the elements"):
             nodal_masses(read_bulk(path), None, np.array([1, 2]))
-        with pytest.raises(DescriptionError, match="does not exist|is no binary OP2 file"):
+        with pytest.raises(DescriptionError, match=r"does not exist|is no binary OP2 file"):
             read_nastran(path, op2=path)
     assert [each.name for each in tmp_path.iterdir()] == ["decks"]
     assert len(list((tmp_path / "decks").iterdir())) == len(decks)

@@ -143,20 +143,13 @@ def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None)
         matrix[np.ix_(where, where)] = given.matrix.toarray()
         return matrix
 
-    turn = np.eye(size)
-    for (label, component), i in at.items():
-        if component > 0:
-            start = 1 if component < 4 else 4
-            for j in range(3):
-                if (label, start + j) in at:
-                    turn[at[(label, start + j)], i] = bulk.axes[rows[place[label]]][j, component - start]
     node = np.array([place[label] if component > 0 else -1 for label, component in order])
     components = np.array([max(each - 1, 0) for _, each in order])
-    damping = None if viscous is None else turn @ full(viscous) @ turn.T
-    return Superelement(
-        SOURCE, tuple(map(str, names)), bulk.position[rows], node, components,
-        turn @ full(mass) @ turn.T, turn @ full(stiffness) @ turn.T, damping,
-    )  # fmt: skip
+    damping = None if viscous is None else full(viscous)
+    found = Superelement(
+        SOURCE, tuple(map(str, names)), bulk.position[rows], node, components, full(mass), full(stiffness), damping
+    )
+    return found.in_axes(bulk.axes[rows])
 
 
 def _lines(bulk: Bulk) -> Array:

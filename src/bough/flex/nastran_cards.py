@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bough.errors import DescriptionError
+from bough.flex.texts import read_text
 
 SOURCE = "read_nastran"
 Card = list[str]  # the fields of an entry, its name first
@@ -59,9 +60,7 @@ def case_control(path: Path) -> CaseControl:
 
 # ---- lines -----------------------------------------------------------------------------------------------------------------
 def _lines_of(path: Path) -> list[str]:
-    if not path.is_file():
-        raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of the bulk data")
-    return path.read_text(encoding="latin-1").splitlines()
+    return read_text(path, SOURCE, "give the path of the bulk data").splitlines()
 
 
 def _bulk_lines(path: Path, folders: tuple[Path, ...] = ()) -> Iterator[str]:
