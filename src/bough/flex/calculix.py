@@ -40,7 +40,7 @@ def read_calculix(
     `spiders` take numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`.
     """
     stem = Path(job)
-    stem = stem.with_suffix("") if stem.suffix in (".inp", ".sti", ".mas", ".dof", ".frd") else stem
+    stem = stem.with_suffix("") if stem.suffix.lower() in (".inp", ".sti", ".mas", ".dof", ".frd") else stem
     deck = _mesh(stem, nodes)
     rows = _dofs(stem.with_suffix(".dof"))
     _refuse_expanded(deck, rows)
@@ -69,7 +69,7 @@ def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
     path = stem.with_suffix(".inp") if nodes is None else Path(nodes)
     if nodes is None and not path.exists() and stem.with_suffix(".frd").exists():
         path = stem.with_suffix(".frd")
-    return _frd_nodes(path) if path.suffix == ".frd" else read_deck(path, _SOURCE)
+    return _frd_nodes(path) if path.suffix.lower() == ".frd" else read_deck(path, _SOURCE)
 
 
 def _frd_nodes(path: Path) -> Deck:
