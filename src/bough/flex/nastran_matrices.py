@@ -106,6 +106,7 @@ def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
 def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
     """Sets of dofs by what tells them, each in the order of the points' numbers; EXTRN in its own."""
     scalars = set(bulk.scalars)
+    points = sorted({*bulk.labels.tolist(), *scalars})
     every = sorted([(label, i) for label in bulk.labels.tolist() for i in range(1, 7)] + [(label, 0) for label in scalars])
     fields = [each for card in bulk.cards.get("EXTRN", []) for each in card[1:] if each]
     external = [row for grid, text in zip(fields[::2], fields[1::2], strict=False) for row in _components(grid, text)]
@@ -115,7 +116,7 @@ def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
             given = [each for each in card[1:] if each]
             analyzed |= {row for grid, text in zip(given[::2], given[1::2], strict=False) for row in _components(grid, text)}
         for card in bulk.cards.get(f"{kind}1", []):
-            analyzed |= {row for grid in listed(card[2:], card) for row in _components(str(grid), card[1])}
+            analyzed |= {row for grid in listed(card[2:], card, points) for row in _components(str(grid), card[1])}
     count = f"{len(bulk.labels)} grid points and {len(scalars)} scalar points"
     return {count: every, "EXTRN": external, "ASET and QSET": sorted(analyzed), "all but supports": _unsupported(bulk, every)}
 
@@ -126,7 +127,7 @@ def _unsupported(bulk: Bulk, every: list[Row]) -> list[Row]:
         for i in (2, 5):
             held |= set(_components(field_of(card, i), field_of(card, i + 1))) if field_of(card, i) else set()
     for card in bulk.cards.get("SPC1", []):
-        held |= {row for grid in listed(card[3:], card) for row in _components(str(grid), card[2])}
+        held |= {row for grid in listed(card[3:], card, bulk.labels.tolist()) for row in _components(str(grid), card[2])}
     for card in bulk.cards.get("GRID", []):
         held |= set(_components(card[1], field_of(card, 7))) if field_of(card, 7).strip("0") else set()
     return [row for row in every if row not in held]
