@@ -400,7 +400,7 @@ def _fibers(grid: BeamGrid, young: Along | None, axes: Array, shapes: Array, fib
         strain[i, 0] = gamma[0] - y * kappa[2] + z * kappa[1]
     across = np.zeros((len(fibers), 6, n))
     across[:, 0] = strain[:, 0] * young(places[:, 0])[:, None]
-    return Recovery(np.array(list(fibers)), across, strain, np.zeros((0, 6, n)))
+    return Recovery(np.array(list(fibers)), across, strain, *np.zeros((2, 0, 6, n)))
 
 
 def _assemble(

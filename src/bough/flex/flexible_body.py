@@ -285,7 +285,7 @@ _SHAPES = {
     "points": {"position": "N3", "mass": "N", "offset": "N3", "inertia": "N33", "phi": "N3n", "psi": "N3n"},
     "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
     "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
-    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "points": "w6n"},
+    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
 }  # fmt: skip
 _NAMES = ("nodes.names", "recovery.names")
 
