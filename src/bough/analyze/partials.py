@@ -35,8 +35,8 @@ class Columns:
         start = padded(tables.size(f.WS_SIZE) + tables.features.flexible*n*n)       # the mass matrix comes first
         width = padded(1 + max((row["depth"] for row in self.rows), default=0))
         moved = [k for k, hinge in enumerate(tables.parts.hinges) if hinge.kind == FREE]    # these have two places
-        sizes = {"h": pairs.BODY*(hinges + len(moved)), "t": pairs.SPEED_NUMBERS*padded(n), "p": width*n, "l": n*n,
-                 "b": 3*-(-n//8)*8*n, "scratch": pairs.SCRATCH}
+        sizes = {"h": pairs.BODY*(hinges + len(moved)), "t": pairs.SPEED_NUMBERS*padded(n), "p": width*padded(n), "l": n*n,
+                 "b": 3*-(-n//8)*8*padded(n), "scratch": pairs.SCRATCH}
         places, at = {}, start
         for name, size in sizes.items():
             places[name], at = at, at + padded(size)
@@ -49,8 +49,8 @@ class Columns:
         first_path = first_hinge + hinges + n
         starts = first_path + np.cumsum([0, *(len(row["path"]) for row in self.rows)])
         speeds = [r.SPEED.row(hinge=row["hinge"], component=row["component"], v=row["v"], end=row["end"], depth=row["depth"],
-                              path=int(path), **moving(tables, row, places["h"], moved))
-                  for row, path in zip(self.rows, starts, strict=False)]
+                              path=int(path), **moving(tables, row, places["h"], moved), **whole_packs(s, row, n))
+                  for s, (row, path) in enumerate(zip(self.rows, starts, strict=False))]
         speeds += speeds[-1:]*(padded(n) - n)
         first_group = first_path + len(paths)
         lists = visited_lists(tables, self.rows)
@@ -73,6 +73,13 @@ def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -
         inner, outer = (inner, halfway) if row["component"] < 3 else (halfway, k)
     return {"inner": bodies + pairs.BODY*inner + pairs.SPATIAL_V, "outer": bodies + pairs.BODY*outer + pairs.SPATIAL_V,
             "sums": bodies + pairs.BODY*k}
+
+
+def whole_packs(s: int, row: dict[str, Any], n: int) -> dict[str, int]:
+    """From where to where the entries of a speed with those that it moves can be written in whole packs: before it in its pack only
+    where these are all on its path, whose entries come later; behind those that it moves only where there are none."""
+    first = s - s % 4
+    return {"writes": first if set(range(first, s)) <= set(row["path"]) else s, "until": row["end"] if row["end"] < n else padded(n)}
 
 
 def speed_rows(tables: Tables) -> list[dict[str, Any]]:

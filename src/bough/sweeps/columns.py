@@ -120,11 +120,11 @@ def path_of(route, s):
 @leaf
 def clear_columns(lane, ws, route):
     """Rows of B that have entries: of what the speeds of a column move, and of their path."""
-    rows = read(route, f.COLUMNS_SPEEDS)
-    other, nothing = 12*rows, zero(quads_of(ws))
+    rows, length = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED)
+    other, nothing = 12*length, zero(quads_of(ws))
     row = nothing_row(lane, nothing)
     for first in range(0, rows, speeds_at_once(lane)):
-        B, (depth, path) = read(route, f.COLUMNS_B) + 3*first*rows, path_of(route, first)
+        B, (depth, path) = read(route, f.COLUMNS_B) + 3*first*length, path_of(route, first)
         for d in range(depth):
             store_row(lane, ws, B + 12*read(route, path + d), other, row)
         for s in range(first, end_of(lane, route, first)):
@@ -142,7 +142,8 @@ nothing_row = one_state_only(nothing_row, lambda lane, o: ((o, o, o), (o, o, o),
 def solve_some(lane, ws, route, first, end):
     """The columns of some speeds from `first` on, which have entries before `end` and on the path of the first [B 60]."""
     rows, width = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH)
-    P, L, B, other = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L), read(route, f.COLUMNS_B) + 3*first*rows, 12*rows
+    P, L, length = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L), read(route, f.COLUMNS_PADDED)
+    B, other = read(route, f.COLUMNS_B) + 3*first*length, 12*length
     for s in range(end - 1, first - 1, -1):                                 # L^T: what each speed moves
         row = load_row(lane, ws, B + 12*s, other)
         for i in range(s + 1, min(read(route, speed_row(route, s) + f.SPEED_END), end)):
@@ -202,15 +203,16 @@ def block_place(route, out, state, block):
 
 def store_blocks(lane, ws, route, out, group, sign):
     """Of one state: columns of B, times a sign, as matrices; a pack that sticks out of a row is overwritten by the next one."""
-    rows, B, to, quads = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_B), flat(out), quads_of(ws)
+    rows, length, to, quads = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), flat(out), quads_of(ws)
     for block in range(3):
-        first = block_place(route, out, group, block)
-        for s in range(rows):
-            row = first + rows*read(route, speed_row(route, s) + f.SPEED_V)
-            if read(route, f.COLUMNS_SAME):
-                for p in range(read(route, f.COLUMNS_PADDED)//4):
-                    store_four(to, row + 4*p, sign*load(quads, ws, B//4 + 3*(p*rows + s) + block))
-            else:
+        first, source = block_place(route, out, group, block), read(route, f.COLUMNS_B)//4 + block
+        if read(route, f.COLUMNS_SAME):
+            for s in range(rows):
+                for p in range(length//4):
+                    store_four(to, first + rows*s + 4*p, sign*load(quads, ws, source + 3*(p*length + s)))
+        else:
+            for s in range(rows):
+                row = first + rows*read(route, speed_row(route, s) + f.SPEED_V)
                 for c in range(rows):
                     x = load(lane, ws, entry_place(route, block, s, c))
                     put(to, row + read(route, speed_row(route, c) + f.SPEED_V), sign*x)
@@ -220,11 +222,12 @@ def store_blocks(lane, ws, route, out, group, sign):
 def store_four_blocks(lane, ws, route, out, group, sign):
     """The same of four states, four columns at a time."""
     rows, B, to, length = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_B), flat(out), out.shape[1]
+    wide = read(route, f.COLUMNS_PADDED)
     for block in range(3):
         first = block_place(route, out, 4*group, block)
         for s in range(rows):
-            for p in range(read(route, f.COLUMNS_PADDED)//4):
-                a, b, c, d = load4(lane, ws, B + 12*(p*rows + s) + 4*block)
+            for p in range(wide//4):
+                a, b, c, d = load4(lane, ws, B + 12*(p*wide + s) + 4*block)
                 a, b, c, d = transposed(a, b, c, d)
                 at = first + rows*s + 4*p
                 store_four(to, at, sign*a)
@@ -289,7 +292,7 @@ def accelerate_columns(lane, plan, ws, route):
 def empty_columns(lane, ws, route):
     """All of B is zero: where nothing is solved, rows without entries are asked for, too."""
     noinline()
-    for i in range(3*read(route, f.COLUMNS_PADDED)*read(route, f.COLUMNS_SPEEDS)):
+    for i in range(3*read(route, f.COLUMNS_PADDED)*read(route, f.COLUMNS_PADDED)):
         store(lane, ws, read(route, f.COLUMNS_B) + i, zero(lane))
 
 

@@ -270,7 +270,7 @@ def fill_dual_columns(lane, plan, pars, ws, base, route):
         for by_speed in range(2):
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 1.0)
             scatter_listed(lane, plan, pars, ws, base, route, pack)
-            gather_listed(lane, plan, pars, ws, base, route, pack, read(route, f.COLUMNS_B)//4 + 3*pack*rows + by_speed)
+            gather_listed(lane, plan, pars, ws, base, route, pack, read(route, f.COLUMNS_B)//4 + 3*pack*read(route, f.COLUMNS_PADDED) + by_speed)
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 0.0)
 
 

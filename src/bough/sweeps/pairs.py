@@ -16,17 +16,17 @@ U = sum m u x^T and p = sum m u, of which 2 B (a, b) = (2 (tr U - U) a, 2 a x p)
 and for two speeds of one hinge t1 is without S x* F.  Subtrees are contiguous, so that the speeds i come in packs: four of one
 state, or one of four states.  The results go to B, see `sweeps.columns`, which solves with the mass matrix.
 """
-from bough.kernels.algebra import axis_z, column, cross, dot, outer, rotate, spatial_dot, unrotate
+from bough.kernels.algebra import axis_z, column, cross, outer, rotate, rotate_sym, spatial_dot, unrotate
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load4, load_composite, load_four, load_spatial, noinline,
-                                 one_state_only, quads_of, read, read3, scale, store, sub, transposed, unpack4,
-                                 width_of, zero)
+from bough.kernels.lanes import (accumulate, add, load, load3, load4, load9, load_composite, load_four, load_spatial, noinline,
+                                 one_state_only, quads_of, read, read3, scale, store, store_four, sub, tanks_only, transposed,
+                                 unpack4, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.composite import composite_times, own_composite, shift_composite
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
+from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
 
 # of each hinge: sums of its subtree, padded to packs; its place and velocity, later dA; V and A of its body; then what speeds
 # further out add to F.  A FREE hinge has two: the second is for the body that has moved, but not turned
@@ -119,7 +119,7 @@ def store_axes(lane, ws, at, n, p, C):
 
 @leaf
 def scatter_places(lane, plan, pars, ws, route, H, T, n):
-    """V and A of all bodies, S of all speeds; the sums of each body alone."""
+    """Places and velocities of all bodies, S of all speeds."""
     zeros = (zero(lane), zero(lane), zero(lane))
     store(lane, ws, H + PLACE, (zeros, zeros))
     store(lane, ws, H + SPATIAL_V, (zeros, zeros))
@@ -127,9 +127,9 @@ def scatter_places(lane, plan, pars, ws, route, H, T, n):
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row, at, s = hinge_row(plan, k), H + BODY*k, T + read(route, read(route, f.COLUMNS_FIRSTS) + k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
-        C, omega, (alpha, a) = load_motion(lane, ws, record)
-        r, (p, v) = load3(lane, ws, record + f.OFFSET), load_spatial(lane, ws, H + BODY*i + PLACE)
-        v = add(v, cross(load3(lane, ws, H + BODY*i + SPATIAL_V), r))
+        C, r = load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.OFFSET)
+        p, v = load_spatial(lane, ws, H + BODY*i + PLACE)
+        v = add(v, cross(load3(lane, ws, record_of(plan, i) + f.RATE), r))
         if i > 0:                                                   # else this is O
             p = add(p, r)
         e = axis_z(C)
@@ -143,24 +143,127 @@ def scatter_places(lane, plan, pars, ws, route, H, T, n):
         elif kind == FREE:
             F, moved = hinge_attitude(pars, k), read(route, speed_row(route, s - T) + f.SPEED_OUTER)
             v = add(v, rotate(F, load3(lane, ws, read(plan, row + f.V))))
-            store(lane, ws, moved, ((zeros, v), (zeros, a)))
+            store(lane, ws, moved, ((zeros, v), (zeros, load3(lane, ws, record + f.ACCELERATION + 3))))
             for c in range(3):
                 store_apart(lane, ws, s + c, n, (zeros, add(zeros, column(F, c))))
             store_axes(lane, ws, s + 3, n, p, C)
+        store(lane, ws, at + PLACE, (p, v))
+        store(lane, ws, at + FURTHER, (zeros, zeros))
+
+
+# ---- bodies in packs: four of one state, or one of four states -----------------------------------------------------------------
+@leaf
+def across_four(table, a, b, c, d, at):
+    """Four numbers, `at` behind each of four places."""
+    return transposed(load_four(table, a + at), load_four(table, b + at), load_four(table, c + at), load_four(table, d + at))
+
+
+@leaf
+def put_four(ws, a, b, c, d, at, x):
+    """The same back."""
+    x = transposed(x[0], x[1], x[2], x[3])
+    store_four(ws, a + at, x[0])
+    store_four(ws, b + at, x[1])
+    store_four(ws, c + at, x[2])
+    store_four(ws, d + at, x[3])
+
+
+@leaf
+def bodies_of(plan, i):
+    """Of one state, the bodies of pack i; the last one is repeated."""
+    first, last = 4*i + 1, read(plan, f.N_HINGES)
+    return first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
+
+
+def motion_of_bodies(lane, plan, ws, i):
+    """Attitude, rate and acceleration."""
+    k, l, m, n = bodies_of(plan, i)
+    k, l, m, n = record_of(plan, k), record_of(plan, l), record_of(plan, m), record_of(plan, n)
+    (a, b, c, d), (e, g, h, j) = across_four(ws, k, l, m, n, 0), across_four(ws, k, l, m, n, 4)
+    (o, p, q, r), (s, t, u, v) = across_four(ws, k, l, m, n, 8), across_four(ws, k, l, m, n, 12)
+    w, x, _, _ = across_four(ws, k, l, m, n, 16)
+    return (a, b, c, d, e, g, h, j, o), (p, q, r), ((s, t, u), (v, w, x))
+
+
+motion_of_bodies = one_state_only(motion_of_bodies, lambda lane, plan, ws, i: load_motion(lane, ws, record_of(plan, i + 1)))
+
+
+def places_of_bodies(lane, plan, ws, H, i):
+    k, l, m, n = bodies_of(plan, i)
+    a, b, c, d = across_four(ws, H + BODY*k, H + BODY*l, H + BODY*m, H + BODY*n, PLACE)
+    e, g, _, _ = across_four(ws, H + BODY*k, H + BODY*l, H + BODY*m, H + BODY*n, PLACE + 4)
+    return (a, b, c), (d, e, g)
+
+
+places_of_bodies = one_state_only(places_of_bodies, lambda lane, plan, ws, H, i: load_spatial(lane, ws, H + BODY*(i + 1) + PLACE))
+
+
+def own_four(lane, plan, pars, ws, k, at):
+    """Four of the numbers of body k, mass, first moment and inertia; of propellant those of now [B 87]."""
+    place = read(plan, hinge_row(plan, k) + f.MASSIVE)
+    return load_four(ws, place + at) if place > 1 else load_four(pars, k*f.HINGE_PARS + f.MASS + at)
+
+
+tanks_only(own_four, lambda lane, plan, pars, ws, k, at: load_four(pars, k*f.HINGE_PARS + f.MASS + at))
+
+
+@leaf
+def own_across(lane, plan, pars, ws, i, at):
+    k, l, m, n = bodies_of(plan, i)
+    return transposed(own_four(lane, plan, pars, ws, k, at), own_four(lane, plan, pars, ws, l, at),
+                      own_four(lane, plan, pars, ws, m, at), own_four(lane, plan, pars, ws, n, at))
+
+
+def composites_of_bodies(lane, plan, pars, ws, i, C):
+    """Own inertias, about the origins of the bodies."""
+    m, x, y, z = own_across(lane, plan, pars, ws, i, 0)
+    xx, xy, xz, yy = own_across(lane, plan, pars, ws, i, 4)
+    _, _, yz, zz = own_across(lane, plan, pars, ws, i, 6)
+    return rotate_sym(C, (xx, xy, xz, yy, yz, zz)), rotate(C, (x, y, z)), m
+
+
+composites_of_bodies = one_state_only(composites_of_bodies, lambda lane, plan, pars, ws, i, C: own_composite(
+    lane, plan, pars, ws, i + 1, C))
+
+
+def store_bodies(lane, plan, ws, H, i, sums, motion):
+    """The sums of each body alone; V and A."""
+    ((xx, xy, xz, yy, yz, zz), (hx, hy, hz), m), U, (px, py, pz), ((nx, ny, nz), (fx, fy, fz)) = sums
+    ((a, b, c), (d, e, g)), ((h, j, o), (p, q, r)) = motion
+    k, l, s, t = bodies_of(plan, i)
+    k, l, s, t = H + BODY*k, H + BODY*l, H + BODY*s, H + BODY*t
+    put_four(ws, k, l, s, t, 0, (xx, xy, xz, yy))
+    put_four(ws, k, l, s, t, 4, (yz, zz, hx, hy))
+    put_four(ws, k, l, s, t, 8, (hz, m, U[0], U[1]))
+    put_four(ws, k, l, s, t, 12, (U[2], U[3], U[4], U[5]))
+    put_four(ws, k, l, s, t, 16, (U[6], U[7], U[8], px))
+    put_four(ws, k, l, s, t, 20, (py, pz, nx, ny))
+    put_four(ws, k, l, s, t, 24, (nz, fx, fy, fz))
+    put_four(ws, k, l, s, t, SPATIAL_V, (a, b, c, d))
+    put_four(ws, k, l, s, t, SPATIAL_V + 4, (e, g, h, j))
+    put_four(ws, k, l, s, t, SPATIAL_V + 8, (o, p, q, r))
+
+
+def store_body(lane, plan, ws, H, i, sums, motion):
+    store(lane, ws, H + BODY*(i + 1), sums)
+    store(lane, ws, H + BODY*(i + 1) + SPATIAL_V, motion)
+
+
+store_bodies = one_state_only(store_bodies, store_body)
+
+
+@leaf
+def weigh_bodies(lane, plan, pars, ws, H):
+    """V and A of all bodies; the sums of each body alone."""
+    for i in range(packs_until(lane, read(plan, f.N_HINGES))):
+        (C, omega, (alpha, a)), (p, v) = motion_of_bodies(lane, plan, ws, i), places_of_bodies(lane, plan, ws, H, i)
         v_O = sub(v, cross(omega, p))
         V, A = (omega, v_O), (alpha, sub(sub(a, cross(alpha, p)), cross(omega, v)))
-        store(lane, ws, at + PLACE, (p, v))
-        store(lane, ws, at + SPATIAL_V, (V, A))
-        store(lane, ws, at + FURTHER, (zeros, zeros))
-        if read(plan, row + f.MASSIVE):
-            J, h, m = shift_composite(p, own_composite(lane, plan, pars, ws, k, C))
-            momentum = composite_times((J, h, m), V)
-            store(lane, ws, at + SUM_J, ((J, h), m))
-            store(lane, ws, at + SUM_U, (add(outer(v_O, h), skew_times_sym(omega, spread(J))), momentum[1]))
-            store(lane, ws, at + SUM_F, add(composite_times((J, h, m), A), wrench_cross(V, momentum)))
-        else:
-            for j in range(SUMS):
-                store(lane, ws, at + j, zero(lane))
+        J, h, m = shift_composite(p, composites_of_bodies(lane, plan, pars, ws, i, C))
+        momentum = composite_times((J, h, m), V)
+        U = add(outer(v_O, h), skew_times_sym(omega, spread(J)))
+        F = add(composite_times((J, h, m), A), wrench_cross(V, momentum))
+        store_bodies(lane, plan, ws, H, i, ((J, h, m), U, momentum[1], F), (V, A))
 
 
 @leaf
@@ -178,8 +281,8 @@ def gather_sums(lane, plan, ws, H):
 def four_of(lane, ws, route, i, which, at):
     """Of one state: four numbers of pack i from what each of its speeds has at `which`, `at` numbers behind."""
     row = speed_row(route, 4*i) + which
-    return transposed(load_four(ws, read(route, row) + at), load_four(ws, read(route, row + f.SPEED_ROW) + at),
-                      load_four(ws, read(route, row + 2*f.SPEED_ROW) + at), load_four(ws, read(route, row + 3*f.SPEED_ROW) + at))
+    return across_four(ws, read(route, row), read(route, row + f.SPEED_ROW), read(route, row + 2*f.SPEED_ROW),
+                       read(route, row + 3*f.SPEED_ROW), at)
 
 
 four_of = one_state_only(four_of, lambda lane, ws, route, i, which, at: load4(
@@ -252,12 +355,12 @@ def put_apart(lane, ws, to, step, begin, until, x, scratch):
 put_apart = one_state_only(put_apart, lambda lane, ws, to, step, begin, until, x, scratch: store(lane, ws, to, x))
 
 
-def share_of(lane, j, i, end):
-    """Of one state: which speeds of pack i are j or outboard of it, before `end`."""
-    return max(j - 4*i, 0), min(end - 4*i, 4)
+def share_of(lane, route, row, i):
+    """Of one state: which numbers of pack i can be written of the entries of a speed (at `row`) with those that it moves."""
+    return max(read(route, row + f.SPEED_WRITES) - 4*i, 0), min(read(route, row + f.SPEED_UNTIL) - 4*i, 4)
 
 
-share_of = one_state_only(share_of, lambda lane, j, i, end: (0, 1))
+share_of = one_state_only(share_of, lambda lane, route, row, i: (0, 1))
 
 
 @leaf
@@ -269,7 +372,7 @@ def first_of(lane, i):
 @leaf
 def entry_place(route, block, s, column):
     """Where the derivative of speed s by q (block 0), v or tau of the speed `column` is."""
-    return read(route, f.COLUMNS_B) + 12*(column//4*read(route, f.COLUMNS_SPEEDS) + s) + 4*block + column % 4
+    return read(route, f.COLUMNS_B) + 12*(column//4*read(route, f.COLUMNS_PADDED) + s) + 4*block + column % 4
 
 
 @leaf
@@ -277,11 +380,11 @@ def fill_inertias(lane, ws, route, T, n):
     """The mass matrix on paths: for each speed, its entries with those that move it, and with itself [B 62]."""
     quads, packs, at = quads_of(ws), pack_of(lane, n), pack_of(lane, T)
     P, width, scratch = read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_SCRATCH)
-    for j in range(read(route, f.COLUMNS_SPEEDS)):
+    for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
         S, row = load_apart(lane, ws, T + j, n), speed_row(route, j)
-        end, depth = read(route, row + f.SPEED_END), read(route, row + f.SPEED_DEPTH)
-        for i in range(pack_of(lane, j), packs_until(lane, end)):
-            begin, until = share_of(lane, j, i, end)
+        depth = read(route, row + f.SPEED_DEPTH)
+        for i in range(pack_of(lane, j), packs_until(lane, read(route, row + f.SPEED_END))):
+            begin, until = share_of(lane, route, row, i)
             put_apart(lane, ws, P + width*first_of(lane, i) + depth, width, begin, until,
                       six(quads, ws, at + T4*packs + i, packs, S), scratch)
 
@@ -292,6 +395,7 @@ def weigh_tree(lane, plan, pars, ws, route):
     noinline()
     H, T, n = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_PADDED)
     scatter_places(lane, plan, pars, ws, route, H, T, n)
+    weigh_bodies(lane, plan, pars, ws, H)
     gather_sums(lane, plan, ws, H)
     weigh_speeds(lane, ws, route, T, n)
     fill_inertias(lane, ws, route, T, n)
@@ -361,12 +465,11 @@ put_side_by_side = one_state_only(put_side_by_side, lambda lane, ws, to, begin, 
 def fill_pairs(lane, ws, route, T, n):
     """Derivatives of inverse dynamics by q and v into the first two blocks of B [B 62]."""
     quads, packs, at, scratch = quads_of(ws), pack_of(lane, n), pack_of(lane, T), read(route, f.COLUMNS_SCRATCH)
-    for j in range(read(route, f.COLUMNS_SPEEDS)):
-        S, psi, end = load_apart(lane, ws, T + j, n), load3_apart(lane, ws, T + PSI*n + j, n), read(route, speed_row(route, j) + f.SPEED_END)
+    for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
+        S, psi, row = load_apart(lane, ws, T + j, n), load3_apart(lane, ws, T + PSI*n + j, n), speed_row(route, j)
         chi, phi = load_apart(lane, ws, T + CHI*n + j, n), load_apart(lane, ws, T + PHI*n + j, n)
-        for i in range(pack_of(lane, j), packs_until(lane, end)):
-            begin, until = share_of(lane, j, i, end)
-            first = first_of(lane, i)
+        for i in range(pack_of(lane, j), packs_until(lane, read(route, row + f.SPEED_END))):
+            (begin, until), first = share_of(lane, route, row, i), first_of(lane, i)
             up, down = entry_place(route, 0, j, first), entry_place(route, 0, first, j)
             put_side_by_side(lane, ws, up, begin, until, six(quads, ws, at + T1*packs + i, packs, S), scratch)
             put_side_by_side(lane, ws, up + 4, begin, until, six(quads, ws, at + T2*packs + i, packs, S), scratch + 4)

@@ -836,6 +836,8 @@ SPEED = Record(
     Field("SPEED_INNER", "in ws: motion of what it moves against"),
     Field("SPEED_OUTER", "in ws: motion of what it moves"),
     Field("SPEED_SUMS", "in ws: sums of all that it moves"),
+    Field("SPEED_WRITES", "of one state, the first speed whose entries with it can be written in whole packs, outer speeds first"),
+    Field("SPEED_UNTIL", "the end of these: that of all that it moves, or where nothing follows"),
     size_name="SPEED_ROW", prefix="SPEED_", written="analyze.partials", read="sweeps.columns")
 
 SPOT = Record(
