@@ -44,10 +44,20 @@ from bough.model.linear_calls import LinearCalls
 
 if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
     from bough.analyze.counting import OperationCounts
-    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives
+    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives, Quick
     from bough.analyze.internal_loads import CutLoads
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
+
+
+def prepare_derivatives(model: "Model") -> "Quick | None":
+    from bough.analyze import dynamics_derivatives
+    return dynamics_derivatives.prepare_derivatives(model)
+
+
+def prepare_inverse_derivatives(model: "Model") -> "Quick | None":
+    from bough.analyze import dynamics_derivatives
+    return dynamics_derivatives.prepare_inverse_derivatives(model)
 
 
 class Model(LinearCalls):
@@ -203,11 +213,11 @@ class Model(LinearCalls):
         >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
-        from bough.analyze.dynamics_derivatives import forward_derivatives, prepare_derivatives
-        if not parameters and outputs == () and (quick := self.ready(prepare_derivatives)) is not None:
-            found = quick.at(q, v, self.still if tau is None else tau, inputs)
+        if not parameters and outputs == () and not inputs and (quick := self.ready(prepare_derivatives)) is not None:
+            found: ForwardDerivatives | None = quick.at(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
+        from bough.analyze.dynamics_derivatives import forward_derivatives
         batch = self.batch(q, v, tau, **inputs)
         return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
 
@@ -282,8 +292,12 @@ class Model(LinearCalls):
         >>> found.dq.round(9), found.da.round(9), found.dparameters["bob.mass"].round(9)
         (array([[20.]]), array([[2.]]), array([0.]))
         """
-        batch, given = self._with_accelerations(q, v, None, a, inputs)
+        if not parameters and not inputs and (quick := self.ready(prepare_inverse_derivatives)) is not None:
+            found: InverseDerivatives | None = quick.at(q, v, a)
+            if found is not None:
+                return found
         from bough.analyze.dynamics_derivatives import inverse_derivatives
+        batch, given = self._with_accelerations(q, v, None, a, inputs)
         return inverse_derivatives(self, batch, given, [parameters] if isinstance(parameters, str) else list(parameters))
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:

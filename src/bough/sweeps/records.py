@@ -818,22 +818,26 @@ COLUMNS = Record(
     Field("COLUMNS_SAME", "speeds are in the order of v"),
     Field("COLUMNS_GROUPS", "where lists of the hinges start that four speeds move, and how long they are"),
     Field("COLUMNS_H", "in ws: places and sums of the bodies"),
-    Field("COLUMNS_T", "in ws: what pairs need of the outer speed"),
-    Field("COLUMNS_K", "in ws: what they need of the inner speed"),
+    Field("COLUMNS_T", "in ws: what pairs need of the speeds"),
     Field("COLUMNS_P", "in ws: by speed, its path's entries of the mass matrix, then of its factor"),
     Field("COLUMNS_L", "in ws: the factor by columns"),
     Field("COLUMNS_B", "in ws: derivatives by q, v and tau"),
-    Field("COLUMNS_SCRATCH", "in ws: room for five packs"),
+    Field("COLUMNS_SCRATCH", "in ws: room for two packs"),
     size_name="COLUMNS_HEAD", prefix="COLUMNS_", written="analyze.partials", read="sweeps.columns")
 
 SPEED = Record(
-    "speed", "route", "a speed of a tree",
+    "speed", "route", "a speed of a tree; rows are padded to fours, the last one repeated",
     Field("SPEED_HINGE", "its hinge"),
     Field("SPEED_COMPONENT", "which of the hinge's speeds it is"),
     Field("SPEED_V", "its place in v"),
     Field("SPEED_END", "the end of the speeds that it moves, itself first"),
     Field("SPEED_DEPTH", "how many speeds move it"),
     Field("SPEED_PATH", "where these start in the route, the root's first"),
+    Field("SPEED_INNER", "in ws: motion of what it moves against"),
+    Field("SPEED_OUTER", "in ws: motion of what it moves"),
+    Field("SPEED_SUMS", "in ws: sums of all that it moves"),
+    Field("SPEED_WRITES", "of one state, the first speed whose entries with it can be written in whole packs, outer speeds first"),
+    Field("SPEED_UNTIL", "the end of these: that of all that it moves, or where nothing follows"),
     size_name="SPEED_ROW", prefix="SPEED_", written="analyze.partials", read="sweeps.columns")
 
 SPOT = Record(
