@@ -36,6 +36,7 @@ from bough.integrate.step_safety import (
     estimate_error,
     explain_divergence,
     notes,
+    unfollowed,
     worth_checking,
 )
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
@@ -221,6 +222,8 @@ class Integration:
                 if error.share > WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
                               "compare")
+        if told := next(filter(None, (unfollowed(run) for run in self.runs if not run.failure)), None):
+            self.warn(told)
 
     def warn(self, text: str) -> None:
         """Say it aloud, and keep it."""

@@ -2,7 +2,7 @@
 from bough.integrate.integration import Integration
 from bough.integrate.methods import FIXED
 from bough.integrate.spectrum import fastest_of, longest_step, without_local
-from bough.integrate.step_safety import LEADING, check_step
+from bough.integrate.step_safety import LEADING, bounces, check_step
 from bough.model import Model
 
 
@@ -20,6 +20,7 @@ def step_lines(model: Model) -> list[tuple[str, str]]:
         rate = f"as fast as {rest}" if rest.rate else "at rest"
         found.append(("", f"without springs, dampers and modes of its own {rate}; imex2 is stable up to "
                           + (f"{limit:.3g} s" if limit < 1e6 else "any step")))
+    found += [("", str(each)) for each in bounces(run, run.x[0])]
     if settings is not None and settings.dt and settings.method in FIXED and (text := check.warning(settings.dt)):
         found.append(("warning", text))
     return found
