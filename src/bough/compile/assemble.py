@@ -166,13 +166,17 @@ ALIKE = 1e-4                        # masses and inertias (kg and kg m^2) whose 
 
 def least_share(parts: Partition) -> NDArray[np.float64]:
     """What a row of a loop must have, in a run, of the loop's largest entry of J M^-1 J^T not to be singular: states of a run are
-    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for."""
+    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for.
+    It is kept with the parts."""
+    if parts.least_share is not None:
+        return parts.least_share
     sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
              for hinge in parts.hinges[1:]]
     every = np.concatenate(np.broadcast_arrays(*sizes), axis=1)
     largest = every.max(axis=1)
     least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
-    return np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
+    parts.least_share = np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
+    return parts.least_share
 
 
 class FlexibleRows:
