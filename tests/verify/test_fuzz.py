@@ -286,6 +286,16 @@ def test_a_factor_that_overflows():
         s.body(name, joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(DescriptionError, match="coupling 'gear': relation has a factor of 'b'"):
         s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
+    for nonsense in ([3, 1.0], ["ab", "cd"], [[[1], 2.0], ["a", 1.0]]):
+        with pytest.raises(DescriptionError, match="coupling 'gear': relation is .*give a Gear"):
+            s.coupling("gear", nonsense)
+
+
+@pytest.mark.parametrize("slosh", [{"mass": 3.0}, {"model": "pendulum", 3: 1.0}, {"modle": "spring"}])
+def test_slosh_of_wrong_keys(slosh):
+    tank = {"name": "tank", "body": "b", "mass": 9.0, "slosh": slosh}
+    with pytest.raises(DescriptionError, match="tank 'tank': slosh"):
+        bough.System.from_dict({"bodies": [{"name": "b", "mass": 1.0}], "tanks": [tank]})
 
 
 def test_a_mesh_whose_name_no_file_can_have(tmp_path):
@@ -293,6 +303,15 @@ def test_a_mesh_whose_name_no_file_can_have(tmp_path):
 
     (tmp_path / "robot.urdf").write_text(ARM.replace("lost.stl", "a" * 300 + ".stl"))
     assert bough.load_urdf(tmp_path / "robot.urdf").bodies
+
+
+def test_a_robot_of_numbers_too_large(tmp_path):
+    from tests.support.robots import ARM
+
+    for old, new in (('ixx="0.1"', 'ixx="1e200"'), ('rpy="0 0 1.57', 'rpy="0 1e308 1.57'), ('xyz="1 2 3"', 'xyz="1 2 -1e101"')):
+        (tmp_path / "robot.urdf").write_text(ARM.replace(old, new, 1))
+        with pytest.raises(DescriptionError, match="finite number"):
+            bough.load_urdf(tmp_path / "robot.urdf")
 
 
 def test_an_inertia_that_overflows():
