@@ -213,6 +213,11 @@ def changed(tmp_path, change):
     return file
 
 
+def replaced(group, name, values):
+    del group[name]
+    group[name] = values
+
+
 def emptied(root):
     del root["resume"]["t"]
 
@@ -232,6 +237,8 @@ def test_files_that_lack_what_bough_wrote(tmp_path, name):
     lambda root: root.attrs.__setitem__("steps", np.nan),
     lambda root: root.attrs.__setitem__("failure", 7.0),
     lambda root: root.__delitem__("time"),
+    lambda root: root.attrs.__setitem__("record", ""),
+    lambda root: replaced(root, "total_energy", 3.0),
 ])  # fmt: skip
 def test_files_whose_facts_are_none(tmp_path, change):
     with pytest.raises(StateError, match=r"run\.nc"):
@@ -248,6 +255,17 @@ def test_an_audit_that_is_no_json(tmp_path):
     found = bough.open_result(changed(tmp_path, lambda root: root.attrs.__setitem__("audit", '{"findings": 3')))
     with pytest.raises(StateError, match="is damaged"):
         _ = found.audit
+
+
+@pytest.mark.parametrize(("key", "value"), [("shown_x", 3.0), ("failed", [[0.0, 1e30]]), ("t", "x"), ("steps", None), ("done", [])])
+def test_a_run_that_stands_nowhere(tmp_path, key, value):
+    def change(root):
+        memory = json.loads(root["resume"].attrs["memory"])
+        memory["runs"][0][key] = value
+        root["resume"].attrs["memory"] = json.dumps(memory)
+
+    with pytest.raises(StateError):
+        bough.resume(changed(tmp_path, change))
 
 
 @pytest.mark.parametrize("key", ["runs", "laws", "options"])
