@@ -107,7 +107,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
-    fronts = front_rows(lay.fronts, plan.end)
+    fronts = front_rows(lay.fronts, plan.end, r.COUPLING.size*len(coupled.rows) + r.COUPLED.size*len(coupled.coupled))
     plan.put("loops", fronts.loops)
     plan.put("couplings", coupled.rows)
     plan.put("coupled", coupled.coupled)

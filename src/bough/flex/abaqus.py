@@ -78,7 +78,7 @@ def _table(path: Path, kind: str) -> Array:
     columns = len(_numbers(lines[0])) if lines else 0
     try:
         values = np.array(_numbers(" ".join(lines)), dtype=float)
-        rows = values.reshape(-1, columns) if len(values) == columns * len(lines) else np.zeros((0, 0))
+        rows = values.reshape(-1, columns) if columns and len(values) == columns * len(lines) else np.zeros((0, 0))
     except ValueError:
         wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
         raise DescriptionError(

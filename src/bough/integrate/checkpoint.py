@@ -55,12 +55,14 @@ def _run_memory(run: Run) -> dict[str, Any]:
 
 def _recall_run(run: Run, kept: dict[str, Any]) -> None:
     for name in COUNTS:
-        setattr(run, name, kept[name])
+        setattr(run, name, type(getattr(run, name))(kept[name]))
     for name in ARRAYS:
         getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
+    if (run.failed[:, 1] >= run.x.shape[1]).any():
+        raise StateError(f"a run failed at entry {run.failed[:, 1].max():g} of its state, which has {run.x.shape[1]}")
     run.ahead[:, 0] = kept.get("ahead", 0.0)
     run.breaks = run.breaks[:0] if run.ahead.any() else run.breaks
-    run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"])
+    run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"], float).reshape(run.x.shape)
     run.laws.base[:] = np.reshape(kept["base"], run.laws.base.shape)
     for law, memory in zip(run.laws.sampled, kept["laws"], strict=True):
         law.recall(memory)

@@ -321,6 +321,14 @@ class SavedResult(ShownResult):
         for name in ("system", *(() if not self.facts.batched else ("run",)), "time"):
             if name not in (self._file.attrs if name == "system" else self._file.coords):
                 raise StateError(f"{self.path}: is damaged (it has no '{name}'); give a file as bough wrote it")
+        if not self.facts.record:
+            raise StateError(f"{self.path}: is damaged (nothing was recorded); give a file as bough wrote it")
+        lead = ("run",)*self.facts.batched + ("time",)
+        wanted = {key: (*lead, *each.dims) for name in self.facts.record for key, each in RECORDS[name].quantities.items()}
+        for name, variable in self._file.variables.items():
+            if variable.dims != wanted.get(name, variable.dims):
+                raise StateError(f"{self.path}: is damaged ('{name}' is along {', '.join(variable.dims) or 'nothing'}, and should be "
+                                 f"along {', '.join(wanted[name])}); give a file as bough wrote it")
         n = len(self._file.coords["time"].values)
         for name, variable in self._file.variables.items():
             if "time" in variable.dims and variable.values.shape[variable.dims.index("time")] != n:

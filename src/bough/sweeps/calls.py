@@ -35,7 +35,7 @@ from bough.sweeps.schema import frame_blocks
 from bough.sweeps.tanks import set_masses
 
 SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
-SHORTEST = 1e-24                    # square of the length of a quaternion
+SHORTEST, LONGEST = 1e-24, 1e24     # square of the length of a quaternion
 
 
 @leaf
@@ -113,7 +113,7 @@ def doubtful_state(plan, x):
         square = 0.0
         for i in range(at, at + 4):
             square += float(read(entries, i))*float(read(entries, i))
-        found += not square > SHORTEST
+        found += not SHORTEST < square < LONGEST
     return found
 
 

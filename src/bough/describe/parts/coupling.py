@@ -204,7 +204,7 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
     """
     if isinstance(value, Relation):
         return value
-    given = dict(value) if isinstance(value, tuple | list) and value and all(len(entry) == 2 for entry in value) else value
+    given = dict(value) if isinstance(value, tuple | list) and value and all(map(_is_term, value)) else value
     if not isinstance(given, Mapping):
         raise ValueError(f"is {shown(value)}; give a Gear, a Screw or the like, or a mapping of coordinates to factors")
     if isinstance(kind := given.get("type"), str):
@@ -212,6 +212,10 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
             raise ValueError(f"has the type {shown(kind)}{nearest(kind, RELATIONS)}; the types are {', '.join(RELATIONS)}")
         return RELATIONS[kind].from_mapping({key: entry for key, entry in given.items() if key != "type"})
     return tuple((text(name), _factor(name, factor)) for name, factor in given.items())
+
+
+def _is_term(entry: Any) -> bool:
+    return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
 
 
 def _factor(name: Any, value: Any) -> float:

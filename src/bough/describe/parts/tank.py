@@ -206,8 +206,8 @@ class Tank(Part):
     orient: Orientation = IDENTITY
     node: Text | None = None
     shape: ShapeField = None
-    levels: Levels | None = None
-    slosh: Slosh | None = None
+    levels: Annotated[Levels, BeforeValidator(Levels.from_mapping)] | None = None
+    slosh: Annotated[Slosh, BeforeValidator(Slosh.from_mapping)] | None = None
 
     def __init__(self, name: str, body: str, mass: float, flow: Any = 0.0, *, exhaust_speed: float | None = None,
                  isp: float | None = None, nozzle: Any = (0.0, 0.0, 0.0), direction: AxisLike = "z", engine: str | None = None,
