@@ -49,8 +49,14 @@ def test_beam_fibers():
     assert bent["side"][0] == pytest.approx(0.0, abs=1.0)
     across = body.stress(body.static_deflection("tip", force=(5.0, 0, 2.0)))
     assert across["side"][0] == pytest.approx(-2.0 * 1.0 * 0.005 / 2e-10 + 5.0 / 1e-4)
-    with pytest.raises(DescriptionError, match=r"stresses need the material; give E"):
-        beam(1.0, EI=10.0, mass_per_length=1.0, recover=fibers)
+    bare = beam(1.0, EI=(7e10 * 2e-10, 7e10 * 8e-10), mass_per_length=0.27, modes=2, static=["tip"], recover=fibers)
+    eta = bare.static_deflection("tip", force=(0, 3.0, 0))
+    assert bare.strain(eta)["top"][0] == pytest.approx(bent["top"][0] / 7e10)
+    with pytest.raises(DescriptionError, match="it recovers no stresses"):  # strains need no E
+        bare.stress(eta)
+    along = beam(1.0, modes=2, static=["tip"], axis="-z", recover=fibers, **section)
+    axial = along.stress(along.static_deflection("tip", force=(0, 0, -5.0)))["side"]
+    assert axial == pytest.approx([0, 0, 5.0 / 1e-4, 0, 0, 0])  # in the body's axes
     with pytest.raises(DescriptionError, match=r"the fiber 'far' is at x = 2 m; give a place from 0 to 1 m"):
         beam(1.0, recover={"far": (2.0, 0, 0)}, **section)
 

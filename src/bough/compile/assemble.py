@@ -117,7 +117,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     rows = list(element_rows(lay.elements, pars.end, lay.elements_at, rests))
     add("elements", rows, [element.parameters for element in lay.elements])
     plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
-    add("outputs", output_rows(lay, plan.places["elements"].start), [output.parameters for output in lay.outputs])
+    gauges = pars.put("gauges", [output.gauge.reshape(1, -1) for output in lay.outputs])
+    add("outputs", output_rows(lay, plan.places["elements"].start, gauges), [output.parameters for output in lay.outputs])
     plan.put("clouds", [])                                              # see switched
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, massive_places(system, parts, lay)))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
@@ -310,10 +311,12 @@ def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
             [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
 
 
-def output_rows(lay: Layout, elements: int) -> Rows:
-    """`elements`: where their rows start in plan."""
+def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
+    """`elements`: where their rows start in plan; `gauges`: where these start in pars."""
+    starts = gauges + np.cumsum([0, *(output.gauge.size for output in lay.outputs)])
     return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
                          element=elements + f.ELEMENT_ROW*output.element if output.element >= 0 else 0,
+                         gauge=starts[i]*bool(output.gauge.size), components=len(output.gauge),
                          to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
 
 

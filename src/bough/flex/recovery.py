@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,21 @@ class Recovery:
     point_stress: Array  # (P, 6, n) at the points of the outline, for pictures; (0, 6, n): none
     point_strain: Array
 
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {str(name): i for i, name in enumerate(self.names)}
+
+    def has(self, name: str) -> bool:
+        """Whether it is the name of an element."""
+        return name in self._index
+
     def index(self, name: str) -> int:
         """The row of an element."""
-        known = [str(each) for each in self.names]
-        if str(name) not in known:
+        if not self.has(str(name)):
+            known = list(self._index)
             listed = ", ".join(known[:10])
             raise DescriptionError(f"recovery: there is no element {name!r}{nearest(str(name), known)}; recovered are {listed}")
-        return known.index(str(name))
+        return self._index[str(name)]
 
     def stresses(self, eta: Array) -> Array:
         """(..., E, 6) [Pa] under modal coordinates (..., n)."""
@@ -51,6 +60,16 @@ def von_mises(stress: Array) -> Array:
     """
     x, y, z, xy, yz, zx = np.moveaxis(stress, -1, 0)
     return np.asarray(np.sqrt(((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (xy**2 + yz**2 + zx**2)))[()]
+
+
+def components_along(axis: Any) -> Array:
+    """(6,): the strain along a unit vector n, n.eps n, out of xx, yy, zz and the engineering shear xy, yz, zx. [B 74]
+
+    >>> components_along((0.6, 0.8, 0)).round(2)
+    array([0.36, 0.64, 0.  , 0.48, 0.  , 0.  ])
+    """
+    x, y, z = axis
+    return np.array([x * x, y * y, z * z, x * y, y * z, z * x])
 
 
 # ---- matrices of another tool ----------------------------------------------------------------------------------------------

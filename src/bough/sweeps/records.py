@@ -27,7 +27,8 @@ ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="a
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
 OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
                      OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
-                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="energy of a flexible body",
+                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="of an element of a flexible body",
+                     OUT_STRAIN_ENERGY="energy of a flexible body",
                      OUT_KINETIC="energy of all that moves", OUT_POTENTIAL="energy", OUT_TOTAL="energy",
                      OUT_ANGULAR="momentum about the mass center", OUT_LINEAR="momentum")
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
@@ -373,8 +374,10 @@ OUTPUT = Record(
     Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
     Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
     Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
-    Field("OUTPUT_BODY", "of a deflection or a strain energy: the MODAL hinge of its body", to="hinge"),
+    Field("OUTPUT_BODY", "of a deflection, a strain or a strain energy: the MODAL hinge of its body", to="hinge"),
     Field("OUTPUT_ELEMENT", "of a tension: its line", to="plan.elements", length="element", optional=True),
+    Field("OUTPUT_GAUGE", "of a strain: each of its components per modal coordinate", to="pars.gauges", owned=True, optional=True),
+    Field("OUTPUT_COMPONENTS", "of a strain: how many"),
     Field("OUTPUT_TO", "its numbers", to="ws.outputs", length="output", owned=True),
     size_name="OUTPUT_ROW", prefix="OUTPUT_", written="compile.assemble", read="sweeps.outputs")
 
@@ -740,7 +743,7 @@ TANK_RESULT = Record(
 
 OUTPUT_RESULT = Record(
     "output", "ws", "what an output shows",
-    Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
+    Field("OUTPUT_VALUE", "three components, a quaternion, or a strain", (6,)),
     size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.signal_tables")
 
 SUMS_RECORD = Record(
@@ -925,6 +928,7 @@ SECTIONS = (                                                    # of each array 
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
     Section("elements", "pars", "of each element in turn"),
+    Section("gauges", "pars", "strains per modal coordinate, of each output that is one in turn"),
     Section("outputs", "pars", OUTPUT_PARAMETERS.meaning, OUTPUT_PARAMETERS, "PAR_OUTPUTS"),
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),
