@@ -132,7 +132,7 @@ def test_the_rest_is_what_analyses_say():
     for name, fields in {
             "E": {"energy": "total"}, "T": {"energy": "kinetic"}, "U": {"energy": "potential"}, "h": {"momentum": "angular"},
             "p": {"momentum": "linear"}, "pull": {"tension": "stay"}, "bend": {"deflection": tip},
-            "bend world": {"deflection": tip, "axes": "world"}, "strain": {"strain": "boom"}, "rw": {"wheel": "rw"},
+            "bend world": {"deflection": tip, "axes": "world"}, "strain": {"strain_energy": "boom"}, "rw": {"wheel": "rw"},
             "angle": {"coordinate": "boom"}, "rate": {"rate": "boom"}, "mode": {"coordinate": "boom.mode2"},
             "load": {"load": joint}, "load world": {"load": joint, "axes": "world", "component": 4},
             "cut": {"load": ["boom"], "axes": "parent"}}.items():
@@ -161,6 +161,73 @@ def test_the_rest_is_what_analyses_say():
     assert_same(seen["strain"], 0.5*np.einsum("br,rs,bs->b", q[:, -3:], boom.K, q[:, -3:]), 1e-14)
     assert s.outputs["h"].components == XYZ
     assert_same(model.outputs(q)["E"], model.potential_energy(q) + model.kinetic_energy(q, 0*v), 1e-15)     # no speeds: at rest
+
+
+# ---- strain gauges ---------------------------------------------------------------------------------------------------------
+EI, LENGTH, HEIGHT, WHERE = 160.0, 2.0, 0.01, 0.6
+
+
+def cantilever(axis="x"):
+    """A beam with a gauge on top of it, welded to the ground; its static shape under a force at the tip is among its modes."""
+    beam = bough.beam(LENGTH, EI=(40.0, EI), mass_per_length=0.3, axis=axis, modes=2, static=["tip"], damping=0.5,
+                      recover={"top": (WHERE, HEIGHT, 0.0), "side": (WHERE, 0.0, HEIGHT)})
+    s = bough.System("cantilever")
+    s.body("boom", flexible=beam)
+    s.input("load", force=bough.Frame("boom", node="tip"))
+    s.input("damper", force=bough.Frame("boom", node="tip"), axis="z")
+    s.output("gauge", strain="boom.top", axis=axis, label="root gauge")
+    s.output("sensor", strain="boom.top", axis=axis, noise=1e-6, quantum=1e-7)
+    s.output("side", strain="boom.side")
+    s.output("chosen", strain="boom.side", component=2*axis)
+    return s
+
+
+@pytest.mark.parametrize("axis", ["x", "z"])
+def test_a_strain_gauge_shows_the_bending_moment(axis):
+    """eps = -M y/EI under a small force at the tip, in the equilibrium that trim finds; linearized, it is the recovery itself."""
+    model, force = cantilever(axis).compile(), 1e-6
+    across = {"x": "y", "z": "x"}[axis]                                            # what the beam calls y
+    load = {"load": [force*(each == across) for each in "xyz"]}
+    held = model.trim(inputs=load)
+    seen = model.outputs(held.q, inputs=load)
+    assert seen["gauge"] == pytest.approx(-force*(LENGTH - WHERE)*HEIGHT/EI, rel=1e-9)      # of second order: 1e-6 of it, squared
+    assert_same(seen["side"], np.zeros(6), 1e-9, abs(seen["gauge"]))
+    gauges = model.system.bodies["boom"].elastic.recovery.strain[:, "xyz".index(axis)]
+    linear = model.linearize(outputs=["gauge", "chosen"])
+    assert_same(linear.C, np.hstack([gauges, 0*gauges]), 1e-13)
+    assert not linear.D.any()
+    assert linear.output_units == ("1", "1")
+
+
+def test_a_strain_is_what_the_same_run_records(tmp_path):
+    """In results, a Simulator, a batch, after saving; a sampled law sees it with noise and in steps, a compiled one without."""
+    model, seen = cantilever().compile(), []
+
+    @bough.law(outputs=["sensor"], inputs=["load"], period=0.01)
+    def watch(t, y):
+        seen.append(float(y["sensor"]))
+        return {"load": (0.0, 1.0, 0.0)}
+
+    @bough.controller(outputs=["gauge", "side"], inputs=["damper"])
+    def damp(t, y, u):
+        u[0] = 1e3*(y[0] + y[1])
+
+    result = bough.simulate(model, until=0.1, dt=5e-4, sample_rate=100, laws=[watch, damp], seed=3,
+                            record=["state", "strains", "inputs", "outputs"])
+    data = bough.open_result(result.save(tmp_path/"run.nc")).data
+    recorded = data.element_strain.sel(tensor="xx")
+    gauge = data.outputs.sel(output="gauge")
+    assert_same(gauge, recorded.sel(strained="boom.top"), 1e-14)
+    assert_same(data.outputs.sel(output="chosen"), recorded.sel(strained="boom.side"), 1e-14)
+    assert np.abs(gauge).max() > 1e-5
+    assert_same(data.inputs.sel(input="damper"), 1e3*(gauge + recorded.sel(strained="boom.side")), 1e-12)
+    assert dict(zip(data.output.values, data.output_label.values, strict=True))["gauge"] == "root gauge"
+    noise = np.array(seen[:10]) - gauge.values[:10]
+    assert 1e-8 < np.abs(noise).max() < 6e-6
+    assert_same(np.array(seen)/1e-7, np.round(np.array(seen)/1e-7), 1e-9)
+    sim = bough.Simulator(model, dt=5e-4, q0=np.array([result.data.q.values[-1], 2*result.data.q.values[-1]]))
+    assert_same(sim.y["gauge"], gauge.values[-1]*np.array([1.0, 2.0]), 1e-13)
+    assert sim.y["side"].shape == (2, 6)
 
 
 def test_bad_names():

@@ -151,7 +151,11 @@ class Measured:
         return self._turned(output, np.einsum("bij,bj->bi", frame, moved), None)
 
     def _strain(self, output: Output) -> Floats:
-        return self._bodies.strain_energy[:, self.model.body_index(str(output.strain))]
+        body, rows = output.gauge(self.model.system)
+        return self.batch.q[:, self.model.mode_places(body)[0]] @ rows.T
+
+    def _strain_energy(self, output: Output) -> Floats:
+        return self._bodies.strain_energy[:, self.model.body_index(str(output.strain_energy))]
 
     def _tension(self, output: Output) -> Floats:
         return self._bodies.elements[:, list(self.model.system.elements).index(str(output.tension)), f.ELEMENT_TENSION]

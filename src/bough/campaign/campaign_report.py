@@ -1,4 +1,4 @@
-"""A campaign on one page: text for a terminal, and an HTML file with pictures that opens anywhere."""
+"""The report of a campaign: text for a terminal, and a self-contained HTML file with figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ img{max-width:100%}.met{color:#1a7f4b}.not{color:#b3261e}footer{color:#5a6775;fo
 
 
 class Report:
-    """What a store says."""
+    """The report on the samples of a store."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.data, self.study = store, store.dataset(), store.facts["study"]
@@ -61,7 +61,7 @@ class Report:
         return name if name in self.values else f"{name} metric"
 
     def strongest(self, metric: str) -> list[tuple[str, float]]:
-        """Things that vary, by the size of their rank correlation with a metric."""
+        """Varying parameters, sorted by the magnitude of their rank correlation with a metric."""
         if metric not in self._strongest:
             table = np.column_stack([self.values[name] for name in self.parameters])
             found = rank_correlations(table, self.values[metric])
@@ -196,7 +196,7 @@ class Report:
 
     # ---- as a page -------------------------------------------------------------------------------------------------------
     def write(self, path: str | PathLike[str]) -> Path:
-        """An HTML file that needs nothing else."""
+        """Write a self-contained HTML file."""
         path = Path(path)
         parts = [
             f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(self.study['name'])}</title>"

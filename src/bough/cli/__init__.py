@@ -39,7 +39,7 @@ def version() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; errors that bough raises on purpose are printed without a traceback."""
+    """Run the command line; errors that bough raises deliberately are printed without a traceback."""
     gc.set_threshold(100_000)                   # imports allocate many objects that stay: collecting garbage would take 0.3 s
     try:
         app(args=arguments)

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 def bode(
     file: File,
-    source: Annotated[list[str] | None, typer.Option("--from", help="input, or wheel or coordinate by name; may be repeated; all, "
-                                                                    "if not given", metavar="INPUT")] = None,
-    target: Annotated[list[str] | None, typer.Option("--to", help="output, or coordinate; may be repeated; all, if not given",
+    source: Annotated[list[str] | None, typer.Option("--from", help="input, wheel or coordinate by name; repeatable; default: "
+                                                                    "all", metavar="INPUT")] = None,
+    target: Annotated[list[str] | None, typer.Option("--to", help="output or coordinate; repeatable; default: all",
                                                      metavar="OUTPUT")] = None,
     low: Annotated[float | None, typer.Option(help="lowest frequency [Hz]")] = None,
     high: Annotated[float | None, typer.Option(help="highest frequency [Hz]")] = None,
     kind: Annotated[str, typer.Option(help="the figure: bode, nichols, nyquist or 'singular values'")] = "bode",
-    closed: Annotated[bool, typer.Option("--closed", help="with the laws of the script in the loop")] = False,
-    cut: Annotated[str | None, typer.Option(help="the loop gain of the laws of the script, cut at this number of a port, and its "
-                                                 "margins", metavar="PORT")] = None,
+    closed: Annotated[bool, typer.Option("--closed", help="with the script's laws in the loop")] = False,
+    cut: Annotated[str | None, typer.Option(help="the loop gain of the script's laws, cut at this component of a port, "
+                                                 "and its margins", metavar="PORT")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print frequencies, magnitudes and phases as JSON")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="figure to write; default: out/NAME-KIND.png")] = None,
 ) -> None:
@@ -127,15 +127,15 @@ def _report(linear: LinearSystem, response: FrequencyResponse, margins: Margins 
 
 def modes(
     file: File,
-    trim: Annotated[bool, typer.Option("--trim", help="find an equilibrium first; else about the state of FILE")] = False,
-    hold: Annotated[list[str] | None, typer.Option(help="joint or coordinate that --trim keeps; may be repeated")] = None,
-    spin: Annotated[str | None, typer.Option(help="with --trim: rate of the whole [rad/s], about z, or 0,0,0.5")] = None,
+    trim: Annotated[bool, typer.Option("--trim", help="find an equilibrium first; default: about the initial state")] = False,
+    hold: Annotated[list[str] | None, typer.Option(help="joint or coordinate that --trim holds; repeatable")] = None,
+    spin: Annotated[str | None, typer.Option(help="with --trim: spin rate of the system [rad/s], about z, or 0,0,0.5")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print numbers as JSON")] = False,
     plot: Annotated[Path | None, typer.Option(help="write a figure here, e.g. modes.png")] = None,
     view: Annotated[int | None, typer.Option(help="number of a mode to animate")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="file of the animation; default: NAME_mode.html")] = None,
 ) -> None:
-    """Frequencies, damping and shares of joints and bodies of all modes of FILE, about its initial state or an equilibrium."""
+    """Frequencies, damping and participation of joints and bodies in all modes of FILE, about its initial state or a trim."""
     from bough.files import read_system
 
     if not trim and (hold or spin):

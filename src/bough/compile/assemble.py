@@ -107,7 +107,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
-    fronts = front_rows(lay.fronts, plan.end)
+    fronts = front_rows(lay.fronts, plan.end, r.COUPLING.size*len(coupled.rows) + r.COUPLED.size*len(coupled.coupled))
     plan.put("loops", fronts.loops)
     plan.put("couplings", coupled.rows)
     plan.put("coupled", coupled.coupled)
@@ -117,7 +117,8 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     rows = list(element_rows(lay.elements, pars.end, lay.elements_at, rests))
     add("elements", rows, [element.parameters for element in lay.elements])
     plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
-    add("outputs", output_rows(lay, plan.places["elements"].start), [output.parameters for output in lay.outputs])
+    gauges = pars.put("gauges", [output.gauge.reshape(1, -1) for output in lay.outputs])
+    add("outputs", output_rows(lay, plan.places["elements"].start, gauges), [output.parameters for output in lay.outputs])
     plan.put("clouds", [])                                              # see switched
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, massive_places(system, parts, lay)))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
@@ -166,13 +167,17 @@ ALIKE = 1e-4                        # masses and inertias (kg and kg m^2) whose 
 
 def least_share(parts: Partition) -> NDArray[np.float64]:
     """What a row of a loop must have, in a run, of the loop's largest entry of J M^-1 J^T not to be singular: states of a run are
-    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for."""
+    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for.
+    It is kept with the parts."""
+    if parts.least_share is not None:
+        return parts.least_share
     sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
              for hinge in parts.hinges[1:]]
     every = np.concatenate(np.broadcast_arrays(*sizes), axis=1)
     largest = every.max(axis=1)
     least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
-    return np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
+    parts.least_share = np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
+    return parts.least_share
 
 
 class FlexibleRows:
@@ -306,10 +311,12 @@ def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
             [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
 
 
-def output_rows(lay: Layout, elements: int) -> Rows:
-    """`elements`: where their rows start in plan."""
+def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
+    """`elements`: where their rows start in plan; `gauges`: where these start in pars."""
+    starts = gauges + np.cumsum([0, *(output.gauge.size for output in lay.outputs)])
     return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
                          element=elements + f.ELEMENT_ROW*output.element if output.element >= 0 else 0,
+                         gauge=starts[i]*bool(output.gauge.size), components=len(output.gauge),
                          to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
 
 

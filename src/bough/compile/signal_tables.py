@@ -4,7 +4,7 @@ Outputs: rows for those that `sweeps.outputs` finds, and where each number of an
 Inputs: which entries of u each number of an input is added to, and by which factor.
 """
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,8 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 
 CODES = {"position": f.OUT_POSITION, "attitude": f.OUT_ATTITUDE, "velocity": f.OUT_VELOCITY, "angular_velocity": f.OUT_SPIN,
-         "deflection": f.OUT_DEFLECTION, "tension": f.OUT_TENSION, "strain": f.OUT_STRAIN}
+         "deflection": f.OUT_DEFLECTION, "tension": f.OUT_TENSION, "strain": f.OUT_STRAIN,
+         "strain_energy": f.OUT_STRAIN_ENERGY}
 SUMS = {"kinetic": f.OUT_KINETIC, "potential": f.OUT_POTENTIAL, "total": f.OUT_TOTAL,           # over all bodies
         "angular": f.OUT_ANGULAR, "linear": f.OUT_LINEAR}
 
@@ -39,10 +40,11 @@ class CompiledOutput:
     kind: int
     hinge: int
     frame: int                  # hinge whose body's axes it is along; 0: the world's
-    body: int                   # of a deflection or a strain energy: the MODAL hinge of its body
+    body: int                   # of a deflection, a strain or a strain energy: the MODAL hinge of its body
     element: int                # of a tension: which force element; -1: none
     ends: tuple[int, ...]       # hinges to which paths must be known
     parameters: NDArray[np.float64]
+    gauge: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))        # of a strain: (components, modes)
 
     @property
     def sums(self) -> bool:
@@ -79,9 +81,13 @@ def compile_output(system: System, parts: Partition, output: Output) -> Compiled
         ends = tuple(frame_attachment(parts, end).hinge for end in line.ends)
         return CompiledOutput(output.name, f.OUT_TENSION, 0, 0, 0, list(system.elements).index(line.name), ends, place[None])
     if output.strain is not None:
-        body, constant = parts.modal[output.strain], rest_energy(system.bodies[output.strain])
+        name, rows = output.gauge(system)
+        numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE, constant=0.0)
+        return CompiledOutput(output.name, f.OUT_STRAIN, 0, 0, parts.modal[name], -1, (), numbers, rows[output.chosen])
+    if output.strain_energy is not None:
+        body, constant = parts.modal[output.strain_energy], rest_energy(system.bodies[output.strain_energy])
         numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE, constant=constant)
-        return CompiledOutput(output.name, f.OUT_STRAIN, 0, 0, body, -1, (body,), numbers)
+        return CompiledOutput(output.name, f.OUT_STRAIN_ENERGY, 0, 0, body, -1, (body,), numbers)
     if output.place is None:
         return compile_sum(system, parts, output)
     at, body, undeformed = frame_attachment(parts, output.place), 0, np.zeros(3)
@@ -139,7 +145,8 @@ def output_places(system: System, x: int, outputs_at: int, elements_at: int,
             element = list(system.elements).index(output.tension)
             found[name] = OutputPlace((elements_at + f.ELEMENT_OUT*element + f.ELEMENT_TENSION,), True)
         elif output.name in at:
-            found[name] = OutputPlace(tuple(range(at[name], at[name] + 4)[output.chosen]), True)
+            chosen = slice(output.size) if output.strain is not None else output.chosen
+            found[name] = OutputPlace(tuple(range(at[name], at[name] + f.OUTPUT_OUT)[chosen]), True)
         else:
             rate = output.rate is not None
             names: Names = "speed_names" if rate else "coordinate_names"

@@ -8,7 +8,7 @@ Boxes, cylinders and spheres as triangles, counter-clockwise from outside.
 
 Vertices are not shared over edges, so that normals averaged at vertices leave edges sharp and round sides smooth.
 
-Shapes of bodies: what they look like, and, with a density, their mass.
+Shapes of bodies: their appearance and, with a density, their mass.
 """
 
 from __future__ import annotations
@@ -295,8 +295,8 @@ def _packed(value: Any) -> str:
 
 
 class Shape(Description):
-    """A shape fixed in the frame of a body, at `at` with the orientation `orient`. Its `color` is one that matplotlib names, or
-    red, green, blue (and opacity) from 0 to 1. With a `density` [kg/m^3], it gives the body mass.
+    """A shape fixed in the body frame, at `at` with the orientation `orient`. Its `color` is a matplotlib color name, or red,
+    green, blue (and opacity) from 0 to 1. With a `density` [kg/m^3], it contributes to the mass of the body.
 
     >>> isinstance(Box((1, 1, 1)), Shape)
     True
@@ -326,7 +326,7 @@ class Shape(Description):
 
 
 class Box(Shape):
-    """A box, centered in its frame, of the `size` (x, y, z).
+    """A box of the `size` (x, y, z), centered in its frame.
 
     >>> Box((1, 2, 0.5), density=2700)
     Box(density=2700.0, size=(1.0, 2.0, 0.5))
@@ -390,8 +390,8 @@ class Sphere(Shape):
 
 
 class Mesh(Shape):
-    """The surface in a mesh file (STL, OBJ, PLY, GLB, DAE, ...), in m after it is scaled by `scale`, a number or one for each axis.
-    The file is read when it is needed: for the mass at once, for a picture when it is drawn. `packed()` holds the triangles itself.
+    """The surface in a mesh file (STL, OBJ, PLY, GLB, DAE, ...); `scale`, a number or one per axis, converts its units to m. The
+    file is read when needed: immediately for the mass, or when it is drawn. `packed()` embeds the triangles.
 
     >>> Mesh("/models/panel.stl", scale=0.001)
     Mesh(path='/models/panel.stl', scale=(0.001, 0.001, 0.001))
@@ -419,7 +419,7 @@ class Mesh(Shape):
         return vertices * self.scale, faces[:, ::-1] if np.prod(self.scale) < 0 else faces
 
     def packed(self) -> Mesh:
-        """The same with its triangles inside, so that the file is not needed any more."""
+        """The same mesh with its triangles embedded, so that the file is no longer needed."""
         return self if self.npz is not None else self.model_copy(update={"npz": pack(read_mesh(self.path))})
 
 
@@ -433,7 +433,7 @@ _GIVE = "give a shape, such as Box((1, 2, 3)) (in YAML: {box: [1, 2, 3]})"
 
 
 def read_shape(value: Any) -> Shape:
-    """A shape given as it is or as a mapping.
+    """A shape given as an object or as a mapping.
 
     >>> read_shape({"cylinder": {"radius": 0.1, "length": 2}, "density": 2700})
     Cylinder(density=2700.0, radius=0.1, length=2.0)

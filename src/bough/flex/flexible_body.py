@@ -59,7 +59,7 @@ AXES: dict[str, Array] = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlexibleBody:
-    """A body that deforms in n modes, in the axes of its body frame; equal to another if all their arrays are.
+    """A body that deforms in n modes, in the axes of its body frame; two bodies are equal if all their arrays are.
 
     >>> from bough.flex import beam
     >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
@@ -109,7 +109,7 @@ class FlexibleBody:
 
     @property
     def stiffening(self) -> bool:
-        """Whether the body has a motion-induced stiffness."""
+        """Whether the body has motion-induced stiffness."""
         return self.geometric is not None
 
     @cached_property
@@ -126,7 +126,7 @@ class FlexibleBody:
         return dict(zip(self.nodes.names, self.nodes.psi @ self._coordinates(eta), strict=True))
 
     def deformed_outline(self, eta: Any) -> Array:
-        """The points (P, 3) of the body's picture under modal coordinates (n,)."""
+        """The points (P, 3) of the drawn body under modal coordinates (n,)."""
         outline = self.outline or Outline(self.nodes.position, self.nodes.phi, np.zeros((0, 2), dtype=int))
         return np.asarray(outline.position + outline.phi @ self._coordinates(eta))
 
@@ -154,7 +154,7 @@ class FlexibleBody:
         return np.asarray(np.linalg.solve(self.K, load))
 
     def to_arrays(self) -> dict[str, Array]:
-        """The whole body as plain arrays by name, `part.field`, as an NPZ file holds them.
+        """The whole body as plain arrays by name, `part.field`, as stored in an NPZ file.
 
         >>> from bough.flex import beam
         >>> arrays = beam(1.0, EI=1.0, mass_per_length=1.0, modes=3).to_arrays()
@@ -200,12 +200,12 @@ class FlexibleBody:
 
     @staticmethod
     def load(path: str | Path) -> FlexibleBody:
-        """Read a body from an NPZ file that `save` wrote."""
+        """Read a body from an NPZ file written by `save`."""
         return read_npz(Path(path), str(path))
 
     @staticmethod
     def from_matrices(M: Any, K: Any, nodes: Any, **options: Any) -> FlexibleBody:
-        """A body out of any finite-element tool's matrices; see `bough.flex.matrices.from_matrices`."""
+        """A body from the matrices of any finite-element tool; see `bough.flex.matrices.from_matrices`."""
         from bough.flex.matrices import from_matrices
 
         return from_matrices(M, K, nodes, **options)
@@ -285,7 +285,7 @@ _SHAPES = {
     "points": {"position": "N3", "mass": "N", "offset": "N3", "inertia": "N33", "phi": "N3n", "psi": "N3n"},
     "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
     "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
-    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "points": "w6n"},
+    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
 }  # fmt: skip
 _NAMES = ("nodes.names", "recovery.names")
 

@@ -27,13 +27,14 @@ def read_structure(path: str | Path, **options: Any) -> Structure:
     file = Path(path)
     if not file.is_file():
         raise DescriptionError(f"{file}: there is no such file; give a file of Nastran, Abaqus, CalculiX, or an .npz of bough")
-    if file.suffix == ".npz":
+    suffix = file.suffix.lower()
+    if suffix == ".npz":
         return FlexibleBody.load(file)
-    if file.suffix in (".sti", ".mas", ".dof") or (file.suffix == ".inp" and file.with_suffix(".sti").exists()):
+    if suffix in (".sti", ".mas", ".dof") or (suffix == ".inp" and file.with_suffix(".sti").exists()):
         return read_calculix(file, **options)
-    if file.suffix == ".inp":
+    if suffix == ".inp":
         return read_abaqus(file, **options)
-    if file.suffix.lower() in _NASTRAN:
+    if suffix in _NASTRAN:
         return read_nastran(file, **_beside(file), **options)
     raise DescriptionError(
         f"{file}: files ending in {file.suffix!r} are not known; give .bdf or .dat (Nastran), .inp (Abaqus, CalculiX), "

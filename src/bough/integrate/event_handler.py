@@ -19,7 +19,7 @@ from bough.compile.coordinates import coordinate_place, sticking, targets_of
 from bough.compile.friction_tank_tables import EMPTY, engine_of, fed_tanks
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Coupling, Event, Friction, Lock, Prescribe, Stop, Tank
+from bough.describe import Coupling, Detach, Event, Friction, Lock, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
 from bough.errors import StateError
 from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, touching, watch_play
@@ -317,12 +317,12 @@ class EventHandler:
             loose, jumps = self.model, list[Jump | None]()
         else:
             loose = self.model.switched(holds, contacts, change.kept)
-            jumps = [jump(loose.with_tanks(x), x, t)]
+            found = jump(loose.with_tanks(x), x, t)
+            jumps = [None if all(isinstance(action, Detach) for action in event.do) else found]     # no body's speed does then
         self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
         jumps += change.jumps(t, loose, self.model)
-        self.log += [Occurrence(t, event.name, ", ".join(done), each) for each in jumps if each is not None]
-        if not any(jumps):
-            self.log.append(Occurrence(t, event.name, ", ".join(done)))
+        for i, each in enumerate([each for each in jumps if each is not None] or [None]):
+            self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.gone))
         if frictions:
             self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()

@@ -32,12 +32,14 @@ from bough.integrate.step_safety import (
     WRONG,
     ErrorEstimate,
     StepCheck,
+    bounces,
     check_step,
     estimate_error,
     explain_divergence,
     fastest_of,
     longest_step,
     notes,
+    unfollowed,
     without_local,
     worth_checking,
 )
@@ -225,6 +227,8 @@ class Integration:
                 if error.share > WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
                               "compare")
+        if told := next(filter(None, (unfollowed(run) for run in self.runs if not run.failure)), None):
+            self.warn(told)
 
     def warn(self, text: str) -> None:
         """Say it aloud, and keep it."""
@@ -432,6 +436,7 @@ def step_lines(model: Model) -> list[tuple[str, str]]:
         rate = f"as fast as {rest}" if rest.rate else "at rest"
         found.append(("", f"without springs, dampers and modes of its own {rate}; imex2 is stable up to "
                           + (f"{limit:.3g} s" if limit < 1e6 else "any step")))
+    found += [("", str(each)) for each in bounces(run, run.x[0])]
     if settings is not None and settings.dt and settings.method in FIXED and (text := check.warning(settings.dt)):
         found.append(("warning", text))
     return found

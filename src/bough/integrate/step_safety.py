@@ -39,6 +39,7 @@ SHORT_RUN = 1e5                     # steps times speeds: about a tenth of a sec
 UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itself: reason enough to look at the assembled system
 SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
 WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
+FOLLOWED = 0.5                      # rad in a step: six steps while teeth bounce, which then leave an error of a hundredth
 
 
 @dataclass(frozen=True)
@@ -357,6 +358,59 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
     share = np.where(moving & np.isfinite(error), error/np.where(moving, spread, 1.0), 0.0)
     row, entry = np.unravel_index(int(share.argmax()), share.shape)
     return ErrorEstimate(float(error[row, entry]), float(spread[row, entry]), run.model.entry_name(int(entry)))
+
+
+@dataclass(frozen=True)
+class Bounce:
+    """Elastic teeth with play: how long they touch when they bounce, and the longest step that follows it."""
+    coupling: str
+    rate: float                             # rad/s: sqrt(k c.M^-1 c), or that of the damper if it is faster
+
+    @property
+    def longest(self) -> float:
+        return FOLLOWED/self.rate
+
+    def __str__(self) -> str:
+        return (f"coupling '{self.coupling}': its teeth touch for {np.pi/self.rate:.2g} s when they bounce, which steps above "
+                f"{self.longest:.2g} s do not follow")
+
+
+def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
+    """Of the elastic teeth with play, about a state; with `states` at the samples of the run (rows, samples, nx), only those that
+    did not stay on one flank, nor away from both."""
+    tables, found = run.model.tables, list[Bounce]()
+    coupled, at = tables.rows("coupled"), tables.size(f.PAR_COUPLINGS)
+    for i, (name, row) in enumerate(zip(run.model.system.couplings, tables.rows("couplings"), strict=True)):
+        own = run.pars[:, at + i*f.COUPLING_PARS:at + (i + 1)*f.COUPLING_PARS]
+        play, k = own[:, [f.COUPLING_PLAY]], own[0, f.COUPLING_STIFFNESS]
+        if not (play.any() and k):
+            continue
+        terms = np.arange(row[f.COUPLING_FIRST], row[f.COUPLING_FIRST] + row[f.COUPLING_TERMS])
+        c = run.pars[:, tables.size(f.PAR_COUPLED) + terms*f.COUPLED_PARS + f.COUPLED_FACTOR]
+        q, v = (coupled[terms, entry] - tables.size(f.WS_X) for entry in (f.COUPLED_Q, f.COUPLED_V))
+        if states is not None:
+            off, rate = ((states[..., each]*c[:, None]).sum(axis=2) for each in (q, v))
+            off -= own[:, [f.COUPLING_OFFSET]]
+            side, near = np.sign(off)*(np.abs(off) > play), np.abs(off) + np.abs(rate)*np.diff(run.samples[:run.done]).max() > play
+            if ((side != 0.0) & (side == side[:, :1])).all() or not near.any():
+                continue
+        pushed, push = run.pars.copy(), k*max(float(play[0, 0]), 1e-6)
+        pushed[:, at + i*f.COUPLING_PARS + f.COUPLING_PRELOAD] += push
+        mobility = abs(float(c[0] @ (rates_of(run, pars=pushed)(x[None]) - rates_of(run)(x[None]))[0, v]))/push
+        found.append(Bounce(name, max(float(np.sqrt(k*mobility)), float(own[0, f.COUPLING_DAMPING]*mobility))))
+    return [bounce for bounce in found if bounce.rate > 0.0]
+
+
+def unfollowed(run: Run) -> str | None:
+    """What to say of a run whose teeth touch and part in steps that are too long for it."""
+    states, dt = run.recorded[0], run.plan.dt
+    if dt is None or states.shape[1] < 2 or not np.isfinite(states[0, -1]).all():
+        return None
+    worst = max(bounces(run, states[0, -1], states), key=lambda each: each.rate, default=None)
+    if worst is None or dt <= worst.longest:
+        return None
+    return (f"{worst}; dt is {dt:g} s, and they do not stay on one flank: the motion may be wrong from there on; take a dt below "
+            "it, or imex43 or dopri5, which find such steps, or hard contacts: backlash without stiffness")
 
 
 def worth_checking(run: Run, steps: float) -> bool:

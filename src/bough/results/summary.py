@@ -288,7 +288,8 @@ def _final(report: Report) -> list[Row]:
     for name, body in report.system.bodies.items():
         parts = []
         for i, coordinate in enumerate(body.joint.q_labels, start=at):
-            parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}")
+            there = not np.isnan(q[..., i]).all()                           # else its joint has let go
+            parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}" if there else f"{coordinate} gone")
         found += [(f"final {body.joint.name or name}", ", ".join(parts))] if parts else []
         at += body.n_q
     return found

@@ -307,10 +307,10 @@ def store_numbers(lane, out, group, states, n, ws, at):
 
 
 @leaf
-def count_beyond(rows, limit):
-    """How many numbers are not below a limit in size; NaN is not."""
+def count_beyond(rows, n, limit):
+    """How many of the first n numbers are not below a limit in size; NaN is not."""
     found = 0
-    for i in range(rows.size):
+    for i in range(n):
         found += not abs(read(flat(rows), i)) < limit
     return found
 

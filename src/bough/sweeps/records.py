@@ -27,7 +27,8 @@ ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="a
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
 OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
                      OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
-                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="energy of a flexible body",
+                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="of an element of a flexible body",
+                     OUT_STRAIN_ENERGY="energy of a flexible body",
                      OUT_KINETIC="energy of all that moves", OUT_POTENTIAL="energy", OUT_TOTAL="energy",
                      OUT_ANGULAR="momentum about the mass center", OUT_LINEAR="momentum")
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
@@ -373,8 +374,10 @@ OUTPUT = Record(
     Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
     Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
     Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
-    Field("OUTPUT_BODY", "of a deflection or a strain energy: the MODAL hinge of its body", to="hinge"),
+    Field("OUTPUT_BODY", "of a deflection, a strain or a strain energy: the MODAL hinge of its body", to="hinge"),
     Field("OUTPUT_ELEMENT", "of a tension: its line", to="plan.elements", length="element", optional=True),
+    Field("OUTPUT_GAUGE", "of a strain: each of its components per modal coordinate", to="pars.gauges", owned=True, optional=True),
+    Field("OUTPUT_COMPONENTS", "of a strain: how many"),
     Field("OUTPUT_TO", "its numbers", to="ws.outputs", length="output", owned=True),
     size_name="OUTPUT_ROW", prefix="OUTPUT_", written="compile.assemble", read="sweeps.outputs")
 
@@ -740,7 +743,7 @@ TANK_RESULT = Record(
 
 OUTPUT_RESULT = Record(
     "output", "ws", "what an output shows",
-    Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
+    Field("OUTPUT_VALUE", "three components, a quaternion, or a strain", (6,)),
     size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.signal_tables")
 
 SUMS_RECORD = Record(
@@ -818,22 +821,26 @@ COLUMNS = Record(
     Field("COLUMNS_SAME", "speeds are in the order of v"),
     Field("COLUMNS_GROUPS", "where lists of the hinges start that four speeds move, and how long they are"),
     Field("COLUMNS_H", "in ws: places and sums of the bodies"),
-    Field("COLUMNS_T", "in ws: what pairs need of the outer speed"),
-    Field("COLUMNS_K", "in ws: what they need of the inner speed"),
+    Field("COLUMNS_T", "in ws: what pairs need of the speeds"),
     Field("COLUMNS_P", "in ws: by speed, its path's entries of the mass matrix, then of its factor"),
     Field("COLUMNS_L", "in ws: the factor by columns"),
     Field("COLUMNS_B", "in ws: derivatives by q, v and tau"),
-    Field("COLUMNS_SCRATCH", "in ws: room for five packs"),
+    Field("COLUMNS_SCRATCH", "in ws: room for two packs"),
     size_name="COLUMNS_HEAD", prefix="COLUMNS_", written="analyze.partials", read="sweeps.columns")
 
 SPEED = Record(
-    "speed", "route", "a speed of a tree",
+    "speed", "route", "a speed of a tree; rows are padded to fours, the last one repeated",
     Field("SPEED_HINGE", "its hinge"),
     Field("SPEED_COMPONENT", "which of the hinge's speeds it is"),
     Field("SPEED_V", "its place in v"),
     Field("SPEED_END", "the end of the speeds that it moves, itself first"),
     Field("SPEED_DEPTH", "how many speeds move it"),
     Field("SPEED_PATH", "where these start in the route, the root's first"),
+    Field("SPEED_INNER", "in ws: motion of what it moves against"),
+    Field("SPEED_OUTER", "in ws: motion of what it moves"),
+    Field("SPEED_SUMS", "in ws: sums of all that it moves"),
+    Field("SPEED_WRITES", "of one state, the first speed whose entries with it can be written in whole packs, outer speeds first"),
+    Field("SPEED_UNTIL", "the end of these: that of all that it moves, or where nothing follows"),
     size_name="SPEED_ROW", prefix="SPEED_", written="analyze.partials", read="sweeps.columns")
 
 SPOT = Record(
@@ -921,6 +928,7 @@ SECTIONS = (                                                    # of each array 
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
     Section("elements", "pars", "of each element in turn"),
+    Section("gauges", "pars", "strains per modal coordinate, of each output that is one in turn"),
     Section("outputs", "pars", OUTPUT_PARAMETERS.meaning, OUTPUT_PARAMETERS, "PAR_OUTPUTS"),
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import platform
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+import numpy as np
 
 from bough import __version__
 from bough.errors import StepWarning
@@ -23,7 +25,8 @@ class Verified:
     """The outcomes of all cases, and where they were found."""
 
     outcomes: tuple[Outcome, ...]
-    seconds: float
+    seconds: float  # of the clock
+    processor_seconds: float  # of all cores, subprocesses too
     machine: dict[str, str]
 
     @property
@@ -48,6 +51,7 @@ class Verified:
         return {
             "fine": not self.short,
             "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
             "machine": self.machine,
             "cases": [outcome.to_mapping() for outcome in self.outcomes],
         }
@@ -67,7 +71,7 @@ def machine() -> dict[str, str]:
         **packages,
         "system": f"{platform.system()} {platform.release()}",
         "processor": platform.machine(),
-        "bits of long double": str(sys.float_info.mant_dig),
+        "bits of long double": str(np.finfo(np.longdouble).nmant + 1),
     }
 
 
@@ -81,15 +85,20 @@ def all_cases() -> list[Case]:
 
 def verify(only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
     """Do all cases, or those that begin with one of the words `only`; `tell` hears of each when it is done."""
-    cases, begin, outcomes = chosen(all_cases(), only), time.perf_counter(), []
-    with working("verify") as bar:
+    return judged(chosen(all_cases(), only), "verify", tell)
+
+
+def judged(cases: Sequence[Case], title: str, tell: Callable[[Outcome], None]) -> Verified:
+    """These cases, one after the other, under a progress bar."""
+    begin, busy, outcomes = time.perf_counter(), sum(os.times()[:4]), []
+    with working(title) as bar:
         for i, case in enumerate(cases):
             with quiet(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", StepWarning)
                 outcomes.append(judge(case))
             tell(outcomes[-1])
             bar((i + 1) / len(cases))
-    return Verified(tuple(outcomes), time.perf_counter() - begin, machine())
+    return Verified(tuple(outcomes), time.perf_counter() - begin, sum(os.times()[:4]) - busy, machine())
 
 
 STYLE = """

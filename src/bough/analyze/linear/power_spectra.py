@@ -1,4 +1,4 @@
-"""What disturbances given by their power spectra, or by their amplitudes, do to the outputs."""
+"""Response of the outputs to disturbances given by their power spectra or amplitudes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -34,9 +34,9 @@ class Spectrum:
     frequency : ndarray
         [Hz]
     density : ndarray
-        (frequency, output), in squares of the outputs' units per Hz.
+        (frequency, output), in squared output units per Hz.
     parts : ndarray
-        (frequency, output, input): what each input gives; independent inputs add up.
+        (frequency, output, input): the contribution of each input; independent inputs add up.
     inputs, outputs, input_units, output_units : tuple of str
     """
     frequency: Floats
@@ -54,7 +54,7 @@ class Spectrum:
 
     @property
     def growing(self) -> Floats:
-        """(frequency, output): the root mean square of what lies below each frequency."""
+        """(frequency, output): the cumulative root mean square below each frequency."""
         return _growing(self.frequency, self.density)
 
     @property
@@ -64,7 +64,7 @@ class Spectrum:
 
     @property
     def data(self) -> xarray.Dataset:
-        """Density, the parts of the inputs, and the growing root mean square, along frequency [Hz], output and input."""
+        """Density, contributions of the inputs, and cumulative root mean square, along frequency [Hz], output and input."""
         import xarray
 
         coordinates: dict[str, Any] = {"frequency": ("frequency", self.frequency, {"units": "Hz"}), "output": list(self.outputs),
@@ -75,7 +75,7 @@ class Spectrum:
         return xarray.Dataset(variables, coordinates, {"name": self.name})
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Densities and growing root mean squares, written to a file if a path is given."""
+        """Plot densities and cumulative root mean squares; written to a file if a path is given."""
         from bough.analyze.linear import linear_figures as figures
 
         return figures.written(figures.spectrum(self), path)

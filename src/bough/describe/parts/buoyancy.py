@@ -1,4 +1,4 @@
-"""Buoyancy: still water and bodies of circular sections."""
+"""Buoyancy of bodies with circular sections in still water."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -43,11 +43,11 @@ Sections = Annotated[
 
 
 class Buoyancy(OnBody):
-    """What still water exerts on a body of circular `sections` about its z axis, from the lowest to the highest:
-    [z_bottom, z_top, diameter_bottom, diameter_top] in the body frame [m]. The water, of the `density` [kg/m^3], reaches up to
-    z = `level` in the world; gravity is along -z. Cylinders are exact however they are tilted or cut; a section whose diameters
-    differ must be wholly under water or out of it: cut, it counts as a cylinder of its volume. What is not in the sections has
-    no volume.
+    """The hydrostatic load of still water on a body with circular `sections` about its z axis, from the lowest to the highest:
+    [z_bottom, z_top, diameter_bottom, diameter_top] in the body frame [m]. The water, of the `density` [kg/m^3], reaches up to z =
+    `level` in the world; gravity is along -z. Cylinders are exact at any tilt and draft; a tapered section is exact if fully
+    submerged or fully dry, and is treated as a cylinder of the same volume if the water plane cuts it. There is no volume outside
+    the sections.
 
     >>> Buoyancy("hull", "spar", [(-120, -12, 9.4, 9.4), (-12, -4, 9.4, 6.5), (-4, 10, 6.5, 6.5)]).sections[1]
     (-12.0, -4.0, 9.4, 6.5)

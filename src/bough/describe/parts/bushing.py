@@ -99,17 +99,18 @@ def _rest(value: Any) -> Pose:
 
 
 class Bushing(Between):
-    """A spring and a damper along all six motions of the frame `b` against the frame `a`, as of a rubber mount.
+    """A spring and a damper along all six motions of the frame `b` relative to the frame `a`, such as a rubber mount.
 
     With d = [rotation vector, displacement] of b from its rest pose, along the axes of that pose in a, and w = [relative angular
-    velocity, relative velocity] along the same axes, the load on b at its origin has the potential d.stiffness d/2 and a damper,
-    - damping w: for small angles [moment, force] = - stiffness d - damping w. The opposite load acts on a at the same point.
+    velocity, relative velocity] along the same axes, the load on b at its origin derives from the potential d.stiffness d/2, plus
+    a damper - damping w: for small angles [moment, force] = - stiffness d - damping w. The opposite load acts on a, at the same
+    point.
 
     `stiffness` and `damping` are symmetric positive semi-definite 6x6 matrices, rotations first [N m/rad, N/m; N m s/rad, N s/m],
-    or their diagonals, or pairs [of rotations, of translations] of numbers, 3 numbers or 3x3 matrices. `rest` is the pose of b in a
-    where the bushing bears nothing: a place, a pair (place, orientation) or a mapping; without it the two frames coincide there.
-    About a single axis the moment is linear in the angle. The rotation must stay below half a turn. Both matrices count `scale`
-    times at the start; events change that (see Stiffen): with 0 the bushing waits for a capture.
+    or their diagonals, or pairs [of rotations, of translations] of numbers, 3 numbers or 3x3 matrices. `rest` is the unloaded pose
+    of b in a: a position, a pair (position, orientation) or a mapping; by default the two frames coincide. About a single axis the
+    moment is linear in the angle. The rotation must stay below half a turn. Both matrices are initially multiplied by `scale`,
+    which events can change (see Stiffen): with 0 the bushing is inactive until a capture.
 
     >>> mount = Bushing("mount", "frame", Frame("engine", at=(0, 0.3, 0)), stiffness=([80, 80, 40], 2e5), damping=(1, 500))
     >>> mount.to_dict()["stiffness"]

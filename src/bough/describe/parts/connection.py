@@ -1,12 +1,11 @@
-"""What an event does to what is connected: attach, detach, close, open, stiffen.
+"""Event actions on connections: attach, detach, close, open, stiffen.
 
 An attachment is a loop that is open at the start: `Attach` describes and closes it, `Close` and `Open` switch any described loop,
-and `Detach` opens a loop or an attachment, or lets a body go from its parent.
+and `Detach` opens a loop or an attachment, or releases a body from its parent.
 
-Bodies that an event lets go: until then six coordinates that are locked stand between them and their parents.
-
-A weld becomes a free joint that is locked. Any other joint stays, and a body without mass, on a locked free joint, carries it: when
-the body goes, the joint is locked instead, and since the carrier has no mass nothing jumps.
+A body that can be released has six locked coordinates between it and its parent until then. A weld becomes a locked free joint. Any
+other joint stays, carried by a massless body on a locked free joint; on release the joint is locked instead, and since the carrier
+has no mass nothing jumps.
 """
 
 from collections.abc import Iterator
@@ -38,13 +37,13 @@ class Targeted(Description):
 
 
 class Attach(Description):
-    """An action: from then on the frame `b` is held to the frame `a` by a joint, a weld if none is given. Speeds jump as the impulse
-    through the joint demands: momenta stay, and energy is lost.
+    """An action: connect the frame `b` to the frame `a` by a joint, by default a weld. Speeds jump according to the impulse
+    through the joint, which conserves momentum and dissipates energy.
 
-    With `pose` "present" the two are held as they are then: `a` and `b` count as coincident, wherever they are. With "nominal" they
-    are pulled together, as any joint of that kind holds them, which must be near: within `gap` [m] and `angle` [rad] (0.1 of each,
-    if not given). The attachment has a `name`, by default that of the event: by it `Detach` opens it again, `Output(load=...)`
-    measures what it bears, and results record it among the loops.
+    With `pose` "present" the relative pose at the event is kept: `a` and `b` count as coincident, wherever they are. With
+    "nominal" they are pulled together into the nominal pose of the joint, which must be near: within `gap` [m] and `angle` [rad]
+    (0.1 each by default). The attachment has a `name`, by default that of the event: use it to open it with `Detach`, to measure
+    its load with `Output(load=...)`, and to find it among the loops of a result.
 
     >>> from bough.describe.body import Frame
     >>> Attach("hand", Frame("target", at=(0, 0, 0.5)))
@@ -93,10 +92,10 @@ class Attach(Description):
 
 
 class Detach(Targeted):
-    """An action: what holds `target` lets go. Of an attachment or a loop, it opens. Of a body, its joint does, and the body goes
-    its own way with all that it carries; its joint keeps the position that it has then. From a weld a body gets six coordinates
-    that are locked until then (`stage.x`, ...); else a body without mass, `stage_separation`, has them: how far it is from where
-    its joint would be.
+    """An action: release `target`. An attachment or a loop opens. A body separates from its parent together with everything it
+    carries; its joint keeps the position it has at that time. A welded body gets six coordinates that are locked until then
+    (`stage.x`, ...); for any other joint, a massless body `stage_separation` has them: the displacement from where the joint would
+    be.
 
     >>> Detach("stage")
     Detach(target='stage')
@@ -115,7 +114,7 @@ class Detach(Targeted):
 
 
 class Close(Targeted):
-    """An action: the loop `target`, which is open, is closed from then on. Its gap must be closed to 1e-6 m and rad then.
+    """An action: close the loop `target`, which is open. Its gap must be closed to 1e-6 m and rad at that time.
 
     >>> Close("strut")
     Close(target='strut')
@@ -126,7 +125,7 @@ class Close(Targeted):
 
 
 class Open(Targeted):
-    """An action: the loop `target` is open from then on.
+    """An action: open the loop `target`.
 
     >>> Open("strut")
     Open(target='strut')
@@ -137,9 +136,9 @@ class Open(Targeted):
 
 
 class Stiffen(Description):
-    """An action: stiffness and damping of the bushing `target` count `scale` times from then on. So a capture can be compliant: a
-    bushing that waits with scale 0 takes hold, is stiffened, and hands over to an Attach. What that does to the energy that the
-    bushing stores, drives give or take.
+    """An action: multiply the stiffness and damping of the bushing `target` by `scale`. This models a compliant capture: a bushing
+    with initial scale 0 engages, is stiffened, and is replaced by an Attach. The change in the bushing's stored energy is counted
+    as work of drives.
 
     >>> Stiffen("grip", 0.1)
     Stiffen(target='grip', scale=0.1)

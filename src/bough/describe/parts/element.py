@@ -1,4 +1,4 @@
-"""The common ground of force elements: what other rooms ask of each.
+"""Base classes of force elements: what other packages need from each.
 
 A force element is one file of this folder, which holds all but its kernel: the description, its checks, its numbers for the
 compiled tables, what is recorded of it, its lines in summaries, its drawing. To add one, write that file, list its class in
@@ -90,7 +90,7 @@ BODY_LOAD = {                                               # of an element that
 
 
 class Element(Part):
-    """A force element: it exerts forces that follow from where bodies are in the world and how they move."""
+    """A force element: it exerts forces that depend on the positions and velocities of bodies."""
 
     # the first of the variables that are `recorded` of it is its load
     limits: ClassVar[Mapping[int, str]] = {}                # what a code of its limit variable means

@@ -14,8 +14,8 @@ from bough.describe.parts.element import Between, Exerted, Floats, Motion, Place
 
 
 class Line(Between):
-    """A straight spring and damper from the place `a` to the place `b`: its tension is stiffness (distance - length) + damping
-    times the rate of the distance [N/m, m, N s/m]. With `slack` it never pushes: it bears nothing while shorter than `length`.
+    """A straight spring and damper from the point `a` to the point `b`: its tension is stiffness (distance - length) + damping
+    times the rate of the distance [N/m, m, N s/m]. With `slack` it never pushes: it has no tension while shorter than `length`.
 
     >>> from bough.describe.body import Frame
     >>> Line("mooring", "world", Frame("spar", at=(5, 0, -70)), stiffness=4e4, length=850, slack=True)

@@ -19,13 +19,13 @@ _READ = BeforeValidator(lambda value: matrix6(value, _REMEDY))
 
 class Restoring(OnBody):
     """A linear spring between a body and the world: with d = [displacement of the point `at` of the body frame from `rest` [m];
-    roll, pitch, yaw of the body [rad]] it exerts [force; moment] - stiffness d at that point, in world axes. `rest` is a place in
-    the world; without it, the place of the point where all coordinates are neutral. The body's attitude is Rz(yaw) Ry(pitch)
-    Rx(roll): pitch must stay away from a quarter turn and yaw from half a turn, if the stiffness has columns of angles. On a
-    flexible body the frame of a `node` stands for the body's: that of `node`, or of the inboard one.
+    roll, pitch, yaw of the body [rad]] it exerts [force; moment] - stiffness d at that point, in world axes. `rest` is a position
+    in the world, by default that of the point when all coordinates are neutral. The body's attitude is Rz(yaw) Ry(pitch) Rx(roll):
+    pitch must stay away from a quarter turn and yaw from half a turn, if the stiffness has columns for angles. On a flexible body,
+    the frame of `node`, or of the inboard node, replaces the body frame.
 
     Forces against displacements have a potential if their block of the stiffness is symmetric. Moments have none: a stiffness
-    against roll and pitch turns circulatory with yaw and can feed energy into large motions.
+    against roll and pitch becomes circulatory with yaw and can feed energy into large motions.
 
     >>> Restoring("mooring", "spar", (4e4, 4e4, 3e5, 0, 0, 1e8), at=(0, 0, -62)).depends_on_angles
     True

@@ -1,8 +1,7 @@
-"""Tanks: propellant whose mass changes, the thrust that it gives, and how it sloshes.
+"""Tanks: propellant of changing mass, its thrust, and its slosh.
 
-The propellant in a tank, settled: its mass center and its inertia by how much of it is left.
-
-Settled propellant is level across the z axis of the tank and below, at -z, as under thrust along +z. It turns with the tank.
+Mass center and inertia of settled propellant follow from the mass that is left. Settled propellant has a level surface normal to
+the z axis of the tank and lies at -z, as under thrust along +z. It rotates with the tank.
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ Masses = Annotated[tuple[float, ...], BeforeValidator(increasing), WithJsonSchem
 
 
 class Levels(Description):
-    """Where the propellant is, by how much of it is left: for each `mass` [kg] its mass center `com` [m] and its moments of
-    `inertia` about it [kg m^2], in the axes of the tank; between them both are linear.
+    """Mass properties of the propellant as a function of its mass: for each `mass` [kg] its mass center `com` [m] and its moments
+    of `inertia` about it [kg m^2], in the axes of the tank; both are interpolated linearly.
 
     >>> Levels(mass=[0, 100], com=[[0, 0, -0.5], [0, 0, 0]], inertia=[[0, 0, 0], [8, 8, 5]])
     Levels(mass=(0.0, 100.0), com=((0.0, 0.0, -0.5), (0.0, 0.0, 0.0)), inertia=((0.0, 0.0, 0.0), (8.0, 8.0, 5.0)))
@@ -99,12 +98,12 @@ Model = Literal["pendulum", "spring"]
 
 
 class Slosh(Description):
-    """The part of the propellant that sloshes, across the z axis of its tank: a mass `length` below the point `at` of the tank
-    that swings about that point as a "pendulum", or slides as a mass on a "spring". What swings has the frequency that the
-    acceleration of the tank a gives it, sqrt(a/length), under thrust and in spin; a `frequency` [Hz] is that without
-    acceleration, which a spring needs and a pendulum may have. Its amplitude decays by exp(-`decay` t) [1/s].
-    `mass`, `length` and `frequency` are numbers, or series over the `level`, the masses of propellant in the tank [kg]. It starts
-    at rest at `q0`, two angles about x and y [rad] or displacements along them [m].
+    """The sloshing part of the propellant, which moves across the z axis of its tank: a mass `length` below the point `at` of the
+    tank that swings about that point as a "pendulum", or slides as a mass on a "spring". Under an acceleration a of the tank, from
+    thrust or spin, the pendulum frequency is sqrt(a/length); `frequency` [Hz] is the frequency without acceleration, required for
+    a spring and optional for a pendulum. The amplitude decays as exp(-`decay` t) [1/s]. `mass`, `length` and `frequency` are
+    numbers, or series over the `level`, the mass of propellant in the tank [kg]. It starts at rest at `q0`, two angles about x and
+    y [rad] or displacements along them [m].
 
     >>> Slosh("pendulum", mass=[0, 30, 40], length=0.25, level=[0, 60, 100], decay=0.01).mass
     (0.0, 30.0, 40.0)
@@ -169,15 +168,15 @@ NozzleField = Annotated[Any, BeforeValidator(_nozzle), PlainSerializer(_write_no
 
 
 class Tank(Part):
-    """Propellant in a tank on a body: it adds a body of the tank's name, welded to `body` at `at` and `orient`, whose mass falls by
-    the `flow` [kg/s], a number, a TimeTable, or what an Input with this `flow` gives. The propellant leaves through a `nozzle`, a
-    place on the body, or a Frame on a body that turns on it (a gimbal), and pushes it along `direction` by the flow times the
-    `exhaust_speed` [m/s], or the specific impulse `isp` [s].
+    """A propellant tank on a body. It adds a body with the tank's name, welded to `body` at `at` and `orient`, whose mass
+    decreases by the `flow` [kg/s]: a number, a TimeTable, or the value of an Input with this `flow`. The propellant leaves through
+    a `nozzle`, a point on the body, or a Frame on a body gimbaled on it, and exerts a thrust along `direction` of the flow times
+    the `exhaust_speed` [m/s], or the specific impulse `isp` [s].
 
-    `mass` [kg] is there at the start, up to `capacity` fits in (as much, if not given); at `residual` flow and thrust end by
-    themselves, together with those of all tanks of the same `engine`. Where the propellant is follows from the `shape` of the tank,
-    a Box, a Cylinder or a Sphere about its origin, along its z axis; or from `levels`; else it is a point at the origin.
-    What `slosh` says, sloshes: a body "<name>_slosh" on the tank, whose coordinates are among q.
+    `mass` [kg] is the initial propellant, `capacity` the maximum (by default the same); at `residual`, flow and thrust end,
+    together with those of all tanks of the same `engine`. The mass properties of the propellant follow from the `shape` of the
+    tank, a Box, a Cylinder or a Sphere about its origin, along its z axis; or from `levels`; otherwise it is a point at the
+    origin. `slosh` adds a sloshing mass: a body "<name>_slosh" on the tank, whose coordinates are part of q.
 
     >>> tank = Tank("lox", "stage", mass=100, shape={"sphere": 0.3}, flow=0.5, isp=300, nozzle=(0, 0, -1))
     >>> tank.speed, [body.name for body in tank.bodies()]
@@ -207,8 +206,8 @@ class Tank(Part):
     orient: Orientation = IDENTITY
     node: Text | None = None
     shape: ShapeField = None
-    levels: Levels | None = None
-    slosh: Slosh | None = None
+    levels: Annotated[Levels, BeforeValidator(Levels.from_mapping)] | None = None
+    slosh: Annotated[Slosh, BeforeValidator(Slosh.from_mapping)] | None = None
 
     def __init__(self, name: str, body: str, mass: float, flow: Any = 0.0, *, exhaust_speed: float | None = None,
                  isp: float | None = None, nozzle: Any = (0.0, 0.0, 0.0), direction: AxisLike = "z", engine: str | None = None,

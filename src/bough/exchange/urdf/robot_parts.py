@@ -32,8 +32,6 @@ def mass_properties(robot: Robot, link: Link, inertias: str) -> dict[str, Any]:
     if link.inertial is None:
         return {}
     mass, tensor = link.inertial.mass, _in_link_axes(link.inertial)
-    if not np.isfinite(tensor).all():
-        raise DescriptionError([Problem("<inertia> is too large for numbers; correct it", f"link {link.name!r}")])
     if found := defect(mass, inertia(tensor), idealized=True):
         if inertias == "refuse":
             text = f"<{found.partition(';')[0]}; correct what is negative, or give inertias='repair', which raises it to 0"
