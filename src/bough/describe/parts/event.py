@@ -13,26 +13,36 @@ from bough.describe.base import Description, Fault, among, mapping_schema, read_
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
 from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
-from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen
 from bough.describe.parts.loop import Loop
 from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
 
 
-class Lock(Targeted):
+class Lock(Description):
     """An action: lock the coordinate `target`, or all coordinates of the joint of the body `target`, where they are.
 
     >>> Lock("boom.ry")
     Lock(target='boom.ry')
     """
 
+    target: Text
 
-class Release(Targeted):
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
+
+
+class Release(Description):
     """An action: release the coordinate `target`, or all coordinates of the joint of the body `target`.
 
     >>> Release("boom")
     Release(target='boom')
     """
+
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
 
 
 class Prescribe(Description):
