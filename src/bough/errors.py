@@ -77,12 +77,12 @@ class StepWarning(UserWarning):
     """The steps of a run are too large: it will diverge, or it is stable but inaccurate."""
 
 
-def texts(what: str, given: Any) -> list[str]:
+def name_list(what: str, given: Any) -> list[str]:
     """A name, or several, as a list.
 
-    >>> texts("record", "energy")
+    >>> name_list("record", "energy")
     ['energy']
-    >>> texts("record", 3)
+    >>> name_list("record", 3)
     Traceback (most recent call last):
     bough.errors.StateError: record is 3; give a name, or a list of names
     """

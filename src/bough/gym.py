@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import input_entries
-from bough.analyze.outputs import q_entry, v_entry
+from bough.analyze.signals import input_entries, q_entry, v_entry
 from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import BoughError, SimulationError, StateError, nearest, texts
+from bough.errors import BoughError, SimulationError, StateError, name_list, nearest
 from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
@@ -56,7 +55,7 @@ class _Side:
     """The observed outputs, or the inputs that act, as one row of numbers."""
 
     def __init__(self, what: str, given: Ports, known: Mapping[str, int], declared: Iterable[str]) -> None:
-        self.names = list(declared) if given is None else texts(f"{what}s", given)
+        self.names = list(declared) if given is None else name_list(f"{what}s", given)
         self.places, limits = dict[str, int | slice](), list[Any]()
         for name in self.names:
             if name not in known:

@@ -24,7 +24,6 @@ from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts, stream
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 
@@ -168,6 +167,8 @@ def simulate(
                     reproducible=reproducible,
                     audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
         if save_to is not None:
+            from bough.results.stream import Parts, stream
+
             positive("checkpoint", checkpoint, "seconds between two checkpoints")
             parts = Parts(Path(save_to))
             parts.begin(compiled.whole.to_yaml(exact=True))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import input_entries
+from bough.analyze.signals import input_entries
 from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
@@ -40,7 +40,7 @@ from bough.results.stream import Parts, Store, parts_of, stream
 OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
 MOST_STEPS = 2**53                  # in one call: floats count no further
-AHEAD, MOST_AHEAD = 256, 10**5      # steps whose samples have room before they are taken
+AHEAD, MOST_AHEAD = 256, 10**5      # samples that have room before the steps to them are taken
 
 
 class InputValues(MutableMapping[str, Any]):
@@ -294,7 +294,8 @@ class Simulator:
         except LawFailure as failure:
             run.failure = str(failure)
             self._check()
-        stop, ahead = run.next_stop(), max(n, AHEAD, min(run.done, MOST_AHEAD))
+        stop, period = run.next_stop(), dt if self._sampling is None else self._sampling.period
+        ahead = max(n, int(min(MOST_STEPS, max(AHEAD, min(run.done, MOST_AHEAD))*max(period/dt, 1.0))))
         last = at + ahead if stop == np.inf else min(at + ahead, int(np.floor((stop - start)/dt*(1.0 - SAME))))
         if last < at + n:
             return

@@ -28,7 +28,7 @@ from bough.whole import write_text
 if TYPE_CHECKING:
     import xarray
 
-    from bough.campaign.report import Report
+    from bough.campaign.campaign_report import Report
     from bough.campaign.store import Store
     from bough.results import Result
 
@@ -379,7 +379,7 @@ class Campaign:
         ----------
         store : path
         """
-        from bough.campaign.report import Report
+        from bough.campaign.campaign_report import Report
 
         return Report(self.open_store(store))
 

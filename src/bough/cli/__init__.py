@@ -9,8 +9,7 @@ from bough import __version__
 from bough.cli.bench_commands import bench_app
 from bough.cli.campaign_commands import campaign
 from bough.cli.flex_commands import flex_app
-from bough.cli.frequency_commands import bode
-from bough.cli.modes_command import modes
+from bough.cli.linear_commands import bode, modes
 from bough.cli.output import fail
 from bough.cli.run_commands import run, view
 from bough.cli.system_commands import check, convert, examples, fmu, schema, warmup

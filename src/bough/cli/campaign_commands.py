@@ -132,7 +132,7 @@ def _print_report(store: "Store", as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from bough.campaign.report import Report
+    from bough.campaign.campaign_report import Report
 
     report = Report(store)
     page = report.write(store.path.with_suffix(".html"))

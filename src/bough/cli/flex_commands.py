@@ -61,7 +61,7 @@ def _structures(file: Path, units: str | None, inboard: str | None) -> dict[str,
     """Structures by name: those of a system, or the one of a file."""
     if file.suffix in (".yaml", ".yml"):
         return _of_yaml(file)
-    from bough.flex.files import read_structure
+    from bough.flex.structure_files import read_structure
 
     options: dict[str, Any] = {} if units is None else {"units": units}
     if inboard is not None:
@@ -134,5 +134,6 @@ def _replay(name: str, bodies: dict[str, Any], path: Path) -> Path:
         joint = bough.Free() if body.inboard is None else bough.Weld()
         system.body("".join(each if each.isalnum() else "_" for each in label), joint=joint, at=(0, at, 0), flexible=body)
         at += 1.5 * size
-    result = bough.simulate(system.compile(), until=0.03, dt=0.01, record=["state", "pose"])
+    dt = min([0.01, *(0.1 / max(body.frequencies) for body in bodies.values() if max(body.frequencies, default=0.0) > 0)])
+    result = bough.simulate(system.compile(), until=3 * dt, dt=dt, record=["state", "pose"])
     return Path(result.view(path, open=False).path)

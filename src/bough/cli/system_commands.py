@@ -19,7 +19,7 @@ def check(file: File) -> None:
     from bough.analyze import model_summary as summary
     from bough.analyze.equations_of_motion import reason
     from bough.files import read_system
-    from bough.integrate.step_lines import step_lines
+    from bough.integrate.integration import step_lines
 
     model = read_system(file).compile()
     typer.echo(model)

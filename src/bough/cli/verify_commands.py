@@ -31,20 +31,20 @@ def verify(
 ) -> None:
     """Check this installation against closed forms, conservation laws, other methods, plain Python, stored values and other
     engines; or do the same for the system MODEL. Exits with 1 if anything fails."""
-    from bough.verify import report
     from bough.verify.model_check import verify_model
+    from bough.verify.suite import Outcome, outcome_line, report_page
     from bough.verify.suite import verify as verify_all
     from bough.whole import write_text
 
-    def tell(outcome: report.Outcome) -> None:
+    def tell(outcome: Outcome) -> None:
         if not json:
-            typer.secho(report.line(outcome), fg=None if outcome.fine else "red")
+            typer.secho(outcome_line(outcome), fg=None if outcome.fine else "red")
 
     found = verify_all(only or (), tell) if model is None else verify_model(model, only or (), tell)
     title = "bough verify" + (f" {model}" if model else "")
     if html is not None:
         html.parent.mkdir(parents=True, exist_ok=True)
-        write_text(html, report.page(title, found.outcomes, found.machine, found.line))
+        write_text(html, report_page(title, found.outcomes, found.machine, found.line))
     if json:
         typer.echo(json_format.dumps(found.to_mapping(), indent=2))
     else:

@@ -10,12 +10,12 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_val
 from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationInfo
 
 from bough.describe.base import Description, Fault, under
+from bough.describe.body_shapes import ShapesField
 from bough.describe.flexible_recipes import FlexibleField
 from bough.describe.joint import JointField, Weld
 from bough.describe.mass_properties import MASS_KEYS, ZERO, Inertia, defect, mass_of_shapes, mass_problems, mass_properties
 from bough.describe.numeric import NUMBERS, Floats, Text, Truth, Vector, VectorLike, at_least_zero, items, numbers, shown, text
 from bough.describe.orientation import IDENTITY, Orientation
-from bough.describe.shapes import ShapesField
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody
 
@@ -106,7 +106,7 @@ class Body(Description):
     >>> Body("boom", mass=-3)
     Traceback (most recent call last):
     bough.errors.DescriptionError: body 'boom': mass is -3.0 kg; give a number >= 0
-    >>> from bough.describe.shapes import Box
+    >>> from bough.describe.body_shapes import Box
     >>> Body("plate", shapes=Box((1, 1, 0.01), density=2700)).mass
     27.0
     >>> from bough.flex import beam

@@ -17,18 +17,35 @@ import bough
 from bough.describe import document
 from bough.describe.base import subject_of, under
 from bough.describe.body import Body
+from bough.describe.body_shapes import Mesh, Shape
 from bough.describe.checks import reference_problems
 from bough.describe.document import Document, DocumentHead, beside, in_folder
-from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
-from bough.describe.gearbox import Gearbox, gearbox_parts
 from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
-from bough.describe.parts import PARTS, Coupling, Event, Friction, Input, Loop, Output, Stop, Tank, Wheel, Wrench
+from bough.describe.parts import (
+    ELEMENTS,
+    PARTS,
+    Buoyancy,
+    Bushing,
+    Coupling,
+    Element,
+    Event,
+    Friction,
+    Input,
+    Line,
+    Loop,
+    Output,
+    Restoring,
+    Stop,
+    Tank,
+    Wheel,
+    Wrench,
+)
+from bough.describe.parts.connection import detachable, separable
+from bough.describe.parts.coupling import Gearbox, gearbox_parts
 from bough.describe.parts.event import Latch
-from bough.describe.separation import detachable, separable
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
-from bough.describe.shapes import Mesh, Shape
 from bough.errors import DescriptionError, Problem
 from bough.flex import FlexibleBody
 from bough.whole import write_text

@@ -14,10 +14,10 @@ from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline
 from bough.flex.exported import Exported, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
-from bough.flex.harwell_boeing import read_harwell_boeing
 from bough.flex.integrals import Array
-from bough.flex.matrix_market import HEAD, read_matrix_market
+from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
+from bough.flex.texts import read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
@@ -59,10 +59,7 @@ def read_ansys(
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
-        raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give the path of an exported file")
-    data = path.read_bytes()
-    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
+    return read_text(path, _SOURCE, "give the path of an exported file")
 
 
 def _matrix(path: Path, what: str) -> Any:

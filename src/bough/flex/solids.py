@@ -16,7 +16,7 @@ from bough.flex.finite_elements import FiniteElements, attachments, body_origin
 from bough.flex.flexible_body import FlexibleBody, NotPlain, remembers
 from bough.flex.geometric import GeometricStiffness, from_prestress
 from bough.flex.integrals import Array
-from bough.flex.recovery import Recovery, chosen_elements, elasticity
+from bough.flex.recovery import Recovery, chosen_elements, elasticity, node_means
 from bough.flex.reduction import reduce
 from bough.progress import working
 
@@ -132,13 +132,9 @@ class SolidGrid:
             rows = [g[0, 0], g[1, 1], g[2, 2], g[0, 1] + g[1, 0], g[1, 2] + g[2, 1], g[2, 0] + g[0, 2]]
             strain[:, :, r] = np.stack(rows, axis=1)
         stress = elasticity(self.E, self.nu) @ strain
-        total, shares = np.zeros((len(position), 6, n)), np.zeros(len(position))
-        for corner in self.mesh.t:
-            np.add.at(total, corner, stress)
-            np.add.at(shares, corner, 1.0)
         chosen = chosen_elements(np.arange(count), wanted)
-        points = total / np.maximum(shares, 1.0)[:, None, None]
-        return Recovery(chosen.astype(str), stress[chosen], strain[chosen], points)
+        at_points = (node_means(len(position), self.mesh.t.T, each) for each in (stress, strain))
+        return Recovery(chosen.astype(str), stress[chosen], strain[chosen], *at_points)
 
     def select(self, name: str, where: Any) -> Array:
         """The numbers of the nodes at a place."""

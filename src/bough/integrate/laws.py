@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.control_entries import control_names, input_entries
-from bough.analyze.outputs import outputs
+from bough.analyze.signals import control_names, input_entries, outputs
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import callback

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.control_entries import control_names, input_entries
 from bough.analyze.linear import LinearSystem
+from bough.analyze.signals import control_names, input_entries
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled.callback import Controller

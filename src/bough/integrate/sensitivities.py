@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import control_names
 from bough.analyze.derivatives import Directions, Rows, outputs_along, rates_along, rows_along
-from bough.analyze.outputs import known_outputs
 from bough.analyze.parameters import parameter
+from bough.analyze.signals import control_names, known_outputs
 from bough.compile.batch import Batch
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of

@@ -72,7 +72,7 @@ class LinearCalls(CompiledModel):
         >>> linear.A.round(6).tolist(), linear.B.round(6).tolist()
         ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [0.5]])
         """
-        from bough.analyze.linear.calls import Asked, linearized
+        from bough.analyze.linear.call_arguments import Asked, linearized
         if dt is None and hold != "zoh":
             raise StateError(f"linearize: hold is {hold!r}, but there is no sample time; give dt, too, or leave hold out")
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "linearize")
@@ -104,7 +104,7 @@ class LinearCalls(CompiledModel):
           mode           Hz    damping   joints; bodies by kinetic energy
              1     0.498488    0.03193   bob 100 %; bob 100 %
         """
-        from bough.analyze.linear.calls import Asked, modes
+        from bough.analyze.linear.call_arguments import Asked, modes
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "modes")
         return modes(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
 
@@ -156,7 +156,7 @@ class LinearCalls(CompiledModel):
         >>> round(model.trim([0.0], hold=["arm"]).found["arm.ry"], 6)
         -20.0
         """
-        from bough.analyze.linear.calls import trim
+        from bough.analyze.linear.call_arguments import trim
         if v is None:
             v = self._rates_at(more.get("t", 0.0))
         start = self.q0 if q is None else q

@@ -20,7 +20,6 @@ from bough.analyze.body_motion import (
     prepare_motion,
     prepare_poses,
 )
-from bough.analyze.driving_torques import driving_torques
 from bough.analyze.equations_of_motion import (
     forward,
     inverse,
@@ -32,7 +31,6 @@ from bough.analyze.equations_of_motion import (
 )
 from bough.analyze.loop_constraints import Freedom
 from bough.analyze.loop_rows import POSITION, SPEED
-from bough.analyze.parameter_rows import changed_system, parameter_rows, parted
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, suspicious_members
@@ -46,10 +44,20 @@ from bough.model.linear_calls import LinearCalls
 
 if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
     from bough.analyze.counting import OperationCounts
-    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives
+    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives, Quick
     from bough.analyze.internal_loads import CutLoads
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
+
+
+def prepare_derivatives(model: "Model") -> "Quick | None":
+    from bough.analyze import dynamics_derivatives
+    return dynamics_derivatives.prepare_derivatives(model)
+
+
+def prepare_inverse_derivatives(model: "Model") -> "Quick | None":
+    from bough.analyze import dynamics_derivatives
+    return dynamics_derivatives.prepare_inverse_derivatives(model)
 
 
 class Model(LinearCalls):
@@ -104,6 +112,7 @@ class Model(LinearCalls):
 
     def parameter_tables(self, changes: Mapping[str, ArrayLike]) -> Floats:
         """Parameters of the tables with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
+        from bough.analyze.parameter_rows import parameter_rows, parted
         pars = parameter_rows(self, changes)
         own = parted(self.system, changes)[0]
         for member in suspicious_members(self.system, own) if own else ():
@@ -122,6 +131,7 @@ class Model(LinearCalls):
             {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: parameters of bodies, joints, modes and all
             other parts by name.
         """
+        from bough.analyze.parameter_rows import changed_system, parted
         own, others = parted(self.whole, changes)
         described = changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
@@ -203,11 +213,11 @@ class Model(LinearCalls):
         >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
-        from bough.analyze.dynamics_derivatives import forward_derivatives, prepare_derivatives
-        if not parameters and outputs == () and (quick := self.ready(prepare_derivatives)) is not None:
-            found = quick.at(q, v, self.still if tau is None else tau, inputs)
+        if not parameters and outputs == () and not inputs and (quick := self.ready(prepare_derivatives)) is not None:
+            found: ForwardDerivatives | None = quick.at(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
+        from bough.analyze.dynamics_derivatives import forward_derivatives
         batch = self.batch(q, v, tau, **inputs)
         return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
 
@@ -254,6 +264,7 @@ class Model(LinearCalls):
         ready = self.ready(prepare_inverse)
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
+        from bough.analyze.driving_torques import driving_torques
         batch, given = self._with_accelerations(q, v, None, a, inputs)
         return batch.give(driving_torques(self, batch, given, driven), out)
 
@@ -281,8 +292,12 @@ class Model(LinearCalls):
         >>> found.dq.round(9), found.da.round(9), found.dparameters["bob.mass"].round(9)
         (array([[20.]]), array([[2.]]), array([0.]))
         """
-        batch, given = self._with_accelerations(q, v, None, a, inputs)
+        if not parameters and not inputs and (quick := self.ready(prepare_inverse_derivatives)) is not None:
+            found: InverseDerivatives | None = quick.at(q, v, a)
+            if found is not None:
+                return found
         from bough.analyze.dynamics_derivatives import inverse_derivatives
+        batch, given = self._with_accelerations(q, v, None, a, inputs)
         return inverse_derivatives(self, batch, given, [parameters] if isinstance(parameters, str) else list(parameters))
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
@@ -461,7 +476,7 @@ class Model(LinearCalls):
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         if not batch.single:
             raise StateError(f"q has {batch.n} rows; operations are counted for one state, give {self.nq} numbers")
-        from bough.analyze.operation_counts import operation_counts
+        from bough.analyze.counting.counts import operation_counts
         return operation_counts(self, batch, self.resolve_dynamics(dynamics))
 
     def partition(self) -> "PartitionTable":
@@ -638,7 +653,7 @@ class Model(LinearCalls):
         (0.0, [-2.0, 0.0, 18.81])
         """
         batch = self.batch(q, REST if v is None else v, tau, **inputs)
-        from bough.analyze.outputs import outputs
+        from bough.analyze.signals import outputs
         found = {}
         for name, rows_of in outputs(self, batch, names).items():
             value = rows_of if self.system.outputs[name].components != ("",) else rows_of[:, 0]

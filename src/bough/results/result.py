@@ -22,7 +22,7 @@ from bough.model import Model
 from bough.progress import working
 from bough.results.dataset import Labeled, label, label_internal_loads
 from bough.results.quantities import RECORDS, select_records
-from bough.results.report import Facts, Report
+from bough.results.result_contents import Facts, Report
 from bough.results.singular import ATTRS, find_singular, to_attrs
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Result(ShownResult):
         -------
         LinearSystem
         """
-        from bough.results.sampled_state import state_at
+        from bough.results.samples import state_at
 
         model, state = state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
@@ -321,6 +321,14 @@ class SavedResult(ShownResult):
         for name in ("system", *(() if not self.facts.batched else ("run",)), "time"):
             if name not in (self._file.attrs if name == "system" else self._file.coords):
                 raise StateError(f"{self.path}: is damaged (it has no '{name}'); give a file as bough wrote it")
+        if not self.facts.record:
+            raise StateError(f"{self.path}: is damaged (nothing was recorded); give a file as bough wrote it")
+        lead = ("run",)*self.facts.batched + ("time",)
+        wanted = {key: (*lead, *each.dims) for name in self.facts.record for key, each in RECORDS[name].quantities.items()}
+        for name, variable in self._file.variables.items():
+            if variable.dims != wanted.get(name, variable.dims):
+                raise StateError(f"{self.path}: is damaged ('{name}' is along {', '.join(variable.dims) or 'nothing'}, and should be "
+                                 f"along {', '.join(wanted[name])}); give a file as bough wrote it")
         n = len(self._file.coords["time"].values)
         for name, variable in self._file.variables.items():
             if "time" in variable.dims and variable.values.shape[variable.dims.index("time")] != n:

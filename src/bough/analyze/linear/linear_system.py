@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import xarray
 
     from bough.analyze.linear.margins import Margins
+    from bough.analyze.linear.power_spectra import Disturbance, Spectrum
     from bough.analyze.linear.response import FrequencyResponse
-    from bough.analyze.linear.spectrum import Disturbance, Spectrum
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -213,7 +213,7 @@ class LinearSystem:
 
     def zeros(self) -> Complexes:
         """The transmission zeros between all inputs and all outputs (use `select` first for some of them), sorted by magnitude."""
-        from bough.analyze.linear.reduction import transmission_zeros
+        from bough.analyze.linear.order_reduction import transmission_zeros
 
         return by_size(transmission_zeros(self.A, self.B, self.C, self.D))
 
@@ -262,7 +262,7 @@ class LinearSystem:
         >>> print(f"{lag.spectrum({'noise': 2.0}).rms['y']:.3f}")      # white noise of 2 /Hz: the variance is 2/4
         0.707
         """
-        from bough.analyze.linear.spectrum import spectrum
+        from bough.analyze.linear.power_spectra import spectrum
 
         return spectrum(self, disturbances, frequencies)
 
@@ -282,7 +282,7 @@ class LinearSystem:
         xarray.DataArray
             (frequency, output)
         """
-        from bough.analyze.linear.spectrum import forced
+        from bough.analyze.linear.power_spectra import forced
 
         return forced(self, amplitudes, frequencies)
 
@@ -394,7 +394,7 @@ class LinearSystem:
         -------
         LinearSystem
         """
-        from bough.analyze.linear.reduction import minimal
+        from bough.analyze.linear.order_reduction import minimal
 
         return minimal(self, tolerance)
 
@@ -413,14 +413,14 @@ class LinearSystem:
         -------
         LinearSystem
         """
-        from bough.analyze.linear.reduction import balanced
+        from bough.analyze.linear.order_reduction import balanced
 
         return balanced(self, order, tolerance)[0]
 
     def hankel(self) -> Floats:
         """Hankel singular values of the asymptotically stable part, largest first: the importance of each state of the balanced
         system between these inputs and outputs."""
-        from bough.analyze.linear.reduction import balanced
+        from bough.analyze.linear.order_reduction import balanced
 
         return balanced(self, None, 0.0)[1]
 

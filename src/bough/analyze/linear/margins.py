@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from bough.analyze.linear.evaluate import TURN, Evaluator, grid
-from bough.analyze.linear.reduction import minimal, transmission_zeros
+from bough.analyze.linear.order_reduction import minimal, transmission_zeros
 from bough.errors import StateError
 
 if TYPE_CHECKING:

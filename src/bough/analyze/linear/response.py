@@ -140,7 +140,7 @@ class FrequencyResponse:
         -------
         matplotlib.figure.Figure
         """
-        from bough.analyze.linear import figures
+        from bough.analyze.linear import linear_figures as figures
 
         known = {"bode": figures.bode, "nichols": figures.nichols, "nyquist": figures.nyquist,
                  "singular values": figures.singular_values}

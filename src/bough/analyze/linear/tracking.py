@@ -160,7 +160,7 @@ class ModeTracks:
         -------
         matplotlib.figure.Figure
         """
-        from bough.analyze.linear import figures
+        from bough.analyze.linear import linear_figures as figures
 
         if what not in ("campbell", "root locus"):
             raise StateError(f"plot: there is no {what!r}; give 'campbell' or 'root locus'")

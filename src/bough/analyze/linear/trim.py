@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.control_entries import control_names, control_units
 from bough.analyze.derivatives import Directions, directional
 from bough.analyze.equations_of_motion import forward, mass_matrices
 from bough.analyze.linear.linearization import gravity_size, orbital_rate
@@ -28,6 +27,7 @@ from bough.analyze.linear.tangent_space import rank_of
 from bough.analyze.loop_constraints import approach, moved
 from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.analyze.parameters import parameter
+from bough.analyze.signals import control_names, control_units
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -13,36 +13,26 @@ from bough.describe.base import Description, Fault, among, mapping_schema, read_
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
 from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
-from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
 from bough.describe.parts.loop import Loop
 from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
 
 
-class Lock(Description):
+class Lock(Targeted):
     """An action: lock the coordinate `target`, or all coordinates of the joint of the body `target`, where they are.
 
     >>> Lock("boom.ry")
     Lock(target='boom.ry')
     """
 
-    target: Text
 
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-
-class Release(Description):
+class Release(Targeted):
     """An action: release the coordinate `target`, or all coordinates of the joint of the body `target`.
 
     >>> Release("boom")
     Release(target='boom')
     """
-
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
 
 
 class Prescribe(Description):
@@ -257,7 +247,7 @@ class Event(Part):
     def check(self, system: SystemView) -> Iterator[Finding]:
         """It must name what is there and can be held, and be able to happen."""
         for i, action in enumerate(self.do):
-            yield from (Finding(text, ("do", i)) for text in _action_texts(system, self, action))
+            yield from (Finding(text, ("do", i)) for text in _action_problems(system, self, action))
         yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
@@ -305,9 +295,9 @@ def Latch(name: str, coordinate: str, at: float, direction: str = "both") -> Eve
 _LATCH = mapping_schema({"coordinate": TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})
 
 
-def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[str]:
+def _action_problems(system: SystemView, event: Event, action: Action) -> Iterator[str]:
     if isinstance(action, Connecting):
-        yield from action.texts(system)
+        yield from action.problems(system)
         return
     name, found = action.target, targets(system, action.target)
     what = f"{action.noun} {name!r}"

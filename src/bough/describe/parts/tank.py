@@ -1,8 +1,12 @@
-"""Tanks: propellant of changing mass, its thrust, and its slosh."""
+"""Tanks: propellant of changing mass, its thrust, and its slosh.
+
+Mass center and inertia of settled propellant follow from the mass that is left. Settled propellant has a level surface normal to
+the z axis of the tank and lies at -z, as under thrust along +z. It rotates with the tank.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,6 +15,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_val
 
 from bough.describe.base import Description, Fault, among
 from bough.describe.body import Body, Frame
+from bough.describe.body_shapes import Box, Cylinder, Shape, Sphere, read_shape, write_shape
 from bough.describe.joint import Joint
 from bough.describe.motions import Signal, TimeTable, increasing
 from bough.describe.numeric import (
@@ -28,8 +33,6 @@ from bough.describe.numeric import (
 )
 from bough.describe.orientation import IDENTITY, Orientation
 from bough.describe.part import Attachment, Drawing, Finding, Part, Recorded, SystemView
-from bough.describe.propellant import settled_in, shape_knots, spread
-from bough.describe.shapes import Box, Cylinder, Shape, Sphere, read_shape, write_shape
 
 Array = NDArray[np.float64]
 G0 = 9.80665                    # m/s^2, by which a specific impulse is an exhaust speed
@@ -203,8 +206,8 @@ class Tank(Part):
     orient: Orientation = IDENTITY
     node: Text | None = None
     shape: ShapeField = None
-    levels: Levels | None = None
-    slosh: Slosh | None = None
+    levels: Annotated[Levels, BeforeValidator(Levels.from_mapping)] | None = None
+    slosh: Annotated[Slosh, BeforeValidator(Slosh.from_mapping)] | None = None
 
     def __init__(self, name: str, body: str, mass: float, flow: Any = 0.0, *, exhaust_speed: float | None = None,
                  isp: float | None = None, nozzle: Any = (0.0, 0.0, 0.0), direction: AxisLike = "z", engine: str | None = None,
@@ -414,3 +417,65 @@ def _substance(ten: Array) -> dict[str, Any]:
     central = J - m * spread((h / m)[None])[0]
     central[np.abs(central) < 1e-12 * max(abs(J).max(), 1e-300)] = 0.0
     return {"mass": m, "com": (h / m).tolist(), "inertia": central.tolist(), "idealized": True}
+
+
+Floats = NDArray[np.float64]
+Settled = tuple[Floats, Floats]             # (n, 3) mass centers, (n, 3) principal moments of inertia about them, in tank axes
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)           # exact for the slices of a sphere, of degree 6 in the height
+
+
+def spread(r: Floats) -> Floats:
+    """(n, 3, 3): inertia of unit masses at r (n, 3)."""
+    return np.asarray(np.einsum("ni,ni->n", r, r)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", r, r))
+
+
+def settled_in(shape: Shape) -> Callable[[Floats], Settled]:
+    """Of a unit mass of propellant in a box, a cylinder or a sphere, by the share of the volume that it fills."""
+    return {Box: _in_box, Cylinder: _in_cylinder, Sphere: _in_sphere}[type(shape)](shape)
+
+
+def _in_box(box: Any) -> Callable[[Floats], Settled]:
+    x, y, z = box.size
+    return _upright(z, (x**2 / 12, y**2 / 12))
+
+
+def _in_cylinder(cylinder: Any) -> Callable[[Floats], Settled]:
+    return _upright(cylinder.length, (cylinder.radius**2 / 4,) * 2)
+
+
+def _upright(length: float, square: tuple[float, float]) -> Callable[[Floats], Settled]:
+    """In an upright tank: `square` are the second moments of a unit mass of a slice along x and y."""
+
+    def settled(share: Floats) -> Settled:
+        height = share * length
+        com = np.zeros((len(share), 3))
+        com[:, 2] = 0.5 * (height - length)
+        xx, yy, zz = np.full_like(height, square[0]), np.full_like(height, square[1]), height**2 / 12
+        return com, np.stack([yy + zz, xx + zz, xx + yy], axis=1)
+
+    return settled
+
+
+def _in_sphere(sphere: Any) -> Callable[[Floats], Settled]:
+    """The height z of a share phi of the volume solves phi = 3 x^2 - 2 x^3, x = z/2R."""
+    R = sphere.radius
+
+    def settled(share: Floats) -> Settled:
+        height = 2 * R * (0.5 - np.sin(np.arcsin(1.0 - 2.0 * np.clip(share, 1e-12, 1.0)) / 3.0))
+        z = 0.5 * height[:, None] * (1.0 + _NODES)                      # heights of slices above the bottom
+        a = 2 * R * z - z**2                                            # radii squared
+        weight = a * _WEIGHTS
+        weight /= weight.sum(axis=1, keepdims=True)
+        com = np.zeros((len(share), 3))
+        com[:, 2] = (weight * (z - R)).sum(axis=1)
+        xx, zz = (weight * a / 4).sum(axis=1), (weight * (z - R) ** 2).sum(axis=1) - com[:, 2] ** 2
+        return com, np.stack([xx + zz, xx + zz, 2 * xx], axis=1)
+
+    return settled
+
+
+def shape_knots(shape: Shape) -> Floats:
+    """Shares between which cubics in the mass follow the propellant: one is exact but in a sphere, whose level is not a polynomial
+    of the mass, and falls with its root near the ends.
+    """
+    return 0.5 - 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, 49)) if isinstance(shape, Sphere) else np.array([0.0, 1.0])
