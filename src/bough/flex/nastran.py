@@ -58,8 +58,9 @@ def read_nastran(
     elements and multipoint constraints are eliminated, and supports (SPC) are left out: the body is free. With matrices of boundary
     points and modal coordinates (EXTSEOUT: KAAX and MAAX as DMIG in its punch file, or KAA and MAA in an OP4 file beside it) it is
     a `Superelement`. With an OP2 that has eigenvectors alone it is `GivenModes`, those of `subcase` (the first that has some); the
-    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). Modes of OP2
-    files and masses of elements are read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`, `spiders`, `origin` and `units`.
+    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). Modes of
+    OP2 files and masses of elements are read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`,
+    `spiders`, `origin` and `units`.
     """
     unit = units_of(units)
     if Path(bulk).suffix.lower() == ".op2":

@@ -164,6 +164,9 @@ def read_dmig(cards: Mapping[str, list[Card]]) -> dict[str, Dmig]:
                 row = (integer(card[i], card), integer(field_of(card, i + 1), card))
                 entries[name].append((row, column, number(field_of(card, i + 2)), number(field_of(card, i + 3))))
     form = {name: field_of(head, 3) for name, head in heads.items()}
+    for name in sorted(WANTED & set(heads)):
+        if entries[name] and form[name] not in ("1", "6"):
+            raise DescriptionError(f"{SOURCE}: DMIG {name} is rectangular (form {form[name]}); give a square or symmetric one")
     return {name: _assembled(name, form[name], given) for name, given in entries.items() if given and form[name] in ("1", "6")}
 
 
@@ -174,9 +177,17 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
     if any(imaginary for *_, imaginary in entries):
         raise DescriptionError(f"{SOURCE}: DMIG {name} is complex; give real matrices, without structural damping")
     rows = sorted({each for row, column, *_ in entries for each in (row, column)})
+    if wrong := [each for each in rows if not 0 <= each[1] <= 6]:
+        raise DescriptionError(f"{SOURCE}: DMIG {name} has component {wrong[0][1]} of point {wrong[0][0]}; give 0 to 6")
     at = {each: i for i, each in enumerate(rows)}
     data = [(at[row], at[column], value) for row, column, value, _ in entries]
     if form == "6":
+        if twice := {(i, j) for i, j, _ in data if i < j} & {(j, i) for i, j, _ in data if i > j}:
+            one, other = (f"component {rows[i][1]} of point {rows[i][0]}" for i in min(twice))
+            raise DescriptionError(
+                f"{SOURCE}: DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and the other way round); "
+                "give one of them, or form 1"
+            )
         data += [(j, i, value) for i, j, value in data if i != j]
     table = np.array(data)
     matrix = csr_array((table[:, 2], tuple(table[:, :2].T.astype(int))), shape=(len(rows), len(rows)))

@@ -1,4 +1,4 @@
-"""OP4 files of Nastran: dense and sparse matrices, as text or binary, in words of either length and order, with all their digits."""
+"""OP4 files of Nastran: dense and sparse matrices, text or binary, in words of either length and order, with all their digits."""
 
 from __future__ import annotations
 
