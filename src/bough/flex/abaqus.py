@@ -12,7 +12,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, Keyword, keywords, outline, read_deck, real, solid_elements
-from bough.flex.exported import Exported, condensed, labelled
+from bough.flex.exported import Exported, condensed, labelled, turn_of
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.superelements import Superelement
@@ -126,9 +126,7 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
         found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
         notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are lifted: the body is free")
     if deck.transforms:
-        turn = _turn(axes, found.per_node)
-        mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (found.mass, found.stiffness))
-        found = replace(found, mass=mass, stiffness=stiffness)
+        found = found.in_axes(axes)
     if deck.renumbered:
         notes.append(f"nodes of several instances are counted through, 1 to {len(deck.labels)}, in the order of the instances")
     return replace(found, notes=(*found.notes, *notes))
@@ -207,7 +205,7 @@ def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
     entries = found.stiffness.tocoo()
     keep = (entries.coords[0] != entries.coords[1]) | ~np.isin(entries.coords[0], held)
     rest = coo_array((entries.data[keep], tuple(each[keep] for each in entries.coords)), shape=entries.shape).tocsr()
-    rigid, turn = rigid_motion(found.position, found.per_node), _turn(axes, found.per_node)
+    rigid, turn = rigid_motion(found.position, found.per_node), turn_of(axes, found.per_node)
     missing = np.zeros(len(held))
     for k, dof in enumerate(held.tolist()):
         node, part = divmod(dof, found.per_node)
@@ -223,12 +221,6 @@ def _axes(labels: Array, position: Array, deck: Deck) -> Array:
         for node in np.flatnonzero(np.isin(labels, nodes)):
             axes[node] = _local_axes(kind, np.array(points).reshape(2, 3), position[node])
     return axes
-
-
-def _turn(axes: Array, per_node: int) -> Any:
-    from scipy.sparse import block_diag
-
-    return block_diag([each for local in axes for each in [local] * (per_node // 3)], format="csr")
 
 
 def _local_axes(kind: str, points: Array, place: Array) -> Array:

@@ -124,6 +124,18 @@ class Exported:
             links=tuple(each._replace(dependent=where[each.dependent], independent=where[each.independent]) for each in self.links),
         )
 
+    def in_axes(self, axes: Array) -> Exported:
+        """The same in body axes; those of each node's dofs so far are the columns of `axes` (N, 3, 3)."""
+        turn = turn_of(axes, self.per_node)
+        mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (self.mass, self.stiffness))
+        turned = ~np.isclose(axes, np.eye(3)).all(axis=(1, 2))
+        if (held := np.unique(self.labels[self.grounded // self.per_node][turned[self.grounded // self.per_node]])).size:
+            raise DescriptionError(
+                f"{self.source}: node {held[0]} has axes of its own, and of its dofs some are not in the matrices; export the free "
+                "structure, without supports there"
+            )
+        return replace(self, mass=mass, stiffness=stiffness)
+
     def in_units(self, unit: Units) -> Exported:
         """The same, of numbers in other units."""
         if unit == Units():
@@ -250,6 +262,13 @@ def _grounded(model: FiniteElements) -> list[str]:
     return grounding_of(model)[1]
 
 
+def turn_of(axes: Array, per_node: int) -> Any:
+    """Sparse: out of the dofs along the nodes' own axes (columns), translations and rotations, those along body axes."""
+    from scipy.sparse import block_diag
+
+    return block_diag([each for local in axes for each in [local] * (per_node // 3)], format="csr")
+
+
 def placed(matrix: Any, where: Array, size: int) -> Any:
     """A sparse matrix whose row i becomes row where[i] of a larger one."""
     from scipy.sparse import csr_array
@@ -279,6 +298,12 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
         raise DescriptionError(
             f"{source}: the matrices have dofs of node {nodes[wrong][0]}, which has no coordinates; give the nodes of the "
             "same model"
+        )
+    if len(np.unique(np.column_stack([place, components]), axis=0)) < len(nodes):
+        pairs, counts = np.unique(np.column_stack([nodes, components]), axis=0, return_counts=True)
+        node, component = pairs[counts.argmax()]
+        raise DescriptionError(
+            f"{source}: two rows of the matrices are for {COMPONENTS[component]} of node {node}; give the mapping of the same model"
         )
     used = np.unique(place)
     per_node = 6 if (components > 2).any() else 3

@@ -15,7 +15,7 @@ from bough.flex.exported import Exported
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
-from bough.flex.nastran_bulk import Bulk, in_basic, read_bulk
+from bough.flex.nastran_bulk import Bulk, read_bulk
 from bough.flex.nastran_cards import SOURCE
 from bough.flex.nastran_links import links_of, supported
 from bough.flex.nastran_masses import nodal_masses
@@ -118,12 +118,12 @@ def _structure(bulk: Bulk, stiffness: Dmig, mass: Dmig) -> Exported:
                     f"{SOURCE}: the matrices name grid point {label}, which is not in the bulk data; give all of it"
                 )
         where = np.array([6 * at[label] + component - 1 for label, component in each.rows])
-        full.append(in_basic(placed(each.matrix, where, size), bulk))
+        full.append(placed(each.matrix, where, size))
     notes = []
     if held := supported(bulk):
         notes.append(f"supports of {len(held)} grid points (SPC, SPC1) are left out: the body is free")
     whole = Exported(SOURCE, bulk.labels, bulk.position, full[0], full[1], 6, links=links_of(bulk), notes=tuple(notes))
-    return replace(whole, lines=_lines(bulk))
+    return replace(whole, lines=_lines(bulk)).in_axes(bulk.axes)
 
 
 def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None) -> Superelement:

@@ -185,7 +185,7 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
         if twice := {(i, j) for i, j, _ in data if i < j} & {(j, i) for i, j, _ in data if i > j}:
             one, other = (f"component {rows[i][1]} of point {rows[i][0]}" for i in min(twice))
             raise DescriptionError(
-                f"{SOURCE}: DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and the other way round); "
+                f"{SOURCE}: DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and back); "
                 "give one of them, or form 1"
             )
         data += [(j, i, value) for i, j, value in data if i != j]
