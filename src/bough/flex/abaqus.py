@@ -78,7 +78,7 @@ def _table(path: Path, kind: str) -> Array:
     columns = len(_numbers(lines[0])) if lines else 0
     try:
         values = np.array(_numbers(" ".join(lines)), dtype=float)
-        rows = values.reshape(-1, columns) if len(values) == columns * len(lines) else np.zeros((0, 0))
+        rows = values.reshape(-1, columns) if 0 < len(values) == columns * len(lines) else np.zeros((0, 0))
     except ValueError:
         wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
         raise DescriptionError(
@@ -101,7 +101,7 @@ def _is_data(line: str) -> bool:
 
 
 def _numbers(line: str) -> list[str]:
-    return line.replace(",", " ").replace("D", "E").split()
+    return line.replace(",", " ").upper().replace("D", "E").split()
 
 
 def _all_numbers(line: str) -> bool:

@@ -292,6 +292,9 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
                 f"{source}: a matrix is {matrix.shape[0]} x {matrix.shape[1]}, but {len(nodes)} dofs are listed for it; give files "
                 "of one model and one run"
             )
+    if len(nodes) and not 0 <= components.min() <= components.max() <= 5:
+        where = int(np.argmax((components < 0) | (components > 5)))
+        raise DescriptionError(f"{source}: the matrices have dof {components[where] + 1} of node {nodes[where]}; give 1 to 6")
     known, order = np.unique(numbers), np.argsort(numbers, kind="stable")
     place = np.searchsorted(known, nodes)
     if (wrong := (place == len(known)) | (known[np.minimum(place, len(known) - 1)] != nodes)).any():
