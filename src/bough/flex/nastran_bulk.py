@@ -140,7 +140,7 @@ def _frames(cards: Mapping[str, list[Card]]) -> dict[int, Frame]:
 
 
 def _by_places(cards: Mapping[str, list[Card]]) -> dict[int, _Triple]:
-    found = {}
+    found: dict[int, _Triple] = {}
     for card in (each for kind in "RCS" for each in cards.get(f"CORD2{kind}", [])):
         system = integer(field_of(card, 2), card)
         points = [(system, [field_of(card, 3 + 3 * i + j) for j in range(3)]) for i in range(3)]

@@ -68,7 +68,7 @@ class Tape:
 
     def integers(self, record: bytes, count: int) -> list[int]:
         """The first words of a record."""
-        return np.frombuffer(record, f"{self.order}i{self.word}", count).tolist()
+        return [int(each) for each in np.frombuffer(record, f"{self.order}i{self.word}", count)]
 
     def form(self, kind: int) -> str:
         """Of the numbers of a matrix: type 1 is real, 2 real in double precision, 3 and 4 the same, complex."""
