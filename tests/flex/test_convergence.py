@@ -75,7 +75,7 @@ def test_static_shapes_of_accelerations_give_the_quasi_static_deflection():
 
 
 def test_static_shapes_of_a_distributed_load():
-    """A pressure that grows along a beam, given as forces at the dofs: its own deflection is exact with two modes, by one shape more."""
+    """A pressure that grows along a beam, given as forces at the dofs: its deflection is exact by one shape beside two modes."""
     model = beam_model(1.0, EI=10.0, mass_per_length=2.0, elements=16)
     forces = np.zeros((len(model.position), 3))
     forces[:, 2] = 3.0 * model.position[:, 0] ** 2

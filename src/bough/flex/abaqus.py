@@ -155,8 +155,7 @@ def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
     candidates = [dict.fromkeys(labels.tolist(), each) for labels in (used, deck.labels) for each in (3, 6)]
     for each in (*candidates, _dofs_by_elements(deck)):
         if sum(each.values()) == size:
-            indices = [table[:, :2].astype(int).T - 1 for table in tables]
-            stiffness, mass = (_symmetric(*pair, table[:, 2], size) for pair, table in zip(indices, tables, strict=True))
+            stiffness, mass = (_symmetric(table[:, 0] - 1, table[:, 1] - 1, table[:, 2], size) for table in tables)
             return np.array([(label, i) for label in sorted(each) for i in range(1, each[label] + 1)]), (stiffness, mass)
     raise DescriptionError(
         f"{_SOURCE}: the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which "
@@ -253,7 +252,7 @@ def _substructure(path: Path, deck: Deck) -> Superelement:
     at = np.array([names.index(node) if node > 0 else -1 for node, _ in rows])
     component = np.array([dof - 1 if node > 0 else 0 for node, dof in rows])
     position = np.array([places[name] for name in names]).reshape(-1, 3)
-    stiffness, mass, viscous = (matrices.get(kind) for kind in ("STIFFNESS", "MASS", "VISCOUS DAMPING"))
+    mass, stiffness, viscous = matrices["MASS"], matrices["STIFFNESS"], matrices.get("VISCOUS DAMPING")
     whole = Superelement(_SOURCE, tuple(map(str, names)), position, at, component, mass, stiffness, viscous)
     return whole.in_axes(_axes(np.array(names), position, deck))
 

@@ -128,8 +128,8 @@ class Exported:
         """The same in body axes; those of each node's dofs so far are the columns of `axes` (N, 3, 3)."""
         turn = turn_of(axes, self.per_node)
         mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (self.mass, self.stiffness))
-        turned = ~np.isclose(axes, np.eye(3)).all(axis=(1, 2))
-        if (held := np.unique(self.labels[self.grounded // self.per_node][turned[self.grounded // self.per_node]])).size:
+        turned = np.flatnonzero(~np.isclose(axes, np.eye(3)).all(axis=(1, 2)))
+        if len(held := self.labels[np.intersect1d(self.grounded // self.per_node, turned)]):
             raise DescriptionError(
                 f"{self.source}: node {held[0]} has axes of its own, and of its dofs some are not in the matrices; export the free "
                 "structure, without supports there"

@@ -22,7 +22,7 @@ from bough.flex.nastran_cards import SOURCE
 
 _WORDS = {b"\4\0\0\0": ("<", 4), b"\0\0\0\4": (">", 4), b"\x08\0\0\0": ("<", 8), b"\0\0\0\x08": (">", 8)}
 _RESULTS = re.compile(rb"(B?OPH|B?OUG|LAMA|BLAMA|CLAMA)")  # tables of eigenvectors and eigenvalues
-_BULK = re.compile(rb"(GEOM[124]|EPT|MPT)")  # and of bulk data
+_BULK = re.compile(rb"(GEOM[124]|EPT|MPT|PVT)")  # and of bulk data, PARAM among them
 _END = "look whether the run and the copy were finished, and write it with PARAM,POST,-1"
 
 
@@ -202,6 +202,10 @@ def bulk_of_op2(path: Path) -> Bulk:
         model = _read(OP2Geom, path, _BULK)
         if not model.nodes:
             raise DescriptionError(f"{SOURCE}: {path.name} holds no grid points; give the bulk data, and op2={path.name!r}")
+        for element in model.elements.values():
+            for corner in ("T1", "T2", "T3", "T4"):                 # a thickness below zero stands for that of the property
+                if (getattr(element, corner, None) or 0.0) < 0:
+                    setattr(element, corner, None)
         with TemporaryDirectory() as folder, _quietly():
             model.write_bdf(str(Path(folder) / "bulk.bdf"), size=16, is_double=False, interspersed=False)
             return read_bulk(Path(folder) / "bulk.bdf")
