@@ -157,6 +157,10 @@ def test_reset_starts_anew():
     assert np.array_equal(sim.state.q, first)
     sim.reset(q0=[0.0, 0.0], seed=2)
     assert np.array_equal(sim.state.q, [0.0, 0.0])
+    with pytest.raises(StateError, match="q has shape"):
+        sim.reset(q0=[1.0])
+    sim.reset()                                                         # what made no start is forgotten
+    assert np.array_equal(sim.state.q, [0.0, 0.0])
 
 
 KILLED = """
@@ -241,7 +245,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     (lambda sim: sim.advance("1.0"), "until is '1.0'"), (lambda sim: sim.advance([1.0, 2.0]), "until is .1.0, 2.0"),
     (lambda sim: next(sim.realtime(np.nan, period=0.1)), "until is nan"),
     (lambda sim: sim.y[["angle"]], "no output"), (lambda sim: sim.u.update([(("a", "b"), 1.0)]), "no input"),
-    (lambda sim: sim.finish(), "no end planned"),
+    (lambda sim: sim.finish(), "no end planned"), (lambda sim: sim.save(None), "path is None; give the name of a file"),
 ])
 def test_nonsense_is_named(do, words):
     sim = bough.Simulator(latched_pendulum(), dt=1e-3)

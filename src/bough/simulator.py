@@ -18,7 +18,7 @@ from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import SimulationError, StateError, nearest
+from bough.errors import BoughError, SimulationError, StateError, nearest
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import BEGIN, SAME, STOP
@@ -432,8 +432,12 @@ class Simulator:
         for name in options:
             if name not in known:
                 raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
-        self._options |= options
-        self._begin(self._anew())
+        before, self._options = self._options, self._options | options
+        try:
+            self._begin(self._anew())
+        except BoughError:                                          # what makes no start changes nothing
+            self._options = before
+            raise
 
     # ---- back to where it was, or some states elsewhere ----------------------------------------------------------------
     def snapshot(self) -> dict[str, Any]:

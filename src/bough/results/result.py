@@ -83,6 +83,8 @@ class ShownResult(Report):
         """
         from bough.results import netcdf
 
+        if not isinstance(path, str | PathLike):
+            raise StateError(f"save: path is {path!r}; give the name of a file")
         target = Path(path)
         with working(f"writing {target}"):
             attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
