@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -17,14 +16,13 @@ from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPT
 from bough.errors import SimulationError, StateError
 from bough.integrate import Controller
 from bough.integrate.integration import begin, check_whole
-from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts, stream
+from bough.results.stream import Parts, stream, streaming
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 
@@ -58,7 +56,7 @@ def simulate(
     hold: Sequence[str] | None = None,
     reproducible: bool = False,
     save_to: str | PathLike[str] | None = None,
-    checkpoint: float = 60.0,
+    checkpoint: float | None = None,
     progress: bool | Callable[[float, float], None] = True,
 ) -> Result | SavedResult:
     """Simulate a model (or a System, which is compiled first) and return the Result.
@@ -118,8 +116,8 @@ def simulate(
     save_to : path, optional
         Stream the samples to this NetCDF file: memory stays bounded however many there are, and whatever ends the process,
         `bough.resume` goes on from the last checkpoint. Returned is the result as `bough.open_result` reads it.
-    checkpoint : float
-        Seconds between two checkpoints, with save_to.
+    checkpoint : float, optional
+        Seconds between two checkpoints, with save_to; 60, if not given.
     progress : bool or function
         True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that are compiled;
         or a function of the fraction done and the time reached.
@@ -158,18 +156,17 @@ def simulate(
         tanks0 = state.tanks if compiled.system.tanks else None
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise StateError(f"progress is {progress!r}; give True, False or a function of (share, t)")
-    end = settings.pop("until")
+    end, (target, interval) = settings.pop("until"), streaming(save_to, checkpoint)
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
         run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, tanks0=tanks0, dynamics=dynamics,
                     laws=laws, control=control, control_period=control_period, seed=seed, parameters=parameters,
                     reproducible=reproducible,
                     audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
-        if save_to is not None:
-            positive("checkpoint", checkpoint, "seconds between two checkpoints")
-            parts = Parts(Path(save_to))
+        if target is not None:
+            parts = Parts(target)
             parts.begin(compiled.whole.to_yaml(exact=True))
-            return stream(run, parts, end, names, checkpoint, report)
+            return stream(run, parts, end, names, interval, report)
         run.finish(end, report)
     return finished(Result(check_whole(run.trajectory(), end), names))
 

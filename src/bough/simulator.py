@@ -32,10 +32,10 @@ from bough.model import Model
 from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
-from bough.results.netcdf import read_head, read_samples, read_system, sound
+from bough.results.netcdf import file_path, read_head, read_samples, read_system, sound
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts, Store, parts_of, stream
+from bough.results.stream import Parts, Store, parts_of, stream, streaming
 
 OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
@@ -546,7 +546,7 @@ class Simulator:
 
 # ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
 def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
-           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float = 60.0) -> Simulator:
+           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float | None = None) -> Simulator:
     """Go on where a run ended, bit for bit as if nothing had happened: after its end, an interrupt, or a crash.
 
     Parameters
@@ -562,8 +562,8 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     save_to : path, optional
         Stream on: `finish` writes samples to this NetCDF file, which may be the same, part by part, so that memory stays bounded
         however many there are and were; it returns the whole as `bough.open_result` reads it.
-    checkpoint : float
-        Seconds between two checkpoints, with save_to.
+    checkpoint : float, optional
+        Seconds between two checkpoints, with save_to; 60, if not given.
 
     Returns
     -------
@@ -582,13 +582,12 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     >>> float(sim.result().time[-1])
     2.0
     """
-    file = Path(path)
+    file, (target, interval) = file_path("path", path), streaming(save_to, checkpoint)
     parts = Parts(file)
     killed = parts.folder.is_dir()
     text, meshes = (parts.system, None) if killed else read_head(file)[:2]
     compiled = _same_model(file, model, text, meshes)
-    if save_to is not None:
-        positive("checkpoint", checkpoint, "seconds between two checkpoints")
+    if target is not None:
         samples = parts.last() if killed else deque(parts_of(file), maxlen=1).pop()
         memory = samples.pop("memory")
     elif killed:
@@ -598,8 +597,8 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     with sound(file):
         integration = Integration.resumed(compiled, memory, samples, laws, control)
     sim = Simulator._resumed(compiled, integration, record)
-    if save_to is not None:
-        sim._store, sim._integration.checkpoint = Store(Path(save_to), file, text), checkpoint
+    if target is not None:
+        sim._store, sim._integration.checkpoint = Store(target, file, text), interval
     return sim
 
 

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from bough.describe.numeric import shown
 from bough.errors import SimulationError, StateError
 from bough.integrate.checkpoint import with_samples_before
 from bough.integrate.integration import Integration
-from bough.integrate.trajectory import Trajectory
+from bough.integrate.trajectory import Trajectory, positive
 from bough.results.audit import MOST, Audit, audited, origin, thinned
-from bough.results.netcdf import Appender, folder_of, pack_meshes, read_head, read_samples, sound
+from bough.results.netcdf import Appender, file_path, folder_of, pack_meshes, read_head, read_samples, sound
 from bough.results.report import Facts
 from bough.results.result import Result, SavedResult, open_result
 from bough.whole import discard
@@ -155,6 +156,14 @@ def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str,
     for run in kept["runs"]:
         run["dropped"] = last if before else run["dropped"]
     return kept
+
+
+def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path | None, float]:
+    """Where samples go, if they are streamed, and the seconds between two checkpoints."""
+    if save_to is None and checkpoint is not None:
+        raise StateError(f"checkpoint is {shown(checkpoint)}, but nothing is streamed; give save_to, too")
+    interval = 60.0 if checkpoint is None else positive("checkpoint", checkpoint, "seconds between two checkpoints")
+    return None if save_to is None else file_path("save_to", save_to), interval
 
 
 def checkpoint_of(path: Path) -> float | None:
