@@ -24,8 +24,8 @@ from bough.integrate.integration import Integration
 from bough.integrate.trajectory import Trajectory, positive
 from bough.results.audit import MOST, Audit, audited, origin, thinned
 from bough.results.netcdf import Appender, file_path, folder_of, pack_meshes, read_head, read_samples, sound
-from bough.results.report import Facts
 from bough.results.result import Result, SavedResult, open_result
+from bough.results.result_contents import Facts
 from bough.whole import discard
 
 ARRAYS = ("t", "x", "u", "law_states")
@@ -158,12 +158,14 @@ def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str,
     return kept
 
 
-def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path | None, float]:
-    """Where samples go, if they are streamed, and the seconds between two checkpoints."""
+def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path, float] | None:
+    """The file to which samples are streamed and the seconds between two checkpoints; None if they are not streamed."""
     if save_to is None and checkpoint is not None:
         raise StateError(f"checkpoint is {shown(checkpoint)}, but nothing is streamed; give save_to, too")
+    if save_to is None:
+        return None
     interval = 60.0 if checkpoint is None else positive("checkpoint", checkpoint, "seconds between two checkpoints")
-    return None if save_to is None else file_path("save_to", save_to), interval
+    return file_path("save_to", save_to), interval
 
 
 def checkpoint_of(path: Path) -> float | None:

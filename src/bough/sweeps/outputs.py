@@ -13,9 +13,9 @@ from bough.kernels.lanes import (add, flexible_only, load, load3, load6, load9, 
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.composite import composite_times, own_composite
-from bough.sweeps.elements import apply_elements, apply_line
+from bough.sweeps.force_elements import apply_elements, apply_line
 from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_move, modal_speeds, mode_rows, strain_energy
-from bough.sweeps.motion import compute_sines, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, record_of
 from bough.sweeps.tanks import slosh_energy, total_mass
 
 

@@ -1,4 +1,4 @@
-"""Ports: inputs, through which what is outside acts on a system, and outputs, through which it looks at it."""
+"""Ports: inputs, which act on a system from outside, and outputs, which measure it."""
 
 from __future__ import annotations
 
@@ -112,17 +112,17 @@ def _place_problem(field: str, frame: Frame | None, why: str) -> Iterator[Findin
 
 # ---- inputs ----------------------------------------------------------------------------------------------------------------
 class Input(Port):
-    """A force or the like that comes from outside in every call, at every step: from a law, a user's loop, another program. It
-    is zero unless it is given. Exactly one target:
+    """A force, torque or other quantity set from outside at every call or step: by a control law, the user's loop, or another
+    program. It is zero unless set. It has exactly one target:
 
-    - `coordinate`: the force or torque along a coordinate ("arm.ry"; "arm", if its joint has no other; "boom.mode1")
-    - `wheel`: the torque of the motor of a driven wheel
+    - `coordinate`: the force or torque along a coordinate ("arm.ry"; "arm" if its joint has only one; "boom.mode1")
+    - `wheel`: the motor torque of a driven wheel
     - `force`, `moment`: on a body, or at a Frame (a point, a node of a flexible body); one number along `axis`, else three. `axes`
       says whose axes these are: those of the "body" (of its frame) or of the "world"
-    - `rest`: by how much the length without force of a line changes, or that of the spring of a coordinate. Its potential energy
-      stays that about the rest of the description: the difference is work of the input
-    - `flow`: what leaves a tank [kg/s], besides the flow that its description gives
-    - `signal=True`: it moves nothing, but an event can wait for it: so a law says when
+    - `rest`: the change of the unstretched length of a line, or of the rest position of a coordinate's spring. The potential
+    energy still refers to the rest of the description: the difference is work of the input
+    - `flow`: the outflow of a tank [kg/s], added to that of its description
+    - `signal=True`: no effect on the motion, but an event can watch it: this lets a law trigger events
 
     >>> Input("thruster", force=Frame("bus", at=(0, 0, -1)), axis="z")
     Input('thruster', force=Frame(body='bus', at=(0.0, 0.0, -1.0)), axis=(0.0, 0.0, 1.0))
@@ -314,25 +314,25 @@ ComponentField = Annotated[str | int | None, BeforeValidator(_component),
 
 
 class Output(Port):
-    """Something that is measured: by laws, a user's loop, another program, and in results. Exactly one target:
+    """A measured quantity, for control laws, the user's loop, other programs and results. It has exactly one target:
 
     - `coordinate`, `rate`: an entry of q, or of v, by its name
     - `position`, `velocity`, `angular_velocity`, `acceleration` (of a body, or at a Frame: a point, a node of a flexible body), and
-      `felt_acceleration`, which an accelerometer there shows: without gravity
+      `felt_acceleration`, the reading of an accelerometer there: without gravity
     - `attitude`: a quaternion [x, y, z, w]
-    - `load`: [moment, force] through a joint or loop, or each of a list of them that parts the system in two: see
+    - `load`: [moment, force] through a joint or loop, or through each of a list of them that splits the system in two: see
       `Model.internal_loads`
-    - `deflection`: of a node of a flexible body, from its undeformed place
+    - `deflection`: of a node of a flexible body from its undeformed position
     - `strain`: of an element that a flexible body recovers, "boom.root top": xx, yy, zz, xy, yz, zx (engineering shear) in the
-      body's axes; with `axis`, what a strain gauge along it shows; `strain_energy`: of a flexible body
+      body's axes; with `axis`, the reading of a strain gauge along it; `strain_energy`: of a flexible body
     - `wheel`: speed of a wheel; `tension`: of a line
-    - `distance`, `relative_speed`, `relative_angle`, `relative_rate`: between two places, bodies or Frames [a, b]: how far apart
-      their origins are, how fast b's moves as one sees it from a, by which angle their axes are turned, and how fast b turns
+    - `distance`, `relative_speed`, `relative_angle`, `relative_rate`: between two bodies or Frames [a, b]: the distance of their
+    origins, the speed of b's origin relative to a, the relative rotation angle, and the relative angular rate
     - `energy`: "kinetic", "potential" or "total"; `momentum`: "angular" (about the mass center) or "linear"
 
-    `axes` are those of the "world", of the "body" (of its frame), or of a body or Frame that is named. Without it they are the
-    world's; of a deflection its body's, and of a load its child's ("body"; or "parent"). `component` is one number of
-    several. A law sees it with `noise` (standard deviation) and in steps of `quantum`; results have it without.
+    `axes` are those of the "world", of the "body" (of its frame), or of a named body or Frame. The default is world axes; for a
+    deflection, those of its body; for a load, those of its child ("body"; or "parent"). `component` selects one number of several.
+    A law sees the output with `noise` (standard deviation) and quantized in steps of `quantum`; results have it without.
 
     >>> Output("tip", position=Frame("boom", node="tip"), component="z", noise=1e-4)
     Output('tip', position=Frame(body='boom', node='tip'), component='z', noise=0.0001)
