@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.compile.layout import Floats, Inputs, State
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
-from bough.describe import System
+from bough.describe import Frame, System
 from bough.describe.numeric import shown
 from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest
@@ -127,7 +127,7 @@ def direct(call: partial[Any], *sample: Any) -> partial[Any]:
 
 
 # ---- batch -----------------------------------------------------------------------------------------------------------------
-Place = str | tuple[str, str | None]                # a body, or a node of a flexible one: (body, node)
+Place = str | tuple[str, str | None] | Frame        # a body, a node of a flexible one (body, node), or a frame on them
 Wrenches = Mapping[Any, ArrayLike]                  # by place: [moment, force], or rows of them
 Array = TypeVar("Array", bound=NDArray[Any])
 

@@ -36,7 +36,7 @@ from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
-from bough.describe import System
+from bough.describe import Frame, System
 from bough.describe.parts import PARTS
 from bough.describe.system import outline
 from bough.errors import ModelError, StateError
@@ -521,8 +521,8 @@ class Model(LinearCalls):
         ----------
         q : array_like
             Coordinates.
-        place : str or (str, str)
-            A body: its frame; or the node of a flexible body.
+        place : str, (str, str) or Frame
+            A body: its frame; the node of a flexible body; or a Frame.
         point : array_like, optional
             A point fixed in that frame, in its axes [m]; by default its origin.
 
@@ -549,8 +549,8 @@ class Model(LinearCalls):
 
     def frames(self, q: ArrayLike, places: Sequence[Place] | None = None) -> tuple[Floats, Floats]:
         """Positions (places, 3) and attitudes (places, 3, 3) of several frames at once; by default of all bodies."""
-        if places is not None and (isinstance(places, str) or not isinstance(places, Iterable) or len(places) == 0):
-            raise StateError(f"places is {places!r}; give a list of bodies, or of (body, node)")
+        if places is not None and (isinstance(places, str | Frame) or not isinstance(places, Iterable) or len(places) == 0):
+            raise StateError(f"places is {places!r}; give a list of bodies, (body, node) or Frames")
         ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
         n = len(self.names.bodies if places is None else places)
         answers = empty((n, 3)), empty((n, 3, 3))
@@ -601,8 +601,8 @@ class Model(LinearCalls):
         ----------
         q, v : array_like
             Coordinates and speeds.
-        place : str or (str, str)
-            A body, or the node of a flexible one.
+        place : str, (str, str) or Frame
+            A body, the node of a flexible one, or a Frame.
         point : array_like, optional
             A point fixed there, in its axes [m], as in `pose`.
         out : ndarray, optional

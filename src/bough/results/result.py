@@ -83,7 +83,7 @@ class ShownResult(Report):
         """
         from bough.results import netcdf
 
-        target = Path(path)
+        target = netcdf.file_path("path", path)
         with working(f"writing {target}"):
             attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
             if "meshes" not in attrs and (packed := netcdf.pack_meshes(self.system)):
@@ -306,9 +306,9 @@ class SavedResult(ShownResult):
     """A result read from a file: like `Result`, but limited to the recorded quantities."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
         from bough.results import netcdf
 
+        self.path = netcdf.file_path("path", path)
         self._file = netcdf.read(self.path)
         with netcdf.sound(self.path):
             self.facts = Facts.from_attrs(self._file.attrs)
