@@ -263,6 +263,21 @@ def test_a_run_that_diverges_keeps_what_it_has():
     assert len(caught.value.result.time) > 1
 
 
+def test_calls_without_samples_between_them_prepare_once(monkeypatch):
+    """Where nothing is recorded, nothing has to be made ready again before the next event or law: steps cost what they cost in a
+    longer call."""
+    entered = []
+    enter = bough.Simulator._enter_short_way
+    monkeypatch.setattr(bough.Simulator, "_enter_short_way", lambda self, n: (entered.append(n), enter(self, n))[1])
+    s = bough.System("spring")
+    s.body("mass", joint=bough.Prismatic("x", stiffness=1.0, q0=1.0), mass=1.0)
+    sim = bough.Simulator(s, dt=1e-3, sample_rate=0)
+    for _ in range(10):
+        sim.step(1000)
+    assert len(entered) <= 2
+    assert sim.state.q[0] == pytest.approx(np.cos(10.0), abs=1e-10)
+
+
 def test_another_model_is_refused(tmp_path):
     s = latched_pendulum()
     bough.simulate(s, until=0.01, dt=1e-3, progress=False).save(tmp_path / "run.nc")

@@ -1,4 +1,4 @@
-"""A double pendulum: fifty starts that differ by a billionth of a radian end anywhere.
+"""A double pendulum: fifty runs that start a billionth of a radian apart end anywhere.
 
 The fifty runs go side by side in SIMD lanes. Two neighbors part exponentially until they are as far apart as they can be; each
 run by itself still keeps its energy.

@@ -1,4 +1,4 @@
-"""A space arm grapples and closes a loop: two arms catch a tumbling target, and all goes on as one.
+"""A space arm grapples and closes a loop: two arms catch a tumbling target, and all move on as one body.
 
 A servicer reaches out with both arms. The target drifts by and spins; when its handles are in the hands, an event closes these
 and lets the drives of the arms go. With that the tree of bodies becomes a loop: bus, arm, target, arm. The catch is an impulse

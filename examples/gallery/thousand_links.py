@@ -1,4 +1,4 @@
-"""A thousand-link chain: folded and let go, its end falls faster than a stone.
+"""A thousand-link chain: folded and released, its end falls faster than a stone.
 
 Both ends of the chain hang side by side; then one is released. The falling half gives its momentum to ever fewer links while
 energy is kept, so that its end is pulled down harder than by its weight. A chain without width obeys v^2 = g x (2 - x/L)/(1 -

@@ -1,4 +1,4 @@
-"""A floating turbine, tilted and let go: the spinning rotor turns its nodding into rolling and yawing.
+"""A floating turbine, tilted and released: the spinning rotor turns its pitching into rolling and yawing.
 
 A spar with tower, nacelle and rotor floats on four taut mooring lines. It is tilted in the plane of the shaft and released.
 With the rotor at rest it nods in that plane for ever. The angular momentum of a spinning rotor does not follow the shaft

@@ -7,10 +7,9 @@ import pytest
 
 import bough
 from bough.errors import StepWarning
-from bough.integrate.integration import begin
-from bough.integrate.jacobian import StateJacobian
-from bough.integrate.spectrum import causes, fastest_of, without_local
-from bough.integrate.step_safety import check_step
+from bough.integrate.integration import begin, step_lines
+from bough.integrate.step_safety import bounces, causes, check_step, fastest_of, without_local
+from bough.integrate.stiff import StateJacobian
 
 
 def robot(stiffness=1e5, damping=0.0):
@@ -206,3 +205,35 @@ def test_a_sampled_law_does_not_start_a_stiff_method_anew():
     assert run.runs[0].jacobians[0].evaluations < 50
     fine = bough.simulate(s, until=1.0, dt=1e-4, laws=[law], progress=False)
     assert np.abs(run.trajectory().x[0, -1] - fine.trajectory.x[0, -1]).max() < 1e-3
+
+
+def toothed(k, d=0.0, **options):
+    """Two wheels on elastic teeth with play, the first one turning."""
+    s = bough.System("teeth", gravity=(0, 0, 0))
+    s.body("a", joint=bough.Revolute("z", v0=1.0), mass=1.0, inertia=(1, 1, 0.1))
+    s.body("b", joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 0.3))
+    s.coupling("teeth", {"a": 2.0, "b": -2.0}, stiffness=k/4, damping=d/4, backlash=0.04, **options)
+    return s
+
+
+def test_teeth_that_bounce_in_steps_too_long_for_it_are_told_by_name():
+    """They touch for pi/w, w^2 = k (1/J1 + 1/J2), and lose nothing. Steps of 5 ms are stable but leave the energy off by a half or
+    more, and say so; steps that follow it say nothing, nor does an adaptive method, nor teeth that a preload keeps on one flank."""
+    w = math.sqrt(1e4*(1/0.1 + 1/0.3))
+    for method in ("rk4", "imex2"):
+        run = start(toothed(1e4), method)
+        assert [each.rate for each in bounces(run, run.x[0])] == pytest.approx([w], rel=1e-8)
+    assert "coupling 'teeth': its teeth touch for 0.0086 s" in dict(reversed(step_lines(toothed(1e4).compile())))[""]
+
+    def energy(**options):
+        return bough.simulate(toothed(1e4), until=1.0, sample_rate=20, progress=False, **options).data.total_energy.values[-1]
+    for method in ("imex2", "imex4"):
+        with pytest.warns(StepWarning, match="coupling 'teeth': its teeth touch for 0.0086 s.*dt is 0.005 s"):
+            assert abs(energy(method=method, dt=5e-3)/0.05 - 1.0) > 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert energy(method="imex2", dt=5e-4) == pytest.approx(0.05, rel=5e-3)
+        assert energy(method="imex43", rtol=1e-6, atol=1e-9) == pytest.approx(0.05, rel=5e-4)
+        pressed = toothed(1e4, 20.0, preload=5.0)
+        bough.simulate(pressed, q0=[0.0113, 0.0], v0=[0.0, 0.0], until=0.2, dt=5e-3, method="imex2", progress=False)
+        bough.simulate(toothed(1e4), v0=[1e-3, 0.0], until=0.5, dt=5e-3, method="imex2", progress=False)        # never touches

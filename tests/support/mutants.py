@@ -28,7 +28,7 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "motion": Mutant(
-        "sweeps/motion.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, order-n"
+        "sweeps/tree_motion.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, order-n"
     ),
     "articulated": Mutant(
         "sweeps/articulated.py",
@@ -50,7 +50,7 @@ MUTANTS = {
     ),
     "held": Mutant("sweeps/held.py", "q + dq, v + dv, a + da", "q + dq, v + dv, a - da", "dynamics: held coordinates"),
     "elements": Mutant(
-        "sweeps/elements.py",
+        "sweeps/force_elements.py",
         "stretch, rate = distance - read(pars, p + f.LINE_LENGTH)",
         "stretch, rate = distance + read(pars, p + f.LINE_LENGTH)",
         "closed forms: a line",
@@ -81,7 +81,7 @@ MUTANTS = {
         "sweeps/kinematics.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, kinematics"
     ),
     "friction": Mutant(
-        "sweeps/friction.py",
+        "sweeps/friction_forces.py",
         "force = force + read(pars, p + f.VISCOUS)*v",
         "force = force - read(pars, p + f.VISCOUS)*v",
         "closed forms: friction",

@@ -8,11 +8,10 @@ import pytest
 import bough
 from bough.cli import main
 from bough.errors import BoughError
-from bough.verify import report
 from bough.verify.case import Case, Missing, digits, judge
 from bough.verify.model_check import verify_system
 from bough.verify.part_cases import RELATIONS
-from bough.verify.suite import all_cases, verify
+from bough.verify.suite import all_cases, outcome_line, verify
 from tests.support.mutants import MUTANTS, planted
 from tests.support.mutants import verify as verify_copy
 
@@ -53,7 +52,7 @@ def test_outcomes_of_a_case():
     gone = judge(case_of(absent))
     assert gone.fine
     assert gone.missing
-    assert "no such engine" in report.line(gone)
+    assert "no such engine" in outcome_line(gone)
 
 
 def test_every_joint_part_and_integrator_has_a_case():

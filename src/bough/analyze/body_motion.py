@@ -35,8 +35,8 @@ from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import Body, CentralGravity, Coupling, Frame, System
-from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
+from bough.describe.parts.element import Anchor
 from bough.kernels.lanes import ONE, Lanes
 from bough.sweeps import calls
 from bough.sweeps import fields as f

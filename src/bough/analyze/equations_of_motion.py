@@ -17,10 +17,10 @@ from bough.compile.batch import Batch, Prepared, finite, run
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import sticking
+from bough.compile.friction_tank_tables import fed_tanks, propellant_in
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
-from bough.compile.tank_tables import fed_tanks, propellant_in
 from bough.describe import System
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError, nearest

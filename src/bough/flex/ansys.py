@@ -1,4 +1,4 @@
-"""Bodies out of Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
+"""Bodies from Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline
 from bough.flex.exported import Exported, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
-from bough.flex.harwell_boeing import read_harwell_boeing
 from bough.flex.integrals import Array
-from bough.flex.matrix_market import HEAD, read_matrix_market
+from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
+from bough.flex.texts import read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
@@ -40,12 +40,12 @@ def read_ansys(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements:
-    """A model out of Ansys's files.
+    """A model from Ansys files.
 
     Matrices are Matrix Market files (*SMAT, EXPORT) or Harwell-Boeing files (HBMAT). `mapping` says which dof is which: the
     .mapping file of HBMAT (equation, node, UX ...), or a vector of nodes or of dofs (*VEC of FULL: BACK, FORWARD), in either
-    direction. Without it dofs are node by node in the order of numbers. `nodes` is a table of number, x, y, z (NLIST, NWRITE), with
-    decimal points or commas, or a .cdb file; `elements`, for pictures, a table of number, type, nodes. See `matrices_model` for
+    direction. Without it, dofs are node by node in order of node number. `nodes` is a table of number, x, y, z (NLIST, NWRITE),
+    with decimal points or commas, or a .cdb file; `elements`, for drawing, a table of number, type, nodes. See `matrices_model` for
     `attach`, `spiders`, `origin` and `units`.
     """
     labels, position = _nodes(Path(nodes))
@@ -59,10 +59,7 @@ def read_ansys(
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
-        raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give the path of an exported file")
-    data = path.read_bytes()
-    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
+    return read_text(path, _SOURCE, "give the path of an exported file")
 
 
 def _matrix(path: Path, what: str) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from bough.errors import DescriptionError
 from bough.flex.integrals import Array, tilde
 from bough.flex.recovery import SolidElements
+from bough.flex.texts import read_text
 
 # corners of the faces of solid elements by their number of corners, and the elements by their names
 _FACES = {
@@ -47,14 +48,13 @@ class Deck:
     renumbered: bool = False  # several instances, counted through
 
 
-def keywords(path: Path, source: str, depth: int = 0) -> Iterator[Keyword]:
+def keywords(path: Path, source: str, remedy: str = "give the path of the input file", depth: int = 0) -> Iterator[Keyword]:
     """The keywords of an input file and of those it includes; a keyword's line that ends in a comma goes on in the next."""
     if depth > 20:
         raise DescriptionError(f"{source}: {path.name} includes itself; correct its *INCLUDE lines")
     current: Keyword | None = None
     head = ""
-    for line in _text(path, source).splitlines():
-        line = line.strip()
+    for line in _lines(path, source, remedy):
         if not line or line.startswith("**"):
             continue
         if not line.startswith("*") and not head:
@@ -69,9 +69,9 @@ def keywords(path: Path, source: str, depth: int = 0) -> Iterator[Keyword]:
         current, head = _keyword(head), ""
         if current.name == "INCLUDE" and "INPUT" in current.options:
             name, current = current.options["INPUT"], None
-            yield from keywords(path.parent / name, source, depth + 1)
-        elif "INPUT" in current.options and current.name in ("NODE", "ELEMENT", "NSET", "ELSET"):
-            more = [each.strip() for each in _text(path.parent / current.options["INPUT"], source).splitlines()]
+            yield from keywords(path.parent / name, source, f"copy it beside {path.name}", depth + 1)
+        elif "INPUT" in current.options and current.name in ("NODE", "ELEMENT", "NSET", "ELSET", "MATRIX"):
+            more = _lines(path.parent / current.options["INPUT"], source, f"copy it beside {path.name}")
             current.lines.extend([part.strip() for part in each.split(",")] for each in more if each and each[0] != "*")
     if current is not None:
         yield current
@@ -83,10 +83,8 @@ def _keyword(line: str) -> Keyword:
     return Keyword(" ".join(parts[0].upper().split()), options, [])
 
 
-def _text(path: Path, source: str) -> str:
-    if not path.is_file():
-        raise DescriptionError(f"{source}: the file {str(path)!r} does not exist; give the path of the input file")
-    return path.read_text(encoding="utf-8", errors="replace")
+def _lines(path: Path, source: str, remedy: str) -> list[str]:
+    return [line.strip() for line in read_text(path, source, remedy).splitlines()]
 
 
 def read_deck(path: Path, source: str) -> Deck:

@@ -48,6 +48,7 @@ def _run_memory(run: Run) -> dict[str, Any]:
     more = {"ahead": run.ahead[:, 0].tolist(),
             "shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
             "laws": [law.memory() for law in run.laws.sampled],
+            "hung": None if run.rehung is None else [entries.tolist() for entries in run.rehung.entries],
             "events": None if run.handler is None else _events_memory(run.handler)}
     return {name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS} | more
 
@@ -69,6 +70,8 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
         run.handler.measured = run.measured
         _recall_events(run.handler, kept["events"])
         run.use(run.handler.model)
+    if run.rehung is not None and kept.get("hung") is not None:
+        run.rehung.entries = [np.array(entries) for entries in kept["hung"]]
 
 
 def _held(model: Model) -> dict[str, Any]:

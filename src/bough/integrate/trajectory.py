@@ -18,7 +18,8 @@ DEFAULT_SAMPLES = 100
 
 @dataclass(frozen=True)
 class Occurrence:
-    """An event of a run: when [s], which, what it did, and the jump of the speeds, if they jumped.
+    """An event of a run: when [s], which, what it did, the jump of the speeds, if they jumped; and, of joints that it let go, the
+    coordinates that are no more, with the values that stand for them in the state.
 
     >>> print(Occurrence(1.5, "deploy", "releases boom.ry"))
     1.5 s: 'deploy' releases boom.ry
@@ -27,9 +28,11 @@ class Occurrence:
     name: str
     what: str
     jump: Jump | None = None
+    gone: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "")
+        gone = f"; {', '.join(self.gone)}: NaN from then on" if self.gone else ""
+        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "") + gone
 
     def to_mapping(self) -> dict[str, Any]:
         """Texts and numbers only."""

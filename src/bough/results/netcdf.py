@@ -129,9 +129,9 @@ class Appender:
             if "time" in variable.dims:
                 values = self._continued(name, variable)
                 if first:
-                    made = self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
-                                                     compression_opts=2, shuffle=True)
-                    made.attrs.update(variable.attrs)
+                    self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
+                                              compression_opts=2, shuffle=True)
+                self.file.variables[name].attrs.update(variable.attrs)          # of the last part: what is there may change
                 where = tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)
                 self.file.variables[name][where] = values
             elif first:

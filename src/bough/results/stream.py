@@ -23,8 +23,8 @@ from bough.integrate.integration import Integration
 from bough.integrate.trajectory import Trajectory
 from bough.results.audit import MOST, Audit, audited, origin, thinned
 from bough.results.netcdf import Appender, folder_of, pack_meshes, read_head, read_samples, sound
-from bough.results.report import Facts
 from bough.results.result import Result, SavedResult, open_result
+from bough.results.result_contents import Facts
 from bough.whole import discard
 
 ARRAYS = ("t", "x", "u", "law_states")
