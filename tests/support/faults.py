@@ -286,7 +286,6 @@ def disturbed(total, rng, ground, only):
     chosen = {what: max(1, round(share * total)) for what, share in SHARES.items() if not only or what in only}
     for what, n in chosen.items():
         yield f"SIGKILL, {what}", moments(ground, what, n, rng)
-    for what in chosen:
         if what in FORKED:
             yield f"size of files limited, {what}", dict(Counter(limited(ground, what, rng) for _ in range(few)))
             if disks():
@@ -297,8 +296,8 @@ def disturbed(total, rng, ground, only):
 
 
 def tried(total, seed, only=(), file=None):
-    """All of it, in the file as soon as it is known."""
-    found = {}
+    """All of it, in the file as soon as it is known; if only some is asked for, the file keeps what it has of the others."""
+    found = json.loads(file.read_text()) if only and file and file.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         for name, counts in disturbed(total, random.Random(seed), Ground(folder), only):
             found[name] = counts

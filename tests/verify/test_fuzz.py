@@ -305,7 +305,7 @@ def test_a_factor_that_overflows():
     with pytest.raises(DescriptionError, match="coupling 'gear': relation has a factor of 'b'"):
         s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
     for nonsense in ([3, 1.0], ["ab", "cd"], [[[1], 2.0], ["a", 1.0]]):
-        with pytest.raises(DescriptionError, match="coupling 'gear': relation is .*give a Gear"):
+        with pytest.raises(DescriptionError, match=r"coupling 'gear': relation is .*give a Gear"):
             s.coupling("gear", nonsense)
 
 
