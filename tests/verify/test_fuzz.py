@@ -257,7 +257,9 @@ def test_an_audit_that_is_no_json(tmp_path):
         _ = found.audit
 
 
-@pytest.mark.parametrize(("key", "value"), [("shown_x", 3.0), ("failed", [[0.0, 1e30]]), ("t", "x"), ("steps", None), ("done", [])])
+@pytest.mark.parametrize(("key", "value"), [
+    ("shown_x", 3.0), ("failed", [[0.0, 1e30]]), ("failed", [[0.0, np.nan]]), ("t", "x"), ("steps", None), ("done", []),
+])  # fmt: skip
 def test_a_run_that_stands_nowhere(tmp_path, key, value):
     def change(root):
         memory = json.loads(root["resume"].attrs["memory"])
