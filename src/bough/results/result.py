@@ -327,8 +327,8 @@ class SavedResult(ShownResult):
         wanted = {key: (*lead, *each.dims) for name in self.facts.record for key, each in RECORDS[name].quantities.items()}
         for name, variable in self._file.variables.items():
             if variable.dims != wanted.get(name, variable.dims):
-                raise StateError(f"{self.path}: is damaged ('{name}' is along {', '.join(variable.dims) or 'nothing'}, and should be "
-                                 f"along {', '.join(wanted[name])}); give a file as bough wrote it")
+                raise StateError(f"{self.path}: is damaged ('{name}' is along {variable.dims}, not along {wanted[name]}); "
+                                 "give a file as bough wrote it")
         n = len(self._file.coords["time"].values)
         for name, variable in self._file.variables.items():
             if "time" in variable.dims and variable.values.shape[variable.dims.index("time")] != n:
