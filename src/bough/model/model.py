@@ -214,7 +214,8 @@ class Model(LinearCalls):
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
         if not (inputs or parameters or outputs is None or outputs):
-            found: ForwardDerivatives | None = self.ready(prepare_derivatives)(q, v, self.still if tau is None else tau)
+            quick = self._ready.get((get_ident(), prepare_derivatives)) or self.ready(prepare_derivatives)
+            found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
         from bough.analyze.dynamics_derivatives import forward_derivatives
