@@ -50,12 +50,12 @@ if TYPE_CHECKING:                       # analyses that few runs need are import
     from bough.analyze.partition_table import PartitionTable
 
 
-def prepare_derivatives(model: "Model") -> "Quick | None":
+def prepare_derivatives(model: "Model") -> "Quick":
     from bough.analyze import dynamics_derivatives
     return dynamics_derivatives.prepare_derivatives(model)
 
 
-def prepare_inverse_derivatives(model: "Model") -> "Quick | None":
+def prepare_inverse_derivatives(model: "Model") -> "Quick":
     from bough.analyze import dynamics_derivatives
     return dynamics_derivatives.prepare_inverse_derivatives(model)
 
@@ -213,8 +213,9 @@ class Model(LinearCalls):
         >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
-        if not parameters and outputs == () and not inputs and (quick := self.ready(prepare_derivatives)) is not None:
-            found: ForwardDerivatives | None = quick.at(q, v, self.still if tau is None else tau)
+        if not (inputs or parameters or outputs is None or outputs):
+            quick = self._ready.get((get_ident(), prepare_derivatives)) or self.ready(prepare_derivatives)
+            found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
         from bough.analyze.dynamics_derivatives import forward_derivatives
@@ -292,8 +293,8 @@ class Model(LinearCalls):
         >>> found.dq.round(9), found.da.round(9), found.dparameters["bob.mass"].round(9)
         (array([[20.]]), array([[2.]]), array([0.]))
         """
-        if not parameters and not inputs and (quick := self.ready(prepare_inverse_derivatives)) is not None:
-            found: InverseDerivatives | None = quick.at(q, v, a)
+        if not (inputs or parameters):
+            found: InverseDerivatives | None = self.ready(prepare_inverse_derivatives)(q, v, a)
             if found is not None:
                 return found
         from bough.analyze.dynamics_derivatives import inverse_derivatives
