@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -17,7 +16,6 @@ from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPT
 from bough.errors import SimulationError, StateError
 from bough.integrate import Controller
 from bough.integrate.integration import begin, check_whole
-from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.model.compiler import as_model
 from bough.progress import quiet, working
@@ -57,7 +55,7 @@ def simulate(
     hold: Sequence[str] | None = None,
     reproducible: bool = False,
     save_to: str | PathLike[str] | None = None,
-    checkpoint: float = 60.0,
+    checkpoint: float | None = None,
     progress: bool | Callable[[float, float], None] = True,
 ) -> Result | SavedResult:
     """Simulate a model (or a System, which is compiled first) and return the Result.
@@ -119,8 +117,8 @@ def simulate(
     save_to : path, optional
         Stream the samples to this NetCDF file: memory stays bounded regardless of their number, and after any interruption
         `bough.resume` continues from the last checkpoint. The returned result is the one that `bough.open_result` reads.
-    checkpoint : float
-        Seconds between checkpoints, with save_to.
+    checkpoint : float, optional
+        Seconds between checkpoints, with save_to; 60 by default.
     progress : bool or function
         True: a progress bar on a terminal if the run takes more than a moment. False: no bar, and no messages about compiled
         kernels. Or a function of the fraction completed and the time reached.
@@ -159,20 +157,21 @@ def simulate(
         tanks0 = state.tanks if compiled.system.tanks else None
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise StateError(f"progress is {progress!r}; give True, False or a function of (share, t)")
-    end = settings.pop("until")
+    end, streamed = settings.pop("until"), None
+    if save_to is not None or checkpoint is not None:
+        from bough.results import stream as streams
+
+        streamed = streams.streaming(save_to, checkpoint)
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
         run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, tanks0=tanks0, dynamics=dynamics,
                     laws=laws, control=control, control_period=control_period, seed=seed, parameters=parameters,
                     reproducible=reproducible,
                     audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
-        if save_to is not None:
-            from bough.results.stream import Parts, stream
-
-            positive("checkpoint", checkpoint, "seconds between two checkpoints")
-            parts = Parts(Path(save_to))
+        if streamed is not None:
+            parts = streams.Parts(streamed[0])
             parts.begin(compiled.whole.to_yaml(exact=True))
-            return stream(run, parts, end, names, checkpoint, report)
+            return streams.stream(run, parts, end, names, streamed[1], report)
         run.finish(end, report)
     return finished(Result(check_whole(run.trajectory(), end), names))
 

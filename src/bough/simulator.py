@@ -18,7 +18,7 @@ from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import SimulationError, StateError, nearest
+from bough.errors import BoughError, SimulationError, StateError, nearest
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import BEGIN, SAME, STOP
@@ -32,10 +32,10 @@ from bough.model import Model
 from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
-from bough.results.netcdf import read_head, read_samples, read_system, sound
+from bough.results.netcdf import file_path, read_head, read_samples, read_system, sound
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts, Store, parts_of, stream
+from bough.results.stream import Parts, Store, parts_of, stream, streaming
 
 OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
@@ -433,8 +433,12 @@ class Simulator:
         for name in options:
             if name not in known:
                 raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
-        self._options |= options
-        self._begin(self._anew())
+        before, self._options = self._options, self._options | options
+        try:
+            self._begin(self._anew())
+        except BoughError:                                          # what makes no start changes nothing
+            self._options = before
+            raise
 
     # ---- back to where it was, or some states elsewhere ----------------------------------------------------------------
     def snapshot(self) -> dict[str, Any]:
@@ -544,7 +548,7 @@ class Simulator:
 
 # ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
 def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
-           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float = 60.0) -> Simulator:
+           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float | None = None) -> Simulator:
     """Resume a run after its end, an interrupt, or a crash, bit for bit as if it had never stopped.
 
     Parameters
@@ -560,8 +564,8 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     save_to : path, optional
         Continue streaming: `finish` writes samples to this NetCDF file (which may be the same one) part by part, so memory stays
         bounded regardless of their number; it returns the complete result as `bough.open_result` reads it.
-    checkpoint : float
-        Seconds between checkpoints, with save_to.
+    checkpoint : float, optional
+        Seconds between checkpoints, with save_to; 60 by default.
 
     Returns
     -------
@@ -580,13 +584,12 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     >>> float(sim.result().time[-1])
     2.0
     """
-    file = Path(path)
+    file, streamed = file_path("path", path), streaming(save_to, checkpoint)
     parts = Parts(file)
     killed = parts.folder.is_dir()
     text, meshes = (parts.system, None) if killed else read_head(file)[:2]
     compiled = _same_model(file, model, text, meshes)
-    if save_to is not None:
-        positive("checkpoint", checkpoint, "seconds between two checkpoints")
+    if streamed is not None:
         samples = parts.last() if killed else deque(parts_of(file), maxlen=1).pop()
         memory = samples.pop("memory")
     elif killed:
@@ -596,8 +599,8 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     with sound(file):
         integration = Integration.resumed(compiled, memory, samples, laws, control)
     sim = Simulator._resumed(compiled, integration, record)
-    if save_to is not None:
-        sim._store, sim._integration.checkpoint = Store(Path(save_to), file, text), checkpoint
+    if streamed is not None:
+        sim._store, sim._integration.checkpoint = Store(streamed[0], file, text), streamed[1]
     return sim
 
 

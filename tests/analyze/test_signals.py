@@ -214,7 +214,9 @@ def test_a_strain_is_what_the_same_run_records(tmp_path):
 
     result = bough.simulate(model, until=0.1, dt=5e-4, sample_rate=100, laws=[watch, damp], seed=3,
                             record=["state", "strains", "inputs", "outputs"])
-    data = bough.open_result(result.save(tmp_path/"run.nc")).data
+    saved = bough.open_result(result.save(tmp_path/"run.nc"))
+    data = saved.data
+    assert saved.model.names == model.names
     recorded = data.element_strain.sel(tensor="xx")
     gauge = data.outputs.sel(output="gauge")
     assert_same(gauge, recorded.sel(strained="boom.top"), 1e-14)

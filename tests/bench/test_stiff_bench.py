@@ -1,7 +1,7 @@
 """Figures of `bough bench stiff` that do not depend on how busy a machine is; its command runs them all."""
 import numpy as np
 
-from bough.bench.stiff_bench import closed_step, of_arm, of_sampled_law
+from bough.bench.stiff_bench import closed_step, of_arm, of_sampled_law, of_singular_position
 
 
 def test_the_arm_on_gearboxes_takes_steps_of_5_ms():
@@ -17,6 +17,14 @@ def test_a_sampled_law_does_not_multiply_the_steps_of_a_stiff_method():
     """Of a law at 10 Hz radau takes some ten steps a period, which is what the jumps ask for; anew at each it took a hundred."""
     steps = of_sampled_law(1.0, 1)["radau"]
     assert steps["10 Hz"]["steps"] < 12*10 + steps["continuous"]["steps"]
+
+
+def test_four_bars_pass_their_singular_position():
+    """The first passage, after 0.74 s; asked for is 0.1 J at all steps, and less with shorter ones."""
+    found = list(of_singular_position(0.8).values())
+    changes = [each["energy changes by, J"] for each in found]
+    assert [each["passages"] for each in found] == [1, 1, 1]
+    assert 1e-3 > changes[0] > changes[1] > changes[2]
 
 
 def test_a_closed_step_is_measured_beside_an_evaluation():

@@ -196,6 +196,33 @@ def test_wrong_lines_and_formats_are_named(tmp_path):
         read_abaqus(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("*NODE\n1, 0,5, 0,5, 0,5", "seven numbers a line, and none a decimal point .*; write decimal points, not commas"),
+        ("*NODE\n1 0 0 0", r"has a line under \*NODE that is not made of numbers"),
+        ("*NODE\n1, nan, 0., 0.", r"has a line under \*NODE that is not made of numbers"),
+        ("*NODE\n1, 0., 0., 0.\n*NGEN\n1, 5, 1", r"\*NGEN goes from node 1 to 5; give node 5"),
+        ("*NODE\n1, 0., 0., 0.\n*NSET, NSET=A, GENERATE\n1, 999999999, 1", r"has a line under \*NSET"),
+        ("*NODE\n1, 0., 0., 0.\n*INCLUDE, INPUT=none.inp", r"none.inp' does not exist; copy it beside model.inp"),
+    ],
+)
+def test_input_files_that_no_tool_writes(tmp_path, text, match):
+    with pytest.raises(DescriptionError, match=match):
+        deck(tmp_path, text)
+
+
+def test_matrices_in_other_letters_and_none(tmp_path):
+    deck(tmp_path, "*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n")
+    entries = "\n".join(f"{node} , {dof} , {node} , {dof} , 1.0d+0" for node in (1, 2) for dof in (1, 2, 3))
+    for name in ("k", "m"):
+        (tmp_path / f"{name}.mtx").write_bytes(entries.replace("\n", "\r\n").encode("utf-16"))
+    assert read_abaqus(tmp_path / "model.inp", tmp_path / "k.mtx", tmp_path / "m.mtx").n_dofs == 6
+    (tmp_path / "k.mtx").write_text("** nothing\n")
+    with pytest.raises(DescriptionError, match=r"k.mtx is no stif matrix of \*MATRIX OUTPUT"):
+        read_abaqus(tmp_path / "model.inp", tmp_path / "k.mtx", tmp_path / "m.mtx")
+
+
 # ---- substructures ---------------------------------------------------------------------------------------------------------
 def numbered_lines(matrix, whole=False):
     """Lower triangle by rows, each begun on a new line of at most four numbers; or, UNSYMM, all columns."""

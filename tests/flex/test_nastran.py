@@ -392,12 +392,16 @@ def test_ranges_far_beyond_the_grid_points(tmp_path):
          "coordinate system 9 is given twice, and not alike"),
         ("GRID,1\nGRID,2\nMPC,1,1,x,1.,2,1,-1.", "MPC 1 of grid point 1 takes dof x of point 1"),
         ("GRID,1\nGRID,2\nMPC,1,1,7,1.,2,1,-1.", "MPC 1 of grid point 1 takes dof 7 of point 1"),
+        ("GRID,1\nDMIG,KGG,0,6,2,0\nDMIG,KGG,1,7,,1,7,5.", "DMIG KGG has component 7 of point 1; give 0 to 6"),
+        ("GRID,1\nDMIG,KGG,0,9,2,0,,,3\nDMIG,KGG,1,1,,1,1,5.", r"DMIG KGG is rectangular \(form 9\); give a square or symmetric"),
+        ("GRID,1\nDMIG,KGG,0,6,4,0\nDMIG,KGG,1,1,,1,1,5.,1.", "DMIG KGG is complex; give real matrices"),
+        ("GRID,1\nDMIG,KGG,0,6,2,0\nDMIG,KGG,1,1,,1,2,5.\nDMIG,KGG,1,2,,1,1,5.", r"is symmetric \(form 6\), but has both"),
         ("GRID,1\nCONM2,1,1,0,2.\nCONM2,2,1,0,-5.", "the mass at grid point 1 is -3, below zero; check its CONM2"),
     ],
 )  # fmt: skip
 def test_what_no_deck_should_say(tmp_path, text, match):
     with pytest.raises(DescriptionError, match=match):
-        links_of(bulk := read(tmp_path, text)) or nodal_masses(bulk, None, bulk.labels)
+        links_of(bulk := read(tmp_path, text)) or read_dmig(bulk.cards) or nodal_masses(bulk, None, bulk.labels)
 
 
 # ---- what pyNastran leaves behind ------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import pytest
 
 from bough.errors import DescriptionError
 from bough.flex.nastran import read_nastran
-from bough.flex.nastran_op2 import op2_matrices
+from bough.flex.nastran_masses import nodal_masses
+from bough.flex.nastran_op2 import bulk_of_op2, op2_matrices
 from tests.flex.test_readers import FOLDER, assert_same, bulk_text, expected, needs_pynastran, real_files, shaft
 
 
@@ -43,6 +44,17 @@ class Writer:
         self.keyed(b"".join(tape[i : i + 4].ljust(self.word) for i in range(0, 28, 4)))
         self.keyed(self.text("NX11"))
         self.key(-1, 0)
+
+    def table(self, name, *records):
+        self.keyed(self.text(name))
+        self.key(-1)
+        self.keyed(self.words(101, 0, 0, 0, 0, 0, 0))
+        self.key(-2, 1, 0)
+        self.keyed(self.text(name))
+        for i, record in enumerate(records):
+            self.key(-3 - i, 1, 0)
+            self.keyed(record)
+        self.key(-3 - len(records), 1, 0, 0)
 
     def matrix(self, name, matrix, kind=2):
         """By columns: strings of entries that are not zero."""
@@ -122,16 +134,30 @@ def test_damaged_and_foreign_op2_files_are_named(tmp_path):
     refused(written(tmp_path / "x.op2", {"KGG": K * (1 + 0.01j), "MGG": M}, kind=4), "KGG is complex; give real matrices")
     refused(written(tmp_path / "x.op2", {"KGG": K[:9, :9], "MGG": M[:9, :9]}), "KGG is 9 x 9, but the bulk data have 24 dofs of 4")
     pool = Writer()
-    pool.keyed(pool.text("MATPOOL"))
-    pool.key(-1)
-    pool.keyed(pool.words(101, 32768, 0, 0, 0, 0, 0))
-    pool.key(-2, 1, 0)
-    pool.keyed(pool.text("MATPOOL"))
-    pool.key(-3, 1, 0)
-    pool.keyed(pool.words(114, 1, 120) + pool.text("KAAX") + pool.words(0, 6, 2, 2, 0, 0, 0, -1, -1))
-    pool.key(-4, 1, 0, 0, 0)
+    pool.table("MATPOOL", pool.words(114, 1, 120) + pool.text("KAAX") + pool.words(0, 6, 2, 2, 0, 0, 0, -1, -1))
+    pool.key(0)
     (tmp_path / "pool.op2").write_bytes(pool.data)
     refused(tmp_path / "pool.op2", r"pool.op2 holds KAAX as DMIG \(table MATPOOL\), which is not read; write them to a punch file")
+
+
+# ---- bulk data -------------------------------------------------------------------------------------------------------------
+def test_bulk_data_of_op2_files_have_parameters_and_default_thicknesses(tmp_path):
+    """WTMASS scales the masses, and a thickness of -1 at the corners of a shell means that of its property."""
+    needs_pynastran()
+    place = [(0, 0), (2, 0), (2, 1), (0, 1), (1, 0), (2, 0.5), (1, 1), (0, 0.5)]
+    writer = Writer()
+    writer.head()
+    writer.table("PVT0", writer.text("WTMASS") + struct.pack("<if", 2, 0.5))
+    writer.table("GEOM1", writer.words(4501, 45, 1) + b"".join(
+        struct.pack("<2i3f3i", i + 1, 0, x, y, 0.0, 0, 0, 0) for i, (x, y) in enumerate(place)))  # fmt: skip
+    writer.table("GEOM2", writer.words(4701, 47, 326) + struct.pack("<10i6f", 1, 7, *range(1, 9), *[-1.0] * 4, 0.0, 0.0))
+    shell = struct.pack("<2ififi4fi", 7, 3, 0.1, 3, 1.0, 0, 0.833, 0.0, 0.0, 0.0, 0)
+    writer.table("EPT", writer.words(2302, 23, 283) + shell)
+    writer.table("MPT", writer.words(103, 1, 77) + struct.pack("<i10fi", 3, 7e10, 2.7e10, 0.3, 2700.0, *[0.0] * 6, 0))
+    writer.key(0)
+    (tmp_path / "shell.op2").write_bytes(writer.data)
+    weight = nodal_masses(bulk_of_op2(tmp_path / "shell.op2"), None, np.arange(1, 9))[0]
+    assert weight.sum() == pytest.approx(0.5 * 2700 * 2 * 1 * 0.1, rel=1e-6)
 
 
 # ---- modes -----------------------------------------------------------------------------------------------------------------

@@ -54,6 +54,9 @@ def test_beam_fibers():
     assert bare.strain(eta)["top"][0] == pytest.approx(bent["top"][0] / 7e10)
     with pytest.raises(DescriptionError, match="it recovers no stresses"):  # strains need no E
         bare.stress(eta)
+    assert FlexibleBody.from_arrays(bare.to_arrays()) == bare
+    with pytest.raises(DescriptionError, match=r"'recovery.strain' has 2 elements; give as many as names, 3"):
+        FlexibleBody.from_arrays(bare.to_arrays() | {"recovery.strain": bare.recovery.strain[:2]})
     along = beam(1.0, modes=2, static=["tip"], axis="-z", recover=fibers, **section)
     axial = along.stress(along.static_deflection("tip", force=(0, 0, -5.0)))["side"]
     assert axial == pytest.approx([0, 0, 5.0 / 1e-4, 0, 0, 0])  # in the body's axes

@@ -510,6 +510,7 @@ def options(rng, folder):
         given["dt"] = 1e-3
         given.pop("sample_rate", None)
         given.pop("max_step", None)
+        given.pop("t0", None)
     result = bough.simulate(plant(), **given)
     finite("a run", result.trajectory.x)
     str(result)

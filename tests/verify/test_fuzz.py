@@ -257,7 +257,9 @@ def test_an_audit_that_is_no_json(tmp_path):
         _ = found.audit
 
 
-@pytest.mark.parametrize(("key", "value"), [("shown_x", 3.0), ("failed", [[0.0, 1e30]]), ("t", "x"), ("steps", None), ("done", [])])
+@pytest.mark.parametrize(("key", "value"), [
+    ("shown_x", 3.0), ("failed", [[0.0, 1e30]]), ("failed", [[0.0, np.nan]]), ("t", "x"), ("steps", None), ("done", []),
+])  # fmt: skip
 def test_a_run_that_stands_nowhere(tmp_path, key, value):
     def change(root):
         memory = json.loads(root["resume"].attrs["memory"])
@@ -305,7 +307,7 @@ def test_a_factor_that_overflows():
     with pytest.raises(DescriptionError, match="coupling 'gear': relation has a factor of 'b'"):
         s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
     for nonsense in ([3, 1.0], ["ab", "cd"], [[[1], 2.0], ["a", 1.0]]):
-        with pytest.raises(DescriptionError, match="coupling 'gear': relation is .*give a Gear"):
+        with pytest.raises(DescriptionError, match=r"coupling 'gear': relation is .*give a Gear"):
             s.coupling("gear", nonsense)
 
 
@@ -348,6 +350,15 @@ def test_laws_of_nonsense(options, said):
         bough.Law(lambda t, y: {}, period=0.1, **options)
 
 
+def test_a_place_too_far_out_to_tell_which_joint_is_singular():
+    """LAPACK's eigenvalues of what is not finite do not converge."""
+    s = bough.System("far")
+    s.body("turn", joint=bough.Spherical(), mass=1.0, inertia=(1, 1, 1))
+    s.body("slide", parent="turn", joint=bough.Prismatic("y"), mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(StateError, match="not finite"):
+        s.compile().forward_dynamics([0, 0, 0, 1, 1e200], [0, 0, 1e100, 1e100])
+
+
 def test_a_step_much_longer_than_the_run():
     """Both ends are samples, or the run diverges and says so; there were none, and a raw error."""
     assert len(bough.simulate(plant(), until=3e-3, dt=1.0, progress=False).time) == 2
@@ -361,6 +372,9 @@ def test_a_step_much_longer_than_the_run():
     ({"until": 10**400}, "until is"),
     ({"until": np.array([1.0])}, "until is "),
     ({"dt": 10**400}, "dt is"),
+    ({"dt": "1e308"}, "dt is '1e308'; give seconds, a number greater than 0"),
+    ({"t0": "0.0"}, "t0 is '0.0'; give a time in seconds"),
+    ({"q0": ["x", np.inf], "parameters": {"arm.mass": [1.0, 2.0]}}, "^q "),
     ({"reproducible": np.zeros(2)}, "reproducible is array"),
     ({"method": np.zeros(2)}, "method is "),
     ({"dynamics": 3}, "dynamics is "),

@@ -427,7 +427,11 @@ def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], poin
 
 
 def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
-    """Where a body is attached, or a node of it."""
+    """Where a body is attached, a node of it, or a frame there."""
+    if isinstance(place, Frame):
+        if place.body != "world":
+            seat_of(model, parts, (place.body, place.node))
+        return frame_attachment(parts, place)
     body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
     model.body_index(body)
     if node is None:

@@ -1,6 +1,6 @@
 """All first derivatives of forward and inverse dynamics, by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -172,34 +172,40 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     return result
 
 
-class Quick:
-    """The kernel of a tree of which nothing else is asked, for plain arrays of one state."""
-    __slots__ = ("call", "kind", "parts", "shape")
+Quick = Callable[[Any, Any, Any], Any]
 
-    def __init__(self, call: partial[Any], plain: Partials, blocks: Sequence[str]) -> None:
-        n = plain.value.shape[-1]
-        self.shape, self.kind, state = (1, answer_length(n)), type(plain), np.empty(1)
-        self.call = direct(call, state, state, state, np.empty(self.shape))
-        self.parts: dict[str, Any] = {each.name: (getattr(plain, each.name), None) for each in fields(plain)}
-        self.parts["value"] = slice(n), (n,)
-        for i, name in enumerate(blocks):
-            self.parts[name] = slice(n + i*n*n, n + (i + 1)*n*n), (n, n)
 
-    def at(self, q: Any, v: Any, more: Any) -> Any:
-        """None where somebody has to look closer: at anything else than float64 arrays of the right length, and at doubtful
-        numbers."""
+def quick_call(call: partial[Any], plain: Partials, blocks: Sequence[str]) -> Quick:
+    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; None where somebody has to look closer: at
+    anything else than float64 arrays of the right length, and at doubtful numbers.
+
+    plain
+        Any answer of the model: what is not in one of the `blocks` is the same in all."""
+    n, kind = plain.value.shape[-1], type(plain)
+    new, shape, state = kind.__new__, (1, answer_length(n)), np.empty(1)
+    run = direct(call, state, state, state, np.empty(shape))
+    parts: dict[str, Any] = {each.name: (getattr(plain, each.name), None) for each in fields(plain)} | {"value": (slice(n), (n,))}
+    for i, name in enumerate(blocks):
+        parts[name] = slice(n + i*n*n, n + (i + 1)*n*n), (n, n)
+
+    def at(q: Any, v: Any, more: Any) -> Any:
         if not (q.__class__ is v.__class__ is more.__class__ is ndarray and q.dtype is v.dtype is more.dtype is FLOAT
                 and q.ndim == v.ndim == more.ndim == 1):
             return None
-        block = empty(self.shape)
-        doubtful = self.call(q, v, more, block)
+        block = empty(shape)
+        doubtful = run(q, v, more, block)
         if FAILED:
             raise_failure()
         if doubtful:
             return None
-        found = self.kind.__new__(self.kind)
-        found._block, found._parts = block, self.parts
+        found = new(kind)
+        found._block, found._parts = block, parts
         return found
+    return at
+
+
+def look_closer(q: Any, v: Any, more: Any) -> None:
+    """Of all other models."""
 
 
 def nothing_else(model: CompiledModel, batch: Batch) -> bool:
@@ -208,20 +214,20 @@ def nothing_else(model: CompiledModel, batch: Batch) -> bool:
                 and not batch.tables.rows("time tables").size)
 
 
-def prepare_derivatives(model: CompiledModel) -> Quick | None:
-    """From q, v and tau: v' and its derivatives by them; None where there is more to derive by, or more than a tree."""
+def prepare_derivatives(model: CompiledModel) -> Quick:
+    """From q, v and tau: v' and its derivatives by them; nothing where there is more to derive by, or more than a tree."""
     batch = model.batch(model.q0)
     if not nothing_else(model, batch):
-        return None
-    return Quick(forward_call(model, batch), forward_derivatives(model, batch), ("dq", "dv", "dtau"))
+        return look_closer
+    return quick_call(forward_call(model, batch), forward_derivatives(model, batch), ("dq", "dv", "dtau"))
 
 
-def prepare_inverse_derivatives(model: CompiledModel) -> Quick | None:
-    """From q, v and v': the torques and their derivatives by them; None as above."""
+def prepare_inverse_derivatives(model: CompiledModel) -> Quick:
+    """From q, v and v': the torques and their derivatives by them; nothing as above."""
     batch, a = model.batch(model.q0), np.zeros((1, model.nv))
     if not nothing_else(model, batch):
-        return None
-    return Quick(inverse_call(model, batch, a), inverse_derivatives(model, batch, a), ("dq", "dv", "da"))
+        return look_closer
+    return quick_call(inverse_call(model, batch, a), inverse_derivatives(model, batch, a), ("dq", "dv", "da"))
 
 
 def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameters: Sequence[str] = ()) -> InverseDerivatives:

@@ -69,6 +69,8 @@ def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] |
         moving = MOTIONS.get(kinds[k], [])
         if moving:
             D = P[0, k][np.ix_(moving, moving)]
+            if not np.isfinite(D).all():
+                return None                                                 # too far out to tell
             least, scale = float(np.linalg.eigvalsh(D)[0]), float(P[1, k, moving, moving].max())
             if not least > 1e-13*scale:
                 return hinge, least

@@ -35,7 +35,8 @@ class Columns:
         start = padded(tables.size(f.WS_SIZE) + tables.features.flexible*n*n)       # the mass matrix comes first
         width = padded(1 + max((row["depth"] for row in self.rows), default=0))
         moved = [k for k, hinge in enumerate(tables.parts.hinges) if hinge.kind == FREE]    # these have two places
-        sizes = {"h": pairs.BODY*(hinges + len(moved)), "t": pairs.SPEED_NUMBERS*padded(n), "p": width*padded(n), "l": n*n,
+        sizes = {"h": pairs.BODY*(hinges + len(moved)), "t": pairs.SPEED_NUMBERS*padded(n), "torques": n, "inertias": n,
+                 "p": width*padded(n), "l": n*n,
                  "b": 3*-(-n//8)*8*padded(n), "scratch": pairs.SCRATCH}
         places, at = {}, start
         for name, size in sizes.items():

@@ -306,6 +306,9 @@ def stiff(result: dict[str, Any]) -> Report:
     for method, found in law.items():
         each = (f"{name} {of['wall']:.3g} s in {of['steps']} steps" for name, of in found.items())
         yield f"{method} under a law: {', '.join(each)}"
+    for dt, found in result["singular position"].items():
+        yield (f"40 four-bars, dt {dt} s, through their singular position {found['passages']} times: energy within "
+               f"{found['energy changes by, J']:.1e} J of {found['kinetic energy, J']:.0f}")
     peer = result["exudyn"]
     if "exudyn, us" in peer:
         yield (f"a step of {peer['step']:g} s of the flexible chain: {peer['imex2, us']:.1f} us, Exudyn's "

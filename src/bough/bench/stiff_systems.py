@@ -1,4 +1,4 @@
-"""Systems of `bough bench stiff`: a spacecraft with two flexible booms that slews, and an arm on stiff gearboxes."""
+"""Systems of `bough bench stiff`: a spacecraft with flexible booms that slews, an arm on stiff gearboxes, a row of four-bars."""
 from math import pi, sin
 from typing import Any
 
@@ -70,3 +70,17 @@ def reach() -> Controller:
             u[k] = (30.0*sin(1.5*t + k)*sin(0.5*pi*t)**2 - 40.0*y[k]/RATIO)/RATIO
     names = range(1, 8)
     return controller(law, outputs=[f"angle{k}" for k in names], inputs=[f"motor{k}" for k in names])
+
+
+def windows(n: int) -> System:
+    """The benchmark of the IFToMM library: n + 1 uprights on the ground, 1 m apart, and n rods that join their tops, 1 m and 1 kg
+    each; the tops start with 1 m/s.  All rods lie flat, where n loops lose an equation each, twice in every swing."""
+    s = System(f"{n} four-bars in a row", gravity=(0.0, -9.81, 0.0))
+    for i in range(n + 1):
+        s.body(f"v{i}", at=(i, 0, 0), joint=Revolute("z", v0=-1.0), mass=1.0, com=(0, 0.5, 0), inertia=(1/12, 0.0, 1/12))
+        if i < n:
+            s.body(f"h{i}", parent=f"v{i}", at=(0, 1, 0), joint=Revolute("z", v0=1.0), mass=1.0, com=(0.5, 0, 0),
+                   inertia=(0.0, 1/12, 1/12))
+    for i in range(n):
+        s.loop(f"b{i + 1}", joint=Revolute("z"), a=Frame(f"h{i}", at=(1, 0, 0)), b=Frame(f"v{i + 1}", at=(0, 1, 0)))
+    return s

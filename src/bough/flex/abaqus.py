@@ -12,7 +12,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, Keyword, keywords, outline, read_deck, real, solid_elements
-from bough.flex.exported import Exported, condensed, labelled
+from bough.flex.exported import Exported, condensed, labelled, turn_of
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.superelements import Superelement
@@ -78,7 +78,7 @@ def _table(path: Path, kind: str) -> Array:
     columns = len(_numbers(lines[0])) if lines else 0
     try:
         values = np.array(_numbers(" ".join(lines)), dtype=float)
-        rows = values.reshape(-1, columns) if columns and len(values) == columns * len(lines) else np.zeros((0, 0))
+        rows = values.reshape(-1, columns) if 0 < len(values) == columns * len(lines) else np.zeros((0, 0))
     except ValueError:
         wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
         raise DescriptionError(
@@ -101,7 +101,7 @@ def _is_data(line: str) -> bool:
 
 
 def _numbers(line: str) -> list[str]:
-    return line.replace(",", " ").replace("D", "E").split()
+    return line.replace(",", " ").upper().replace("D", "E").split()
 
 
 def _all_numbers(line: str) -> bool:
@@ -126,9 +126,7 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
         found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
         notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are lifted: the body is free")
     if deck.transforms:
-        turn = _turn(axes, found.per_node)
-        mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (found.mass, found.stiffness))
-        found = replace(found, mass=mass, stiffness=stiffness)
+        found = found.in_axes(axes)
     if deck.renumbered:
         notes.append(f"nodes of several instances are counted through, 1 to {len(deck.labels)}, in the order of the instances")
     return replace(found, notes=(*found.notes, *notes))
@@ -157,8 +155,7 @@ def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
     candidates = [dict.fromkeys(labels.tolist(), each) for labels in (used, deck.labels) for each in (3, 6)]
     for each in (*candidates, _dofs_by_elements(deck)):
         if sum(each.values()) == size:
-            indices = [table[:, :2].astype(int).T - 1 for table in tables]
-            stiffness, mass = (_symmetric(*pair, table[:, 2], size) for pair, table in zip(indices, tables, strict=True))
+            stiffness, mass = (_symmetric(table[:, 0] - 1, table[:, 1] - 1, table[:, 2], size) for table in tables)
             return np.array([(label, i) for label in sorted(each) for i in range(1, each[label] + 1)]), (stiffness, mass)
     raise DescriptionError(
         f"{_SOURCE}: the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which "
@@ -207,7 +204,7 @@ def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
     entries = found.stiffness.tocoo()
     keep = (entries.coords[0] != entries.coords[1]) | ~np.isin(entries.coords[0], held)
     rest = coo_array((entries.data[keep], tuple(each[keep] for each in entries.coords)), shape=entries.shape).tocsr()
-    rigid, turn = rigid_motion(found.position, found.per_node), _turn(axes, found.per_node)
+    rigid, turn = rigid_motion(found.position, found.per_node), turn_of(axes, found.per_node)
     missing = np.zeros(len(held))
     for k, dof in enumerate(held.tolist()):
         node, part = divmod(dof, found.per_node)
@@ -223,12 +220,6 @@ def _axes(labels: Array, position: Array, deck: Deck) -> Array:
         for node in np.flatnonzero(np.isin(labels, nodes)):
             axes[node] = _local_axes(kind, np.array(points).reshape(2, 3), position[node])
     return axes
-
-
-def _turn(axes: Array, per_node: int) -> Any:
-    from scipy.sparse import block_diag
-
-    return block_diag([each for local in axes for each in [local] * (per_node // 3)], format="csr")
 
 
 def _local_axes(kind: str, points: Array, place: Array) -> Array:
@@ -261,7 +252,7 @@ def _substructure(path: Path, deck: Deck) -> Superelement:
     at = np.array([names.index(node) if node > 0 else -1 for node, _ in rows])
     component = np.array([dof - 1 if node > 0 else 0 for node, dof in rows])
     position = np.array([places[name] for name in names]).reshape(-1, 3)
-    stiffness, mass, viscous = (matrices.get(kind) for kind in ("STIFFNESS", "MASS", "VISCOUS DAMPING"))
+    mass, stiffness, viscous = matrices["MASS"], matrices["STIFFNESS"], matrices.get("VISCOUS DAMPING")
     whole = Superelement(_SOURCE, tuple(map(str, names)), position, at, component, mass, stiffness, viscous)
     return whole.in_axes(_axes(np.array(names), position, deck))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, outline, read_deck, solid_elements
+from bough.flex.deck import Deck, outline, read_deck, real, solid_elements
 from bough.flex.exported import labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
@@ -79,8 +79,11 @@ def _frd_nodes(path: Path) -> Deck:
         if line.startswith("    2C"):
             inside, start = True, 8 if line.split()[-1] == "0" else 13
         elif inside and line.startswith(" -1"):
-            labels.append(int(line[3:start]))
-            places.append([float(line[start + 12 * i : start + 12 + 12 * i]) for i in range(3)])
+            try:
+                labels.append(int(line[3:start]))
+                places.append([real(line[start + 12 * i : start + 12 + 12 * i].strip()) for i in range(3)])
+            except ValueError:
+                raise DescriptionError(f"{_SOURCE}: {path.name} has the node {line.strip()[:60]!r}; write it anew") from None
         elif inside and line.startswith(" -3"):
             break
     if not labels:
@@ -112,7 +115,7 @@ def _matrix(path: Path, size: int) -> Any:
             f"{_SOURCE}: {path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole"
         ) from None
     row, column = table[:, :2].T.astype(int) - 1
-    if len(table) == 0 or max(row.max(), column.max()) + 1 != size:
+    if len(table) == 0 or max(row.max(), column.max()) + 1 != size or min(row.min(), column.min()) < 0:
         raise DescriptionError(
             f"{_SOURCE}: {path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof "
             f"file lists {size}; "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,7 +115,10 @@ def real(text: str) -> float:
     >>> real("1.5D-3"), real("")
     (0.0015, 0.0)
     """
-    return float(text.upper().replace("D", "E")) if text else 0.0
+    found = float(text.upper().replace("D", "E")) if text else 0.0
+    if not isfinite(found):
+        raise ValueError(f"{text!r} is not finite")
+    return found
 
 
 # ---- parts and instances ---------------------------------------------------------------------------------------------------
@@ -189,6 +193,11 @@ class _Reader:
     def _mesh(self, entry: Keyword) -> None:
         mesh, options = self.mesh, entry.options
         if entry.name == "NODE":
+            if entry.lines and all(len(line) == 7 and "." not in "".join(line) for line in entry.lines):
+                raise DescriptionError(
+                    f"{self.source}: the nodes have seven numbers a line, and none a decimal point ({', '.join(entry.lines[0])}); "
+                    "write decimal points, not commas"
+                )
             numbers = [self._node(line, options.get("SYSTEM", "R").upper()[:1]) for line in entry.lines]
             _add(mesh.node_sets, options.get("NSET"), numbers)
         elif entry.name == "NGEN":
@@ -223,6 +232,8 @@ class _Reader:
         if options.get("LINE"):
             raise DescriptionError(f"{self.source}: *NGEN along a curve is not followed here; write the nodes out")
         first, last, step = (*(int(each) for each in line[:3] if each), 1)[:3]
+        if missing := {first, last} - set(self.mesh.nodes):
+            raise DescriptionError(f"{self.source}: *NGEN goes from node {first} to {last}; give node {min(missing)}")
         a, b, numbers = self.mesh.nodes[first], self.mesh.nodes[last], list(range(first, last + 1, step))
         for i, label in enumerate(numbers):
             self.mesh.nodes[label] = a + (b - a) * i / max(len(numbers) - 1, 1)
@@ -240,6 +251,8 @@ class _Reader:
         for data in entry.lines:
             if "GENERATE" in entry.options:
                 first, last, step = (*(int(each) for each in data if each), 1)[:3]
+                if (last - first) // step > 10**7:
+                    raise ValueError("more numbers than any model has")
                 numbers += range(first, last + 1, step)
                 continue
             for each in filter(None, data):

@@ -285,7 +285,7 @@ _SHAPES = {
     "points": {"position": "N3", "mass": "N", "offset": "N3", "inertia": "N33", "phi": "N3n", "psi": "N3n"},
     "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
     "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
-    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
+    "recovery": {"names": "E", "stress": "s6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
 }  # fmt: skip
 _NAMES = ("nodes.names", "recovery.names")
 
@@ -306,6 +306,9 @@ def check_shapes(arrays: Mapping[str, Array]) -> None:
             raise DescriptionError(f"flexible body: {name!r} holds what is no finite number; give what save() wrote")
     if "integrals.m" in arrays and not arrays["integrals.m"] > 0:
         raise DescriptionError(f"flexible body: its mass is {float(arrays['integrals.m'])} kg; give a number > 0")
+    for name, axis in (("recovery.stress", "s"), ("recovery.strain", "e")):
+        if lengths.get(axis, 0) not in (0, lengths.get("E", 0)):
+            raise DescriptionError(f"flexible body: {name!r} has {lengths[axis]} elements; give as many as names, {lengths['E']}")
     for name, limit in (("outline.lines", "P"), ("outline.faces", "P")):
         entries = arrays.get(name, np.zeros(0))
         if entries.size and not (entries.min() >= 0 and entries.max() < lengths[limit]):

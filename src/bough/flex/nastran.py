@@ -15,7 +15,7 @@ from bough.flex.exported import Exported
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
-from bough.flex.nastran_bulk import Bulk, in_basic, read_bulk
+from bough.flex.nastran_bulk import Bulk, read_bulk
 from bough.flex.nastran_cards import SOURCE
 from bough.flex.nastran_links import links_of, supported
 from bough.flex.nastran_masses import nodal_masses
@@ -58,8 +58,9 @@ def read_nastran(
     elements and multipoint constraints are eliminated, and supports (SPC) are removed: the body is free. With matrices of boundary
     points and modal coordinates (EXTSEOUT: KAAX and MAAX as DMIG in its punch file, or KAA and MAA in an OP4 file beside it) it is
     a `Superelement`. With an OP2 that has eigenvectors alone it is `GivenModes`, those of `subcase` (the first that has some); the
-    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). OP2 and OP4 files are
-    read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`, `spiders`, `origin` and `units`.
+    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). Modes of
+    OP2 files and masses of elements are read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`,
+    `spiders`, `origin` and `units`.
     """
     unit = units_of(units)
     if Path(bulk).suffix.lower() == ".op2":
@@ -117,12 +118,12 @@ def _structure(bulk: Bulk, stiffness: Dmig, mass: Dmig) -> Exported:
                     f"{SOURCE}: the matrices name grid point {label}, which is not in the bulk data; give all of it"
                 )
         where = np.array([6 * at[label] + component - 1 for label, component in each.rows])
-        full.append(in_basic(placed(each.matrix, where, size), bulk))
+        full.append(placed(each.matrix, where, size))
     notes = []
     if held := supported(bulk):
         notes.append(f"supports of {len(held)} grid points (SPC, SPC1) are left out: the body is free")
     whole = Exported(SOURCE, bulk.labels, bulk.position, full[0], full[1], 6, links=links_of(bulk), notes=tuple(notes))
-    return replace(whole, lines=_lines(bulk))
+    return replace(whole, lines=_lines(bulk)).in_axes(bulk.axes)
 
 
 def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None) -> Superelement:

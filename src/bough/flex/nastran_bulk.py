@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -140,7 +140,7 @@ def _frames(cards: Mapping[str, list[Card]]) -> dict[int, Frame]:
 
 
 def _by_places(cards: Mapping[str, list[Card]]) -> dict[int, _Triple]:
-    found = {}
+    found: dict[int, _Triple] = {}
     for card in (each for kind in "RCS" for each in cards.get(f"CORD2{kind}", [])):
         system = integer(field_of(card, 2), card)
         points = [(system, [field_of(card, 3 + 3 * i + j) for j in range(3)]) for i in range(3)]
@@ -185,12 +185,3 @@ def _frame(frames: Mapping[int, Frame], text: str, card: Card) -> Frame:
             f"{SOURCE}: {card[0]} {card[1]} is in coordinate system {label}, which is not in the bulk data; give it"
         )
     return frames[label]
-
-
-# ---- axes -------------------------------------------------------------------------------------------------------------------
-def in_basic(matrix: Any, bulk: Bulk) -> Any:
-    """A matrix with six dofs for each grid point, turned from their own directions into basic axes."""
-    from scipy.sparse import block_diag
-
-    turn = block_diag([each for axes in bulk.axes for each in (axes, axes)], format="csr")
-    return (turn @ matrix @ turn.T).tocsr()

@@ -11,7 +11,8 @@ import numpy as np
 from bough.errors import DescriptionError
 from bough.flex.nastran_bulk import Bulk
 from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, listed, number, read_cards
-from bough.flex.nastran_op2 import op2_matrices, require_pynastran
+from bough.flex.nastran_op2 import op2_matrices
+from bough.flex.nastran_op4 import read_op4
 
 STIFFNESS = ("KGG", "KAAX", "KAA", "KXX", "KGGX", "KJJ", "KJJX", "K2GG")
 MASS = ("MGG", "MAAX", "MAA", "MXX", "MGGX", "MJJ", "MJJX", "M2GG")
@@ -37,7 +38,7 @@ def read_matrices(bulk: Bulk, path: Path | None, op2: Path | None) -> dict[str, 
     if path is not None and path.suffix.lower() == ".op2":
         given = op2_matrices(path, WANTED)
     elif path is not None and _is_op4(path):
-        given = read_op4(path)
+        given = {name: _only(path, name, each) for name, each in read_op4(path).items() if name in WANTED}
     elif path is not None:
         cards: dict[str, list[Card]] = {}
         for card in read_cards(path):
@@ -46,6 +47,12 @@ def read_matrices(bulk: Bulk, path: Path | None, op2: Path | None) -> dict[str, 
     if op2 is not None:
         given |= op2_matrices(op2, WANTED)
     return known | {name: _of_rows(bulk, name, each) for name, each in given.items() if name in WANTED and _square(each)}
+
+
+def _only(path: Path, name: str, matrices: list[Any]) -> Any:
+    if len(matrices) > 1:
+        raise DescriptionError(f"{SOURCE}: {path.name} holds {name} {len(matrices)} times; give a file of one structure")
+    return matrices[0]
 
 
 def chosen_set(known: Mapping[str, Dmig], name: str) -> tuple[Dmig | None, Dmig | None, Dmig | None]:
@@ -157,6 +164,9 @@ def read_dmig(cards: Mapping[str, list[Card]]) -> dict[str, Dmig]:
                 row = (integer(card[i], card), integer(field_of(card, i + 1), card))
                 entries[name].append((row, column, number(field_of(card, i + 2)), number(field_of(card, i + 3))))
     form = {name: field_of(head, 3) for name, head in heads.items()}
+    for name in sorted(WANTED & set(heads)):
+        if entries[name] and form[name] not in ("1", "6"):
+            raise DescriptionError(f"{SOURCE}: DMIG {name} is rectangular (form {form[name]}); give a square or symmetric one")
     return {name: _assembled(name, form[name], given) for name, given in entries.items() if given and form[name] in ("1", "6")}
 
 
@@ -167,30 +177,23 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
     if any(imaginary for *_, imaginary in entries):
         raise DescriptionError(f"{SOURCE}: DMIG {name} is complex; give real matrices, without structural damping")
     rows = sorted({each for row, column, *_ in entries for each in (row, column)})
+    if wrong := [each for each in rows if not 0 <= each[1] <= 6]:
+        raise DescriptionError(f"{SOURCE}: DMIG {name} has component {wrong[0][1]} of point {wrong[0][0]}; give 0 to 6")
     at = {each: i for i, each in enumerate(rows)}
     data = [(at[row], at[column], value) for row, column, value, _ in entries]
     if form == "6":
+        if twice := {(i, j) for i, j, _ in data if i < j} & {(j, i) for i, j, _ in data if i > j}:
+            one, other = (f"component {rows[i][1]} of point {rows[i][0]}" for i in min(twice))
+            raise DescriptionError(
+                f"{SOURCE}: DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and back); "
+                "give one of them, or form 1"
+            )
         data += [(j, i, value) for i, j, value in data if i != j]
     table = np.array(data)
     matrix = csr_array((table[:, 2], tuple(table[:, :2].T.astype(int))), shape=(len(rows), len(rows)))
     return Dmig(rows, matrix)
 
 
-# ---- OP4 -------------------------------------------------------------------------------------------------------------------
 def _is_op4(path: Path) -> bool:
     """By its ending, or because it is no text."""
     return path.suffix.lower() in (".op4", ".mat", ".bin") or b"\0" in path.read_bytes()[:200]
-
-
-def read_op4(path: Path) -> dict[str, Any]:
-    """The matrices of an OP4 file by name."""
-    require_pynastran()
-    from pyNastran.op4.op4 import read_op4 as read
-
-    try:
-        found = read(str(path), debug=None)
-    except (Exception, SystemExit) as error:
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} is no whole OP4 file ({str(error).strip()[:100]}); export it again"
-        ) from None
-    return {name.upper(): getattr(each, "data", each[1] if isinstance(each, tuple) else each) for name, each in found.items()}

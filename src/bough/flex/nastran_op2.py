@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.integrals import Array
 from bough.flex.nastran_bulk import Bulk, read_bulk
 from bough.flex.nastran_cards import SOURCE
 
 _WORDS = {b"\4\0\0\0": ("<", 4), b"\0\0\0\4": (">", 4), b"\x08\0\0\0": ("<", 8), b"\0\0\0\x08": (">", 8)}
 _RESULTS = re.compile(rb"(B?OPH|B?OUG|LAMA|BLAMA|CLAMA)")  # tables of eigenvectors and eigenvalues
-_BULK = re.compile(rb"(GEOM[124]|EPT|MPT)")  # and of bulk data
+_BULK = re.compile(rb"(GEOM[124]|EPT|MPT|PVT)")  # and of bulk data, PARAM among them
 _END = "look whether the run and the copy were finished, and write it with PARAM,POST,-1"
 
 
@@ -33,7 +34,7 @@ def require_pynastran() -> None:
         import pyNastran  # noqa: F401
     except ImportError:
         raise DescriptionError(
-            f"{SOURCE}: modes of OP2 files, OP4 files and masses of elements are read by pyNastran; install it with: pip "
+            f"{SOURCE}: modes of OP2 files and masses of elements are read by pyNastran; install it with: pip "
             "install bough[nastran]"
         ) from None
 
@@ -50,13 +51,12 @@ def _require_binary(path: Path) -> None:
 
 
 # ---- matrices --------------------------------------------------------------------------------------------------------------
-class _Tape:
-    """Records of the file, each between two counts of its bytes. Every other one is a key: above 0, that a record follows."""
+class Tape:
+    """Records of a file, each between two counts of its bytes, in words of four or eight bytes, of either order."""
 
-    def __init__(self, data: Any) -> None:
-        self.data, self.at = data, 0
-        self.order, self.word = _WORDS[data[:4]]
-        self._count, self._key = Struct(self.order + "i"), Struct(self.order + ("i" if self.word == 4 else "q"))
+    def __init__(self, data: Any, order: str, word: int) -> None:
+        self.data, self.at, self.order, self.word = data, 0, order, word
+        self._count = Struct(order + "i")
 
     def record(self) -> bytes:
         start = self.at + 4
@@ -66,13 +66,19 @@ class _Tape:
         self.at = end + 4
         return bytes(self.data[start:end])
 
-    def integer(self, record: bytes) -> int:
-        return int(self._key.unpack_from(record)[0])
+    def integers(self, record: bytes, count: int) -> list[int]:
+        """The first words of a record."""
+        return [int(each) for each in np.frombuffer(record, f"{self.order}i{self.word}", count)]
+
+    def form(self, kind: int) -> str:
+        """Of the numbers of a matrix: type 1 is real, 2 real in double precision, 3 and 4 the same, complex."""
+        size = 8 if kind in (2, 4) or self.word == 8 else 4
+        return f"{self.order}c{2 * size}" if kind > 2 else f"{self.order}f{size}"
 
     def groups(self) -> Iterator[list[bytes]]:
-        """The records of a table, in groups between the keys below 1; key 0 ends it."""
+        """The records of an OP2 table. Every other one is a key: above 0, a record follows; below 0, a group ends; 0, all."""
         group: list[bytes] = []
-        while (key := self.integer(self.record())) != 0:
+        while (key := self.integers(self.record(), 1)[0]) != 0:
             if key > 0:
                 group.append(self.record())
             else:
@@ -87,19 +93,31 @@ class _Tape:
 
     def matrix(self, groups: Iterator[list[bytes]]) -> Any:
         """A trailer (number, columns, rows, form, type, ...), the name again, then by column: 1, and strings of [row, values]."""
-        from scipy.sparse import csr_array
-
         [trailer] = next(groups)
-        _, columns, rows, _, kind = (self.integer(trailer[self.word * i :]) for i in range(5))
-        size = 8 if kind in (2, 4) or self.word == 8 else 4
-        form = f"{self.order}c{2 * size}" if kind > 2 else f"{self.order}f{size}"
+        _, columns, rows, _, kind = self.integers(trailer, 5)
         next(groups)
-        strings = [(column, each) for column, (_, *given) in enumerate(groups) for each in given]
-        parts = [np.frombuffer(each, form, offset=self.word) for _, each in strings]
-        row = [self.integer(each) - 1 + np.arange(len(part)) for (_, each), part in zip(strings, parts, strict=True)]
-        column = np.repeat(np.array([column for column, _ in strings], dtype=int), [len(part) for part in parts])
-        values, row_of = np.concatenate([np.zeros(0), *parts]), np.concatenate([np.zeros(0, dtype=int), *row])
-        return csr_array((values, (row_of, column)), shape=(rows, columns))
+        strings = [
+            (column, self.integers(each, 1)[0] - 1, np.frombuffer(each, self.form(kind), offset=self.word))
+            for column, (_, *given) in enumerate(groups)
+            for each in given
+        ]
+        return joined(strings, rows, columns)
+
+
+def joined(strings: list[tuple[int, int, Array]], rows: int, columns: int) -> Any:
+    """The sparse matrix of strings of entries: column, first row, values.
+
+    >>> joined([(0, 1, np.array([3.0, 4.0])), (2, 0, np.array([5.0]))], 3, 3).toarray()
+    array([[0., 0., 5.],
+           [3., 0., 0.],
+           [4., 0., 0.]])
+    """
+    from scipy.sparse import csr_array
+
+    counts = [len(values) for *_, values in strings]
+    row = np.concatenate([np.zeros(0, dtype=int), *(first + np.arange(len(values)) for _, first, values in strings)])
+    column = np.repeat(np.array([column for column, *_ in strings], dtype=int), counts)
+    return csr_array((np.concatenate([np.zeros(0), *(values for *_, values in strings)]), (row, column)), shape=(rows, columns))
 
 
 def op2_matrices(path: Path, wanted: Collection[str]) -> dict[str, Any]:
@@ -108,7 +126,7 @@ def op2_matrices(path: Path, wanted: Collection[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     pool = table = ""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        tape = _Tape(data)
+        tape = Tape(data, *_WORDS[data[:4]])
         try:
             while tape.at < len(data):
                 groups = tape.groups()
@@ -184,6 +202,10 @@ def bulk_of_op2(path: Path) -> Bulk:
         model = _read(OP2Geom, path, _BULK)
         if not model.nodes:
             raise DescriptionError(f"{SOURCE}: {path.name} holds no grid points; give the bulk data, and op2={path.name!r}")
+        for element in model.elements.values():
+            for corner in ("T1", "T2", "T3", "T4"):                 # a thickness below zero stands for that of the property
+                if (getattr(element, corner, None) or 0.0) < 0:
+                    setattr(element, corner, None)
         with TemporaryDirectory() as folder, _quietly():
             model.write_bdf(str(Path(folder) / "bulk.bdf"), size=16, is_double=False, interspersed=False)
             return read_bulk(Path(folder) / "bulk.bdf")

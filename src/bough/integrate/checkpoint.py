@@ -58,8 +58,9 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
         setattr(run, name, type(getattr(run, name))(kept[name]))
     for name in ARRAYS:
         getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
-    if (run.failed[:, 1] >= run.x.shape[1]).any():
-        raise StateError(f"a run failed at entry {run.failed[:, 1].max():g} of its state, which has {run.x.shape[1]}")
+    entries = run.failed[~np.isnan(run.failed[:, 0]), 1]
+    if not ((entries >= -1) & (entries < run.x.shape[1])).all():
+        raise StateError(f"a run failed at the entries {entries.tolist()} of its state, which has {run.x.shape[1]}")
     run.ahead[:, 0] = kept.get("ahead", 0.0)
     run.breaks = run.breaks[:0] if run.ahead.any() else run.breaks
     run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"], float).reshape(run.x.shape)

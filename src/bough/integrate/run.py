@@ -2,11 +2,12 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bough.compile.batch import call, group_parameters
+from bough.compile.batch import call, direct, group_parameters, linked
 from bough.compile.coordinates import sticking
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables, described_inputs
@@ -20,6 +21,7 @@ from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.rehanging import Rehung, hang_ahead, hung_roots
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
+from bough.kernels.linker import raise_failure
 from bough.model import Model
 from bough.sweeps import fields as f
 
@@ -165,6 +167,7 @@ class Run:
         self.implicit = self.plan.method in IMPLICIT
         self.resolved = "order-n" if self.implicit or self.plan.method in STIFF else model.resolve_dynamics(self.plan.dynamics)
         self._arguments: dict[int, Any] = {}
+        self._evaluation: tuple[Any, ...] | None = None
         self._members: list[Model] = []
         if self.parameters is not None and model.tables.pars is not self._source:
             self._source, self.pars = model.tables.pars, self.parameters(model)
@@ -367,14 +370,23 @@ class Run:
 
     def evaluated(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats, Floats]:
         """One state at t, with what friction holds; its x'; and the controls in force."""
+        if self._evaluation is None:
+            self._evaluation = self._new_evaluation()
+        kernel, own, times, found, u, out, u_out = self._evaluation
+        own[0], times[:], found[0], u[0] = self.pars[min(row, len(self.pars) - 1)], (t, inside), x, self.u[row]
+        kernel()
+        raise_failure()
+        return found[0].copy(), out[0].copy(), u_out[0].copy()
+
+    def _new_evaluation(self) -> tuple[Any, ...]:
+        """The kernel of x' with its arguments, whose types are looked at once; and those that change: parameters, times, state,
+        controls, x', controls in force."""
         _, (tableau, table, scratch, _), _, _ = self.arguments(ONE)
-        tables = self.model.tables
-        at, member, found = tables.size(f.WS_SIZE), min(row, len(self.pars) - 1), x[None].copy()
-        header = np.zeros(max(len(tableau), 8))                             # no stages: the controls are right behind x
-        ws, out, u_out = ONE.zeros(at + 2*len(x) + self.u.shape[1] + 1), np.zeros((1, len(x))), np.zeros((1, self.u.shape[1]))
-        call(loops.rates, tables, self.pars[member:member + 1], (header, table, scratch, at), np.array([t, inside]), found,
-             self.u[row:row + 1], out, u_out, ws)
-        return found[0], out[0], u_out[0]
+        tables, nx, nu = self.model.tables, self.x.shape[1], self.u.shape[1]
+        at, header = tables.size(f.WS_SIZE), np.zeros(max(len(tableau), 8))          # no stages: the controls are right behind x
+        arrays = self.pars[:1].copy(), np.zeros(2), np.zeros((1, nx)), np.zeros((1, nu)), np.zeros((1, nx)), np.zeros((1, nu))
+        given = linked(tables, arrays[0], (header, table, scratch, at), *arrays[1:], ONE.zeros(at + 2*nx + nu + 1))
+        return direct(partial(loops.rates, *given)), *arrays
 
     # ---- how it goes ------------------------------------------------------------------------------------------------
     def catch_up(self) -> None:

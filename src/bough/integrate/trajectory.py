@@ -167,10 +167,17 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
     return Sampling(start, span/DEFAULT_SAMPLES if step is None else min(step*int(np.ceil(steps/DEFAULT_SAMPLES)), span))
 
 
+def no_text(value: Any) -> float:
+    """float(value), which would take "1e3", too."""
+    if isinstance(value, str | bytes):
+        raise TypeError
+    return float(value)
+
+
 def moment(name: str, value: object) -> float:
     """A time, any finite number, or an error."""
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = no_text(value)
     except (TypeError, ValueError, OverflowError):
         number = np.nan
     if isinstance(value, str | bytes) or not np.isfinite(number):
@@ -194,7 +201,7 @@ def check_clock(name: str, t: float, dt: float | None) -> None:
 def positive(name: str, value: object, what: str) -> float:
     """A finite number greater than 0, or an error that says what was meant."""
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = no_text(value)
     except (TypeError, ValueError, OverflowError):
         raise StateError(f"{name} is {shown(value)}; give {what}, a number greater than 0") from None
     if not (np.isfinite(number) and number > 0.0):

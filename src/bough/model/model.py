@@ -36,7 +36,7 @@ from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
-from bough.describe import System
+from bough.describe import Frame, System
 from bough.describe.parts import PARTS
 from bough.describe.system import outline
 from bough.errors import ModelError, StateError
@@ -50,12 +50,12 @@ if TYPE_CHECKING:                       # analyses that few runs need are import
     from bough.analyze.partition_table import PartitionTable
 
 
-def prepare_derivatives(model: "Model") -> "Quick | None":
+def prepare_derivatives(model: "Model") -> "Quick":
     from bough.analyze import dynamics_derivatives
     return dynamics_derivatives.prepare_derivatives(model)
 
 
-def prepare_inverse_derivatives(model: "Model") -> "Quick | None":
+def prepare_inverse_derivatives(model: "Model") -> "Quick":
     from bough.analyze import dynamics_derivatives
     return dynamics_derivatives.prepare_inverse_derivatives(model)
 
@@ -213,8 +213,9 @@ class Model(LinearCalls):
         >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
-        if not parameters and outputs == () and not inputs and (quick := self.ready(prepare_derivatives)) is not None:
-            found: ForwardDerivatives | None = quick.at(q, v, self.still if tau is None else tau)
+        if not (inputs or parameters or outputs is None or outputs):
+            quick = self._ready.get((get_ident(), prepare_derivatives)) or self.ready(prepare_derivatives)
+            found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
         from bough.analyze.dynamics_derivatives import forward_derivatives
@@ -292,8 +293,8 @@ class Model(LinearCalls):
         >>> found.dq.round(9), found.da.round(9), found.dparameters["bob.mass"].round(9)
         (array([[20.]]), array([[2.]]), array([0.]))
         """
-        if not parameters and not inputs and (quick := self.ready(prepare_inverse_derivatives)) is not None:
-            found: InverseDerivatives | None = quick.at(q, v, a)
+        if not (inputs or parameters):
+            found: InverseDerivatives | None = self.ready(prepare_inverse_derivatives)(q, v, a)
             if found is not None:
                 return found
         from bough.analyze.dynamics_derivatives import inverse_derivatives
@@ -521,8 +522,8 @@ class Model(LinearCalls):
         ----------
         q : array_like
             Coordinates.
-        place : str or (str, str)
-            A body: its frame; or the node of a flexible body.
+        place : str, (str, str) or Frame
+            A body: its frame; the node of a flexible body; or a Frame.
         point : array_like, optional
             A point fixed in that frame, in its axes [m]; by default its origin.
 
@@ -549,8 +550,8 @@ class Model(LinearCalls):
 
     def frames(self, q: ArrayLike, places: Sequence[Place] | None = None) -> tuple[Floats, Floats]:
         """Positions (places, 3) and attitudes (places, 3, 3) of several frames at once; by default of all bodies."""
-        if places is not None and (isinstance(places, str) or not isinstance(places, Iterable) or len(places) == 0):
-            raise StateError(f"places is {places!r}; give a list of bodies, or of (body, node)")
+        if places is not None and (isinstance(places, str | Frame) or not isinstance(places, Iterable) or len(places) == 0):
+            raise StateError(f"places is {places!r}; give a list of bodies, (body, node) or Frames")
         ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
         n = len(self.names.bodies if places is None else places)
         answers = empty((n, 3)), empty((n, 3, 3))
@@ -601,8 +602,8 @@ class Model(LinearCalls):
         ----------
         q, v : array_like
             Coordinates and speeds.
-        place : str or (str, str)
-            A body, or the node of a flexible one.
+        place : str, (str, str) or Frame
+            A body, the node of a flexible one, or a Frame.
         point : array_like, optional
             A point fixed there, in its axes [m], as in `pose`.
         out : ndarray, optional

@@ -33,6 +33,13 @@ class Resume(NamedTuple):
     arrays: dict[str, NDArray[np.float64]]
 
 
+def file_path(what: str, path: Any) -> Path:
+    """The path of a file, as someone gives it."""
+    if not isinstance(path, str | os.PathLike) or not Path(path).name or Path(path).is_dir():
+        raise StateError(f"{what} is {path!r}; give the name of a file")
+    return Path(path)
+
+
 def folder_of(path: Path) -> Path:
     """Where the parts of a file are until it is complete: see `stream`."""
     return path.with_name(path.name + ".parts")

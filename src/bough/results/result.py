@@ -83,7 +83,7 @@ class ShownResult(Report):
         """
         from bough.results import netcdf
 
-        target = Path(path)
+        target = netcdf.file_path("path", path)
         with working(f"writing {target}"):
             attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
             if "meshes" not in attrs and (packed := netcdf.pack_meshes(self.system)):
@@ -306,9 +306,9 @@ class SavedResult(ShownResult):
     """A result read from a file: like `Result`, but limited to the recorded quantities."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
         from bough.results import netcdf
 
+        self.path = netcdf.file_path("path", path)
         self._file = netcdf.read(self.path)
         with netcdf.sound(self.path):
             self.facts = Facts.from_attrs(self._file.attrs)
@@ -327,8 +327,8 @@ class SavedResult(ShownResult):
         wanted = {key: (*lead, *each.dims) for name in self.facts.record for key, each in RECORDS[name].quantities.items()}
         for name, variable in self._file.variables.items():
             if variable.dims != wanted.get(name, variable.dims):
-                raise StateError(f"{self.path}: is damaged ('{name}' is along {', '.join(variable.dims) or 'nothing'}, and should be "
-                                 f"along {', '.join(wanted[name])}); give a file as bough wrote it")
+                raise StateError(f"{self.path}: is damaged ('{name}' is along {variable.dims}, not along {wanted[name]}); "
+                                 "give a file as bough wrote it")
         n = len(self._file.coords["time"].values)
         for name, variable in self._file.variables.items():
             if "time" in variable.dims and variable.values.shape[variable.dims.index("time")] != n:

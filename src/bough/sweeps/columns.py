@@ -23,15 +23,9 @@ from bough.sweeps.blocks import load_rows, n_groups, n_rows, pack_of, packs_unti
 from bough.sweeps.calls import SUSPECT, doubts, load_state, unlike
 from bough.sweeps.loads import gather_inputs
 from bough.sweeps.tree_motion import MOTION, remainder_motion, vdot_motion
-from bough.sweeps.pairs import INERTIA, TORQUE, accelerate_tree, entry_place, fill_closed_form, speed_row, weigh_tree
+from bough.sweeps.pairs import accelerate_tree, entry_place, fill_closed_form, path_of, speed_row, weigh_tree
 
 ILL = 5e5                   # of M_ii (M^-1)_ii: what M^-1 multiplies then cancels to some 1e-10
-
-
-@leaf
-def number_place(route, which):
-    """Where a number of all speeds is, see `sweeps.pairs`."""
-    return read(route, f.COLUMNS_T) + which*read(route, f.COLUMNS_PADDED)
 
 
 @leaf
@@ -41,7 +35,7 @@ def factor_paths(lane, ws, route):
     quads, rows, width = quads_of(ws), read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH)
     P, L = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L)
     for s in range(rows):
-        store(lane, ws, number_place(route, INERTIA) + s, load(lane, ws, P + s*width + path_of(route, s)[0]))
+        store(lane, ws, read(route, f.COLUMNS_INERTIAS) + s, load(lane, ws, P + s*width + path_of(route, s)[0]))
     for s in range(rows - 1, -1, -1):
         at, (depth, path) = P + s*width, path_of(route, s)
         over = 1.0/load(lane, ws, at + depth)
@@ -60,7 +54,7 @@ def factor_paths(lane, ws, route):
 @leaf
 def solve_accelerations(lane, plan, ws, route):
     """v' = M^-1 (tau - h), h the torques of the motion without v'; also in their place."""
-    rows, width, P, at = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_P), number_place(route, TORQUE)
+    rows, width, P, at = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_P), read(route, f.COLUMNS_TORQUES)
     tau, vdot = read(plan, f.WS_U), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     for s in range(rows):
         store(lane, ws, at + s, load(lane, ws, tau + read(route, speed_row(route, s) + f.SPEED_V)) - load(lane, ws, at + s))
@@ -109,12 +103,6 @@ def end_of(lane, route, first):
     for s in range(first, min(first + speeds_at_once(lane), read(route, f.COLUMNS_SPEEDS))):
         end = max(end, read(route, speed_row(route, s) + f.SPEED_END))
     return end
-
-
-@leaf
-def path_of(route, s):
-    """How many speeds move s, and where they are listed."""
-    return read(route, speed_row(route, s) + f.SPEED_DEPTH), read(route, speed_row(route, s) + f.SPEED_PATH)
 
 
 @leaf
@@ -189,7 +177,7 @@ def ill_conditioned(lane, ws, route, states):
     for s in range(read(route, f.COLUMNS_SPEEDS)):
         for i in range(min(states, width_of(lane))):
             inverse = -get_lane(lane, ws, entry_place(route, 2, s, s), i)
-            found += not inverse*get_lane(lane, ws, number_place(route, INERTIA) + s, i) < ILL
+            found += not inverse*get_lane(lane, ws, read(route, f.COLUMNS_INERTIAS) + s, i) < ILL
     return found
 
 
@@ -257,7 +245,7 @@ store_blocks = one_state_only(store_blocks, store_blocks_of_states)
 @leaf
 def store_torques(lane, plan, ws, route, out, group):
     """Those of the motion, less what is applied."""
-    at, applied = number_place(route, TORQUE), read(plan, f.WS_U)
+    at, applied = read(route, f.COLUMNS_TORQUES), read(plan, f.WS_U)
     for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
         for s in range(read(route, f.COLUMNS_SPEEDS)):
             v = read(route, speed_row(route, s) + f.SPEED_V)
@@ -285,7 +273,7 @@ def accelerate_columns(lane, plan, ws, route):
     noinline()
     clear_columns(lane, ws, route)
     solve_accelerations(lane, plan, ws, route)
-    accelerate_tree(lane, plan, ws, route, read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_PADDED))
+    accelerate_tree(lane, plan, ws, route)
 
 
 @sweep(method="derivatives")

@@ -16,7 +16,7 @@ U = sum m u x^T and p = sum m u, of which 2 B (a, b) = (2 (tr U - U) a, 2 a x p)
 and for two speeds of one hinge t1 is without S x* F.  Subtrees are contiguous, so that the speeds i come in packs: four of one
 state, or one of four states.  The results go to B, see `sweeps.columns`, which solves with the mass matrix.
 """
-from bough.kernels.algebra import axis_z, column, cross, outer, rotate, rotate_sym, spatial_dot, unrotate
+from bough.kernels.algebra import axis_z, column, cross, dot, outer, rotate, rotate_sym, spatial_dot, unrotate
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, load, load3, load4, load9, load_composite, load_four, load_spatial, noinline,
@@ -32,14 +32,20 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, rec
 # further out add to F.  A FREE hinge has two: the second is for the body that has moved, but not turned
 SUM_J, SUM_H, SUM_M, SUM_U, SUM_P, SUM_F, SUMS = 0, 6, 9, 10, 19, 22, 28
 PLACE, SPATIAL_V, SPATIAL_A, FURTHER, BODY = 28, 36, 42, 48, 56
-# of each speed, the first numbers of all speeds, then their second ones, and so on
-S_, PSI, CHI, PHI, T1, T2, T3, T4, TORQUE, INERTIA, SPEED_NUMBERS = 0, 6, 9, 15, 21, 27, 33, 36, 42, 43, 44
-SCRATCH = 8
+# of each speed
+S_, PSI, CHI, PHI, T1, T2, T3, T4, SPEED_NUMBERS = 0, 6, 9, 15, 21, 27, 33, 36, 42
+SCRATCH = 4
 
 
 @leaf
 def speed_row(route, s):
     return read(route, f.COLUMNS_AT) + f.SPEED_ROW*s
+
+
+@leaf
+def path_of(route, s):
+    """How many speeds move s, and where they are listed."""
+    return read(route, speed_row(route, s) + f.SPEED_DEPTH), read(route, speed_row(route, s) + f.SPEED_PATH)
 
 
 @leaf
@@ -82,50 +88,66 @@ def skew_times_sym(w, S):
             x*xy - y*xx, x*yy - y*xy, x*yz - y*xz)
 
 
-# ---- numbers of speeds, n apart (or packs of them) ----------------------------------------------------------------------------
+# ---- numbers of speeds: those of a pack of speeds side by side, so that a speed's own are four apart in one state -----------------
 @leaf
-def load_apart(lane, ws, at, n):
+def speed_place(lane, T, s):
+    """Where the numbers of a speed start."""
+    w = 4//width_of(lane)
+    return T + s//w*w*SPEED_NUMBERS + s % w
+
+
+@leaf
+def pack_place(lane, T, i):
+    """The pack that pack i of speeds starts with."""
+    return pack_of(lane, T) + SPEED_NUMBERS*i
+
+
+@leaf
+def load3_apart(lane, ws, at, which):
+    w = 4//width_of(lane)
+    at = at + w*which
+    return load(lane, ws, at), load(lane, ws, at + w), load(lane, ws, at + 2*w)
+
+
+@leaf
+def load_apart(lane, ws, at, which):
     """A spatial vector."""
-    return ((load(lane, ws, at), load(lane, ws, at + n), load(lane, ws, at + 2*n)),
-            (load(lane, ws, at + 3*n), load(lane, ws, at + 4*n), load(lane, ws, at + 5*n)))
+    return load3_apart(lane, ws, at, which), load3_apart(lane, ws, at, which + 3)
 
 
 @leaf
-def load3_apart(lane, ws, at, n):
-    return load(lane, ws, at), load(lane, ws, at + n), load(lane, ws, at + 2*n)
-
-
-@leaf
-def store3_apart(lane, ws, at, n, u):
+def store3_apart(lane, ws, at, which, u):
+    w = 4//width_of(lane)
+    at = at + w*which
     store(lane, ws, at, u[0])
-    store(lane, ws, at + n, u[1])
-    store(lane, ws, at + 2*n, u[2])
+    store(lane, ws, at + w, u[1])
+    store(lane, ws, at + 2*w, u[2])
 
 
 @leaf
-def store_apart(lane, ws, at, n, F):
-    store3_apart(lane, ws, at, n, F[0])
-    store3_apart(lane, ws, at + 3*n, n, F[1])
+def store_apart(lane, ws, at, which, F):
+    store3_apart(lane, ws, at, which, F[0])
+    store3_apart(lane, ws, at, which + 3, F[1])
 
 
 # ---- bodies ------------------------------------------------------------------------------------------------------------
 @leaf
-def store_axes(lane, ws, at, n, p, C):
+def store_axes(lane, ws, T, s, p, C):
     """S of the turns about the axes of a body at p."""
     for c in range(3):
         e = column(C, c)
-        store_apart(lane, ws, at + c, n, (e, cross(p, e)))
+        store_apart(lane, ws, speed_place(lane, T, s + c), S_, (e, cross(p, e)))
 
 
 @leaf
-def scatter_places(lane, plan, pars, ws, route, H, T, n):
+def scatter_places(lane, plan, pars, ws, route, H, T):
     """Places and velocities of all bodies, S of all speeds."""
-    zeros = (zero(lane), zero(lane), zero(lane))
+    zeros, firsts = (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
     store(lane, ws, H + PLACE, (zeros, zeros))
     store(lane, ws, H + SPATIAL_V, (zeros, zeros))
     store(lane, ws, H + SPATIAL_A, (zeros, scale(-1.0, read3(pars, f.GRAVITY))))
     for k in range(1, read(plan, f.N_HINGES) + 1):
-        row, at, s = hinge_row(plan, k), H + BODY*k, T + read(route, read(route, f.COLUMNS_FIRSTS) + k)
+        row, at, s = hinge_row(plan, k), H + BODY*k, read(route, firsts + k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
         C, r = load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.OFFSET)
         p, v = load_spatial(lane, ws, H + BODY*i + PLACE)
@@ -134,19 +156,19 @@ def scatter_places(lane, plan, pars, ws, route, H, T, n):
             p = add(p, r)
         e = axis_z(C)
         if kind == REVOLUTE:
-            store_apart(lane, ws, s, n, (e, cross(p, e)))
+            store_apart(lane, ws, speed_place(lane, T, s), S_, (e, cross(p, e)))
         elif kind == PRISMATIC:
             v = add(v, scale(load(lane, ws, read(plan, row + f.V)), e))
-            store_apart(lane, ws, s, n, (zeros, e))
+            store_apart(lane, ws, speed_place(lane, T, s), S_, (zeros, e))
         elif kind == SPHERICAL:
-            store_axes(lane, ws, s, n, p, C)
+            store_axes(lane, ws, T, s, p, C)
         elif kind == FREE:
-            F, moved = hinge_attitude(pars, k), read(route, speed_row(route, s - T) + f.SPEED_OUTER)
+            F, moved = hinge_attitude(pars, k), read(route, speed_row(route, s) + f.SPEED_OUTER)
             v = add(v, rotate(F, load3(lane, ws, read(plan, row + f.V))))
             store(lane, ws, moved, ((zeros, v), (zeros, load3(lane, ws, record + f.ACCELERATION + 3))))
             for c in range(3):
-                store_apart(lane, ws, s + c, n, (zeros, add(zeros, column(F, c))))
-            store_axes(lane, ws, s + 3, n, p, C)
+                store_apart(lane, ws, speed_place(lane, T, s + c), S_, (zeros, add(zeros, column(F, c))))
+            store_axes(lane, ws, T, s + 3, p, C)
         store(lane, ws, at + PLACE, (p, v))
         store(lane, ws, at + FURTHER, (zeros, zeros))
 
@@ -316,51 +338,72 @@ def motion_of(lane, ws, route, i):
 
 # ---- speeds: torques and mass matrix -------------------------------------------------------------------------------------
 @leaf
-def weigh_speeds(lane, ws, route, T, n):
+def weigh_speeds(lane, ws, route, T):
     """t4 = I S and tau = S.F of all speeds, F that of the motion in ws."""
-    quads, packs, at = quads_of(ws), pack_of(lane, n), pack_of(lane, T)
+    quads, torques = quads_of(ws), pack_of(lane, read(route, f.COLUMNS_TORQUES))
     for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
-        R, _, _, F = sums_of(lane, ws, route, i)
-        S = load_apart(quads, ws, at + i, packs)
-        store_apart(quads, ws, at + T4*packs + i, packs, composite_times(R, S))
-        store(quads, ws, at + TORQUE*packs + i, spatial_dot(S, F))
+        at, (R, _, _, F) = pack_place(lane, T, i), sums_of(lane, ws, route, i)
+        S = load_apart(quads, ws, at, S_)
+        store_apart(quads, ws, at, T4, composite_times(R, S))
+        store(quads, ws, torques + i, spatial_dot(S, F))
 
 
 @leaf
-def six(quads, ws, at, packs, S):
-    (a, b, c), (d, e, g) = S
-    return (a*load(quads, ws, at) + b*load(quads, ws, at + packs) + c*load(quads, ws, at + 2*packs)
-            + d*load(quads, ws, at + 3*packs) + e*load(quads, ws, at + 4*packs) + g*load(quads, ws, at + 5*packs))
+def six(quads, ws, at, which, S):
+    return spatial_dot(S, load_apart(quads, ws, at, which))
+
+
+# Entries of a speed with those that it moves are written in whole packs where that does no harm, see `whole_packs`, outer speeds
+# first; then the rest of them one by one, which there is in one state only.
+def packs_of(lane, route, j):
+    """Of one state: the packs that are written as a whole."""
+    row = speed_row(route, j)
+    return (read(route, row + f.SPEED_WRITES) + 3)//4, read(route, row + f.SPEED_UNTIL)//4
+
+
+packs_of = one_state_only(packs_of, lambda lane, route, j: (j, read(route, speed_row(route, j) + f.SPEED_END)))
+
+
+def rest_of(lane, route, j, last):
+    """Of one state: a pack of which only some are written, the first or the last one, and from which speed to which; none if the
+    last equals the first."""
+    row = speed_row(route, j)
+    begin, until = read(route, row + f.SPEED_WRITES), read(route, row + f.SPEED_UNTIL)
+    i = until//4 if last else begin//4
+    if (i == begin//4 and last) or (until % 4 == 0 if last else begin % 4 == 0):
+        return i, 0, 0
+    return i, max(begin, 4*i), min(until, 4*i + 4)
+
+
+rest_of = one_state_only(rest_of, lambda lane, route, j, last: (0, 0, 0))
+
+
+def put_apart(lane, ws, to, step, x):
+    """Of one state: the numbers of a pack to places `step` apart."""
+    a, b, c, d = unpack4(x)
+    store(lane, ws, to, a)
+    store(lane, ws, to + step, b)
+    store(lane, ws, to + 2*step, c)
+    store(lane, ws, to + 3*step, d)
+
+
+put_apart = one_state_only(put_apart, lambda lane, ws, to, step, x: store(lane, ws, to, x))
+
+
+def put_side_by_side(lane, ws, to, x):
+    """Of one state: a pack to a pack."""
+    store(quads_of(ws), ws, to//4, x)
+
+
+put_side_by_side = one_state_only(put_side_by_side, lambda lane, ws, to, x: store(lane, ws, to, x))
 
 
 @leaf
-def three(quads, ws, at, packs, a):
-    return a[0]*load(quads, ws, at) + a[1]*load(quads, ws, at + packs) + a[2]*load(quads, ws, at + 2*packs)
-
-
-def put_apart(lane, ws, to, step, begin, until, x, scratch):
-    """Of one state: the numbers begin ... until of a pack, to places `step` apart."""
-    if begin == 0 and until == 4:
-        a, b, c, d = unpack4(x)
-        store(lane, ws, to, a)
-        store(lane, ws, to + step, b)
-        store(lane, ws, to + 2*step, c)
-        store(lane, ws, to + 3*step, d)
-    else:
-        store(quads_of(ws), ws, scratch//4, x)
-        for l in range(begin, until):
-            store(lane, ws, to + step*l, load(lane, ws, scratch + l))
-
-
-put_apart = one_state_only(put_apart, lambda lane, ws, to, step, begin, until, x, scratch: store(lane, ws, to, x))
-
-
-def share_of(lane, route, row, i):
-    """Of one state: which numbers of pack i can be written of the entries of a speed (at `row`) with those that it moves."""
-    return max(read(route, row + f.SPEED_WRITES) - 4*i, 0), min(read(route, row + f.SPEED_UNTIL) - 4*i, 4)
-
-
-share_of = one_state_only(share_of, lambda lane, route, row, i: (0, 1))
+def put_some(lane, ws, to, step, first, begin, end, x, scratch):
+    """The numbers begin ... end of a pack that starts with the number `first`."""
+    store(quads_of(ws), ws, scratch//4, x)
+    for l in range(begin - first, end - first):
+        store(lane, ws, to + step*l, load(lane, ws, scratch + l))
 
 
 @leaf
@@ -370,71 +413,81 @@ def first_of(lane, i):
 
 
 @leaf
-def entry_place(route, block, s, column):
-    """Where the derivative of speed s by q (block 0), v or tau of the speed `column` is."""
-    return read(route, f.COLUMNS_B) + 12*(column//4*read(route, f.COLUMNS_PADDED) + s) + 4*block + column % 4
+def column_place(B, length, s, column):
+    """Where the derivative of speed s by q of the speed `column` is, in blocks of `length` rows that start at B; that by v is four
+    numbers behind, by tau eight."""
+    return B + 12*(column//4*length + s) + column % 4
 
 
 @leaf
-def fill_inertias(lane, ws, route, T, n):
+def entry_place(route, block, s, column):
+    """The same by q (block 0), v or tau."""
+    return column_place(read(route, f.COLUMNS_B), read(route, f.COLUMNS_PADDED), s, column) + 4*block
+
+
+@leaf
+def fill_inertias(lane, ws, route, T):
     """The mass matrix on paths: for each speed, its entries with those that move it, and with itself [B 62]."""
-    quads, packs, at = quads_of(ws), pack_of(lane, n), pack_of(lane, T)
-    P, width, scratch = read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_SCRATCH)
+    quads, P, width, scratch = quads_of(ws), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_SCRATCH)
     for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
-        S, row = load_apart(lane, ws, T + j, n), speed_row(route, j)
-        depth = read(route, row + f.SPEED_DEPTH)
-        for i in range(pack_of(lane, j), packs_until(lane, read(route, row + f.SPEED_END))):
-            begin, until = share_of(lane, route, row, i)
-            put_apart(lane, ws, P + width*first_of(lane, i) + depth, width, begin, until,
-                      six(quads, ws, at + T4*packs + i, packs, S), scratch)
+        S, to, (begin, end) = load_apart(lane, ws, speed_place(lane, T, j), S_), P + path_of(route, j)[0], packs_of(lane, route, j)
+        for i in range(begin, end):
+            put_apart(lane, ws, to + width*first_of(lane, i), width, six(quads, ws, pack_place(lane, T, i), T4, S))
+    for j in range(read(route, f.COLUMNS_SPEEDS)*(4//width_of(lane)//4)):
+        for last in range(2):
+            i, begin, end = rest_of(lane, route, j, last)
+            if begin < end:
+                M = six(quads, ws, pack_place(lane, T, i), T4, load_apart(lane, ws, speed_place(lane, T, j), S_))
+                put_some(lane, ws, P + path_of(route, j)[0] + width*4*i, width, 4*i, begin, end, M, scratch)
 
 
 @sweep(excludes="flexible", method="derivatives", rounds=2)
 def weigh_tree(lane, plan, pars, ws, route):
     """After a motion sweep: torques of that motion by speed, the mass matrix on paths."""
     noinline()
-    H, T, n = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_PADDED)
-    scatter_places(lane, plan, pars, ws, route, H, T, n)
+    H, T = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T)
+    scatter_places(lane, plan, pars, ws, route, H, T)
     weigh_bodies(lane, plan, pars, ws, H)
     gather_sums(lane, plan, ws, H)
-    weigh_speeds(lane, ws, route, T, n)
-    fill_inertias(lane, ws, route, T, n)
+    weigh_speeds(lane, ws, route, T)
+    fill_inertias(lane, ws, route, T)
 
 
 @leaf
-def accelerate_tree(lane, plan, ws, route, H, T, n):
+def accelerate_tree(lane, plan, ws, route):
     """A and F without v' -> those with it: A has dA = sum S v' over the path more, F has I dA and t4 v' of all speeds further
     out."""
+    H, T, vdot = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_TORQUES)
     zeros, firsts = (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
     store(lane, ws, H + PLACE, (zeros, zeros))
     for k in range(1, read(plan, f.N_HINGES) + 1):
-        row, at, s = hinge_row(plan, k), H + BODY*k, T + read(route, firsts + k)
+        row, at, first = hinge_row(plan, k), H + BODY*k, read(route, firsts + k)
         dA, kind = load_spatial(lane, ws, H + BODY*read(plan, row + f.INNER) + PLACE), read(plan, row + f.KIND)
-        for c in range(n_speeds(kind)):
-            dA = add(dA, scale(load(lane, ws, s + c + TORQUE*n), load_apart(lane, ws, s + c, n)))
-            if kind == FREE and c == 2:
-                accumulate(lane, ws, read(route, speed_row(route, s - T) + f.SPEED_OUTER) + SPATIAL_A - SPATIAL_V, dA)
+        for s in range(first, first + n_speeds(kind)):
+            dA = add(dA, scale(load(lane, ws, vdot + s), load_apart(lane, ws, speed_place(lane, T, s), S_)))
+            if kind == FREE and s == first + 2:
+                accumulate(lane, ws, read(route, speed_row(route, first) + f.SPEED_OUTER) + SPATIAL_A - SPATIAL_V, dA)
         store(lane, ws, at + PLACE, dA)
         accumulate(lane, ws, at + SPATIAL_A, dA)
     for k in range(read(plan, f.N_HINGES), 0, -1):
-        row, at, s = hinge_row(plan, k), H + BODY*k, T + read(route, firsts + k)
+        row, at, first = hinge_row(plan, k), H + BODY*k, read(route, firsts + k)
         more, i = load_spatial(lane, ws, at + FURTHER), read(plan, row + f.INNER)
         dA = load_spatial(lane, ws, at + PLACE)
         accumulate(lane, ws, at + SUM_F, add(more, composite_times(load_composite(lane, ws, at + SUM_J), dA)))
-        for c in range(n_speeds(read(plan, row + f.KIND))):
-            more = add(more, scale(load(lane, ws, s + c + TORQUE*n), load_apart(lane, ws, s + c + T4*n, n)))
+        for s in range(first, first + n_speeds(read(plan, row + f.KIND))):
+            more = add(more, scale(load(lane, ws, vdot + s), load_apart(lane, ws, speed_place(lane, T, s), T4)))
         if i > 0:
             accumulate(lane, ws, H + BODY*i + FURTHER, more)
 
 
 # ---- pairs -------------------------------------------------------------------------------------------------------------
 @leaf
-def describe_speeds(lane, ws, route, T, n):
+def describe_speeds(lane, ws, route, T):
     """What the pairs need of all speeds [B 61-62]."""
-    quads, packs = quads_of(ws), pack_of(lane, n)
+    quads = quads_of(ws)
     for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
-        at, (V_i, A_i, V_k), (R, U, momentum, F) = pack_of(lane, T) + i, motion_of(lane, ws, route, i), sums_of(lane, ws, route, i)
-        S = load_apart(quads, ws, at, packs)
+        at, (V_i, A_i, V_k), (R, U, momentum, F) = pack_place(lane, T, i), motion_of(lane, ws, route, i), sums_of(lane, ws, route, i)
+        S = load_apart(quads, ws, at, S_)
         psi = motion_cross(V_i, S)
         chi = add(motion_cross(A_i, S), motion_cross(V_i, psi))
         phi = add(psi, motion_cross(V_k, S))
@@ -442,45 +495,57 @@ def describe_speeds(lane, ws, route, T, n):
         t1 = add(t1, scale(2.0, (trace_less_times(U, psi[0]), cross(psi[0], momentum))))
         t2 = add(composite_times(R, phi), scale(2.0, (trace_less_times(U, S[0]), cross(S[0], momentum))))
         t3 = scale(2.0, add(trace_less_transposed(U, S[0]), cross(momentum, S[1])))
-        store3_apart(quads, ws, at + PSI*packs, packs, psi[0])
-        store_apart(quads, ws, at + CHI*packs, packs, chi)
-        store_apart(quads, ws, at + PHI*packs, packs, phi)
-        store_apart(quads, ws, at + T1*packs, packs, t1)
-        store_apart(quads, ws, at + T2*packs, packs, t2)
-        store3_apart(quads, ws, at + T3*packs, packs, t3)
-
-
-def put_side_by_side(lane, ws, to, begin, until, x, scratch):
-    """Of one state: the numbers begin ... until of a pack, to a pack."""
-    if begin == 0 and until == 4:
-        store(quads_of(ws), ws, to//4, x)
-    else:
-        put_apart(lane, ws, to, 1, begin, until, x, scratch)
-
-
-put_side_by_side = one_state_only(put_side_by_side, lambda lane, ws, to, begin, until, x, scratch: store(lane, ws, to, x))
+        store3_apart(quads, ws, at, PSI, psi[0])
+        store_apart(quads, ws, at, CHI, chi)
+        store_apart(quads, ws, at, PHI, phi)
+        store_apart(quads, ws, at, T1, t1)
+        store_apart(quads, ws, at, T2, t2)
+        store3_apart(quads, ws, at, T3, t3)
 
 
 @leaf
-def fill_pairs(lane, ws, route, T, n):
-    """Derivatives of inverse dynamics by q and v into the first two blocks of B [B 62]."""
-    quads, packs, at, scratch = quads_of(ws), pack_of(lane, n), pack_of(lane, T), read(route, f.COLUMNS_SCRATCH)
+def pair(lane, ws, T, i, of_j):
+    """Entries of a speed j with those of pack i: of j by q and v of these, and of these by q and v of j [B 62]."""
+    quads, at, (S, psi, chi, phi) = quads_of(ws), pack_place(lane, T, i), of_j
+    t3, t4 = load3_apart(quads, ws, at, T3), load_apart(quads, ws, at, T4)
+    return (six(quads, ws, at, T1, S), six(quads, ws, at, T2, S),
+            dot(psi, t3) + spatial_dot(chi, t4), dot(S[0], t3) + spatial_dot(phi, t4))
+
+
+@leaf
+def inner_speed(lane, ws, T, j):
+    """What pairs need of the inner one."""
+    at = speed_place(lane, T, j)
+    return load_apart(lane, ws, at, S_), load3_apart(lane, ws, at, PSI), load_apart(lane, ws, at, CHI), load_apart(lane, ws, at, PHI)
+
+
+@leaf
+def fill_pairs(lane, ws, route, T):
+    """Derivatives of inverse dynamics by q and v into the first two blocks of B."""
+    B, length, scratch = read(route, f.COLUMNS_B), read(route, f.COLUMNS_PADDED), read(route, f.COLUMNS_SCRATCH)
     for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
-        S, psi, row = load_apart(lane, ws, T + j, n), load3_apart(lane, ws, T + PSI*n + j, n), speed_row(route, j)
-        chi, phi = load_apart(lane, ws, T + CHI*n + j, n), load_apart(lane, ws, T + PHI*n + j, n)
-        for i in range(pack_of(lane, j), packs_until(lane, read(route, row + f.SPEED_END))):
-            (begin, until), first = share_of(lane, route, row, i), first_of(lane, i)
-            up, down = entry_place(route, 0, j, first), entry_place(route, 0, first, j)
-            put_side_by_side(lane, ws, up, begin, until, six(quads, ws, at + T1*packs + i, packs, S), scratch)
-            put_side_by_side(lane, ws, up + 4, begin, until, six(quads, ws, at + T2*packs + i, packs, S), scratch + 4)
-            by_q = three(quads, ws, at + T3*packs + i, packs, psi) + six(quads, ws, at + T4*packs + i, packs, chi)
-            by_v = three(quads, ws, at + T3*packs + i, packs, S[0]) + six(quads, ws, at + T4*packs + i, packs, phi)
-            put_apart(lane, ws, down, 12, begin, until, by_q, scratch)
-            put_apart(lane, ws, down + 4, 12, begin, until, by_v, scratch + 4)
+        of_j, (begin, end) = inner_speed(lane, ws, T, j), packs_of(lane, route, j)
+        for i in range(begin, end):
+            up, down = column_place(B, length, j, first_of(lane, i)), column_place(B, length, first_of(lane, i), j)
+            q_up, v_up, q_down, v_down = pair(lane, ws, T, i, of_j)
+            put_side_by_side(lane, ws, up, q_up)
+            put_side_by_side(lane, ws, up + 4, v_up)
+            put_apart(lane, ws, down, 12, q_down)
+            put_apart(lane, ws, down + 4, 12, v_down)
+    for j in range(read(route, f.COLUMNS_SPEEDS)*(4//width_of(lane)//4)):
+        for last in range(2):
+            i, begin, end = rest_of(lane, route, j, last)
+            if begin < end:
+                up, down = column_place(B, length, j, 4*i), column_place(B, length, 4*i, j)
+                q_up, v_up, q_down, v_down = pair(lane, ws, T, i, inner_speed(lane, ws, T, j))
+                put_some(lane, ws, up, 1, 4*i, begin, end, q_up, scratch)
+                put_some(lane, ws, up + 4, 1, 4*i, begin, end, v_up, scratch)
+                put_some(lane, ws, down, 12, 4*i, begin, end, q_down, scratch)
+                put_some(lane, ws, down + 4, 12, 4*i, begin, end, v_down, scratch)
 
 
 @leaf
-def take_wrench_from_own(lane, plan, ws, route, H, T, n):
+def take_wrench_from_own(lane, plan, ws, route, H, T):
     """Two speeds of one hinge: without S_j.(S_i x* F) [B 62]."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         kind, first = read(plan, hinge_row(plan, k) + f.KIND), read(route, read(route, f.COLUMNS_FIRSTS) + k)
@@ -488,9 +553,10 @@ def take_wrench_from_own(lane, plan, ws, route, H, T, n):
             first += 3 if kind == FREE else 0
             F = load_spatial(lane, ws, H + BODY*k + SUM_F)
             for s in range(first + 1, first + 3):
-                X = wrench_cross(load_apart(lane, ws, T + s, n), F)
+                X = wrench_cross(load_apart(lane, ws, speed_place(lane, T, s), S_), F)
                 for j in range(first, s):
-                    accumulate(lane, ws, entry_place(route, 0, j, s), -spatial_dot(load_apart(lane, ws, T + j, n), X))
+                    S = load_apart(lane, ws, speed_place(lane, T, j), S_)
+                    accumulate(lane, ws, entry_place(route, 0, j, s), -spatial_dot(S, X))
 
 
 @leaf
@@ -508,8 +574,8 @@ def add_springs(lane, plan, pars, ws, route):
 def fill_closed_form(lane, plan, pars, ws, route):
     """After weigh_tree, B empty: derivatives of inverse dynamics in B."""
     noinline()
-    H, T, n = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_PADDED)
-    describe_speeds(lane, ws, route, T, n)
-    fill_pairs(lane, ws, route, T, n)
-    take_wrench_from_own(lane, plan, ws, route, H, T, n)
+    T = read(route, f.COLUMNS_T)
+    describe_speeds(lane, ws, route, T)
+    fill_pairs(lane, ws, route, T)
+    take_wrench_from_own(lane, plan, ws, route, read(route, f.COLUMNS_H), T)
     add_springs(lane, plan, pars, ws, route)

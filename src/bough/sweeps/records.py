@@ -822,10 +822,12 @@ COLUMNS = Record(
     Field("COLUMNS_GROUPS", "where lists of the hinges start that four speeds move, and how long they are"),
     Field("COLUMNS_H", "in ws: places and sums of the bodies"),
     Field("COLUMNS_T", "in ws: what pairs need of the speeds"),
+    Field("COLUMNS_TORQUES", "in ws: by speed, torques, then v'"),
+    Field("COLUMNS_INERTIAS", "in ws: the diagonal of the mass matrix"),
     Field("COLUMNS_P", "in ws: by speed, its path's entries of the mass matrix, then of its factor"),
     Field("COLUMNS_L", "in ws: the factor by columns"),
     Field("COLUMNS_B", "in ws: derivatives by q, v and tau"),
-    Field("COLUMNS_SCRATCH", "in ws: room for two packs"),
+    Field("COLUMNS_SCRATCH", "in ws: room for a pack"),
     size_name="COLUMNS_HEAD", prefix="COLUMNS_", written="analyze.partials", read="sweeps.columns")
 
 SPEED = Record(
