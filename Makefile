@@ -1,14 +1,14 @@
 # make run         install bough in .venv and run the main job: data, plots, and a replay for the browser
-# make test        install what the tests need, lint, test everything
-# make test-fast   what one runs while working: no other engines, no browser, no site, nothing slow
-# make test-long   explore: Hypothesis draws new structures, many of them
+# make test        install the test dependencies, lint, run all tests
+# make test-fast   the quick tests, for use while working: no other engines, no browser, no site, nothing slow
+# make test-long   exploration: Hypothesis draws many new structures
 # make verify      `bough verify` from an empty cache and once more, timed
-# make mutants     errors planted in the sweeps, one at a time: `bough verify` must notice each
-# make faults      SIGKILL at 200 random moments, and disks that fill: nothing unreadable is left
-# make fuzz        bad input of eight kinds, 10,000 of each: what is refused is said, what is taken is finite
-# make bounds      the quick tests with the oldest and the newest versions of what bough depends on
+# make mutants     plant errors in the sweeps, one at a time: `bough verify` must detect each
+# make faults      SIGKILL at 200 random times, and full disks: nothing unreadable may remain
+# make fuzz        bad input of eight kinds, 10,000 of each: rejected with a reason, or accepted with finite results
+# make bounds      the quick tests with the oldest and the newest versions of the dependencies
 # make trust       the tables of docs/trust.md, from what the five before wrote
-# make coverage    which lines of the sweeps the tests reach, measured in plain Python
+# make coverage    line coverage of the sweeps, measured in plain Python
 # make docs        build the docs as a site: site/index.html
 
 VENV   := .venv

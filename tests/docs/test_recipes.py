@@ -1,4 +1,4 @@
-"""The diffs of docs/develop/adding.md: the files are there, and the lines that they replace."""
+"""The diffs of docs/develop/adding.md apply: each hunk's context and replaced lines stand once, together, in its file."""
 import re
 from pathlib import Path
 
@@ -9,21 +9,22 @@ PAGE = ROOT / "docs" / "develop" / "adding.md"
 
 
 def hunks():
-    """(old file, new file, lines that are replaced) of every hunk of the page."""
+    """(old file, new file, the lines before the change, in one piece) of every hunk of the page."""
     for block in re.findall(r"^```diff\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE):
         for old, new, body in re.findall(r"^--- (\S+)\n\+\+\+ (\S+)\n(.*?)(?=^--- |\Z)", block, flags=re.DOTALL | re.MULTILINE):
             for hunk in body.split("@@\n")[1:]:
-                yield old.removeprefix("a/"), new.removeprefix("b/"), [line[1:] for line in hunk.splitlines() if line[:1] == "-"]
+                before = "\n".join(line[1:] for line in hunk.splitlines() if line[:1] != "+")
+                yield old.removeprefix("a/"), new.removeprefix("b/"), before
 
 
 @pytest.mark.parametrize("hunk", list(hunks()), ids=lambda hunk: hunk[1].rsplit("/", 1)[-1])
-def test_what_a_diff_changes_is_there(hunk):
-    old, new, lines = hunk
+def test_a_diff_applies(hunk):
+    old, new, before = hunk
     if old == "/dev/null":
         assert not (ROOT / new).exists(), f"{new} exists by now: choose another example"
     else:
-        text = (ROOT / old).read_text(encoding="utf-8").splitlines()
-        assert [line for line in lines if line not in text] == [], f"{old} has changed; make the change of {PAGE.name} anew"
+        text = (ROOT / old).read_text(encoding="utf-8")
+        assert text.count(before) == 1, f"{old} has changed; make the change of {PAGE.name} anew"
 
 
 def test_there_are_diffs():

@@ -120,7 +120,7 @@ def _energy(report: Report, get: Get) -> Sections:
         labels = ["total energy", "less input work"]
     return [[
         PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
-        PanelRow([Panel("total energy since the start", "J", change)], labels),
+        PanelRow([Panel("change of total energy", "J", change)], labels),
     ]]  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def _momentum(report: Report, get: Get) -> Sections:
         ("linear", "linear momentum", "N s"),
     ):
         series = get(f"{kind}_momentum")
-        drift = [Panel(f"{kind} momentum since the start", unit, series - series[..., :1, :])] if conserved else []
+        drift = [Panel(f"change of {kind} momentum", unit, series - series[..., :1, :])] if conserved else []
         rows.append(PanelRow([Panel(title, unit, series), *drift], XYZ))
     return [rows]
 

@@ -63,7 +63,7 @@ class Controls {
     this.check(checks, "see-through", false, (on) => this.fade(on));
     box.append(checks);
     const slowed = world.wheels.length ? world.spec.wheels[0].slowed : 1;
-    if (slowed > 1) box.append(note(`wheels are drawn ${slowed} times slower than they turn`));
+    if (slowed > 1) box.append(note(`wheels are drawn ${slowed} times slower than they spin`));
   }
 
   showAxes(on) {
@@ -111,7 +111,7 @@ class Controls {
       this.measure(world.measure);
     });
     this.knob(box, "amplitude", -1, 1, 0, (value) => { modes.amplitude = value; });
-    box.append(note("swings at 0.7 Hz, whatever its frequency; the run stands still"));
+    box.append(note("animated at 0.7 Hz, regardless of its frequency; the run is paused"));
   }
 
   addLoads() {

@@ -3,7 +3,7 @@
 class Follow {
   constructor(world, eye) {
     Object.assign(this, { world, eye, box: find("follow"), still: new Rigid() });
-    this.box.append(new Option("stands still", "world"), new Option("follows the mass center", "center"));
+    this.box.append(new Option("fixed", "world"), new Option("follows the mass center", "center"));
     world.bodies.forEach((body, k) => this.box.append(new Option(`follows ${body.name}`, k)));
     this.box.addEventListener("change", () => this.choose(this.box.value));
     find("turn").addEventListener("change", () => this.choose(this.box.value));

@@ -64,7 +64,7 @@ class Tree {
     const { world, details } = this;
     details.textContent = "";
     if (k < 0) {
-      details.append(make("span", { className: "hint", textContent: "Click a body here or in the picture." }));
+      details.append(make("span", { className: "hint", textContent: "Click a body here or in the view." }));
       return;
     }
     const body = world.bodies[k], facts = make("dl");
