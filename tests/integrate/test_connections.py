@@ -327,6 +327,26 @@ def test_several_conditions_together(options):
     assert event.time == pytest.approx(9.7, abs=1e-9)
 
 
+@pytest.mark.parametrize("options", [{"dt": 0.1}, {"method": "dopri5"}, {"dt": 0.01, "method": "imex4"}])
+def test_windows_much_shorter_than_a_step(options):
+    """Two quantities are right together for 10 us; one passes its value and returns after 0.2 ms; no end of a step sees it."""
+    moment, near = 1.2345678, np.sqrt(0.05**2 - 0.0001**2)
+    s = bough.System("windows")
+    s.body("a", joint=bough.Free(q0=[-moment, near, 0, 0, 0, 0, 1], v0=[1, 0, 0, 0, 0, 0]), mass=1.0, inertia=(1, 1, 1))
+    s.body("b", joint=bough.Prismatic("y", v0=-2.0), mass=1.0)
+    s.body("c", joint=bough.Prismatic("z", v0=1.0), mass=1.0)
+    s.output("gap", distance=["world", "a"])
+    s.event("both", when=[Condition("a.x", above=0.0), Condition("b.y", above=-2.0*(moment + 1e-5))], do=[bough.Release("c")])
+    s.event("never", when=[Condition("a.x", above=0.0), Condition("b.y", above=-2.0*(moment - 1e-5))], do=[bough.Release("c")])
+    s.event("passing", when=[Condition("gap", below=0.05)], do=[bough.Release("c")])
+    s.event("crossing", when="gap", crosses=0.05, direction="falling", do=[bough.Release("c")])
+    s.event("too far", when="gap", crosses=near - 1e-5, do=[bough.Release("c")])
+    found = {event.name: event.time for event in bough.simulate(s, until=2.0, **options).events}
+    assert found.keys() == {"both", "passing", "crossing"}
+    assert found["both"] == pytest.approx(moment, abs=1e-9)
+    assert found["passing"] == found["crossing"] == pytest.approx(moment - 0.0001, abs=1e-9)
+
+
 def test_a_law_says_when():
     s = bough.System("signal")
     s.body("cart", joint=bough.Prismatic("x", v0=1.0), mass=1.0)

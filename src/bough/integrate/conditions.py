@@ -2,9 +2,11 @@
 
 A watcher of the compiled loops sees entries of x.  What an output shows is found here, between steps: a few steps are tried, all
 their ends are measured together, and where a condition changes inside one, the moment is found by taking that step shorter and
-shorter.
+shorter.  Where several conditions hold together only for a part of a step, or a quantity passes its value and returns, lines
+through the ends say that it may, and the greatest excess inside is sought.
 """
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,24 +21,32 @@ from bough.integrate.run import Run
 from bough.kernels.lanes import ONE
 
 AT_ONCE = 32                    # fixed steps that are tried at a time
-LOOKS = 16                      # at so many places inside an adaptive step
+LOOKS = 8                       # at so many places inside an adaptive step
 SHARE = 1e-12                   # of a step: how precisely a moment is found
+SHORT = 1e-6                    # of the time looked at: over which tangents are taken
+SHORTEST = 1e-7                 # of a step: windows that are shorter are not found
+ROOM = 0.05                     # of the change over an interval: what may be missing in a bound by lines
+
+
+def margins(run: Run, events: Sequence[Event], t: Floats, x: Floats, u: Floats) -> list[Floats]:
+    """Of each event (sides, states): by how much what it waits for is there.  Of conditions, by how much each of them holds; of a
+    quantity, by how much it is above the value, and below, as far as the direction asks for it."""
+    named = [name for event in events for name in (event.when,) if isinstance(name, str)]
+    named += [each.of for event in events for each in event.conditions]
+    values = measured(run, list(dict.fromkeys(named)), t, x, u)
+    return [np.array(_sides(event, values)) for event in events]
+
+
+def _sides(event: Event, values: dict[str, Floats]) -> list[Floats]:
+    if isinstance(event.when, str):
+        return [values[event.when] - (event.crosses or 0.0)]
+    sides = [each.below - values[each.of] for each in event.conditions if each.below is not None]
+    return sides + [values[each.of] - each.above for each in event.conditions if each.above is not None]
 
 
 def excess(run: Run, events: Sequence[Event], t: Floats, x: Floats, u: Floats) -> Floats:
     """(events, states): what passes zero where an event happens; of conditions, by how much the least of them holds."""
-    named = [name for event in events for name in (event.when,) if isinstance(name, str)]
-    named += [each.of for event in events for each in event.conditions]
-    values = measured(run, list(dict.fromkeys(named)), t, x, u)
-    return np.array([_margin(event, values) for event in events]).reshape(len(events), len(t))
-
-
-def _margin(event: Event, values: dict[str, Floats]) -> Floats:
-    if isinstance(event.when, str):
-        return values[event.when] - (event.crosses or 0.0)
-    sides = [each.below - values[each.of] for each in event.conditions if each.below is not None]
-    sides += [values[each.of] - each.above for each in event.conditions if each.above is not None]
-    return np.asarray(np.min(sides, axis=0))
+    return np.array([sides.min(axis=0) for sides in margins(run, events, t, x, u)]).reshape(len(events), len(t))
 
 
 def measured(run: Run, names: Sequence[str], t: Floats, x: Floats, u: Floats) -> dict[str, Floats]:
@@ -59,20 +69,44 @@ def happens(event: Event, before: Floats, after: Floats) -> np.ndarray:
     return falling if event.direction == "falling" else rising | falling
 
 
-def ends_of_steps(run: Run, stop: float, show: float) -> tuple[Floats, Floats, Floats]:
-    """Times, states and controls at the ends of the next fixed steps, to `stop` or the one beyond `show`, without going there."""
+class Looks(NamedTuple):
+    """Times, states and controls at looks, without going there; the last two are a little after the first and before the last."""
+    t: Floats
+    x: Floats
+    u: Floats
+
+
+def looks_at_ends(run: Run, stop: float, show: float) -> Looks | None:
+    """The present state, and those at the ends of the next fixed steps, to `stop` or the one beyond `show`; None if there are none,
+    or if the first fails."""
     grid = step_rows(run.start, run.plan.dt or 0.0, run.t, min(stop, next_multiple(run, show)))
     counts = (grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)
     n = min(int(counts.sum()), AT_ONCE)
     if n == 0:
-        return np.zeros(0), np.zeros((0, run.x.shape[1])), np.zeros((0, run.u.shape[1]))
+        return None
     grid = part_of(grid, np.cumsum(counts), 0, n)
     times = np.array([row[loops.ORIGIN] + (i + 1)*row[loops.LENGTH] for row in grid
                       for i in range(int(row[loops.BEGIN]), int(row[loops.STOP]))])
+    return looks_along(run, grid, np.append(run.t, times))
+
+
+def looks_along(run: Run, grid: Floats, times: Floats) -> Looks | None:
+    """At times along fixed steps, the first of which is the present; as far as they are finite."""
+    small = SHORT*(times[-1] - times[0])
+    more = np.array([times[0] + small, times[-1] - small])
+    order = np.argsort(np.append(times[1:], more), kind="stable")
+    wanted = np.append(times[1:], more)[order]
     (model, stepper, _, ws), (x, u, _, _, failed, none, passed, clock, ahead) = run.arguments(ONE), run.scratch_rows(ONE)
-    out, u_out, carry = np.full((1, n*x.shape[1]), np.nan), np.zeros((1, n*u.shape[1])), run.carry.copy()
-    run.take_fixed(model, stepper, grid, times, (x, u, out, u_out, failed, none, passed, clock, ahead), ws, carry)
-    return times, out.reshape(n, -1), u_out.reshape(n, -1)
+    out, u_out = np.full((1, len(wanted)*x.shape[1]), np.nan), np.zeros((1, len(wanted)*u.shape[1]))
+    run.take_fixed(model, stepper, grid, wanted, (x, u, out, u_out, failed, none, passed, clock, ahead), ws, run.carry.copy())
+    back = np.argsort(order, kind="stable")
+    states, controls = out.reshape(len(wanted), -1)[back], u_out.reshape(len(wanted), -1)[back]
+    t, states, controls = np.append(times, more), np.vstack([run.x[:1], states]), np.vstack([run.u[:1], controls])
+    sound = np.isfinite(states).all(axis=1)
+    if sound.all():
+        return Looks(t, states, controls)
+    n = int(sound[:-2].argmin())
+    return looks_along(run, grid, times[:n]) if n > 1 else None
 
 
 # ---- where the next one happens --------------------------------------------------------------------------------------------
@@ -94,20 +128,18 @@ def next_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> 
 
 
 def _fixed_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> tuple[float, list[Event]]:
-    """Over the ends of steps to the start of the one in which something happens, or, from there, into it."""
-    times, states, controls = ends_of_steps(run, stop, show)
-    sound = int(np.isfinite(states).all(axis=1).argmin()) if not np.isfinite(states).all() else len(states)
-    if not sound:
+    """Over the ends of steps to the start of the one in which something happens, or may, or, from there, into it."""
+    seen = looks_at_ends(run, stop, show)
+    if seen is None:
         return stop, []
-    times, states, controls = times[:sound], states[:sound], controls[:sound]
-    values = excess(run, events, np.append(run.t, times), np.vstack([run.x[:1], states]), np.vstack([run.u[:1], controls]))
-    passing = np.array([happens(event, row[:-1], row[1:]) for event, row in zip(events, values, strict=True)])
-    if not passing.any():
-        return (float(times[-1]) if times[-1]*(1.0 + SAME) < stop else stop), []
-    first = int(passing.any(axis=0).argmax())
-    if first:
-        return float(times[first - 1]), []
-    return inside(run, [event for event, own in zip(events, passing, strict=True) if own[0]], 0.0, float(times[0]) - run.t)
+    sure, maybe = between(run, events, seen)
+    for first in np.flatnonzero((sure | maybe).any(axis=0)).tolist():
+        if first:
+            return float(seen.t[first]), []
+        if (found := within(run, events, sure[:, 0], maybe[:, 0], 0.0, float(seen.t[1]) - run.t)) is not None:
+            return found
+    end = float(seen.t[-3])
+    return (end if end*(1.0 + SAME) < stop else stop), []
 
 
 def _adaptive_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> tuple[float, list[Event]]:
@@ -125,37 +157,104 @@ def _adaptive_moment(run: Run, events: Sequence[Event], stop: float, show: float
     if run.shown_x is not run.x:
         run.shown_x[:] = shown
     steps = np.linspace(0.0, 1.0, LOOKS + 1)*(end - run.t)                  # long steps: what begins inside may end there, too
-    values = excess_after(run, events, steps)
-    passing = np.array([happens(event, row[:-1], row[1:]) for event, row in zip(events, values, strict=True)])
-    if not passing.any():
-        return (end if end*(1.0 + SAME) < stop else stop), []
-    first = int(passing.any(axis=0).argmax())
-    return inside(run, [event for event, own in zip(events, passing, strict=True) if own[first]], *steps[first:first + 2].tolist())
+    seen = looks_along(run, np.array([[run.t, end - run.t, 0.0, 1.0]]), run.t + steps)
+    if seen is not None:
+        sure, maybe = between(run, events, seen)
+        for first in np.flatnonzero((sure | maybe).any(axis=0)).tolist():
+            if (found := within(run, events, sure[:, first], maybe[:, first], *steps[first:first + 2].tolist())) is not None:
+                return found
+    return (end if end*(1.0 + SAME) < stop else stop), []
 
 
-def excess_after(run: Run, events: Sequence[Event], steps: Floats) -> Floats:
-    """(events, steps): after steps of these lengths from the present state."""
-    states = np.vstack([run.states_after(run.t, h) if h else run.x[:1] for h in steps])
-    u = np.repeat(run.u[:1], len(steps), axis=0)
-    if run.laws.table[0]:
-        u = np.array([run.rates(0, run.t + h, run.t + h, x)[1] for h, x in zip(steps.tolist(), states, strict=True)])
-    return excess(run, events, run.t + steps, states, u)
+def excess_after(run: Run, event: Event, step: float) -> float:
+    """Of an event, after a step of this length from the present state."""
+    x = run.states_after(run.t, step) if step else run.x[:1]
+    u = run.rates(0, run.t + step, run.t + step, x[0])[1][None] if run.laws.table[0] else run.u[:1]
+    return float(excess(run, [event], np.array([run.t + step]), x, u)[0, 0])
 
 
-def inside(run: Run, events: Sequence[Event], low: float, high: float) -> tuple[float, list[Event]]:
-    """The first moment between steps of two lengths at which an event happens, and those that do."""
+# ---- between two looks -----------------------------------------------------------------------------------------------------
+def between(run: Run, events: Sequence[Event], seen: Looks) -> tuple[np.ndarray, np.ndarray]:
+    """Truth values (events, intervals): where an event happens from one look to the next, for sure; and where it may, although it
+    is not seen at either."""
+    found, t, small = margins(run, events, *seen), seen.t[:-2], seen.t[-2] - seen.t[0]
+    sure = np.array([happens(event, *(sides.min(axis=0)[part] for part in (slice(0, -3), slice(1, -2))))
+                     for event, sides in zip(events, found, strict=True)])
+    maybe = np.array([_may_happen(event, t, sides, small) for event, sides in zip(events, found, strict=True)])
+    return sure, maybe & ~sure
+
+
+def _may_happen(event: Event, t: Floats, sides: Floats, small: float) -> np.ndarray:
+    """(intervals,): whether all sides may hold together inside of one, at whose ends they do not.
+
+    In an interval a quantity that bends one way is below its chord, or below both lines that lead into the interval from outside:
+    those through the looks before, and after; at the first and the last look, its tangents."""
+    if not event.conditions:                                                # from the side on which it is
+        turned = np.where(sides[:, :-3] < 0.0, 1.0, -1.0)
+        one_way = {"rising": turned > 0.0, "falling": turned < 0.0, "both": turned != 0.0}[event.direction][0]
+        upward, downward = (_bound(t, sign*sides, small) >= 0.0 for sign in (1.0, -1.0))
+        return one_way & np.where(turned[0] > 0.0, upward, downward) & (sides[0, :-3] != 0.0)
+    outside = (sides[:, :-3].min(axis=0) < 0.0) & (sides[:, 1:-2].min(axis=0) < 0.0)
+    return outside & (_bound(t, sides, small) >= 0.0)
+
+
+def _bound(t: Floats, sides: Floats, small: float) -> Floats:
+    """(intervals,): what the least of the sides is below, everywhere in each interval."""
+    m, h = sides[:, :-2], np.diff(t)
+    slopes = np.diff(m)/h
+    before = np.column_stack([(sides[:, -2] - m[:, 0])/small, slopes[:, :-1]])
+    behind = np.column_stack([slopes[:, 1:], (m[:, -1] - sides[:, -1])/small])
+    w = np.linspace(0.0, 1.0, 33)[:, None, None]                            # (places, sides, intervals)
+    chord = (1.0 - w)*m[:, :-1] + w*m[:, 1:]
+    lines = np.minimum(m[:, :-1] + w*h*before, m[:, 1:] - (1.0 - w)*h*behind)
+    room = ROOM*h*np.maximum(np.abs(before), np.abs(behind))
+    return np.asarray((np.maximum(chord, lines) + room).min(axis=1).max(axis=0))
+
+
+def within(run: Run, events: Sequence[Event], sure: np.ndarray, maybe: np.ndarray, low: float, high: float
+           ) -> tuple[float, list[Event]] | None:
+    """The first moment between steps of two lengths at which an event happens that does, or may; None if none does."""
+    known = [(event, high) for event, own in zip(events, sure, strict=True) if own]
+    for event in (event for event, own in zip(events, maybe, strict=True) if own):
+        known += [(event, peak)] if (peak := _peak(run, event, low, high)) is not None else []
+    known = [(event, high) for event, high in known                         # looks are interpolated
+             if happens(event, np.array(excess_after(run, event, low)), np.array(excess_after(run, event, high)))]
+    return inside(run, known, low) if known else None
+
+
+def _peak(run: Run, event: Event, low: float, high: float) -> float | None:
+    """A length between two at which an event has happened, that has not at either: by golden sections towards the greatest excess,
+    of which there is one."""
+    sign = 1.0 if event.conditions or excess_after(run, event, low) < 0.0 else -1.0
+    share, known, least = (np.sqrt(5.0) - 1.0)/2.0, dict[float, float](), SHORTEST*(high - low)
+
+    def value(h: float) -> float:
+        if h not in known:
+            known[h] = sign*excess_after(run, event, h)
+        return known[h]
+
+    while high - low > least:
+        a, b = high - share*(high - low), low + share*(high - low)
+        for h in (a, b):
+            if value(h) >= 0.0:
+                return h
+        low, high = (a, high) if value(a) < value(b) else (low, b)
+    return None
+
+
+def inside(run: Run, events: Sequence[tuple[Event, float]], low: float) -> tuple[float, list[Event]]:
+    """The first moment after a step of a length at which one of events happens, each of which has after another; and those that
+    do."""
     from scipy.optimize import brentq  # slow to import
-    tolerance = max(SHARE*high, float(np.spacing(run.t + high)))
-
-    def value(h: float, event: Event) -> float:
-        return float(excess_after(run, [event], np.array([h]))[0, 0])
+    tolerance = max(SHARE*max(high for _, high in events), float(np.spacing(run.t + low)))
 
     moments = []
-    for event in events:
-        before = value(low, event)
-        moment = float(brentq(value, low, high, args=(event,), xtol=tolerance, rtol=8.9e-16))
-        while moment < high and not happens(event, np.array(before), np.array(value(moment, event))):
-            moment = min(moment + tolerance, high)
+    for event, high in events:
+        before = np.array(excess_after(run, event, low))
+        moment = float(brentq(lambda h, event=event: excess_after(run, event, h), low, high, xtol=tolerance, rtol=8.9e-16))
+        more = tolerance
+        while moment < high and not happens(event, before, np.array(excess_after(run, event, moment))):
+            moment, more = min(moment + more, high), 2.0*more
         moments.append(moment)
     first = min(moments)
-    return run.t + first, [event for event, moment in zip(events, moments, strict=True) if moment <= first + 2.0*tolerance]
+    return run.t + first, [event for (event, _), moment in zip(events, moments, strict=True) if moment <= first + 2.0*tolerance]
