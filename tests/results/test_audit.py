@@ -53,6 +53,20 @@ def test_a_run_is_fine():
     assert audit.conditioning > 1.0
 
 
+def test_work_of_inputs_counts_once():
+    """Of motors and forces that a law gives, beside those that are described and dampers."""
+    s = arm()
+    s.wheel("rw", body="base", axis="z", inertia=0.02, speed=20.0, torque=0.3)
+    s.input("force", force=bough.Frame("lower", at=(0.1, 0, 0)))
+    s.input("motor", wheel="rw")
+
+    def law(t, y):
+        return {"force": [3.0*np.sin(20*t), 2.0, 0.0], "motor": 0.5*np.cos(9*t)}
+    audit = run(s, laws=[bough.Law(law, inputs=["force", "motor"], period=1e-3)], sample_rate=1000).audit
+    assert audit.fine, audit
+    assert audit.energy["not accounted for"] < 1e-4*audit.energy["exchanged"]
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_error_shows(name):
     """The tables of another system under the description of this one."""

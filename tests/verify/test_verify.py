@@ -184,6 +184,16 @@ def test_a_model_of_the_user(tmp_path, capsys):
         assert found[name]["found"] is not None, found[name]
 
 
+def test_point_masses_cannot_float():
+    """No other root for them; that is said, and is no fault of the model."""
+    s = bough.System("points", gravity=(0, 0, -9.81))
+    s.body("upper", joint=bough.Revolute("y", q0=0.5), mass=1.0, com=(0, 0, -1))
+    s.body("lower", parent="upper", at=(0, 0, -1), joint=bough.Revolute("y"), mass=1.0, com=(0, 0, -1))
+    (found,) = verify_system(s, only=["model: choice of root"]).outcomes
+    assert found.missing
+    assert "can float by itself" in found.problem
+
+
 def test_work_that_nothing_accounts_for(monkeypatch):
     """A damper of the model that drives: in its tables the sign is another one than in its description."""
     s, compiled = swing(), bough.System.compile

@@ -37,6 +37,7 @@ from bough.sweeps import calls
 from bough.sweeps import fields as f
 
 STENCIL = ((-2.0, 1/12), (-1.0, -2/3), (1.0, 2/3), (2.0, -1/12))       # f' h of fourth order
+Wrenches = list[tuple[Floats, Floats, Floats, Floats, Floats]]        # place, velocity, rate, moment, force: (states, 3), world
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
 SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11
 ROUNDING = 100*np.finfo(float).eps
@@ -221,29 +222,37 @@ class States:
         held = [name for name in holdable(system) if name in self.model.holds]
         drives = drive_forces(self.model, self.batch) if held else {}
         names = list(self.model.names.v)
-        return {"inputs": np.einsum("bi,bi->b", tau[:, :self.model.nv], v), "joint torques": joints, "dampers": damping,
-                "motors": self.motor_power(tau[:, self.model.nv:]), "wrenches": self.wrench_power(), "loops": self.loop_power(),
+        inputs = np.einsum("bi,bi->b", tau, np.concatenate([v, self.batch.state.wheels], axis=1))
+        return {"inputs": inputs + self.wrench_power(self.input_wrenches()), "joint torques": joints, "dampers": damping,
+                "motors": self.motor_power(), "wrenches": self.wrench_power(self.described_wrenches()), "loops": self.loop_power(),
                 "stops": self.stop_power(), "orbit": self.orbit_power(),
                 "drives": sum((force*v[:, names.index(name)] for name, force in drives.items()), np.zeros(self.n))}
 
-    def motor_power(self, given: Floats) -> Floats:
-        """Of a driven wheel its torque times its speed; of one whose speed is held, J Omega (e.omega)'."""
+    def motor_power(self) -> Floats:
+        """As described: of a driven wheel its torque times its speed; of one whose speed is held, J Omega (e.omega)'."""
         power, t, speeds = np.zeros(self.n), self.batch.t[:, 0], self.batch.state.wheels
         for j, wheel in enumerate(self.system.wheels.values()):
             if wheel.torque is not None:
-                power += (given[:, j] + signal(wheel.torque, t))*speeds[:, j]
+                power += signal(wheel.torque, t)*speeds[:, j]
             else:
                 power += wheel.inertia*speeds[:, j]*self.rate(partial(rate_about, wheel))
         return power
 
-    def external(self) -> list[tuple[Floats, Floats, Floats, Floats, Floats]]:
-        """Of described wrenches and of inputs: place, its velocity and rate, moment and force, all (states, 3), world axes."""
+    def external(self) -> Wrenches:
+        """Of described wrenches and of inputs."""
+        return [*self.described_wrenches(), *self.input_wrenches()]
+
+    def described_wrenches(self) -> Wrenches:
         t, found = self.batch.t[:, 0], []
         for wrench in self.system.wrenches.values():
             frame = self.here.frame(wrench.place)
             own = [signal(value, t) for value in (wrench.moment, wrench.force)]
             moment, force = own if wrench.frame == "world" else (turn(self.carrier(wrench.place), each) for each in own)
             found.append((frame.position, frame.velocity, frame.rate, moment, force))
+        return found
+
+    def input_wrenches(self) -> Wrenches:
+        found = []
         inputs = self.model.named_inputs(self.batch.inputs.ports)
         for name, port in self.system.inputs.items():
             if port.place is not None:
@@ -258,9 +267,9 @@ class States:
         """The axes of what carries a frame: those of its body or node."""
         return self.here.frame(frame).attitude @ rotation_matrix(frame.orient).T
 
-    def wrench_power(self) -> Floats:
+    def wrench_power(self, wrenches: Wrenches) -> Floats:
         return sum((np.einsum("bi,bi->b", moment, rate) + np.einsum("bi,bi->b", force, velocity)
-                    for _, velocity, rate, moment, force in self.external()), np.zeros(self.n))
+                    for _, velocity, rate, moment, force in wrenches), np.zeros(self.n))
 
     def loop_power(self) -> Floats:
         """Of dampers and motors in the joints of loops: (torque - damping rate) rate."""

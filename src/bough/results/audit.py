@@ -36,8 +36,7 @@ TURNED = 1e-3  # of the bodies' momenta: what may be lost of their sum
 GAP = 1e-5  # m or rad: how far a loop may be open
 WORK_OF = {"dampers": ("dampers", "stops"), "stops with dampers": ("stops",), "joint torques": ("joint torques", "loops"),
            "external wrenches": ("wrenches",), "modal damping": ("dampers",), "prescribed motion": ("drives",),
-           "wheel motors": ("motors",), "inputs": ("inputs", "wrenches", "motors", "orbit"),
-           "a controller": ("inputs", "motors")}  # fmt: skip
+           "wheel motors": ("motors",), "inputs": ("inputs", "orbit"), "a controller": ("inputs",)}  # fmt: skip
 CERTAIN = ("locking events", "linearized flexible bodies", "restoring moments", "friction")  # whose work is not told by powers
 
 
@@ -167,7 +166,7 @@ def _energy(run: Trajectory, found: Audit) -> None:
         if why or any(effect not in WORK_OF for effect in left):
             found.not_told["work"] = why or ", ".join(effect for effect in left if effect not in WORK_OF)
             return
-        skip = set(WORK_OF["inputs"]) - {"wrenches", "motors"} if few.audited else set()
+        skip = WORK_OF["inputs"] if few.audited else ()
         total = sum(power for name, power in powers.items() if name not in skip)
         others, doubt = _integrated(few.t, np.asarray(total))
         work = work + others

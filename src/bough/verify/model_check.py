@@ -16,9 +16,9 @@ import numpy as np
 from bough.analyze.balance import STENCIL, balance, moved_along
 from bough.analyze.equations_of_motion import room_for
 from bough.compile.layout import Floats
-from bough.describe import CentralGravity, Frame, Free, System, load
+from bough.describe import Body, CentralGravity, Frame, Free, System, load
 from bough.describe.orientation import rotation_matrix
-from bough.errors import BoughError
+from bough.errors import BoughError, ModelError
 from bough.files import read
 from bough.integrate.methods import FIXED
 from bough.kernels.linker import link
@@ -168,7 +168,21 @@ class Checked:
         ]
         if not able or isinstance(self.system.gravity, CentralGravity):
             raise Missing("no joint of it can be cut" if not able else "in orbit all bodies hang on one root")
-        body = able[0]
+        for body in able:
+            try:
+                model = self._cut(body).compile()
+                break
+            except ModelError as error:  # point masses cannot float
+                why = str(error)
+        else:
+            raise Missing(f"nothing behind its joints can float by itself: {why}")
+        q, v = self.states
+        for i in range(2):
+            ours, theirs = self._seen(body.name, model, q[i], v[i])
+            yield theirs, ours, float(np.abs(ours).max())
+
+    def _cut(self, body: Body) -> System:
+        """The system with this body on a root of its own."""
         other = self.system.copy()
         other.bodies[body.name] = body.model_copy(
             update={"parent": None, "node": None, "joint": Free(), "at": (0.0, 0.0, 0.0), "orient": (0.0, 0.0, 0.0, 1.0)}
@@ -179,10 +193,7 @@ class Checked:
             a=Frame(str(body.parent), at=body.at, orient=body.orient, node=body.node),
             b=Frame(body.name),
         )
-        model, (q, v) = other.compile(), self.states
-        for i in range(2):
-            ours, theirs = self._seen(body.name, model, q[i], v[i])
-            yield theirs, ours, float(np.abs(ours).max())
+        return other
 
     def _seen(self, name: str, model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Accelerations of all bodies, by this model and by one in which a body floats."""
