@@ -185,6 +185,24 @@ def test_a_long_chain_keeps_its_digits():
         assert bool(partials(forward_call(model, batch), batch, links)[2]) == (links > 100)
 
 
+def test_far_from_the_origin():
+    """The closed form works about the tree's first body: where the world's origin is does not matter."""
+    s = bough.System("chaser", gravity=(0, 0, -1.0))
+    s.body("hub", joint=bough.Free(), mass=50.0, com=(0.1, 0, 0.05), inertia=(5, 6, 7))
+    s.body("ball", parent="hub", joint=bough.Spherical(), at=(0.5, 0, 0), mass=4.0, com=(0.5, 0, 0.1), inertia=(0.1, 0.3, 0.3))
+    s.body("slide", parent="hub", joint=bough.Prismatic("y", stiffness=3.0), at=(-0.5, 0, 0), mass=2.0, inertia=(0.1, 0.3, 0.3))
+    model, rng = s.compile(), np.random.default_rng(8)
+    q, v, tau = model.q0 + 0.3*rng.normal(size=model.nq), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    far = q.copy()
+    far[:3] += (1e5, -2e5, 3e5)
+    here, there = model.forward_dynamics_derivatives(q, v, tau), model.forward_dynamics_derivatives(far, v, tau)
+    duals = directional(model, model.batch(q, v, tau), Directions.along(dict.fromkeys(("q", "v", "tau"), model.nv))).of("v")[0].T
+    assert here.__dict__ == there.__dict__ == {}                    # both in closed form
+    for found in (here, there):
+        assert_same(np.concatenate([found.dq, found.dv, found.dtau], axis=1), duals, 1e-12)
+        assert_same(found.value, model.forward_dynamics(q, v, tau), 1e-12)
+
+
 def test_frequencies_of_modes_by_closed_form():
     """eta'' = - (2 pi f)^2 eta - 2 zeta 2 pi f eta' of a beam at rest on the ground: its derivative by f keeps zeta."""
     s = bough.System("beam", gravity=(0, 0, 0))

@@ -6,16 +6,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy import empty, ndarray
+from numpy import empty
 
 from bough.analyze.derivatives import Directions, Rows, directional, rows_along
-from bough.analyze.equations_of_motion import check_finite, inverse, mass_matrices
+from bough.analyze.equations_of_motion import check_finite, forward, inverse, mass_matrices
 from bough.analyze.parameters import parameter
 from bough.analyze.partials import answer_length, applies, forward_call, inverse_call, partials
-from bough.compile.batch import FLOAT, Batch, direct, finite
+from bough.compile.batch import Batch, direct, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
+from bough.kernels.lanes import GIVEN, PLAIN
 from bough.kernels.linker import FAILED, raise_failure
 from bough.sweeps import tangents
 
@@ -48,6 +49,7 @@ class Partials:
         By parameter, (size, ...) followed by the shape of the parameter. Matrices are symmetric: an off-diagonal entry changes
         both.
     """
+    __slots__ = ("__dict__", "_block", "_parts")            # faster to make; the last two only of answers that came as one block
     value: Floats
     dq: Floats
     dv: Floats
@@ -62,7 +64,7 @@ class Partials:
 
     def __getattr__(self, name: str) -> Any:
         """Of answers that came as one block: what of it a name means, when it is first asked for; or what it always means."""
-        parts = self.__dict__.get("_parts", {})
+        parts = {} if name in Partials.__slots__ else getattr(self, "_parts", {})
         if name not in parts:
             raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(each.name for each in fields(self))}")
         found, shape = parts[name]
@@ -151,7 +153,9 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     columns, value = dict[str, Floats](), np.zeros((batch.n, model.nv))
     if applies(model, batch) and not wanted:
         value, J, doubtful = partials(forward_call(model, batch), batch, model.nv)
-        if not doubtful:                                                    # else duals know more: they need no mass matrix
+        if doubtful:                                                        # duals know more: they need no mass matrix
+            forward(model, batch, "order-n")                                # or this knows why not
+        else:
             check_finite(model, batch, value)
             leave = ("q", "v", "tau")
             columns = {name: J[:, i] for i, name in enumerate(leave)}
@@ -176,29 +180,26 @@ Quick = Callable[[Any, Any, Any], Any]
 
 
 def quick_call(call: partial[Any], plain: Partials, blocks: Sequence[str]) -> Quick:
-    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; None where somebody has to look closer: at
-    anything else than float64 arrays of the right length, and at doubtful numbers.
+    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; None where somebody has to look closer:
+    at anything else than float64 arrays of the right length, and at doubtful numbers.
 
     plain
         Any answer of the model: what is not in one of the `blocks` is the same in all."""
     n, kind = plain.value.shape[-1], type(plain)
-    new, shape, state = kind.__new__, (1, answer_length(n)), np.empty(1)
-    run = direct(call, state, state, state, np.empty(shape))
+    new, shape = kind.__new__, (1, answer_length(n))
+    run = direct(partial(call, PLAIN), GIVEN, GIVEN, GIVEN, np.empty(shape))
     parts: dict[str, Any] = {each.name: (getattr(plain, each.name), None) for each in fields(plain)} | {"value": (slice(n), (n,))}
     for i, name in enumerate(blocks):
         parts[name] = slice(n + i*n*n, n + (i + 1)*n*n), (n, n)
 
     def at(q: Any, v: Any, more: Any) -> Any:
-        if not (q.__class__ is v.__class__ is more.__class__ is ndarray and q.dtype is v.dtype is more.dtype is FLOAT
-                and q.ndim == v.ndim == more.ndim == 1):
-            return None
         block = empty(shape)
         doubtful = run(q, v, more, block)
         if FAILED:
             raise_failure()
         if doubtful:
             return None
-        found = new(kind)
+        found: Any = new(kind)
         found._block, found._parts = block, parts
         return found
     return at
@@ -234,9 +235,8 @@ def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameter
     """Of the torques that give accelerations, with loops open, by all that they depend on."""
     batch = replace(batch, single=batch.single and len(a) == 1)
     parts, quick = Parts(model, parameters, forward=False), applies(model, batch)
-    leave, columns = ("a",), dict[str, Floats]()
+    leave, columns = ("q", "v", "a") if quick else ("a",), dict[str, Floats]()
     if quick:
-        leave = ("q", "v", "a")
         value, J, _ = partials(inverse_call(model, batch, a), batch, model.nv)
         finite(value, "joint torques", batch)
         columns = {name: J[:, i] for i, name in enumerate(leave)}

@@ -11,7 +11,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE
-from bough.kernels.lanes import DUAL, ONE, aligned
+from bough.kernels.lanes import DUAL, GIVEN, ONE, PLAIN, aligned
 from bough.kernels.linker import link
 from bough.sweeps import columns, dual_columns, pairs
 from bough.sweeps import fields as f
@@ -65,8 +65,8 @@ class Columns:
 
 
 def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -> dict[str, int]:
-    """Where in ws the motion is of what a speed moves against, of what it moves, and the sums of all that: of a free hinge, what has
-    moved but not turned has a place of its own."""
+    """Where in ws the motion is of what a speed moves against, of what it moves, and the sums of all that: of a free hinge, what
+    has moved but not turned has a place of its own."""
     k, hinges = row["hinge"], tables.parts.hinges
     inner, outer = hinges[k].inner, k
     if k in moved:
@@ -77,10 +77,10 @@ def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -
 
 
 def whole_packs(s: int, row: dict[str, Any], n: int) -> dict[str, int]:
-    """From where to where the entries of a speed with those that it moves can be written in whole packs: before it in its pack only
-    where these are all on its path, whose entries come later; behind those that it moves only where there are none."""
-    first = s - s % 4
-    return {"writes": first if set(range(first, s)) <= set(row["path"]) else s, "until": row["end"] if row["end"] < n else padded(n)}
+    """From where to where the entries of a speed with those that it moves can be written in whole packs: before it in its pack
+    only where these are all on its path, whose entries come later; behind those that it moves only where there are none."""
+    first, end = s - s % 4, row["end"]
+    return {"writes": first if set(range(first, s)) <= set(row["path"]) else s, "until": end if end < n else padded(n)}
 
 
 def speed_rows(tables: Tables) -> list[dict[str, Any]]:
@@ -122,8 +122,8 @@ def columns_of(tables: Tables) -> Columns:
 
 
 def columns_call(model: CompiledModel, batch: Batch, plain: Any, dual: Any, *more: Any) -> partial[Any]:
-    """The kernel of rigid trees, or of those with flexible bodies, which takes a workspace of duals as well; but for the last four
-    of its arguments: one state, and where the answer goes."""
+    """The kernel of rigid trees, or of those with flexible bodies, which takes a workspace of duals as well; but for the last of
+    its arguments: one state, and where the answer goes."""
     found, tables = columns_of(batch.tables), batch.tables
     if model.nv > MANY:
         batch = replace(batch, lanes=ONE)
@@ -150,9 +150,13 @@ def answer_length(n: int) -> int:
     return n + 3*n*n + 3
 
 
+def in_rows(call: partial[Any], out: Floats) -> partial[Any]:
+    """A call of states that are in their rows already, with its answers to `out`."""
+    return partial(call, np.zeros_like(PLAIN), GIVEN, GIVEN, GIVEN, out)
+
+
 def partials(call: partial[Any], batch: Batch, n: int) -> tuple[Floats, Floats, int]:
     """Values (batch, n), their derivatives (batch, 3, n, n), and how much is doubtful."""
     out = aligned((batch.n, answer_length(n)))
-    nothing = np.empty(0)
-    doubtful = run(partial(call, nothing, nothing, nothing, out))
+    doubtful = run(in_rows(call, out))
     return out[:, :n], out[:, n:-3].reshape(batch.n, 3, n, n), doubtful

@@ -1,11 +1,10 @@
 """`bough bench derivatives`: all of d(v')/d(q, v, tau), beside Pinocchio's analytic derivatives, in one process."""
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bough.analyze.partials import answer_length, forward_call
+from bough.analyze.partials import answer_length, forward_call, in_rows
 from bough.bench import setups
 from bough.bench.compile_cost import KINDS, compile_cost
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
@@ -36,21 +35,23 @@ def of_rigid(model: Model, rounds: int) -> dict[str, Any]:
     """The closed form, one state and four lanes, and Pinocchio's; how far they are apart."""
     states = random_states(model, STATES)
     alone, answers = one_state(model, states)
-    batch, nothing = model.batch(*states), np.empty(0)
-    together = partial(forward_call(model, batch), *3*[nothing], np.empty((STATES, answer_length(model.nv))))
+    together = in_rows(forward_call(model, model.batch(*states)), aligned((STATES, answer_length(model.nv))))
     public = [np.ascontiguousarray(rows[0]) for rows in states]
     alone["public call"] = lambda: model.forward_dynamics_derivatives(*public)
+    alone["inverse, public call"] = lambda: model.inverse_dynamics_derivatives(*public)
     timings: dict[str, Any] = interleaved(alone, 1, rounds=rounds)
     timings |= interleaved({"four lanes": direct(together)}, STATES, rounds=rounds)
     if "pin" in installed():
-        peer, matrices = pinocchio_call(model, states)
-        timings |= interleaved({"pinocchio": peer, "one state": alone["one state"]}, 1, rounds=rounds)
+        peer, inverse, matrices = pinocchio_calls(model, states)
+        timings |= interleaved({"pinocchio": peer, "inverse, pinocchio": inverse, **alone}, 1, rounds=rounds)
         peer()
         wanted = matrices()
         timings["difference"] = max(float(np.abs(ours - theirs).max()/np.abs(theirs).max())
                                     for ours, theirs in zip(answers, wanted, strict=True)) if wanted else None
         for name in ("one state", "public call", "four lanes"):
             timings[name]["ratio"] = timings["pinocchio"]["min_us"]/timings[name]["min_us"]
+        ours = timings["inverse, public call"]
+        ours["ratio"] = timings["inverse, pinocchio"]["min_us"]/ours["min_us"]
     return {"dofs": model.nv, **timings}
 
 
@@ -65,14 +66,15 @@ def of_flexible(model: Model, rounds: int) -> dict[str, Any]:
 def one_state(model: Model, states: States) -> tuple[dict[str, Any], Any]:
     """Kernels of one state, all derivatives and forward dynamics; where the first puts its three matrices."""
     batch = replace(model.batch(*(rows[:1] for rows in states)), lanes=ONE)
-    numbers, nothing, n = aligned((1, answer_length(model.nv))), np.empty(0), model.nv
-    call = partial(forward_call(model, batch), nothing, nothing, nothing, numbers)
+    numbers, n = aligned((1, answer_length(model.nv))), model.nv
+    call = in_rows(forward_call(model, batch), numbers)
     forward, _ = setups.forward_call(model, tuple(rows[:1] for rows in states), "order-n", ONE)     # type: ignore[arg-type]
     return {"one state": direct(call), "forward dynamics": forward}, numbers[0, n:-3].reshape(3, n, n)
 
 
-def pinocchio_call(model: Model, states: States) -> tuple[Any, Any]:
-    """Pinocchio's call for the first state, its free joint in its fastest form; and its matrices, where the joints are the same."""
+def pinocchio_calls(model: Model, states: States) -> tuple[Any, Any, Any]:
+    """Pinocchio's calls for the first state, of forward and of inverse dynamics, its free joint in its fastest form; and the
+    matrices of the first, where the joints are the same."""
     import pinocchio as pin
 
     from bough.peers.pinocchio import PinocchioLoop
@@ -84,4 +86,5 @@ def pinocchio_call(model: Model, states: States) -> tuple[Any, Any]:
         inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
         return [] if loop.free else [each[order] for each in (data.ddq_dq, data.ddq_dv, inverse)]
 
-    return lambda: pin.computeABADerivatives(loop.model, loop.data, q, v, tau), matrices
+    return (lambda: pin.computeABADerivatives(loop.model, loop.data, q, v, tau),
+            lambda: pin.computeRNEADerivatives(loop.model, loop.data, q, v, tau), matrices)

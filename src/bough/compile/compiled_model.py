@@ -3,7 +3,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from threading import get_ident
+from threading import local
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -53,6 +53,17 @@ class Names(NamedTuple):
     outputs: tuple[str, ...] = ()
 
 
+class Ready(local):
+    """Calls with all their arguments in place, of each thread its own; a copy has none."""
+
+    def __init__(self) -> None:
+        self.calls: dict[Any, Any] = {}
+        self.derivatives: Any = None                    # the one of all that is asked for most quickly
+
+    def __reduce__(self) -> tuple[type["Ready"], tuple[()]]:
+        return Ready, ()
+
+
 class CompiledModel:
     """What the analyses need of a system.
 
@@ -83,7 +94,7 @@ class CompiledModel:
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._tables: dict[Any, Tables] = {}
         self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
-        self._ready: dict[Any, Any] = {}                # calls with all their arguments in place, by thread
+        self._ready = Ready()
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         bodies = system.bodies.values()
@@ -149,18 +160,19 @@ class CompiledModel:
 
     def ready(self, prepare: Callable[..., Kept], *options: Any) -> Kept:
         """What `prepare(model, *options)` gives, kept for the next call of this thread."""
+        kept = self._ready.calls
         try:
-            return self._ready[(get_ident(), prepare, *options)]
+            return kept[prepare, *options]
         except TypeError:                               # a name that is no name: the error says which
             return prepare(self, *options)
         except KeyError:
-            if len(self._ready) >= 256:
-                self._ready.clear()
-            return self._ready.setdefault((get_ident(), prepare, *options), prepare(self, *options))
+            if len(kept) >= 256:
+                kept.clear()
+            return kept.setdefault((prepare, *options), prepare(self, *options))
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy prepares calls of its own: kernels know their arguments by address."""
-        return self.__dict__ | {"_ready": {}}
+        return self.__dict__ | {"_ready": Ready()}
 
     # ---- what is held ----------------------------------------------------------------------------------------
     def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = (), joined: Joined | None = None) -> Self:
@@ -199,7 +211,7 @@ class CompiledModel:
         if not self.system.tanks:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.tank_masses, other._tables, other._ready = self.layout.view(x).tanks.copy(), self._tables, {}
+        other.tank_masses, other._tables, other._ready = self.layout.view(x).tanks.copy(), self._tables, Ready()
         return other
 
     def without_loops(self) -> Self:

@@ -57,6 +57,7 @@ __all__ = [
     "store",
     "store_four",
     "sub",
+    "take_given",
     "tangent_of",
     "total",
     "transposed",
@@ -247,6 +248,13 @@ def unpack3(u):
 
 def unpack4(u):
     return u[0], u[1], u[2], u[3]
+
+
+def take_given(table, first, given, plain, n):
+    if type(given) is not np.ndarray or given.dtype != np.float64 or given.shape != (n,):
+        return False
+    table[first:first + n] = given
+    return True
 
 
 def cycle(u):

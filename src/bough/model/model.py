@@ -1,7 +1,6 @@
 """The model: a thin interface to the analyses, for one state or a batch."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -48,11 +47,6 @@ if TYPE_CHECKING:                       # analyses that few runs need are import
     from bough.analyze.internal_loads import CutLoads
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
-
-
-def prepare_derivatives(model: "Model") -> "Quick":
-    from bough.analyze import dynamics_derivatives
-    return dynamics_derivatives.prepare_derivatives(model)
 
 
 def prepare_inverse_derivatives(model: "Model") -> "Quick":
@@ -214,13 +208,18 @@ class Model(LinearCalls):
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
         if not (inputs or parameters or outputs is None or outputs):
-            quick = self._ready.get((get_ident(), prepare_derivatives)) or self.ready(prepare_derivatives)
+            quick = self._ready.derivatives or self._prepare_derivatives()
             found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
         from bough.analyze.dynamics_derivatives import forward_derivatives
         batch = self.batch(q, v, tau, **inputs)
         return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
+
+    def _prepare_derivatives(self) -> "Quick":
+        from bough.analyze.dynamics_derivatives import prepare_derivatives
+        self._ready.derivatives = prepare_derivatives(self)
+        return self._ready.derivatives
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                             **inputs: Unpack[InputOptions]) -> Floats:
@@ -583,7 +582,7 @@ class Model(LinearCalls):
 
         Modes of flexible bodies on the path have columns as joints do. Written to `out` if given."""
         try:
-            ready = self._ready[get_ident(), prepare_jacobian, place, point is not None]
+            ready = self._ready.calls[prepare_jacobian, place, point is not None]
         except (KeyError, TypeError):
             ready = self.ready(prepare_jacobian, place, point is not None)
         J = empty(ready.shape) if out is None else out

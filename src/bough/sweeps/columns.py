@@ -16,11 +16,11 @@ from math import inf
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (accumulate, align_stack, flat, get_lane, lanes_of, load, load3, load4, load_dozen, noinline,
                                  one_state_only, parameters_of, pointer_to, put, quads_of, read, scale, store, store_four, sub,
-                                 transposed, width_of, zero)
+                                 take_given, transposed, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_rows, n_groups, n_rows, pack_of, packs_until, store_rows
-from bough.sweeps.calls import SUSPECT, doubts, load_state, unlike
+from bough.sweeps.calls import SUSPECT, doubts, load_state
 from bough.sweeps.loads import gather_inputs
 from bough.sweeps.tree_motion import MOTION, remainder_motion, vdot_motion
 from bough.sweeps.pairs import accelerate_tree, entry_place, fill_closed_form, path_of, speed_row, weigh_tree
@@ -54,8 +54,8 @@ def factor_paths(lane, ws, route):
 @leaf
 def solve_accelerations(lane, plan, ws, route):
     """v' = M^-1 (tau - h), h the torques of the motion without v'; also in their place."""
-    rows, width, P, at = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_P), read(route, f.COLUMNS_TORQUES)
-    tau, vdot = read(plan, f.WS_U), read(plan, f.WS_XDOT) + read(plan, f.NQ)
+    rows, width, P = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_P)
+    at, tau, vdot = read(route, f.COLUMNS_TORQUES), read(plan, f.WS_U), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     for s in range(rows):
         store(lane, ws, at + s, load(lane, ws, tau + read(route, speed_row(route, s) + f.SPEED_V)) - load(lane, ws, at + s))
     for s in range(rows - 1, -1, -1):                                       # L^T
@@ -171,8 +171,8 @@ def solve_columns(lane, ws, route):
 
 @leaf
 def ill_conditioned(lane, ws, route, states):
-    """How many of M_ii (M^-1)_ii are not below a limit: by how much other speeds take the inertia away that a speed sees, whatever its
-    unit.  Errors of all columns are one to twenty roundings of it."""
+    """How many of M_ii (M^-1)_ii are not below a limit: by how much other speeds take the inertia away that a speed sees, whatever
+    its unit.  Errors of all columns are one to twenty roundings of it."""
     found = 0
     for s in range(read(route, f.COLUMNS_SPEEDS)):
         for i in range(min(states, width_of(lane))):
@@ -297,29 +297,21 @@ def inertia_columns(lane, ws, route):
 
 
 @leaf
-def takes(plan, x, more, q, v, given):
-    """Put one state in its row of x, and what is given along v in its row; False if they are not as they should be, see `unlike`.
-    Nothing where all is in the rows already: q is empty then."""
-    if q.size == 0:
-        return True
-    nq, nv = read(plan, f.NQ), read(plan, f.NV)
-    if unlike(q, nq) or unlike(v, nv) or unlike(given, nv):
-        return False
-    for i in range(nq):
-        x[0, i] = q[i]
-    for i in range(nv):
-        x[0, nq + i] = v[i]
-        more[0, i] = given[i]
-    return True
+def takes(plan, x, more, plain, q, v, given):
+    """Put one state in its row of x, and what is given along v in its row; False where somebody has to look closer at these.
+    Nothing where all is in the rows already: `plain` is zero then."""
+    plain, nq, nv = pointer_to(plain), read(plan, f.NQ), read(plan, f.NV)
+    return read(plain, 0) == 0 or (take_given(flat(x), 0, q, plain, nq) and take_given(flat(x), nq, v, plain, nv)
+                                   and take_given(flat(more), 0, given, plain, nv))
 
 
 @kernel
-def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, q, v, tau, out):
+def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, plain, q, v, tau, out):
     """out = v' and its derivatives by q, v and tau; rigid trees without loads but joint torques, springs and dampers."""
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route, doubtful = pointer_to(ws), pointer_to(route), 0
-    if not takes(plan, x, u, q, v, tau):
+    if not takes(plan, x, u, plain, q, v, tau):
         return 1
     for group in range(n_groups(lane, x)):
         of_group = parameters_of(pars, group)
@@ -338,12 +330,12 @@ def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, q, v, 
 
 
 @kernel
-def inverse_partials(sweep_table, plan, pars, tables, t, x, u, vdot, route, ws, q, v, a, out):
+def inverse_partials(sweep_table, plan, pars, tables, t, x, u, vdot, route, ws, plain, q, v, a, out):
     """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route = pointer_to(ws), pointer_to(route)
-    if not takes(plan, x, vdot, q, v, a):
+    if not takes(plan, x, vdot, plain, q, v, a):
         return 1
     for group in range(n_groups(lane, x)):
         of_group = parameters_of(pars, group)

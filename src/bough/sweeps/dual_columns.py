@@ -265,12 +265,12 @@ def fill_dual_columns(lane, plan, pars, ws, base, route):
     """Derivatives of inverse dynamics by q and v in B, which is in base."""
     noinline()
     copy_state(lane, plan, ws, base)
-    rows = read(route, f.COLUMNS_SPEEDS)
-    for pack in range((rows + 3)//4):
+    first, length = read(route, f.COLUMNS_B)//4, read(route, f.COLUMNS_PADDED)
+    for pack in range(length//4):
         for by_speed in range(2):
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 1.0)
             scatter_listed(lane, plan, pars, ws, base, route, pack)
-            gather_listed(lane, plan, pars, ws, base, route, pack, read(route, f.COLUMNS_B)//4 + 3*pack*read(route, f.COLUMNS_PADDED) + by_speed)
+            gather_listed(lane, plan, pars, ws, base, route, pack, first + 3*pack*length + by_speed)
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 0.0)
 
 
@@ -310,13 +310,13 @@ def weigh_columns(lane, plan, pars, ws, route):
 
 # ---- kernels -----------------------------------------------------------------------------------------------------------
 @kernel
-def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, ws, base, q, v, tau, out):
+def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, ws, base, plain, q, v, tau, out):
     """out = v' and its derivatives by q, v and tau, as `sweeps.columns` gives them; trees without loads but joint torques, springs
     and dampers.  `ws`: of duals."""
     align_stack()
     one, lane, doubtful = lanes_of(base, sweep_table), lanes_of(ws, dual_table), 0
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
-    if not takes(plan, x, u, q, v, tau):
+    if not takes(plan, x, u, plain, q, v, tau):
         return 1
     for state in range(n_rows(x)):
         of_state = parameters_of(pars, state)
@@ -336,12 +336,12 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
 
 
 @kernel
-def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, ws, base, q, v, a, out):
+def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, ws, base, plain, q, v, a, out):
     """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
     align_stack()
     one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
-    if not takes(plan, x, vdot, q, v, a):
+    if not takes(plan, x, vdot, plain, q, v, a):
         return 1
     for state in range(n_rows(x)):
         of_state, at = parameters_of(pars, state), read(plan, f.WS_XDOT) + read(plan, f.NQ)

@@ -88,7 +88,7 @@ def skew_times_sym(w, S):
             x*xy - y*xx, x*yy - y*xy, x*yz - y*xz)
 
 
-# ---- numbers of speeds: those of a pack of speeds side by side, so that a speed's own are four apart in one state -----------------
+# ---- numbers of speeds: those of a pack of speeds side by side, so that a speed's own are four apart in one state ----------
 @leaf
 def speed_place(lane, T, s):
     """Where the numbers of a speed start."""
@@ -369,10 +369,10 @@ def rest_of(lane, route, j, last):
     last equals the first."""
     row = speed_row(route, j)
     begin, until = read(route, row + f.SPEED_WRITES), read(route, row + f.SPEED_UNTIL)
-    i = until//4 if last else begin//4
-    if (i == begin//4 and last) or (until % 4 == 0 if last else begin % 4 == 0):
+    i, starts_inside = until//4 if last else begin//4, begin % 4 > 0
+    if until % 4 == 0 or (i == begin//4 and starts_inside) if last else not starts_inside:
         return i, 0, 0
-    return i, max(begin, 4*i), min(until, 4*i + 4)
+    return i, max(j, 4*i), min(until, 4*i + 4)
 
 
 rest_of = one_state_only(rest_of, lambda lane, route, j, last: (0, 0, 0))
@@ -433,7 +433,7 @@ def fill_inertias(lane, ws, route, T):
         S, to, (begin, end) = load_apart(lane, ws, speed_place(lane, T, j), S_), P + path_of(route, j)[0], packs_of(lane, route, j)
         for i in range(begin, end):
             put_apart(lane, ws, to + width*first_of(lane, i), width, six(quads, ws, pack_place(lane, T, i), T4, S))
-    for j in range(read(route, f.COLUMNS_SPEEDS)*(4//width_of(lane)//4)):
+    for j in range(read(route, f.COLUMNS_SPEEDS) if width_of(lane) == 1 else 0):
         for last in range(2):
             i, begin, end = rest_of(lane, route, j, last)
             if begin < end:
@@ -486,7 +486,8 @@ def describe_speeds(lane, ws, route, T):
     """What the pairs need of all speeds [B 61-62]."""
     quads = quads_of(ws)
     for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
-        at, (V_i, A_i, V_k), (R, U, momentum, F) = pack_place(lane, T, i), motion_of(lane, ws, route, i), sums_of(lane, ws, route, i)
+        (V_i, A_i, V_k), (R, U, momentum, F) = motion_of(lane, ws, route, i), sums_of(lane, ws, route, i)
+        at = pack_place(lane, T, i)
         S = load_apart(quads, ws, at, S_)
         psi = motion_cross(V_i, S)
         chi = add(motion_cross(A_i, S), motion_cross(V_i, psi))
@@ -516,7 +517,8 @@ def pair(lane, ws, T, i, of_j):
 def inner_speed(lane, ws, T, j):
     """What pairs need of the inner one."""
     at = speed_place(lane, T, j)
-    return load_apart(lane, ws, at, S_), load3_apart(lane, ws, at, PSI), load_apart(lane, ws, at, CHI), load_apart(lane, ws, at, PHI)
+    return (load_apart(lane, ws, at, S_), load3_apart(lane, ws, at, PSI), load_apart(lane, ws, at, CHI),
+            load_apart(lane, ws, at, PHI))
 
 
 @leaf
@@ -532,7 +534,7 @@ def fill_pairs(lane, ws, route, T):
             put_side_by_side(lane, ws, up + 4, v_up)
             put_apart(lane, ws, down, 12, q_down)
             put_apart(lane, ws, down + 4, 12, v_down)
-    for j in range(read(route, f.COLUMNS_SPEEDS)*(4//width_of(lane)//4)):
+    for j in range(read(route, f.COLUMNS_SPEEDS) if width_of(lane) == 1 else 0):
         for last in range(2):
             i, begin, end = rest_of(lane, route, j, last)
             if begin < end:
