@@ -225,6 +225,16 @@ def test_figures_replays_and_the_command_line(tmp_path, capsys):
     assert "rigid-body" in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("error")
+def test_one_rigid_body_has_no_modes():
+    s = bough.System("stone")
+    s.body("stone", joint=bough.Free(), mass=1.0, inertia=(1, 1, 1))
+    modes = s.compile().modes()
+    assert (len(modes.frequencies), modes.rigid) == (0, 6)
+    with pytest.raises(bough.StateError, match="there is none beside the rigid-body motions"):
+        modes.view(1)
+
+
 def main_and_leave(arguments):
     with pytest.raises(SystemExit) as ended:
         main(arguments)

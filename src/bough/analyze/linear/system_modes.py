@@ -125,7 +125,8 @@ class Modes:
     def _number(self, mode: int) -> int:
         if not (isinstance(mode, int | np.integer) and 1 <= mode <= len(self.eigenvalues)):
             n = len(self.eigenvalues)
-            raise StateError(f"mode is {mode!r}; there are {n}: give a number from 1 to {n}")
+            remedy = f"there are {n}: give a number from 1 to {n}" if n else "there is none beside the rigid-body motions"
+            raise StateError(f"mode is {mode!r}; {remedy}")
         return int(mode) - 1
 
     def gain(self, mode: int, to: str, source: str) -> complex:
@@ -219,7 +220,7 @@ def modes_of(model: CompiledModel, linear: LinearSystem, lift: Floats) -> Modes:
     M = mass_matrices(model, model.batch(point.q))[0]
     scale = energy_scale(M, lift)
     values, vectors = eig(solve(scale, linear.A @ scale)) if len(linear.A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
-    vectors, moving = scale @ vectors, np.asarray(np.abs(lift[:nv]).any(axis=0))
+    vectors, moving = scale @ vectors.astype(complex), np.asarray(np.abs(lift[:nv]).any(axis=0))
     zero = np.abs(values) <= zero_size(linear, values)
     kept = np.flatnonzero(~zero & (values.imag >= 0.0))
     kept = kept[np.lexsort((values[kept].imag, np.abs(values[kept])))]
