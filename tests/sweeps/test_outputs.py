@@ -36,8 +36,8 @@ def measured(system, rng):
             system.output(f"bend {body.name} world", deflection=tip, axes="world")
         if body.n_modes:
             system.output(f"energy {body.name}", strain_energy=body.name)
-            gauges = Recovery(np.array(["a", "b"]), np.zeros((0, 6, body.n_modes)), rng.normal(size=(2, 6, body.n_modes)),
-                              np.zeros((0, 6, body.n_modes)))
+            none = np.zeros((0, 6, body.n_modes))
+            gauges = Recovery(np.array(["a", "b"]), none, rng.normal(size=(2, 6, body.n_modes)), none, none)
             system.bodies[body.name] = body.model_copy(update={"flexible": replace(body.elastic, recovery=gauges)})
             system.output(f"strain {body.name}", strain=f"{body.name}.b")
             system.output(f"shear {body.name}", strain=f"{body.name}.a", component="xy")

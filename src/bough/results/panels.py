@@ -70,7 +70,8 @@ def draw(title: str, time: Array, sections: Sequence[Sequence[PanelRow]], *, bat
 
 def _draw_panel(axes: Axes, time: Array, panel: Panel, batched: bool, *, last: bool) -> None:
     power = 0 if panel.log else _power(panel.values)
-    _dress(axes, panel.title, " ".join(part for part in (f"1e{power}" if power else "", panel.unit) if part), last)
+    number = f"1e{power}" if power else ""
+    _dress(axes, panel.title, number if panel.unit == "1" and power else f"{number} {panel.unit}".strip(), last)
     values = panel.values / 10.0**power
     for i in range(values.shape[-1]):
         curve, color = values[..., i], COLORS[i % len(COLORS)]
