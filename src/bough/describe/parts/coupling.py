@@ -197,7 +197,8 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
     """
     if isinstance(value, Relation):
         return value
-    given = dict(value) if isinstance(value, tuple | list) and value and all(len(entry) == 2 for entry in value) else value
+    pairs = isinstance(value, tuple | list) and value and all(isinstance(each, tuple | list) and len(each) == 2 for each in value)
+    given = dict(value) if pairs else value
     if not isinstance(given, Mapping):
         raise ValueError(f"is {shown(value)}; give a Gear, a Screw or the like, or a mapping of coordinates to factors")
     if isinstance(kind := given.get("type"), str):
