@@ -2,10 +2,12 @@
 # make test        install what the tests need, lint, test everything
 # make test-fast   what one runs while working: no other engines, no browser, no site, nothing slow
 # make test-long   explore: Hypothesis draws new structures, many of them
+# make verify      `bough verify` from an empty cache and once more, timed
 # make mutants     errors planted in the sweeps, one at a time: `bough verify` must notice each
 # make faults      SIGKILL at 200 random moments, and disks that fill: nothing unreadable is left
 # make fuzz        bad input of eight kinds, 10,000 of each: what is refused is said, what is taken is finite
 # make bounds      the quick tests with the oldest and the newest versions of what bough depends on
+# make trust       the tables of docs/trust.md, from what the five before wrote
 # make coverage    which lines of the sweeps the tests reach, measured in plain Python
 # make docs        build the docs as a site: site/index.html
 
@@ -13,7 +15,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: run test test-fast test-long mutants faults fuzz bounds coverage lint bench docs clean
+.PHONY: run test test-fast test-long verify mutants faults fuzz bounds trust coverage lint bench docs clean
 
 run: $(VENV)/installed
 	$(VENV)/bin/bough run examples/spacecraft.yaml --replay
@@ -27,6 +29,12 @@ test-fast: $(VENV)/installed-for-tests
 test-long: $(VENV)/installed-for-tests
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests/physics tests/describe
 
+verify: $(VENV)/installed-for-tests
+	rm -rf out/trust/cache && mkdir -p out/trust
+	BOUGH_CACHE_DIR=out/trust/cache $(VENV)/bin/bough verify --json > out/trust/verify-cold.json
+	BOUGH_CACHE_DIR=out/trust/cache $(VENV)/bin/bough verify --json > out/trust/verify.json
+	rm -rf out/trust/cache
+
 mutants: $(VENV)/installed-for-tests
 	$(PYTHON) -m tests.support.mutants --json out/trust/mutants.json
 
@@ -38,6 +46,9 @@ fuzz: $(VENV)/installed-for-tests
 
 bounds:
 	$(PYTHON) -m tests.support.bounds --json out/trust/bounds.json
+
+trust: $(VENV)/installed-for-tests
+	$(PYTHON) -m tests.support.trust_page
 
 coverage: $(VENV)/installed-for-tests
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) tests/support/plain_coverage.py

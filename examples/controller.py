@@ -17,7 +17,7 @@ system.simulation(until=60.0, dt=5e-3, sample_rate=20)
 
 @bough.controller
 def turn_and_hold(t, q, v, wheels, tau, motors):
-    """Each motor turns its wheel against the attitude error and the rate of the bus."""
+    """Motor torques from the attitude error and the rate of the bus."""
     sine, cosine = TARGET
     x, y, z, w = q[3], q[4], q[5], q[6]
     ex, ey, ez = cosine * x + sine * y, cosine * y - sine * x, cosine * z - sine * w   # vector part of the error

@@ -1,10 +1,10 @@
-"""Learning: a tumbling spacecraft with a swinging panel as 64 Gymnasium environments in lanes, to be brought to rest."""
+"""Reinforcement learning: a tumbling spacecraft with a swinging panel, brought to rest in 64 Gymnasium environments in lanes."""
 
 import numpy as np
 
 import bough
 
-TORQUE, REST = 0.05, 5e-3  # what thrusters give [N m]; slower than this is at rest [rad/s]
+TORQUE, REST = 0.05, 5e-3  # thruster torque [N m]; rates below this count as rest [rad/s]
 
 system = bough.System("detumble")
 system.body("bus", mass=60, inertia=(4, 5, 3), joint=bough.Free())
@@ -32,7 +32,7 @@ def environments(n=64):
 
 
 def play(envs, policy, seed=0):
-    """One episode of each environment: which came to rest, and what each was rewarded in all."""
+    """One episode of each environment: which came to rest, and the total reward of each."""
     observation, _ = envs.reset(seed=seed)
     total, running, rested = np.zeros(envs.num_envs), np.ones(envs.num_envs, bool), np.zeros(envs.num_envs, bool)
     while running.any():

@@ -1,4 +1,4 @@
-"""A robot joint with gearbox and static friction under a PID controller: it sticks short of its goal, and breaks away again."""
+"""A robot joint with gearbox and static friction under a PID controller: it sticks short of its target, then breaks away again."""
 
 import bough
 
@@ -15,7 +15,7 @@ system.simulation(until=8.0, dt=1e-3, sample_rate=100)
 
 @bough.controller(outputs=["angle", "rate"], inputs=["torque"], states=[0.0])
 def pid(t, y, u, z, zdot):
-    """On the link's angle, by the motor's torque; the integral is a state of the run."""
+    """PID control of the link angle by the motor torque; the integral is a state of the run."""
     zdot[0] = GOAL - y[0]
     u[0] = (40.0 * (GOAL - y[0]) - 12.0 * y[1] + 60.0 * z[0]) / RATIO
 

@@ -1,4 +1,4 @@
-"""Another process in the loop: flight software behind a socket holds a spacecraft, in lock step and in real time."""
+"""Another process in the loop: flight software behind a socket holds a spacecraft, in lockstep and in real time."""
 
 import socket
 import struct
@@ -21,12 +21,12 @@ system.simulation(until=20.0, dt=5e-3)
 
 
 def flight_software(time, attitude, rate):
-    """Torques of the wheels that turn the bus to zero attitude."""
+    """Wheel torques that turn the bus to zero attitude."""
     return [20.0 * angle + 30.0 * speed for angle, speed in zip(attitude, rate, strict=False)]
 
 
 def serve(port):
-    """The second process: it answers until the line is cut."""
+    """The second process: it answers until the connection is closed."""
     with socket.create_connection(("127.0.0.1", port)) as line:
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while message := receive(line, SENSED.size):
@@ -35,7 +35,7 @@ def serve(port):
 
 
 def receive(line, size):
-    """So many bytes; none when the other side is gone."""
+    """Receive this many bytes; none if the other side has closed."""
     found = b""
     while len(found) < size:
         more = line.recv(size - len(found))
@@ -46,7 +46,7 @@ def receive(line, size):
 
 
 class Remote:
-    """The flight software as a law: it asks the second process, and waits for the answer."""
+    """The flight software as a law: it queries the second process and waits for the answer."""
 
     def __enter__(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -80,7 +80,7 @@ def lock_step(remote, until):
 
 
 def real_time(remote, until):
-    """Simulated time goes with the clock on the wall; by how much each period was late [s]."""
+    """Simulated time follows the wall clock; returns how late each period was [s]."""
     sim = bough.Simulator(system)
     sim.step()  # kernels are loaded before the clock starts
     sim.reset()

@@ -2,8 +2,8 @@
 
     python examples/identify.py
 
-A hub turns about its axis with an array on a springy hinge. What a rate gyro of the hub recorded, with noise, after a push is the
-measurement; `bough.sensitivities` gives the run and its derivatives by the unknown numbers, and SciPy does the rest.
+A hub turns about its axis with an array on a spring hinge. The measurement is the noisy record of the hub's rate gyro after a
+push; `bough.sensitivities` computes the run and its derivatives by the unknown parameters, and SciPy does the fit.
 """
 import numpy as np
 from scipy.optimize import least_squares
@@ -29,7 +29,7 @@ system = spacecraft(*TRUE)
 
 
 def run(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the gyro shows, and its derivatives by the unknown numbers."""
+    """The gyro signal and its derivatives by the unknown parameters."""
     model = spacecraft(*numbers).compile()
     found = bough.sensitivities(model, v0=[0.02, -0.3], until=UNTIL, dt=DT, parameters=UNKNOWN, outputs=["gyro"])
     gyro = found.outputs["gyro"]
@@ -37,7 +37,7 @@ def run(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def identify(measured: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """The numbers that fit best, their standard deviations, and how many runs it took."""
+    """The best-fit parameters, their standard deviations, and the number of runs."""
     fit = least_squares(lambda p: run(p)[0] - measured, FIRST_GUESS, jac=lambda p: run(p)[1], x_scale=FIRST_GUESS)
     covariance = np.linalg.inv(fit.jac.T @ fit.jac)*2.0*fit.cost/(len(measured) - len(fit.x))
     return fit.x, np.sqrt(np.diag(covariance)), fit.nfev

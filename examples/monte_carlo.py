@@ -1,4 +1,4 @@
-"""Monte Carlo: a thousand spacecraft whose boom and panel are not quite as planned, run side by side in SIMD lanes."""
+"""Monte Carlo: a thousand spacecraft with dispersed boom and panel properties, in SIMD lanes."""
 
 import numpy as np
 

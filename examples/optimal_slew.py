@@ -1,12 +1,12 @@
-"""An optimal slew: CasADi turns a hub with a flexible panel from rest to rest with the least effort, by exact derivatives.
+"""An optimal slew: CasADi turns a hub with a flexible panel from rest to rest with the least effort, using exact derivatives.
 
     pip install "bough[casadi]"
     python examples/optimal_slew.py
 
 A motor turns the hub by a given angle in a given time; panel and hub are to be at rest at the end, and the integral of the squared
-torque is to be least. `bough.exchange.casadi.dynamics` is x' = f(x, u) with its Jacobian, IPOPT solves the collocated problem, and
-`bough.simulate` checks the torque that it found. Beside it: full torque ahead, then astern, and the optimum of the linear model,
-which does not know that the spin changes how the panel bends.
+torque is minimized. `bough.exchange.casadi.dynamics` is x' = f(x, u) with its Jacobian, IPOPT solves the collocated problem, and
+`bough.simulate` checks the optimal torque. For comparison: a bang-bang torque for a rigid spacecraft, and the optimum of the linear
+model, which ignores the effect of spin on bending.
 """
 import numpy as np
 
@@ -16,7 +16,7 @@ ANGLE, TIME, INTERVALS = np.radians(90), 5.0, 64          # of the slew [rad], [
 
 
 def spacecraft(torque: bough.TimeTable | float = 0.0) -> bough.System:
-    """A hub on its axis with a panel of 5 m that bends in the plane of the slew; no damping helps."""
+    """A hub on its axis with a 5 m panel that bends in the plane of the slew, without damping."""
     s = bough.System("slew")
     s.body("hub", joint=bough.Revolute("z", torque=torque), mass=100.0, inertia=(20, 20, 25))
     panel = bough.beam(5.0, EI=(1e5, 900.0), mass_per_length=2.0, modes=1)
@@ -61,7 +61,7 @@ def optimum(angle: float = ANGLE, time: float = TIME, intervals: int = INTERVALS
 
 
 def rigid_torque(angle: float, time: float) -> float:
-    """What a rigid spacecraft needs ahead for half of the time, and astern for the other half."""
+    """The bang-bang torque for a rigid spacecraft: positive for half of the time, negative for the other half."""
     return 4*INERTIA*angle/time**2
 
 
@@ -73,7 +73,7 @@ def linear_optimum(angle: float = ANGLE, time: float = TIME, rows: int = 2501) -
     """Of the linear model, in closed form: u = a + b t + c cos wt + d sin wt.
 
     In its modes, J theta'' = u and eta'' + w^2 eta = const u. To end at rest, the integrals of u, u cos wt and u sin wt are zero;
-    to turn by the angle, that of -t u is J angle. The u of least square is in the span of these four functions.
+    to turn by the angle, that of -t u is J angle. The u with the least square integral is in the span of these four functions.
     """
     def shapes(t):
         return np.stack([np.ones_like(t), t, np.cos(OMEGA*t), np.sin(OMEGA*t)])

@@ -1,4 +1,4 @@
-"""A spacecraft with two flexible solar panels points, by three wheels against its attitude error and rate: linearize it, design it.
+"""A spacecraft with two flexible solar panels, pointed by three wheels with attitude and rate feedback.
 
     bough bode pointing.py --from rw1 --to pointing.x        the plant, from a motor to half the angle about x
     bough bode pointing.py --cut rw1                         the loop, cut at this motor, and its margins
@@ -22,7 +22,7 @@ system.simulation(until=40, dt=0.01, sample_rate=10)
 
 @bough.controller(outputs=["pointing", "gyro"], inputs=["rw1", "rw2", "rw3"])
 def hold(t, y, u):
-    """A motor turns its wheel with the error: the spacecraft turns against it."""
+    """The motor torque on the wheel reacts on the spacecraft, against the error."""
     for k in range(3):
         u[k] = INERTIA[k] * (BANDWIDTH**2 * 2 * y[k] + 1.4 * BANDWIDTH * y[4 + k])
 

@@ -1,9 +1,9 @@
-"""A floating wind turbine yaws, spins and pitches its blades: motions and tower-top loads, plotted, and in a table as OpenFAST's.
+"""A floating wind turbine yaws, spins and pitches its blades: plots and an OpenFAST table of motions and tower-top loads.
 
     python examples/turbine.py [FILE] [--out FOLDER] [--matrix]
 
 FILE is floating_turbine.yaml, the turbine of the momentum cloud paper, unless another one is given: floating_turbine_flexible.yaml
-or oc3_hywind.yaml. With --matrix, mooring and buoyancy are replaced by what they are to first order, 6x6 matrices, as in the paper.
+or oc3_hywind.yaml. With --matrix, mooring and buoyancy are replaced by their first-order 6x6 matrices, as in the paper.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ DRIVES = {"NacYaw": "nacelle.rz", "Azimuth": "hub.rx"} | {f"BldPitch{k}": f"blad
 
 
 def channels(result: bough.Result) -> xarray.Dataset:
-    """What OpenFAST calls by these names, with its signs and units. YawBr: the load of the nacelle on the tower at the tower top,
+    """OpenFAST's channels of these names, with its signs and units. YawBr: the load of the nacelle on the tower at the tower top,
     in axes that yaw with the nacelle (ending in n), and in those of the tower top (p)."""
     q = dict(zip(result.data.q_name.values, result.data.q.values.T, strict=True))
     load = -result.data.reaction.sel(body="nacelle").values / 1e3               # the reaction is of the tower on the nacelle
@@ -42,7 +42,7 @@ def channels(result: bough.Result) -> xarray.Dataset:
 
 def linearized(system: bough.System) -> bough.System:
     """The turbine with 6x6 matrices instead of its lines and buoyancies: the force and moment at the zero position, and how they
-    change with the place and the angles of the platform. Each matrix is for the point where it has the least to do with roll and
+    change with the place and the angles of the platform. Each matrix is for the point where it has the least coupling with roll and
     pitch, the middle of the fairleads and the metacenter: a stiffness against these has no potential once the platform yaws."""
     if not system.lines or not system.buoyancies:
         raise typer.BadParameter(f"system '{system.name}' lacks lines or buoyancies that matrices replace; leave --matrix out")
@@ -60,7 +60,7 @@ def linearized(system: bough.System) -> bough.System:
 
 
 def matrix(model: bough.Model, elements: Iterable[str], at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What elements exert at a point of the platform in the zero position, and the 6x6 stiffness there."""
+    """The load of elements at a point of the platform in the zero position, and the 6x6 stiffness there."""
     h = 1e-3                                                                    # m and rad
     ahead, behind = (np.array([exerted(model, elements, at, row) for row in side * h * np.eye(6)]) for side in (1, -1))
     return exerted(model, elements, at, np.zeros(6)), (behind - ahead).T / (2 * h)

@@ -17,6 +17,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 MARKS = {"oracle": ("oracles/", "exchange/test_real_robots.py"), "browser": ("look/test_chromium.py",),
          "docs": ("docs/test_site.py", "docs/test_pages.py", "examples/")}
+LONG = ("verify/", "integrate/test_connections.py", "integrate/test_closed_motion.py")
 RISE = 50                                                      # MB by which a test must raise the peak to be named
 used: list[dict] = []
 
@@ -42,7 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files and folders whose tests are all of one kind."""
+    """Files and folders whose tests are all of one kind; files that take long come first: no worker waits for them."""
+    items.sort(key=lambda item: not item.path.relative_to(config.rootpath / "tests").as_posix().startswith(LONG))
     for item in items:
         place = item.path.relative_to(config.rootpath / "tests").as_posix()
         for mark, places in MARKS.items():

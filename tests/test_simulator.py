@@ -157,6 +157,10 @@ def test_reset_starts_anew():
     assert np.array_equal(sim.state.q, first)
     sim.reset(q0=[0.0, 0.0], seed=2)
     assert np.array_equal(sim.state.q, [0.0, 0.0])
+    with pytest.raises(StateError, match="q has shape"):
+        sim.reset(q0=[1.0])
+    sim.reset()                                                         # what made no start is forgotten
+    assert np.array_equal(sim.state.q, [0.0, 0.0])
 
 
 KILLED = """
@@ -225,6 +229,23 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     same(again, bough.simulate(s, until=4.2, dt=1e-3, sample_rate=1000, record="state", progress=False))     # no sample at 4.0005
 
 
+@pytest.mark.parametrize(("options", "words"), [
+    ({"checkpoint": 1.0}, "checkpoint is 1.0, but nothing is streamed; give save_to, too"),
+    ({"save_to": "."}, "save_to is '.'; give the name of a file"), ({"save_to": 3}, "save_to is 3; give the name of a file"),
+    ({"save_to": "run.nc", "checkpoint": 0.0}, "checkpoint is 0.0; give seconds between two checkpoints"),
+])
+def test_nonsense_about_streams_is_named(options, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bough.simulate(latched_pendulum(), until=0.01, dt=1e-3, progress=False).save("saved.nc")
+    with pytest.raises(StateError, match=words):
+        bough.simulate(latched_pendulum(), until=0.01, dt=1e-3, progress=False, **options)
+    with pytest.raises(StateError, match=words):
+        bough.resume("saved.nc", **options)
+    for read in (bough.resume, bough.open_result):
+        with pytest.raises(StateError, match="path is None; give the name of a file"):
+            read(None)
+
+
 @pytest.mark.parametrize(("do", "words"), [
     (lambda sim: sim.u.__setitem__("moter", 1.0), "no input 'moter', did you mean 'motor'"),
     (lambda sim: sim.u.__setitem__("motor", "full"), "give 1 number"),
@@ -241,7 +262,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     (lambda sim: sim.advance("1.0"), "until is '1.0'"), (lambda sim: sim.advance([1.0, 2.0]), "until is .1.0, 2.0"),
     (lambda sim: next(sim.realtime(np.nan, period=0.1)), "until is nan"),
     (lambda sim: sim.y[["angle"]], "no output"), (lambda sim: sim.u.update([(("a", "b"), 1.0)]), "no input"),
-    (lambda sim: sim.finish(), "no end planned"),
+    (lambda sim: sim.finish(), "no end planned"), (lambda sim: sim.save(None), "path is None; give the name of a file"),
 ])
 def test_nonsense_is_named(do, words):
     sim = bough.Simulator(latched_pendulum(), dt=1e-3)

@@ -1,11 +1,11 @@
 """A flexible solar array slew: the same turn leaves the arrays swinging, or at rest, by its timing alone.
 
-A wheel turns a satellite with two flexible arrays: full ahead, then full astern. Each push starts the arrays swinging about
-their bent shape. If it lasts whole periods of that swing, it ends as it began: the arrays are straight and at rest when the
-next push comes. If it lasts half a period more, the swings of three switches add up to four times the bend.
+A wheel turns a satellite with two flexible arrays: full torque one way, then the other. Each push makes the arrays oscillate
+about their statically bent shape. If it lasts whole periods of that oscillation, it ends as it began: the arrays are straight
+and at rest when the next push comes. If it lasts half a period more, three switches add up to four times the deflection.
 
-Fact: after pushes of three periods the tips rest but for higher modes; after three and a half they swing by four times the
-bend.
+Fact: after pushes of three periods the tips are at rest except for higher modes; after three and a half they swing by four
+times the static deflection.
 """
 
 import sys

@@ -1,11 +1,11 @@
 """Capture and berthing in one run: a seven-joint arm with flexible booms grapples a tumbling 5 t target and berths it on its bus.
 
-The target drifts by; where the hand is near enough to its grapple fixture, slow enough against it and aligned, it closes: the
-target, until then a system of its own, hangs on the arm. Servos first take the tumble out, then fold the arm until latch and port
-meet, and close there: the second change makes a loop of bus, arm and target.
+The target drifts by; when the hand is close enough to its grapple fixture, slow enough relative to it and aligned, it closes: the
+target, a separate system until then, is attached to the arm. Servos first stop the tumble, then fold the arm until latch and port
+meet, and the latch closes: this second change makes a loop of bus, arm and target.
 
-Fact: both changes keep linear and angular momentum to rounding, and the run as its steps do, to 1e-5; energy is lost at both; and
-in the end the target turns with the bus.
+Fact: both changes conserve linear and angular momentum to rounding, and the whole run to the accuracy of its steps, 1e-5; both
+dissipate energy; and at the end the target rotates with the bus.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""A double pendulum: fifty starts that differ by a billionth of a radian end anywhere.
+"""A double pendulum: fifty runs that start a billionth of a radian apart end anywhere.
 
-The fifty runs go side by side in SIMD lanes. Two neighbors part exponentially until they are as far apart as they can be; each
-run by itself still keeps its energy.
+The fifty runs go side by side in SIMD lanes. Neighboring runs diverge exponentially until they are as far apart as they can be;
+each run still conserves energy.
 
-Fact: energy is kept by every run, within what RK4 may lose, while the runs part by eight powers of ten.
+Fact: every run conserves energy to within the error of RK4, while the runs diverge by eight orders of magnitude.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""A space arm grapples and closes a loop: two arms catch a tumbling target, and all goes on as one.
+"""A space arm grapples and closes a loop: two arms catch a tumbling target, and all move on as one body.
 
-A servicer reaches out with both arms. The target drifts by and spins; when its handles are in the hands, an event closes these
-and lets the drives of the arms go. With that the tree of bodies becomes a loop: bus, arm, target, arm. The catch is an impulse
-within the system: speeds jump to the nearest, by kinetic energy, that the closed hands allow. Servos then take what is left.
+A servicer reaches out with both arms. The target drifts by and spins; when its handles are in the hands, an event closes the
+hands and releases the drives of the arms. The tree of bodies becomes a loop: bus, arm, target, arm. The catch is an internal
+impulse: speeds jump to the nearest ones, in kinetic energy, that the closed hands allow. Servos then stop the remaining motion.
 
-Fact: neither the catch nor the servos change linear or angular momentum; in the end all turns as one rigid body.
+Fact: neither the catch nor the servos change linear or angular momentum; at the end the system rotates as one rigid body.
 """
 
 import sys

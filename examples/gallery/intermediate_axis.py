@@ -1,7 +1,7 @@
 """A torque-free top: spun about its intermediate axis, a T-handle turns over again and again.
 
-Euler's equations have three steady spins; the one about the axis of intermediate inertia is unstable. A motion that starts a
-little beside it reverses its spin after every half period of an elliptic function, and the handle turns over.
+Euler's equations have three steady spins; the one about the axis of intermediate inertia is unstable. A motion that starts
+slightly off it reverses its spin after every half period of an elliptic function, and the handle turns over.
 
 Fact: the time between two reversals is 2 K(m)/mu, by the complete elliptic integral of the first kind.
 """

@@ -1,10 +1,10 @@
 """A four-bar deployment with a latch: a spring swings an antenna out, a latch catches it, and the satellite stops dead.
 
-The satellite floats and starts at rest, so that all of it together has no angular momentum, whatever the spring does inside.
-While the antenna swings out the bus must turn the other way. When the latch locks the crank, nothing can move against anything
-else any more, and a rigid body without angular momentum does not turn: the bus stops at once, but in another attitude.
+The satellite floats and starts at rest, so its total angular momentum is zero, whatever the spring does.
+While the antenna swings out, the bus must turn the other way. When the latch locks the crank, no relative motion is left, and a
+rigid body without angular momentum does not rotate: the bus stops at once, but in a different attitude.
 
-Fact: momentum stays nought, and at the latch every rate drops to nought with it, to rounding.
+Fact: momentum stays zero, and when the latch locks every rate drops to zero, to rounding.
 """
 
 import sys

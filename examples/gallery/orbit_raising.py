@@ -1,12 +1,12 @@
 """A long burn: a satellite with flexible arrays burns 300 kg out of two tanks in which the propellant sloshes, until they are dry.
 
-The engine starts with a jerk: the arrays bend back and swing. In one tank the propellant starts displaced; through the bus it
-wakes that of the other, and both beat. As the tanks empty, the length of their swing grows faster than the
-acceleration. What stops to slosh is fixed from then on, and at the end flow and thrust stop by themselves.
+The engine starts abruptly: the arrays bend back and vibrate. In one tank the propellant starts displaced; through the bus it
+excites that of the other, and both beat. As the tanks empty, the length of their pendulums grows faster than the
+acceleration. Propellant that stops sloshing is fixed from then on, and at the end flow and thrust stop automatically.
 
-Fact: the satellite gains the speed of the rocket equation; momenta of satellite and exhaust together stay, to 1e-9 of what
-left; and at any time the propellant swings, in phase and against each other, with frequencies of the model that is linearized with
-the masses of that time, to 0.1 %.
+Fact: the satellite gains the speed of the rocket equation; the momentum of satellite and exhaust together is conserved to 1e-9 of
+the exhaust's; and at any time the in-phase and out-of-phase slosh frequencies are those of the model linearized with the current
+masses, to 0.1 %.
 """
 
 import sys

@@ -1,11 +1,12 @@
 """A spring separation: a payload is pushed off an upper stage by a spring that misses its mass center, and tips off.
 
 The payload is welded on. A spring between the two is compressed; when the clamp band opens, it pushes them apart over its stroke
-and lets go. Its line of force passes beside both mass centers, so that each leaves with a tip-off rate.
+and loses contact. Its line of force misses both mass centers, so each leaves with a tip-off rate.
 
 Fact: with the effective mass m at the spring, 1/m = 1/m1 + 1/m2 + e1^2/I1 + e2^2/I2, a short spring of energy E gives the impulse
-J = sqrt(2 E m), rates J e/I and the speed J/m. That the bodies turn during the stroke is off by less than 1 %, in proportion to the
-stroke: from two strokes of the same energy the limit comes out to 1e-4. Momenta stay to rounding.
+J = sqrt(2 E m), rates J e/I and the speed J/m. The rotation of the bodies during the stroke changes this by less than 1 %,
+in proportion to the stroke: extrapolating from two strokes of the same energy gives the limit to 1e-4. Momentum is conserved to
+rounding.
 """
 
 import sys

@@ -1,11 +1,11 @@
 """A spin-up beam: a boom that is spun faster than its own frequency bends back, and recovers; without stiffening it flies apart.
 
 The case is a classic (Kane, Ryan and Banerjee, 1987). Spin pulls a beam straight: its bending stiffness grows with the tension
-along it. Linear modes alone know only that centrifugal force pushes a bent beam outward, and become unstable where the spin
-passes the first frequency.
+along it. Linear modes alone contain only the centrifugal force that pushes a bent beam outward, and become unstable when the spin
+exceeds the first frequency.
 
-Fact: after the spin-up the boom swings in the plane with the frequency of a rotating beam, which Ritz's method gives, and the
-one without geometric stiffness diverges, for its spin is above the first frequency at rest.
+Fact: after the spin-up the boom vibrates in the plane at the frequency of a rotating beam from Ritz's method, and the boom
+without geometric stiffness diverges, because its spin is above the first frequency at rest.
 """
 
 import sys

@@ -1,11 +1,11 @@
 """A Stewart platform: six legs whose lengths are driven carry a platform through a tilting, turning motion.
 
 Each leg is a cylinder on a universal joint and a rod that slides in it; its top is a ball joint on the platform. That makes six
-loops. The lengths follow from the motion that the platform shall make (the inverse kinematics, one square root a leg); the
-simulation goes the other way, and finds the platform where the legs put it.
+loops. The lengths follow from the commanded platform motion (the inverse kinematics, one square root per leg); the
+simulation goes the other way, and finds the platform motion that the legs produce.
 
-Fact: the platform goes where it shall, within the error of the splines through the legs' lengths, and the work of the six
-drives is the change of its energy.
+Fact: the platform follows the commanded motion to within the error of the leg-length splines, and the work of the six
+drives equals the change of energy.
 """
 
 import sys

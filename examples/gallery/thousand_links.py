@@ -1,10 +1,11 @@
-"""A thousand-link chain: folded and let go, its end falls faster than a stone.
+"""A thousand-link chain: folded and released, its end falls faster than a stone.
 
-Both ends of the chain hang side by side; then one is released. The falling half gives its momentum to ever fewer links while
-energy is kept, so that its end is pulled down harder than by its weight. A chain without width obeys v^2 = g x (2 - x/L)/(1 -
-x/L) at a fall x. A thousand revolute joints take O(N) operations: each step costs twice what it would cost with five hundred.
+Both ends of the chain hang side by side; then one is released. The momentum of the falling half concentrates in ever fewer
+links while energy is conserved, so its end is pulled down by more than its weight. A chain without width obeys
+v^2 = g x (2 - x/L)/(1 - x/L) at a fall x. A thousand revolute joints take O(N) operations: each step costs twice what it would
+cost with five hundred.
 
-Fact: the end outruns free fall, and its speed is that of the formula within the share of the chain that is in the fold.
+Fact: the end outruns free fall, and its speed is that of the formula to within the fraction of the chain in the fold.
 """
 
 import sys

@@ -1,11 +1,11 @@
-"""A floating turbine, tilted and let go: the spinning rotor turns its nodding into rolling and yawing.
+"""A floating turbine, tilted and released: the spinning rotor turns its pitching into rolling and yawing.
 
 A spar with tower, nacelle and rotor floats on four taut mooring lines. It is tilted in the plane of the shaft and released.
-With the rotor at rest it nods in that plane for ever. The angular momentum of a spinning rotor does not follow the shaft
-without a moment: what the tower gives to it, it takes from the platform, sideways.
+With the rotor at rest it pitches in that plane forever. Turning the angular momentum of a spinning rotor with the shaft
+requires a moment, which the tower transmits to the platform, sideways.
 
-Fact: energy is kept; the spin of the rotor about its shaft, as seen from the world, is kept, for no moment acts about a
-frictionless shaft of a round rotor; and without spin nothing leaves the plane.
+Fact: energy is conserved; the inertial spin of the rotor about its shaft is conserved, because no moment acts about the
+frictionless shaft of a round rotor; and without spin the motion stays in the plane.
 """
 
 import sys

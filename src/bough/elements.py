@@ -1,4 +1,5 @@
 """Force elements: what the methods of System of the same names add."""
 
-from bough.describe.elements import *  # noqa: F403
-from bough.describe.elements import __all__ as __all__
+from bough.describe.parts import Buoyancy, Bushing, Element, Line, Restoring
+
+__all__ = ["Buoyancy", "Bushing", "Element", "Line", "Restoring"]

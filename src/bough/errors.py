@@ -8,7 +8,7 @@ Path = tuple[str | int, ...]
 
 
 class BoughError(Exception):
-    """The parent of every error that bough raises on purpose."""
+    """Base class of every error that bough raises deliberately."""
 
 
 class Problem(NamedTuple):
@@ -24,7 +24,7 @@ class Problem(NamedTuple):
 
 
 class DescriptionError(BoughError, ValueError):
-    """A System, one of its parts or its YAML file does not make sense; `problems` lists everything found.
+    """A System, one of its parts or its YAML file is invalid; `problems` lists everything found.
 
     >>> raise DescriptionError("body 'boom': mass is -3.0 kg; give a number >= 0")
     Traceback (most recent call last):
@@ -58,7 +58,7 @@ class StateError(BoughError, ValueError):
 
 
 class NotFiniteError(StateError):
-    """An answer of a model is not finite; `rows` are the states of the batch in which it is not."""
+    """A computed result is not finite; `rows` are the states of the batch for which it is not."""
 
     def __init__(self, message: str, rows: Sequence[int]) -> None:
         super().__init__(message)
@@ -66,7 +66,7 @@ class NotFiniteError(StateError):
 
 
 class SimulationError(BoughError, RuntimeError):
-    """A run could not go on; `result` holds what was recorded until then, or None."""
+    """A run could not continue; `result` holds the samples recorded up to then, or None."""
 
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
@@ -74,15 +74,15 @@ class SimulationError(BoughError, RuntimeError):
 
 
 class StepWarning(UserWarning):
-    """The steps of a run are too long: it will diverge, or it is stable but its result is wrong."""
+    """The steps of a run are too large: it will diverge, or it is stable but inaccurate."""
 
 
-def texts(what: str, given: Any) -> list[str]:
+def name_list(what: str, given: Any) -> list[str]:
     """A name, or several, as a list.
 
-    >>> texts("record", "energy")
+    >>> name_list("record", "energy")
     ['energy']
-    >>> texts("record", 3)
+    >>> name_list("record", 3)
     Traceback (most recent call last):
     bough.errors.StateError: record is 3; give a name, or a list of names
     """

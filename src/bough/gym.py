@@ -1,4 +1,4 @@
-"""Learning: a model with ports as a Gymnasium environment, or as many of them side by side in SIMD lanes."""
+"""Reinforcement learning: a model with ports as a Gymnasium environment, or many of them in SIMD lanes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import input_entries
-from bough.analyze.outputs import q_entry, v_entry
+from bough.analyze.signals import input_entries, q_entry, v_entry
 from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import BoughError, SimulationError, StateError, nearest, texts
+from bough.errors import BoughError, SimulationError, StateError, name_list, nearest
 from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
@@ -56,7 +55,7 @@ class _Side:
     """The observed outputs, or the inputs that act, as one row of numbers."""
 
     def __init__(self, what: str, given: Ports, known: Mapping[str, int], declared: Iterable[str]) -> None:
-        self.names = list(declared) if given is None else texts(f"{what}s", given)
+        self.names = list(declared) if given is None else name_list(f"{what}s", given)
         self.places, limits = dict[str, int | slice](), list[Any]()
         for name in self.names:
             if name not in known:
@@ -169,22 +168,22 @@ class Environment(gymnasium.Env[Floats, Floats]):
     model : Model or System
     reward : callable
         `reward(t, y, u)`: t is the time since the reset [s], y are the observed outputs after the step, without noise, and u the
-        actions that acted, both by name.
+        applied actions, both by name.
     observations, actions : sequence of str, or dict of (low, high), optional
-        Outputs and inputs by name, with their bounds; all that are declared, unbounded, if not given. What goes beyond the bounds
-        of an action acts as its bound.
+        Outputs and inputs by name, with their bounds; by default all declared ones, unbounded. Actions beyond their bounds are
+        clipped.
     terminated : callable, optional
-        `terminated(t, y)`: whether the episode has come to its end.
+        `terminated(t, y)`: whether the episode has ended.
     start : callable, optional
         `start(random)` returns q0, v0, wheels0, orbit0, tanks0, or some of them, in a dict; `random` is the seeded numpy generator.
     period : float, optional
-        Seconds between two actions; one step, if not given.
+        Seconds between actions; by default, one step.
     time_limit : float, optional
         Seconds after which an episode is truncated.
     sample_rate : float
-        Samples per second of `simulator.result()`, which has the present episode; 0 records none.
+        Samples per second of `simulator.result()`, which covers the current episode; 0 records none.
     **options
-        As `bough.Simulator` takes them: method, dt, laws, parameters, ...
+        As in `bough.Simulator`: method, dt, laws, parameters, ...
 
     Attributes
     ----------
@@ -192,8 +191,8 @@ class Environment(gymnasium.Env[Floats, Floats]):
 
     Notes
     -----
-    An observation has the noise and the quantum of its output. Motion that diverges ends an episode: `terminated` is true, the
-    observation is the last finite one, and `info["diverged"]` says what happened.
+    An observation has the noise and the quantum of its output. A run that diverges ends the episode: `terminated` is true, the
+    observation is the last finite one, and `info["diverged"]` holds the reason.
 
     Examples
     --------
@@ -223,7 +222,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
         self._n, self._y = 0, task.observe(task.sim.x)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Back to an initial state that `start` draws; `options`: parts of it that are given instead (q0, v0, ...)."""
+        """Reset to an initial state drawn by `start`; `options` override parts of it (q0, v0, ...)."""
         super().reset(seed=seed)
         task, start = self._task, {**self._task.drawn(self.np_random), **(options or {})}
         if self._noisy:
@@ -233,7 +232,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
         return task.seen(self._y, [self.np_random])[0], {}
 
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Let an action act for a period."""
+        """Apply an action for one period."""
         task, sim, info = self._task, self.simulator, dict[str, Any]()
         u = task.act(action)[0]
         self._n += 1
@@ -252,29 +251,29 @@ class Environment(gymnasium.Env[Floats, Floats]):
 
 
 class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
-    """Many environments of one model, side by side in SIMD lanes: a Gymnasium vector environment.
+    """Many environments of one model in SIMD lanes: a Gymnasium vector environment.
 
     Parameters
     ----------
     model : Model or System
     num_envs : int
-        How many.
+        Number of environments.
     reward, terminated : callable
-        As `Environment` takes them, for all environments at once: t, y and u have a leading axis.
+        As in `Environment`, for all environments at once: t, y and u have a leading axis.
     observations, actions, start, period, time_limit
-        As `Environment` takes them. `start` is called for one environment at a time, with a generator of its own.
+        As in `Environment`. `start` is called for one environment at a time, each with its own generator.
     autoreset_mode : AutoresetMode or str
-        When an environment begins anew that has come to its end: Gymnasium's "NextStep" (the step after that, whose action it
-        ignores), "SameStep" (at once; `info["final_obs"]` has what was seen last), or "Disabled" (when `reset` says so, by
-        `options={"reset_mask": ...}`).
+        When an environment is reset after the end of its episode: Gymnasium's "NextStep" (at the next step, whose action is
+        ignored), "SameStep" (immediately; `info["final_obs"]` holds the last observation), or "Disabled" (when `reset` is called
+        with `options={"reset_mask": ...}`).
     **options
-        As `bough.Simulator` takes them; a method with fixed steps. `parameters` may differ from environment to environment.
+        As in `bough.Simulator`, with a fixed-step method. `parameters` can differ between environments.
 
     Notes
     -----
-    Environment i is `Environment` with the seed seed + i. Each has a time of its own, which begins anew with it: compiled laws,
-    time tables and motions see that. Their steps are taken together, so that loads and motions may jump only where a step ends,
-    and a model with events, stops, or laws that are asked by the clock is refused.
+    Environment i matches an `Environment` with the seed seed + i. Each has its own time, which restarts at its reset; compiled
+    laws, time tables and motions use that time. All environments step together, so loads and motions can jump only at the end of a
+    step, and a model with events, stops or sampled laws is rejected.
 
     Examples
     --------
@@ -316,7 +315,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None,
               options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """All environments, or those of `options["reset_mask"]`, begin anew."""
+        """Reset all environments, or those of `options["reset_mask"]`."""
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, bool)))
         if mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
             raise StateError(f"reset_mask is {mask!r}; give {self.num_envs} of True and False, at least one True")
@@ -340,7 +339,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         self._steps[mask], self._ended[mask], self._x = 0.0, False, self.simulator.x
 
     def step(self, actions: Floats) -> tuple[Floats, Floats, Any, Any, dict[str, Any]]:
-        """Let an action act in each of them for a period."""
+        """Apply an action in each environment for one period."""
         task, again = self._task, self._ended.copy()
         if self._mode == AutoresetMode.DISABLED and again.any():
             raise StateError(f"environments {np.flatnonzero(again).tolist()} have come to their end; reset them first, by "

@@ -1,4 +1,4 @@
-"""Linear systems by name, and what is made of them."""
+"""Linear systems with named ports, and analyses of them."""
 
 from bough.analyze.linear import Crossing, FrequencyResponse, LinearSystem, Margins, OperatingPoint, Spectrum
 from bough.analyze.linear.multiblade import Multiblade, multiblade

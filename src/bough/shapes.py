@@ -1,5 +1,5 @@
 """What bodies look like, and where their mass comes from if a shape has a density."""
 
-from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere
 
 __all__ = ["Box", "Cylinder", "Mesh", "Shape", "Sphere"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -17,14 +16,12 @@ from bough.describe.settings import ADAPTIVE_OPTIONS, FIXED_STEP, FIXED_STEP_OPT
 from bough.errors import SimulationError, StateError
 from bough.integrate import Controller
 from bough.integrate.integration import begin, check_whole
-from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts, stream
 
 SETTINGS = ("until", "dt", "method", "sample_rate", "record", "rtol", "atol", "first_step", "max_step", "stabilize", "hold")
 
@@ -58,81 +55,83 @@ def simulate(
     hold: Sequence[str] | None = None,
     reproducible: bool = False,
     save_to: str | PathLike[str] | None = None,
-    checkpoint: float = 60.0,
+    checkpoint: float | None = None,
     progress: bool | Callable[[float, float], None] = True,
 ) -> Result | SavedResult:
     """Simulate a model (or a System, which is compiled first) and return the Result.
 
-    What is left out comes from the settings of the system (`System.simulation`, `simulation:` in YAML), and the initial
-    state from its joints, wheels and orbit. A leading axis of an initial state makes a batch, whose runs go in SIMD lanes.
+    Omitted arguments come from the settings of the system (`System.simulation`, `simulation:` in YAML), and the initial state from
+    its joints, wheels and orbit. A leading axis of an initial state makes a batch, whose runs go through SIMD lanes.
 
     Parameters
     ----------
     model : Model or System
     q0, v0, wheels0, orbit0, tanks0 : array_like, optional
-        Initial coordinates, speeds, wheel speeds, orbit [position, velocity], and masses of propellant in tanks.
+        Initial coordinates, speeds, wheel speeds, orbit [position, velocity], and propellant masses in tanks.
     until : float
         End of the run [s].
     dt : float
-        Step of the fixed-step methods [s]; jumps of the loads, calls of sampled laws and events part one.
+        Step of the fixed-step methods [s]; load jumps, calls of sampled laws and events split a step.
     method : {"rk4", "euler-cromer", "imex2", "imex4", "dopri5", "imex43", "radau", "bdf", "lsoda", "auto"}
-        The integrator: the first four take fixed steps, the others choose them. Those named imex take springs, dampers and modes
-        implicitly; the last three, SciPy's, everything. With "auto" it is chosen by how fast the system is and by dt, or by the
-        tolerances if there is no dt; the summary says why.
+        The integrator: the first four take fixed steps, the others choose them. Those named imex treat springs, dampers and modes
+        implicitly; radau, bdf and lsoda, SciPy's methods, treat everything implicitly. With "auto" the choice depends on the
+        fastest motion of the system and on dt, or on the tolerances if there is no dt; the summary says why.
     sample_rate : float, optional
-        Samples per second, inside steps (as the end may be) by the method's interpolant; without it, every so many steps, about a
-        hundred in all.
+        Samples per second, interpolated inside steps by the method's own interpolant; by default, one sample every fixed number of
+        steps, about a hundred in all.
     record : str or iterable of str, optional
-        Out of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, stress, shapes, wheels, torque,
-        tanks, exhaust, orbit, loops, couplings, friction, drives, elements, inputs, outputs.
+        What to record: any of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, stress, strains,
+        shapes, wheels, torque, tanks, exhaust, orbit, loops, couplings, friction, drives, elements, inputs, outputs.
     rtol, atol : float, optional
-        Tolerances of the adaptive methods; 1e-9 and 1e-12 if not given.
+        Tolerances of the adaptive methods; the defaults are 1e-9 and 1e-12.
     first_step, max_step : float, optional
-        The first and the longest step of the adaptive methods [s]; if not given, they choose.
+        The first and the longest step of the adaptive methods [s]; chosen automatically by default.
     dynamics : {"auto", "order-n", "dense", "cloud"}
-        How accelerations are solved; the cloud is six equations, where all but a floating base's motion is given.
+        How accelerations are computed; "cloud" solves only the six equations of a floating base, if all other motion is
+        prescribed.
     control : function or Controller, optional
-        A function control(t, q, v, wheels) that returns joint torques or {name: torque}, called once a step or every control_period
-        seconds; or a compiled one, made by `bough.controller`.
+        A function control(t, q, v, wheels) that returns joint torques or {name: torque}, called once per step or every
+        control_period seconds; or a compiled one from `bough.controller`.
     control_period : float, optional
-        Seconds between two calls of a Python controller; the adaptive methods need it.
+        Seconds between calls of a Python controller; required by the adaptive methods.
     laws : sequence, optional
-        Laws that read outputs and set inputs by name: `bough.Law`, functions f(t, y), or compiled ones (`bough.controller`).
+        Control laws, which read outputs and set inputs by name: `bough.Law`, functions f(t, y), or compiled laws from
+        `bough.controller`.
     seed : int
-        Of the noise of outputs that sampled laws read.
+        Random seed for the noise of outputs that sampled laws read.
     t0 : float
         The initial time [s].
     state : State, optional
-        The initial state, as `Simulator.state` gives it, in the place of q0, v0, wheels0, orbit0 and tanks0.
+        The initial state, as returned by `Simulator.state`, instead of q0, v0, wheels0, orbit0 and tanks0.
     parameters : mapping, optional
-        {"boom.mass": [...], ...}: one value for each run of a batch; mass, com, inertia, at of any body.
+        {"boom.mass": [12.0, 12.5, ...]}: one value for each run of a batch, for any named parameter that only changes entries of
+        the compiled tables.
     stabilize : {"projection", "baumgarte"} or float, optional
-        What keeps loops closed: projection after each step (the default but with stiff methods), Baumgarte's stabilization, or its
-        frequency [rad/s].
+        How loops are kept closed: projection after each step (the default except with stiff methods), Baumgarte stabilization, or
+        its frequency [rad/s].
     hold : sequence of str, optional
-        Coordinates or joints that keep their initial values when the start is made to close the loops.
+        Coordinates or joints that keep their initial values when the loops are assembled at the start.
     reproducible : bool
-        Whether the bits of a run shall depend on nothing but itself: the same code alone or in a batch of any size, whoever is
-        beside it. Otherwise runs of batches of four and more are rounded apart from single ones. A single one then takes the
-        time of four.
+        If true, the bits of a run depend on nothing but the run itself: the same code runs it alone or in a batch of any size.
+        Otherwise, runs in batches of four or more round differently from single ones. A single run then takes the time of four.
     save_to : path, optional
-        Stream the samples to this NetCDF file: memory stays bounded however many there are, and whatever ends the process,
-        `bough.resume` goes on from the last checkpoint. Returned is the result as `bough.open_result` reads it.
-    checkpoint : float
-        Seconds between two checkpoints, with save_to.
+        Stream the samples to this NetCDF file: memory stays bounded regardless of their number, and after any interruption
+        `bough.resume` continues from the last checkpoint. The returned result is the one that `bough.open_result` reads.
+    checkpoint : float, optional
+        Seconds between checkpoints, with save_to; 60 by default.
     progress : bool or function
-        True for a bar on a terminal where it takes more than a moment; False for none, and no word about kernels that are compiled;
-        or a function of the fraction done and the time reached.
+        True: a progress bar on a terminal if the run takes more than a moment. False: no bar, and no messages about compiled
+        kernels. Or a function of the fraction completed and the time reached.
 
     Returns
     -------
     Result
-        A run that is interrupted from the keyboard returns its Result, too, with `failure` set.
+        A run interrupted from the keyboard also returns its Result, with `failure` set.
 
     Raises
     ------
     SimulationError
-        If a run diverges; its `result` holds what was recorded until then.
+        If a run diverges; its `result` holds the samples recorded up to then.
 
     Examples
     --------
@@ -158,24 +157,27 @@ def simulate(
         tanks0 = state.tanks if compiled.system.tanks else None
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise StateError(f"progress is {progress!r}; give True, False or a function of (share, t)")
-    end = settings.pop("until")
+    end, streamed = settings.pop("until"), None
+    if save_to is not None or checkpoint is not None:
+        from bough.results import stream as streams
+
+        streamed = streams.streaming(save_to, checkpoint)
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
         run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, tanks0=tanks0, dynamics=dynamics,
                     laws=laws, control=control, control_period=control_period, seed=seed, parameters=parameters,
                     reproducible=reproducible,
                     audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
-        if save_to is not None:
-            positive("checkpoint", checkpoint, "seconds between two checkpoints")
-            parts = Parts(Path(save_to))
+        if streamed is not None:
+            parts = streams.Parts(streamed[0])
             parts.begin(compiled.whole.to_yaml(exact=True))
-            return stream(run, parts, end, names, checkpoint, report)
+            return streams.stream(run, parts, end, names, streamed[1], report)
         run.finish(end, report)
     return finished(Result(check_whole(run.trajectory(), end), names))
 
 
 def finished(result: Result) -> Result:
-    """The result, if the run came to its end or was interrupted; else an error that holds it."""
+    """The result if the run reached its end or was interrupted; otherwise raises an error that holds it."""
     failure = result.trajectory.failure
     if failure and not failure.startswith("interrupted"):
         kept = f"{len(result.time)} samples up to t = {result.time[-1]:.6g} s are kept"
@@ -184,9 +186,8 @@ def finished(result: Result) -> Result:
 
 
 def with_settings(given: Mapping[str, Any], settings: Simulation | None) -> dict[str, Any]:
-    """What was given, else what the system's settings say; the rest has its defaults in `integrate`.
-
-    Step options of the settings go with their method; `dt` serves any other method with fixed steps too.
+    """The given options, else those of the system's settings; the rest have their defaults in `integrate`. Step options of the
+    settings apply to their own method only; `dt` applies to any fixed-step method.
 
     >>> with_settings({"until": 5.0}, Simulation(until=10, dt=0.1))["dt"]
     0.1

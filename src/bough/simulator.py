@@ -1,4 +1,4 @@
-"""The user owns the loop: a model, its state in time, its inputs and outputs."""
+"""Step-by-step simulation in the user's own loop: a model, its current state, inputs and outputs."""
 from __future__ import annotations
 
 import time
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import input_entries
+from bough.analyze.signals import input_entries
 from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import SimulationError, StateError, nearest
+from bough.errors import BoughError, SimulationError, StateError, nearest
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import BEGIN, SAME, STOP
@@ -32,10 +32,10 @@ from bough.model import Model
 from bough.model.compiler import as_model
 from bough.progress import quiet, working
 from bough.results import Result
-from bough.results.netcdf import read_head, read_samples, read_system, sound
+from bough.results.netcdf import file_path, read_head, read_samples, read_system, sound
 from bough.results.quantities import select_records
 from bough.results.result import SavedResult
-from bough.results.stream import Parts, Store, parts_of, stream
+from bough.results.stream import Parts, Store, parts_of, stream, streaming
 
 OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
@@ -44,7 +44,7 @@ AHEAD, MOST_AHEAD = 256, 10**5      # samples that have room before the steps to
 
 
 class InputValues(MutableMapping[str, Any]):
-    """Inputs by name: what is set acts from now on, until it is set anew; what laws give is added."""
+    """Inputs by name: a value acts from now on, until it is set again; the values set by laws are added."""
 
     def __init__(self, sim: Simulator) -> None:
         self._sim, self._entries = sim, input_entries(sim.model)
@@ -87,7 +87,7 @@ class InputValues(MutableMapping[str, Any]):
 
 
 class OutputValues(Mapping[str, Any]):
-    """Outputs by name, at the present time."""
+    """Outputs by name, at the current time."""
 
     def __init__(self, sim: Simulator) -> None:
         self._sim = sim
@@ -110,22 +110,22 @@ class OutputValues(Mapping[str, Any]):
 
 
 class Simulator:
-    """A model on its way through time, step by step.
+    """Step-by-step simulation of a model in the caller's own loop.
 
     Parameters
     ----------
     model : Model or System
     method, dt
-        As `simulate` takes them; those of the system's settings, if not given.
+        As in `simulate`; the defaults are those of the system's settings.
     t0 : float
         The initial time [s].
     sample_rate : float, optional
-        Samples per second that `result()` has; every step, if not given. With 0 nothing is recorded but the start.
+        Samples per second in `result()`; by default, every step. With 0, only the initial state is recorded.
     record : str or iterable of str, optional
-        What `result()` has of them; see `simulate`.
+        The quantities in `result()`; see `simulate`.
     **options
-        As `simulate` takes them: the initial state q0, v0, wheels0, orbit0, tanks0, of which a leading axis makes a batch whose
-        states go in SIMD lanes; laws, control, control_period, seed; rtol, atol, first_step, max_step, dynamics, parameters,
+        As in `simulate`: the initial state q0, v0, wheels0, orbit0, tanks0, where a leading axis makes a batch whose states go
+        through SIMD lanes; laws, control, control_period, seed; rtol, atol, first_step, max_step, dynamics, parameters,
         stabilize, hold.
 
     Attributes
@@ -133,7 +133,7 @@ class Simulator:
     t : float
         The time [s].
     state : State
-        Its parts are q, v, wheels and orbit.
+        The current q, v, wheels and orbit.
     u, y : mapping
         Inputs, which can be set, and outputs, by name.
 
@@ -201,12 +201,12 @@ class Simulator:
         return self._integration.start + self._at*self.dt if self._limit else min(run.shown for run in self._runs)   # type: ignore[operator]
 
     def step(self, n: int = 1) -> None:
-        """Go on by n steps of the method.
+        """Advance by n steps of the method.
 
         Raises
         ------
         SimulationError
-            If the motion diverges; its `result` holds what was recorded.
+            If the motion diverges; its `result` holds the recorded samples.
         """
         if n.__class__ is int and 0 < n <= self._limit - self._at:
             self._short_step(n)
@@ -229,7 +229,7 @@ class Simulator:
             self._go_to(float(start + (np.floor((self.t - start)/self.dt*(1.0 + SAME)) + n)*self.dt))
 
     def advance(self, until: float) -> None:
-        """Go on to a time [s]; what it is inside of, a step or a period of a law, goes on from there as if nothing had happened."""
+        """Advance to a time [s]; a step or law period that is interrupted there continues later as if nothing had happened."""
         self._leave_short_way()
         if not moment("until", until) > self.t:
             raise StateError(f"advance: until is {until!r}, and it is t = {self.t:.6g} s already; give a later time")
@@ -327,13 +327,13 @@ class Simulator:
     # ---- state, inputs, outputs --------------------------------------------------------------------------------------
     @property
     def x(self) -> Floats:
-        """(rows, nx) states at the present time."""
+        """(rows, nx) states at the current time."""
         found = self._runs[0].shown_x if len(self._runs) == 1 else np.concatenate([run.shown_x for run in self._runs])
         return np.array(found[:, :self.model.layout.nx])
 
     @property
     def state(self) -> State:
-        """q, v, wheels and orbit at the present time; of a batch, rows of them."""
+        """q, v, wheels and orbit at the current time; for a batch, rows of them."""
         x = self.x
         return self.model.state(x if self.batched else x[0])
 
@@ -376,7 +376,7 @@ class Simulator:
 
     # ---- results -----------------------------------------------------------------------------------------------------
     def result(self) -> Result:
-        """What was recorded so far."""
+        """The result recorded so far."""
         if self._store is not None:
             raise StateError(f"result: samples before t = {self.t:.6g} s are on disk only; finish(...) gives all of them, in "
                              f"{self._store.path}")
@@ -389,14 +389,14 @@ class Simulator:
         return Result(self._integration.trajectory(), self._record)
 
     def finish(self, until: float | None = None, *, progress: bool = True) -> Result | SavedResult:
-        """On to the end, of which there is a sample too, and the result; with the save_to of `bough.resume`, as it is on disk.
+        """Advance to the end, record a sample there, and return the result; with save_to of `bough.resume`, the result on disk.
 
         Parameters
         ----------
         until : float, optional
-            The end [s]; of a run that goes on (`bough.resume`), if not given, the one that was planned.
+            The end time [s]; for a resumed run (`bough.resume`), the default is the planned end.
         progress : bool
-            Whether to show a bar.
+            Whether to show a progress bar.
         """
         self._leave_short_way()
         end = self._integration.end if until is None else until
@@ -421,29 +421,33 @@ class Simulator:
         return stream(self._integration, parts, until, names, self._integration.checkpoint or 60.0, bar)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write what was recorded, and all that is needed to go on: `bough.resume` reads it."""
+        """Write the recorded samples and everything needed to resume; `bough.resume` reads the file."""
         return self.result().save(path)
 
     def reset(self, **options: Any) -> None:
-        """Back to the start; what is given (q0, v0, wheels0, orbit0, tanks0, t0, seed, parameters) replaces what the simulator was
-        made with.
+        """Return to the start; arguments (q0, v0, wheels0, orbit0, tanks0, t0, seed, parameters) replace those given to the
+        simulator.
 
-        Inputs are zero again, laws and events begin anew, samples are dropped."""
+        Inputs are reset to zero, laws and events restart, and samples are dropped."""
         known = ("q0", "v0", "wheels0", "orbit0", "tanks0", "t0", "seed", "parameters")
         for name in options:
             if name not in known:
                 raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
-        self._options |= options
-        self._begin(self._anew())
+        before, self._options = self._options, self._options | options
+        try:
+            self._begin(self._anew())
+        except BoughError:                                          # what makes no start changes nothing
+            self._options = before
+            raise
 
     # ---- back to where it was, or some states elsewhere ----------------------------------------------------------------
     def snapshot(self) -> dict[str, Any]:
-        """All that is needed to come back here with `restore`, but for the samples: numbers and texts, which JSON can hold."""
+        """Everything needed to return here with `restore`, except the samples: numbers and strings, which JSON can hold."""
         self._leave_short_way()
         return remember(self._runs)
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Back to where the simulator was at a `snapshot`, bit for bit; samples of what came after it are dropped."""
+        """Return to the state of a `snapshot`, bit for bit; later samples are dropped."""
         self._leave_short_way()
         if any(kept["done"] > run.done for run, kept in zip(self._runs, snapshot["runs"], strict=True)):
             raise StateError("restore: the snapshot has more samples than there are now; with samples one can only go back "
@@ -455,28 +459,29 @@ class Simulator:
 
     @property
     def diverged(self) -> Any:
-        """(rows,) whether each state has stopped being finite."""
+        """(rows,) whether each state has become non-finite."""
         return np.concatenate([~np.isnan(run.failed[:, 0]) for run in self._runs])
 
     @property
     def times(self) -> Floats:
-        """(rows,) the time of each state [s]: `t`, but for those that were restarted at a time of their own."""
+        """(rows,) the time of each state [s]: `t`, except for those restarted at a time of their own."""
         return np.concatenate([self.t + run.ahead[:, 0] for run in self._runs])
 
     def restart(self, rows: ArrayLike, *, x: ArrayLike | None = None, t0: float | None = None, **start: Any) -> None:
-        """Put some states of a batch elsewhere, while time goes on; their inputs are zero again.
+        """Reset some states of a batch while the others continue; their inputs are reset to zero.
 
         Parameters
         ----------
         rows : array_like of int or bool
-            Which.
+            The states to reset.
         x : array_like, optional
-            Rows of states that were found before (see `x`).
+            Rows of states obtained earlier (see `x`).
         t0 : float, optional
-            The time at which they begin [s], and go on from with a clock of their own (see `times`), which laws, time tables and
-            motions then see; with fixed steps, where nothing is recorded (sample_rate=0). They keep their time, if not given.
+            The time at which they restart [s]. They then have their own clock (see `times`), which laws, time tables and motions
+            use; only with fixed steps and without recording (sample_rate=0). By default they keep their time.
         **start
-            Else q0, v0, wheels0, orbit0, tanks0, for all of these rows or a row for each; those of the description, if not given.
+            Otherwise q0, v0, wheels0, orbit0, tanks0, for all of these rows or one row each; the defaults are those of the
+            description.
         """
         run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0", "tanks0")
         for name in start:
@@ -513,9 +518,9 @@ class Simulator:
         run.ahead[rows] = t0 - self.t
 
     def realtime(self, until: float, *, period: float, speed: float = 1.0) -> Iterator[float]:
-        """Go on in step with the clock on the wall: each period of simulated time takes period/speed seconds.
+        """Advance in real time: each period of simulated time takes period/speed seconds of wall-clock time.
 
-        Yields the time after each period, when it is due; `lateness` holds by how much each was late [s].
+        Yields the time at the end of each period, when it is due; `lateness` lists how late each was [s].
 
         Parameters
         ----------
@@ -524,7 +529,7 @@ class Simulator:
         period : float
             Seconds of simulated time between two yields.
         speed : float
-            Simulated seconds in a second.
+            Simulated seconds per second.
         """
         until = moment("until", until)
         positive("period", period, "seconds")
@@ -543,29 +548,29 @@ class Simulator:
 
 # ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
 def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
-           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float = 60.0) -> Simulator:
-    """Go on where a run ended, bit for bit as if nothing had happened: after its end, an interrupt, or a crash.
+           record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float | None = None) -> Simulator:
+    """Resume a run after its end, an interrupt, or a crash, bit for bit as if it had never stopped.
 
     Parameters
     ----------
     path : path
-        A file of `Result.save`, `Simulator.save`, or one that `simulate(save_to=...)` did not finish.
+        A file from `Result.save` or `Simulator.save`, or an unfinished file of `simulate(save_to=...)`.
     model : Model or System, optional
-        What is simulated, to be checked against the file; by default that of the file.
+        The system, which is checked against the file; by default, the one stored in the file.
     laws, control
-        The laws of the run: a file cannot hold them.
+        The control laws of the run, which a file cannot hold.
     record : optional
-        What the result has; see `simulate`.
+        The quantities in the result; see `simulate`.
     save_to : path, optional
-        Stream on: `finish` writes samples to this NetCDF file, which may be the same, part by part, so that memory stays bounded
-        however many there are and were; it returns the whole as `bough.open_result` reads it.
-    checkpoint : float
-        Seconds between two checkpoints, with save_to.
+        Continue streaming: `finish` writes samples to this NetCDF file (which may be the same one) part by part, so memory stays
+        bounded regardless of their number; it returns the complete result as `bough.open_result` reads it.
+    checkpoint : float, optional
+        Seconds between checkpoints, with save_to; 60 by default.
 
     Returns
     -------
     Simulator
-        At the time that was reached, with all samples; with save_to, those before are on disk only.
+        At the time reached, with all samples; with save_to, earlier samples are on disk only.
 
     Examples
     --------
@@ -579,13 +584,12 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     >>> float(sim.result().time[-1])
     2.0
     """
-    file = Path(path)
+    file, streamed = file_path("path", path), streaming(save_to, checkpoint)
     parts = Parts(file)
     killed = parts.folder.is_dir()
     text, meshes = (parts.system, None) if killed else read_head(file)[:2]
     compiled = _same_model(file, model, text, meshes)
-    if save_to is not None:
-        positive("checkpoint", checkpoint, "seconds between two checkpoints")
+    if streamed is not None:
         samples = parts.last() if killed else deque(parts_of(file), maxlen=1).pop()
         memory = samples.pop("memory")
     elif killed:
@@ -595,8 +599,8 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     with sound(file):
         integration = Integration.resumed(compiled, memory, samples, laws, control)
     sim = Simulator._resumed(compiled, integration, record)
-    if save_to is not None:
-        sim._store, sim._integration.checkpoint = Store(Path(save_to), file, text), checkpoint
+    if streamed is not None:
+        sim._store, sim._integration.checkpoint = Store(streamed[0], file, text), streamed[1]
     return sim
 
 

@@ -7,7 +7,7 @@ from tests.support.closed_loops import closed, loop_jacobian, rounding
 from tests.support.compare import EPS, ROUNDINGS, assert_within
 from tests.support.mechanisms import MECHANISMS
 
-MOBILE = [name for name in MECHANISMS if closed(name).case.motions]
+MOBILE = [name for name, case in MECHANISMS.items() if case().motions]
 
 
 def least(J, tau):

@@ -58,5 +58,5 @@ def test_examples_of_the_yaml_page(tmp_path):
     assert System.from_yaml(moored.to_yaml()) == moored
     assert mounted.bushings["mount"].stiffness[2][2] == 200
     assert System.from_yaml(mounted.to_yaml()) == mounted
-    assert (list(ported.inputs), list(ported.outputs)) == (["thruster", "drive"], ["angle", "gyro", "tip", "root"])
+    assert (list(ported.inputs), list(ported.outputs)) == (["thruster", "drive"], ["angle", "gyro", "tip", "root", "gauge"])
     assert System.from_yaml(ported.to_yaml()) == ported

@@ -10,7 +10,8 @@ def system():
     s.body("bus", joint=bough.Free(), mass=100.0, inertia=(10, 12, 13))
     shoulder = bough.Revolute("y", name="shoulder", stiffness=3.0)
     s.body("arm", parent="bus", joint=shoulder, mass=5.0, com=(1, 0, 0), inertia=(0.1, 2, 2))
-    s.body("boom", parent="bus", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2))
+    s.body("boom", parent="bus", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2, recover={"root top": (0, 0, 0.1)}))
+    s.body("panel", parent="bus", flexible=bough.beam(4.0, EI=800, mass_per_length=1.5, modes=2))
     s.wheel("rw", body="bus", axis="x", inertia=0.02, torque=0.0)
     s.wheel("gyro", body="bus", axis="y", inertia=0.02, speed=10.0)
     s.line("stay", a="world", b="arm", stiffness=100.0, length=1.0)
@@ -29,7 +30,8 @@ OUTPUTS = {
     "v": {"velocity": "bus", "axes": "body"}, "w": {"angular_velocity": "bus", "axes": "arm"},
     "a": {"acceleration": bough.Frame("arm", at=(1, 0, 0))}, "imu": {"felt_acceleration": "bus", "axes": "body", "quantum": 0.01},
     "hinge": {"load": "shoulder", "component": "my"}, "cut": {"load": ["arm", "boom"], "axes": "world"},
-    "bend": {"deflection": bough.Frame("boom", node="tip")}, "strain": {"strain": "boom"}, "rpm": {"wheel": "gyro"},
+    "bend": {"deflection": bough.Frame("boom", node="tip")}, "strain": {"strain_energy": "boom"},
+    "gauge": {"strain": "boom.root top", "axis": (1, 0, 0), "label": "root gauge"}, "rpm": {"wheel": "gyro"},
     "pull": {"tension": "stay"}, "E": {"energy": "total"},
     "h": {"momentum": "angular", "axes": bough.Frame("bus", orient={"axis": "z", "degrees": 90})},
     "gap": {"distance": ["bus", bough.Frame("boom", node="tip")]}, "closing": {"relative_speed": ["bus", "arm"]},
@@ -51,9 +53,9 @@ def test_every_kind_there_and_back():
     units = {name: s.inputs[name].units(s) for name in s.inputs}
     assert units == {"elbow": ("N m",), "mode": ("N kg^-0.5",), "rw": ("N m",), "thruster": ("N",), "tip": ("N",)*3,
                      "magnetic": ("N m",)*3, "winch": ("m",), "preload": ("rad",)}
-    units = {name: set(s.outputs[name].units(s)) for name in ("angle", "spin", "star", "hinge", "cut", "h", "pull")}
+    units = {name: set(s.outputs[name].units(s)) for name in ("angle", "spin", "star", "hinge", "cut", "h", "pull", "gauge")}
     assert units == {"angle": {"rad"}, "spin": {"rad/s"}, "star": {"1"}, "hinge": {"N m"}, "cut": {"N m", "N"}, "h": {"N m s"},
-                     "pull": {"N"}}
+                     "pull": {"N"}, "gauge": {"1"}}
     assert s.inputs["tip"].labels == ("pull at the tip x", "pull at the tip y", "pull at the tip z")
 
 
@@ -75,6 +77,10 @@ def test_bad_inputs(fields, words):
     ({"wheel": "rw", "axes": "body"}, "a wheel has no direction"),
     ({"attitude": "bus", "axes": "body"}, "attitude has no body of its own"),
     ({"load": "arm", "axes": "bus"}, "of a load give body"),
+    ({"strain": "boom.root", "axes": "world"}, "strains are along the body's axes; give axis"),
+    ({"strain": "boom.root", "axis": "x", "component": "xx"}, "component is 'xx'; it is one number: leave it out"),
+    ({"strain": "boom.root", "component": "xz"}, "component is 'xz'; give one of xx, yy, zz, xy, yz, zx"),
+    ({"position": "bus", "axis": "x"}, "only a strain has one; give component, or leave it out"),
     ({"energy": "kinetik"}, "energy is 'kinetik'; did you mean 'kinetic'"),
     ({"position": "bus", "noise": -1}, "noise is -1.0"),
     ({"position": "bus", "quantum": 0}, "quantum is 0.0"),
@@ -107,7 +113,13 @@ def test_inputs_that_do_not_fit(fields, words):
     ({"coordinate": "bus.wx"}, "coordinate 'bus.wx' names no coordinate"),
     ({"rate": "shoulder.rx"}, "rate 'shoulder.rx' names no coordinate of the system, did you mean 'shoulder.ry'"),
     ({"tension": "sty"}, "tension 'sty' is no line of the system, did you mean 'stay'"),
-    ({"strain": "arm"}, "strain 'arm' is no flexible body"),
+    ({"strain_energy": "arm"}, "strain_energy 'arm' is no flexible body"),
+    ({"strain": "arm.root top"}, "strain 'arm.root top' is of body 'arm', which recovers no strains: it is rigid"),
+    ({"strain": "panel.root"}, "is of body 'panel', which recovers no strains: make it with recover=.*strain_energy='panel'"),
+    ({"strain": "boom"}, "is no element whose strain .* is strain_energy='boom'"),
+    ({"strain": "boom.root to"}, "is no element whose strain a body recovers, did you mean 'boom.root top'"),
+    ({"strain": "boom.root top", "component": "yy"}, "component is 'yy', but strain 'boom.root top' does not show it: only xx"),
+    ({"strain": "boom.root top", "axis": (1, 1, 0)}, "axis is .*, but strain 'boom.root top' does not show it: only xx"),
     ({"deflection": "boom"}, "deflection is that of a node"),
     ({"load": "shoudler"}, "load 'shoudler' is no joint, body or loop of the system, did you mean 'shoulder'"),
     ({"position": "bus", "axes": "amr"}, "axes: body 'amr' is not a body of the system, did you mean 'arm'"),

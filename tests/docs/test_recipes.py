@@ -29,6 +29,6 @@ def test_what_a_diff_changes_is_there(hunk):
 def test_there_are_diffs():
     """An element of five files, a joint, an integrator."""
     files = [file for _, file, _ in hunks()]
-    elements = {file for file in files if "elements" in file or file.endswith(("system.py", "records.py"))}
+    elements = {file for file in files if "/parts/" in file or file.endswith(("force_elements.py", "system.py", "records.py"))}
     assert len(elements) == 5
     assert {"src/bough/describe/joint.py", "src/bough/integrate/compiled/stepping.py"} <= set(files)

@@ -196,28 +196,128 @@ def test_wrong_lines_and_formats_are_named(tmp_path):
         read_abaqus(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("*NODE\n1, 0,5, 0,5, 0,5", "seven numbers a line, and none a decimal point .*; write decimal points, not commas"),
+        ("*NODE\n1 0 0 0", r"has a line under \*NODE that is not made of numbers"),
+        ("*NODE\n1, nan, 0., 0.", r"has a line under \*NODE that is not made of numbers"),
+        ("*NODE\n1, 0., 0., 0.\n*NGEN\n1, 5, 1", r"\*NGEN goes from node 1 to 5; give node 5"),
+        ("*NODE\n1, 0., 0., 0.\n*NSET, NSET=A, GENERATE\n1, 999999999, 1", r"has a line under \*NSET"),
+        ("*NODE\n1, 0., 0., 0.\n*INCLUDE, INPUT=none.inp", r"none.inp' does not exist; copy it beside model.inp"),
+    ],
+)
+def test_input_files_that_no_tool_writes(tmp_path, text, match):
+    with pytest.raises(DescriptionError, match=match):
+        deck(tmp_path, text)
+
+
+def test_matrices_in_other_letters_and_none(tmp_path):
+    deck(tmp_path, "*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n")
+    entries = "\n".join(f"{node} , {dof} , {node} , {dof} , 1.0d+0" for node in (1, 2) for dof in (1, 2, 3))
+    for name in ("k", "m"):
+        (tmp_path / f"{name}.mtx").write_bytes(entries.replace("\n", "\r\n").encode("utf-16"))
+    assert read_abaqus(tmp_path / "model.inp", tmp_path / "k.mtx", tmp_path / "m.mtx").n_dofs == 6
+    (tmp_path / "k.mtx").write_text("** nothing\n")
+    with pytest.raises(DescriptionError, match=r"k.mtx is no stif matrix of \*MATRIX OUTPUT"):
+        read_abaqus(tmp_path / "model.inp", tmp_path / "k.mtx", tmp_path / "m.mtx")
+
+
 # ---- substructures ---------------------------------------------------------------------------------------------------------
-def test_substructure_with_modes(tmp_path):
-    """*SUBSTRUCTURE MATRIX OUTPUT: retained nodes, then modal dofs at nodes that have no place."""
+def numbered_lines(matrix, whole=False):
+    """Lower triangle by rows, each begun on a new line of at most four numbers; or, UNSYMM, all columns."""
+    lines = []
+    for i in range(len(matrix)):
+        row = [f"{each: .16E}    " for each in (matrix[:, i] if whole else matrix[i, : i + 1])]
+        for j in range(0, len(row), 4):
+            lines.append(",".join(row[j : j + 4]) + ("," if len(row) - j == 1 else ""))
+    return lines
+
+
+def user_element(nodes, dofs, matrices, whole=False):
+    """A file of *SUBSTRUCTURE MATRIX OUTPUT: ten nodes a line, dofs from a node on, then the matrices."""
+    text = ["**", "** GENERATION OF SUBSTRUCTURE Z1      ", f"*USER ELEMENT, NODES= {len(nodes):9d}, LINEAR" + ", UNSYMM" * whole]
+    rows = ["**" + ", ".join(f"{each:11d}" for each in nodes[i : i + 10]) for i in range(0, len(nodes), 10)]
+    text += ["** ELEMENT NODES", ", \n".join(rows), "** NODE NUMBERS WHICH ARE NOT POSITIVE INDICATE Abaqus INTERNAL NODES."]
+    text += [", ".join(f"{each:11d}" for each in line) for line in dofs]
+    for kind, matrix in matrices.items():
+        text += [f"*MATRIX,TYPE={kind}", *numbered_lines(matrix, whole)]
+    return "\n".join(text) + "\n"
+
+
+def substructure():
+    """A tower with its ends kept and 15 modes: nodes 1 and 11, and internal ones; its matrices and the places of its nodes."""
     M, K, place = tower()
-    T = craig_bampton(M, K, np.r_[0:6, len(K) - 6 : len(K)], 5)
-    m, k = T.T @ M @ T, T.T @ K @ T
-    (tmp_path / "tower.inp").write_text("*NODE\n" + "\n".join(f"{i + 1}, {x}, {y}, {z}" for i, (x, y, z) in enumerate(place)))
-    text = ["**", "** ELEMENT NUMBER 0 STEP NUMBER 1", "*USER ELEMENT, NODES= 7, LINEAR", "** ELEMENT NODES", "** 1, 11, -1, -2,"]
-    text += ["** -3, -4, -5", "1, 2, 3, 4, 5, 6", "3, 1", "*MATRIX,TYPE=STIFFNESS"]
-    for matrix, more in ((k, "*MATRIX,TYPE=MASS"), (m, "")):
-        for i in range(17):
-            row = [f"{each:.16e}" for each in matrix[i, : i + 1]]
-            text += [" , ".join(row[j : j + 4]) + " ," for j in range(0, len(row), 4)]
-        text.append(more)
-    (tmp_path / "sub.mtx").write_text("\n".join(text))
-    options = {"attach": {"root": 1, "tip": 11}, "inboard": "root"}
-    found = read_abaqus(tmp_path / "tower.inp", substructure=tmp_path / "sub.mtx", **options)
+    T = craig_bampton(M, K, np.r_[0:6, len(K) - 6 : len(K)], 15)
+    return {"STIFFNESS": T.T @ K @ T, "MASS": T.T @ M @ T}, place
+
+
+NODES = [1, 11, *range(-1, -16, -1)]
+DOFS = [[1, 2, 3, 4, 5, 6], [3, 1]]
+
+
+def inp(path, place, more=""):
+    path.write_text("*NODE\n" + "\n".join(f"{i + 1}, {x}, {y}, {z}" for i, (x, y, z) in enumerate(place)) + more)
+    return path
+
+
+@pytest.mark.parametrize(
+    "kind", ["plain", "lower case", "windows", "unsymmetric", "damped", "other file", "by dofs", "transformed"]
+)
+def test_substructure_with_modes(tmp_path, kind):
+    matrices, place = substructure()
+    model, nodes, dofs = inp(tmp_path / "tower.inp", place), NODES, DOFS
+    if kind == "damped":
+        matrices["VISCOUS DAMPING"] = 1e-4 * matrices["STIFFNESS"]
+    if kind == "by dofs":  # as CalculiX lists them: a node for each dof
+        nodes, dofs = [1] * 6 + [11] * 6 + NODES[2:], [[1], *([i + 1, i % 6 + 1] for i in range(1, 12)), [13, 1]]
+    known = {name: each.copy() for name, each in matrices.items()}
+    if kind == "transformed":
+        inp(model, place, "\n*NSET, NSET=TIP\n11\n*TRANSFORM, NSET=TIP\n0., 1., 0., -1., 0., 0.\n")
+        turn = block_diag(np.eye(6), *[np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]])] * 2, np.eye(15))
+        matrices = {name: turn @ each @ turn.T for name, each in matrices.items()}
+    text = user_element(nodes, dofs, matrices, whole=kind == "unsymmetric")
+    if kind == "other file":
+        text, mass = text.split("*MATRIX,TYPE=MASS\n")
+        (tmp_path / "mass.txt").write_text(mass)
+        text += "*MATRIX, INPUT=mass.txt, TYPE=MASS\n"
+    text = {"lower case": text.lower(), "windows": text.replace("\n", "\r\n")}.get(kind, text)
+    (tmp_path / "sub.mtx").write_bytes(text.encode())
+    found = read_abaqus(model, substructure=tmp_path / "sub.mtx", attach={"root": 1, "tip": 11}, inboard="root")
     assert isinstance(found, Superelement)
-    other = superelement(m, k, {"root": place[0], "tip": place[-1]}, inboard="root")
-    assert found.reduce().frequencies == pytest.approx(other.frequencies, rel=1e-9)
-    (tmp_path / "sub.mtx").write_text("\n".join(text[:40]))
-    with pytest.raises(DescriptionError, match=r"the (stiffness|mass) matrix holds \d+ numbers, not 153 for 17 dofs"):
-        read_abaqus(tmp_path / "tower.inp", substructure=tmp_path / "sub.mtx")
-    with pytest.raises(DescriptionError, match="lists no ELEMENT NODES"):
-        read_abaqus(tmp_path / "tower.inp", substructure=tmp_path / "none.mtx")
+    viscous = known.get("VISCOUS DAMPING")
+    other = superelement(known["MASS"], known["STIFFNESS"], {"root": place[0], "tip": place[-1]}, inboard="root", C=viscous)
+    body = found.reduce()
+    assert body.frequencies == pytest.approx(other.frequencies, rel=1e-9)
+    assert body.mass == pytest.approx(other.mass, rel=1e-12)
+    assert np.abs(body.D - other.D).max() <= 1e-9 * np.abs(other.D).max()
+
+
+def test_substructures_that_are_not_understood_are_named(tmp_path):
+    matrices, place = substructure()
+    model = inp(tmp_path / "tower.inp", place)
+    whole = user_element(NODES, DOFS, matrices)
+
+    def refused(text, match, deck=model):
+        (tmp_path / "sub.mtx").write_text(text)
+        with pytest.raises(DescriptionError, match=match):
+            read_abaqus(deck, substructure=tmp_path / "sub.mtx")
+
+    refused(whole[: len(whole) // 3], r"the stiffness matrix of sub.mtx holds \d+ numbers, not 378 for 27 dofs; give the whole")
+    refused(whole.split("*MATRIX,TYPE=MASS")[0], "the mass matrix of sub.mtx holds 0 numbers, .*; write it with MASS=YES")
+    refused(whole + whole, r"sub.mtx holds 2 \*USER ELEMENT, not one; give .* of one substructure")
+    refused("1, 1, 3.0\n", r"sub.mtx holds 0 \*USER ELEMENT")
+    refused(whole.replace("** ELEMENT NODES", "**"), "sub.mtx lists 0 ELEMENT NODES in its comments, not 17; give the whole")
+    refused(whole.replace(" 1.", " x1.", 1), "sub.mtx has a line that is not made of numbers")
+    refused(user_element([1, 12, *NODES[2:]], DOFS, matrices), "node 12 of sub.mtx has no coordinates in the input file")
+    warm = [[1, 2, 3, 4, 5, 11], [2, 1, 2, 3, 4, 5, 6], [3, 1]]
+    refused(user_element(NODES, warm, matrices), "node 1 of sub.mtx keeps dof 11, which is no motion; .* dofs 1 to 6")
+    damped = matrices | {"STRUCTURAL DAMPING": 0.01 * matrices["STIFFNESS"]}
+    refused(user_element(NODES, DOFS, damped), "has a matrix of type STRUCTURAL DAMPING, which is not taken; write it without")
+    turned = inp(tmp_path / "turned.inp", place, "\n*NSET, NSET=TIP\n11\n*TRANSFORM, NSET=TIP\n0., 1., 0., -1., 0., 0.\n")
+    some = np.r_[0:8, 12:27]
+    few = {name: each[np.ix_(some, some)] for name, each in matrices.items()}
+    less = [[1, 2, 3, 4, 5, 6], [2, 1, 2], [3, 1]]
+    refused(user_element(NODES, less, few), "interface 11 has axes of its own, and of three dofs only x, y; keep all three", turned)
+    with pytest.raises(DescriptionError, match=r"none.mtx' does not exist; give the path of a .mtx file"):
+        read_abaqus(model, substructure=tmp_path / "none.mtx")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.io import mmwrite
+from scipy.linalg import block_diag
 from scipy.sparse import csc_array, csr_array, tril
 
 from bough.errors import DescriptionError
@@ -11,6 +12,15 @@ from bough.flex.ansys import _nodes
 from tests.flex.test_readers import assert_same, expected, shaft
 
 LABELS = ("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ")
+
+
+def rotation(axis, angle):
+    """About x, y or z: columns are the turned axes."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    found = np.eye(3)
+    found[[i, j], [i, j]] = np.cos(angle)
+    found[j, i], found[i, j] = np.sin(angle), -np.sin(angle)
+    return found
 
 
 def harwell_boeing(matrix, kind, per_line, form, width, digits, rhs=False):
@@ -56,7 +66,7 @@ def test_harwell_boeing(tmp_path, kind, per_line, form, rhs):
 def test_numbers_that_touch_each_other(tmp_path):
     matrix = np.array([[4.0, -1.25], [-1.25, 3.0]]) * 1e10
     text = harwell_boeing(matrix, "RSA", 3, "(3D16.9)", 16, 9)
-    from bough.flex.harwell_boeing import read_harwell_boeing
+    from bough.flex.matrix_files import read_harwell_boeing
 
     assert "D+10-1" in text
     assert read_harwell_boeing(text).toarray() == pytest.approx(matrix)
@@ -116,6 +126,10 @@ def test_supported_dofs_are_named(tmp_path):
         "1,0,0.5,0\n2,1.5,-0.25,3\n",
         "Node\tX Location (m)\tY Location (m)\tZ Location (m)\n1\t0\t0.5\t0\n2\t1.5\t-0.25\t3\n",
         "1 0.0 0.5\n2 1.5D0 -0.25 3.0\n",
+        "  NODE   X   Y   Z   THXY\n   1  0.00000000 0.50000000 0.00000000\n   2  1.50000000-0.25000000 3.00000000\n",
+        "/PREP7\nN,1,0,0.5\nN,2,1.5,-0.25,3\n",
+        "NBLOCK,3,,1\n(1i8,3e20.9e3)\n       1    0.000000000E+000    5.000000000E-001\n      -1\n"
+        "NBLOCK,3,,1\n(1i8,3e16.9)\n       2 1.500000000E+00-2.500000000E-01 3.000000000E+00\n      -1\n",
         "/PREP7\nNBLOCK,6,SOLID,2,2\n(3i9,6e21.13e3)\n        1        0        0 0.0000000000000E+000 5.0000000000000E-001\n"
         "        2        0        0 1.5000000000000E+000-2.5000000000000E-001 3.0000000000000E+000\nN,R5.3,LOC,       -1,\n",
     ],
@@ -123,17 +137,51 @@ def test_supported_dofs_are_named(tmp_path):
 def test_tables_of_nodes(tmp_path, text):
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         (tmp_path / "nodes.txt").write_bytes(text.encode(encoding))
-        labels, places = _nodes(tmp_path / "nodes.txt")
+        labels, places, _ = _nodes(tmp_path / "nodes.txt")
         assert labels.tolist() == [1, 2]
         assert places == pytest.approx(np.array([[0, 0.5, 0], [1.5, -0.25, 3]]))
     (tmp_path / "twice.txt").write_text("1 0.0 0.0 0.0\n1 1.0 0.0 0.0\n")
     with pytest.raises(DescriptionError, match=r"twice.txt gives node 1 twice"):
         _nodes(tmp_path / "twice.txt")
+    (tmp_path / "cut.cdb").write_text("NBLOCK,3,,1\n(1i8,3e16.9)\n       2 1.50000x000E+00\n      -1\n")
+    with pytest.raises(DescriptionError, match=r"cut.cdb has a damaged NBLOCK"):
+        _nodes(tmp_path / "cut.cdb")
+
+
+@pytest.mark.parametrize("kind", ["named", "vector"])
+def test_nodes_with_axes_of_their_own(tmp_path, kind):
+    """NROTAT: dofs along nodal axes, by the angles THXY, THYZ, THZX of NLIST."""
+    place, M, K = shaft()
+    angles = np.zeros((len(place), 3))
+    angles[[0, 2]] = [[30.0, 0.0, 0.0], [-20.0, 50.0, 70.0]]
+    axes = [rotation(2, a) @ rotation(0, b) @ rotation(1, c) for a, b, c in np.radians(angles)]
+    turn = block_diag(*(each for local in axes for each in (local, local)))
+    for name, matrix in (("K", K), ("M", M)):
+        mmwrite(tmp_path / f"{name}.mtx", csr_array(turn.T @ matrix @ turn), precision=17)
+    rows = [f"{i + 1} {' '.join(f'{each:.17g}' for each in (*place[i], *angles[i]))}" for i in range(len(place))]
+    (tmp_path / "nodes.txt").write_text("\n".join(["NODE X Y Z THXY THYZ THZX", *rows]))
+    named = [f"{i + 1} {i // 6 + 1} {LABELS[i % 6]}" for i in range(len(K))]
+    lines = named if kind == "named" else map(str, range(1, len(place) + 1))
+    (tmp_path / "map.txt").write_text("\n".join(lines))
+    options = {"mapping": tmp_path / "map.txt", "attach": {"root": 1, "tip": len(place)}, "inboard": "root"}
+    model = read_ansys(tmp_path / "K.mtx", tmp_path / "M.mtx", tmp_path / "nodes.txt", **options)
+    assert_same(model.reduce(modes=5), expected(place, M, K))
+
+
+def test_mappings_that_name_a_dof_twice(tmp_path):
+    place, M, K = shaft()
+    for name, matrix in (("K", K), ("M", M)):
+        mmwrite(tmp_path / f"{name}.mtx", csr_array(matrix), precision=17)
+    np.savetxt(tmp_path / "nodes.txt", np.column_stack([np.arange(1, len(place) + 1), place]), fmt="%d %.17g %.17g %.17g")
+    lines = [f"{i + 1} {i // 6 + 1} {LABELS[i % 6]}" for i in range(len(K))]
+    (tmp_path / "map.txt").write_text("\n".join([lines[0], lines[1].replace("UY", "UX"), *lines[2:]]))
+    with pytest.raises(DescriptionError, match="two rows of the matrices are for x of node 1; give the mapping of the same model"):
+        read_ansys(tmp_path / "K.mtx", tmp_path / "M.mtx", tmp_path / "nodes.txt", mapping=tmp_path / "map.txt")
 
 
 def test_damaged_matrix_market_files_are_named(tmp_path):
     """Among them ones that bring down SciPy's reader, and with it Python."""
-    from bough.flex.matrix_market import read_matrix_market
+    from bough.flex.matrix_files import read_matrix_market
 
     head = "%%MatrixMarket matrix "
     for text, why in (

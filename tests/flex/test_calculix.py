@@ -32,3 +32,27 @@ def test_expanded_elements_are_named(tmp_path):
     (tmp_path / "a.dof").write_text("1.1\n1.2\n1.3\n101.1\n")
     with pytest.raises(DescriptionError, match=r"elements S4, which CalculiX expands into solids, .* inner nodes \(101, ...\)"):
         read_calculix(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("dofs", "stiffness", "nodes", "match"),
+    [
+        ("1.0 1.1 1.2", "", "", "the matrices have dof 0 of node 1; give 1 to 6"),
+        ("1.1 1.2 1.7", "", "", "the matrices have dof 7 of node 1; give 1 to 6"),
+        ("1.1 1.2 1.2", "", "", "two rows of the matrices are for y of node 1"),
+        ("1.1 1.2 x", "", "", "is not made of lines NODE.DOF"),
+        ("1.1 1.2 1.3", "0 1 5.0 3 3 1.0", "", "j.sti has 3 dofs, but"),
+        ("1.1 1.2 1.3", "1 1", "", "is not made of lines ROW COLUMN VALUE"),
+        ("1.1 1.2 1.3", "", " -1         1 1.00000E+00x2.00000E+00 3.00000E+00", "b.frd has the node '-1 "),
+        ("1.1 1.2 1.3", "", " -1       1.5 1.00000E+00 2.00000E+00 3.00000E+00", "b.frd has the node '-1 "),
+    ],
+)
+def test_damaged_files_are_named(tmp_path, dofs, stiffness, nodes, match):
+    (tmp_path / "j.inp").write_text("*NODE\n1, 0., 0., 0.\n")
+    (tmp_path / "j.dof").write_text("\n".join(dofs.split()))
+    whole = "1 1 1.0\n2 2 1.0\n3 3 1.0\n"
+    (tmp_path / "j.sti").write_text(stiffness or whole)
+    (tmp_path / "j.mas").write_text(whole)
+    (tmp_path / "b.frd").write_text(f"    2C                             1                                     1\n{nodes}\n -3\n")
+    with pytest.raises(DescriptionError, match=match):
+        read_calculix(tmp_path / "j", nodes=tmp_path / "b.frd" if nodes else None)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bough.errors import DescriptionError
 from bough.flex import beam_model, convergence
 from bough.flex.geometric import static_solver
 
@@ -71,3 +72,24 @@ def test_static_shapes_of_accelerations_give_the_quasi_static_deflection():
         errors.append(abs(body.displacement(eta)["tip"][1] / (tip @ exact)[1] - 1))
     assert 1e-3 < errors[0] < 0.02
     assert errors[1] < 1e-9
+
+
+def test_static_shapes_of_a_distributed_load():
+    """A pressure that grows along a beam, given as forces at the dofs: its deflection is exact by one shape beside two modes."""
+    model = beam_model(1.0, EI=10.0, mass_per_length=2.0, elements=16)
+    forces = np.zeros((len(model.position), 3))
+    forces[:, 2] = 3.0 * model.position[:, 0] ** 2
+    load = np.zeros((len(model.position), model.dofs_per_node))
+    load[:, :3] = forces
+    exact = model.find("tip").gather @ static_solver(model)(load.ravel())
+    errors = []
+    for static in ((), (load.ravel(),)):
+        body = model.reduce(modes=2, static=static)
+        assert body.n_modes == 2 + len(static)
+        eta = np.linalg.solve(body.K, np.einsum("Nir,Ni->r", body.outline.phi, forces))
+        errors.append(abs(body.displacement(eta)["tip"][2] / exact[2] - 1))
+    assert 1e-4 < errors[0] < 0.02
+    assert errors[1] < 1e-9
+    assert convergence(model, modes=2, static=[load.ravel()]).added[0][0] == "load 0"
+    with pytest.raises(DescriptionError, match="a static load has shape"):
+        model.reduce(modes=2, static=[np.ones(7)])

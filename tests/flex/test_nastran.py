@@ -340,3 +340,91 @@ def test_resisted_rigid_motion_is_named_with_its_dofs():
     k[7, 7] += 1e-2 * k.max()
     with pytest.raises(DescriptionError, match=r"resists rigid motion \(share .*\), above all at tip, y"):
         superelement(T.T @ M @ T, k, {"root": place[0], "tip": place[-1]})
+
+
+# ---- decks of other days ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_encodings_and_ends_of_lines(tmp_path, encoding, end):
+    """The note has a letter that is a line's end in other encodings."""
+    text = end.join(["GRID,7,,1.,2.,3.", "$ a panel\u2026 GRID,9,,0.,0.,0.", "grid\t8\t\t1.5\t2.\t3.", ""])
+    (tmp_path / "model.bdf").write_bytes(text.encode(encoding))
+    assert read_bulk(tmp_path / "model.bdf").position.tolist() == [[1, 2, 3], [1.5, 2, 3]]
+
+
+def test_continuations_that_stand_elsewhere(tmp_path):
+    """By the marks in their first and last fields, in small, large and free field."""
+    bulk = read(
+        tmp_path,
+        "CORD2R  7               0.      0.      0.      0.      0.      1.      +A\n"
+        "CORD2R  8               1.      0.      0.      1.      0.      1.      +B\n"
+        "+B      2.      0.      0.\n"
+        "GRID*   1                               1.0             2.0             *G1\n"
+        "GRID*   2                               4.0             5.0             *G2\n"
+        "*G2     6.0\n"
+        "+A      1.      0.      0.\n"
+        "*G1     3.0\n"
+        "CORD2R,9,,0.,0.,0.,0.,0.,1.,+C\nGRID,3,9,7.,8.,9.\n+C,0.,1.,0.\n",
+    )
+    assert bulk.position[:2].tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert bulk.position[2] == pytest.approx([-8, 7, 9])
+    assert bulk.frames[8].origin.tolist() == [1, 0, 0]
+
+
+def test_ranges_far_beyond_the_grid_points(tmp_path):
+    """1 THRU 99999999 means all that are there."""
+    grids = "GRID,1,,0.,0.,0.\nGRID,70000000,,1.,0.,0.\n"
+    assert supported(read(tmp_path, grids + "SPC1,1,123456,1,THRU,99999999\n")) == [1, 70000000]
+    for card in ("SPC1,1,123456,9,THRU,3", "RBE2,1,1,123456,2,THRU,99999999"):
+        with pytest.raises(DescriptionError, match=r"goes from \d THRU \d+; give a first and a last number"):
+            links_of(bulk := read(tmp_path, f"{grids}{card}\n")) or supported(bulk)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("GRID,-5,,1.,2.,3.", "a GRID has the number -5; give whole numbers from 1 on"),
+        ("GRID,,,1.,2.,3.", "a GRID has the number blank"),
+        ("GRID,1,,nan,2.,3.", "'nan' is no number of bulk data"),
+        ("GRID,1,,1.+400,2.,3.", r"'1.\+400' is no number of bulk data"),
+        ("GRID    1               1,5     2,0     3,0", "holds no GRID; .* its fields in columns or between commas"),
+        ("GRID,1\nCORD2R,9,,0.,0.,0.,0.,0.,1.\n,1.,0.,0.\nCORD2R,9,,5.,0.,0.,5.,0.,1.\n,6.,0.,0.",
+         "coordinate system 9 is given twice, and not alike"),
+        ("GRID,1\nGRID,2\nMPC,1,1,x,1.,2,1,-1.", "MPC 1 of grid point 1 takes dof x of point 1"),
+        ("GRID,1\nGRID,2\nMPC,1,1,7,1.,2,1,-1.", "MPC 1 of grid point 1 takes dof 7 of point 1"),
+        ("GRID,1\nDMIG,KGG,0,6,2,0\nDMIG,KGG,1,7,,1,7,5.", "DMIG KGG has component 7 of point 1; give 0 to 6"),
+        ("GRID,1\nDMIG,KGG,0,9,2,0,,,3\nDMIG,KGG,1,1,,1,1,5.", r"DMIG KGG is rectangular \(form 9\); give a square or symmetric"),
+        ("GRID,1\nDMIG,KGG,0,6,4,0\nDMIG,KGG,1,1,,1,1,5.,1.", "DMIG KGG is complex; give real matrices"),
+        ("GRID,1\nDMIG,KGG,0,6,2,0\nDMIG,KGG,1,1,,1,2,5.\nDMIG,KGG,1,2,,1,1,5.", r"is symmetric \(form 6\), but has both"),
+        ("GRID,1\nCONM2,1,1,0,2.\nCONM2,2,1,0,-5.", "the mass at grid point 1 is -3, below zero; check its CONM2"),
+    ],
+)  # fmt: skip
+def test_what_no_deck_should_say(tmp_path, text, match):
+    with pytest.raises(DescriptionError, match=match):
+        links_of(bulk := read(tmp_path, text)) or read_dmig(bulk.cards) or nodal_masses(bulk, None, bulk.labels)
+
+
+# ---- what pyNastran leaves behind ------------------------------------------------------------------------------------------
+def test_no_file_is_left_behind_and_nothing_printed(tmp_path, monkeypatch, capsys):
+    """pyNastran dumps decks that it cannot read into the working directory (pyNastran_crash.bdf), and prints a lot."""
+    needs_pynastran()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "decks").mkdir()
+    grids = "GRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\n"
+    decks = {
+        "include": grids + "INCLUDE 'nowhere.bdf'\n",
+        "quote": grids + "INCLUDE 'nowhere.bdf\n",
+        "property": grids + "CBAR,1,7,1,2,0.,0.,1.\n",
+        "material": grids + "CBAR,1,7,1,2,0.,0.,1.\nPBAR,7,3,1.\n",
+        "section": grids + "CBEAM,1,7,1,2,0.,0.,1.\nPBEAML,7,3,,TUBE\n,.2,.195,0.,YES,1.,.4,.395,0.\nMAT1,3,7.+10,,.3,2700.\n",
+    }
+    for name, text in decks.items():
+        path = tmp_path / "decks" / f"{name}.bdf"
+        path.write_text(text)
+        with pytest.raises(DescriptionError, match=r"does not exist|pyNastran cannot find the masses of the elements"):
+            nodal_masses(read_bulk(path), None, np.array([1, 2]))
+        with pytest.raises(DescriptionError, match=r"does not exist|is no binary OP2 file"):
+            read_nastran(path, op2=path)
+    assert [each.name for each in tmp_path.iterdir()] == ["decks"]
+    assert len(list((tmp_path / "decks").iterdir())) == len(decks)
+    assert capsys.readouterr() == ("", "")

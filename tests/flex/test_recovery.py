@@ -49,8 +49,17 @@ def test_beam_fibers():
     assert bent["side"][0] == pytest.approx(0.0, abs=1.0)
     across = body.stress(body.static_deflection("tip", force=(5.0, 0, 2.0)))
     assert across["side"][0] == pytest.approx(-2.0 * 1.0 * 0.005 / 2e-10 + 5.0 / 1e-4)
-    with pytest.raises(DescriptionError, match=r"stresses need the material; give E"):
-        beam(1.0, EI=10.0, mass_per_length=1.0, recover=fibers)
+    bare = beam(1.0, EI=(7e10 * 2e-10, 7e10 * 8e-10), mass_per_length=0.27, modes=2, static=["tip"], recover=fibers)
+    eta = bare.static_deflection("tip", force=(0, 3.0, 0))
+    assert bare.strain(eta)["top"][0] == pytest.approx(bent["top"][0] / 7e10)
+    with pytest.raises(DescriptionError, match="it recovers no stresses"):  # strains need no E
+        bare.stress(eta)
+    assert FlexibleBody.from_arrays(bare.to_arrays()) == bare
+    with pytest.raises(DescriptionError, match=r"'recovery.strain' has 2 elements; give as many as names, 3"):
+        FlexibleBody.from_arrays(bare.to_arrays() | {"recovery.strain": bare.recovery.strain[:2]})
+    along = beam(1.0, modes=2, static=["tip"], axis="-z", recover=fibers, **section)
+    axial = along.stress(along.static_deflection("tip", force=(0, 0, -5.0)))["side"]
+    assert axial == pytest.approx([0, 0, 5.0 / 1e-4, 0, 0, 0])  # in the body's axes
     with pytest.raises(DescriptionError, match=r"the fiber 'far' is at x = 2 m; give a place from 0 to 1 m"):
         beam(1.0, recover={"far": (2.0, 0, 0)}, **section)
 
@@ -123,8 +132,8 @@ def test_stress_is_recorded_summed_up_and_drawn(swung, tmp_path):
     swung.plot("stress", tmp_path / "stress.png")
     assert (tmp_path / "stress.png").stat().st_size > 5000
     page = swung.view(tmp_path / "swing.html", open=False).path.read_text()
-    assert '"stress":{' in page.replace(" ", "") or '"stress":[' in page.replace(" ", "")
-    assert "equivalentStress" in page
+    for what in ("stress", "strain"):
+        assert f'"{what}":{{' in page.replace(" ", "") or f'"{what}":[' in page.replace(" ", "")
 
 
 def test_systems_without_recovery_record_no_stress():

@@ -1,5 +1,7 @@
 """What is told about a structure before anything runs, and the commands that tell it."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
@@ -7,8 +9,8 @@ from scipy.linalg import block_diag
 from bough.cli import main
 from bough.errors import DescriptionError
 from bough.flex import beam_model, from_matrices, matrices_model
-from bough.flex.files import read_structure
 from bough.flex.structure_check import check_modes, check_superelement
+from bough.flex.structure_files import read_structure
 from tests.flex.test_readers import bulk_text, dmig, shaft
 
 
@@ -130,6 +132,18 @@ def test_flex_modes(deck, capsys):
     assert code == 0
     assert "2 cantilever modes" in said.out
     assert said.out.count("%") >= 6
+
+
+def test_flex_modes_are_animated(deck, capsys):
+    """A page with the shapes to choose from; nothing is said of steps or stability, though the modes are fast."""
+    page = deck.parent / "modes.html"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        code, said = run(capsys, "flex", "modes", deck, "--modes", "12", "--replay", page)
+    assert code == 0
+    assert said.err == ""
+    assert "wrote" in said.out
+    assert '"modes":12' in page.read_text().replace(" ", "")
 
 
 def test_flex_of_a_yaml_file(deck, capsys):

@@ -205,3 +205,30 @@ def test_bad_modal_reports_are_named():
         from_modes(body.frequencies, shapes, place, wrong, **given)
     with pytest.raises(DescriptionError, match="moves the inboard node and carries momentum"):
         from_modes(body.frequencies, shapes + 0.3, place, lumps, **given)
+
+
+# ---- several interfaces ----------------------------------------------------------------------------------------------------
+def test_every_interface_carries_whatever_it_is_given():
+    """A joint, a body, a wheel, a load, a line and a loop, each at a node of its own: the superelement as the body read whole."""
+    M, K, place = tower(elements=4)
+    names = {name: place[i] for i, name in enumerate("abcde")}
+    points = {"position": place, "mass": np.full(5, 5.4 / 5), "recovery": np.eye(30)}
+    bodies = (
+        superelement(M, K, names, inboard="a", points=points),
+        from_matrices(M, K, place, attach={name: i for i, name in enumerate("abcde")}, inboard="a", modes=24),
+    )
+    found = []
+    for body in bodies:
+        system = bough.System("craft")
+        system.body("bus", mass=80.0, inertia=(12.0, 13.0, 14.0), joint=bough.Free())
+        system.body("boom", parent="bus", joint=bough.Revolute("y"), at=(0.5, 0, 0), flexible=body)
+        system.body("dish", parent="boom", node="e", joint=bough.Revolute("z"), mass=2.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+        system.wheel("gyro", body="boom", node="b", axis="x", inertia=1e-6, speed=100.0, torque=2.0)
+        system.wrench("push", body="boom", node="c", force=(1.0, 2.0, 3.0), moment=(0.1, 0.2, 0.3))
+        system.line("stay", a=bough.Frame("bus", at=(0, 1.0, 0)), b=bough.Frame("boom", node="d"), stiffness=50.0, length=0.1)
+        length = float(np.linalg.norm(place[2] + [0.5, 0, 0]))
+        system.loop("strut", joint=bough.Distance(length), a=bough.Frame("boom", node="c"), b="bus")
+        model = system.compile()
+        found.append(model.forward_dynamics(model.q0, np.zeros(model.nv)))
+    assert np.abs(found[0][:7]).min() > 1e-4  # the bus, and the hinge of the boom
+    assert found[0][:7] == pytest.approx(found[1][:7], rel=1e-8)

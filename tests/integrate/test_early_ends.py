@@ -10,7 +10,7 @@ METHODS = ("euler-cromer", "rk4", "imex2", "dopri5", "imex43", "radau", "bdf", "
 
 
 def steps_of(method):
-    return {"dt": 1e-3} if method in ("euler-cromer", "rk4", "imex2") else {}
+    return {"dt": 1e-3} if method in ("euler-cromer", "rk4", "imex2") else {"rtol": 1e-6, "atol": 1e-9}
 
 
 @bough.controller
@@ -54,14 +54,19 @@ def test_every_method_says_that_it_ended_early(method, law, recwarn):
     assert not recwarn.list
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_one_failing_member_is_named(method):
-    """Its last samples are missing, the others' are there."""
+@pytest.fixture(scope="module")
+def fails_far_out():
     @bough.controller
     def law(t, q, v, wheels, tau, motors):
         if t > 0.05 and q[0] > 0.5:
             tau[0] = np.nan
-    run = integrate(pendulum(), q0=[[0.1], [0.6], [0.2]], until=0.1, method=method, control=law, **steps_of(method))
+    return law
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_failing_member_is_named(method, fails_far_out):
+    """Its last samples are missing, the others' are there."""
+    run = integrate(pendulum(), q0=[[0.1], [0.6], [0.2]], until=0.1, method=method, control=fails_far_out, **steps_of(method))
     assert "run 1 of the batch" in run.failure
     assert np.isfinite(run.x[[0, 2]]).all()
     assert np.isnan(run.x[1, -1]).all()
@@ -91,7 +96,7 @@ def test_coordinate_on_which_nothing_depends(method):
     s = bough.System("slider")
     s.body("cart", joint=bough.Prismatic("x"), mass=1.0)
     s.body("bob", parent="cart", joint=bough.Revolute("y", stiffness=1e4, damping=1.0), mass=1.0, com=(0, 0, -1))
-    run = integrate(s.compile(), q0=[0.0, 0.1], until=20.0, method=method, rtol=1e-5, atol=1e-8)
+    run = integrate(s.compile(), q0=[0.0, 0.1], until=4.0, method=method, rtol=1e-5, atol=1e-8)
     assert run.failure is None or "SciPy" in run.failure
     assert np.isfinite(run.x).all()
 

@@ -5,7 +5,7 @@ import pytest
 import bough
 from bough.integrate import integrate
 from bough.integrate.methods import IMPLICIT_FIXED, imex2, imex4
-from bough.integrate.spectrum import growth
+from bough.integrate.step_safety import growth
 from tests.support.closed_loops import gaps
 from tests.support.stepped import four_bar
 

@@ -266,20 +266,23 @@ def test_lanes_are_as_single_runs(crane_motion):
         assert np.allclose(one.data.inputs.values, batch.data.inputs.values[i], rtol=1e-9, atol=1e-11)
 
 
-@every_method
-def test_a_body_that_falls_with_quadratic_drag(method):
-    """v = -vt tanh(g t/vt), vt = sqrt(m g/c)."""
-    s = bough.System("sky", gravity=(0, 0, -9.81))
-    s.body("ball", joint=bough.Free(), mass=2.0, inertia=(1, 1, 1))
-    s.input("drag", force="ball", axes="world")
-    s.output("velocity", velocity="ball")
-
+@pytest.fixture(scope="module")
+def drag():
     @bough.controller(outputs=["velocity"], inputs=["drag"])
     def drag(t, y, u):
         speed = np.sqrt(y[0]**2 + y[1]**2 + y[2]**2)
         for i in range(3):
             u[i] = -3.0*speed*y[i]
+    return drag
 
+
+@every_method
+def test_a_body_that_falls_with_quadratic_drag(method, drag):
+    """v = -vt tanh(g t/vt), vt = sqrt(m g/c)."""
+    s = bough.System("sky", gravity=(0, 0, -9.81))
+    s.body("ball", joint=bough.Free(), mass=2.0, inertia=(1, 1, 1))
+    s.input("drag", force="ball", axes="world")
+    s.output("velocity", velocity="ball")
     options, tolerance = METHODS[method]
     terminal = np.sqrt(2.0*9.81/3.0)
     fell = run(s, [drag], method=method, record=["state", "outputs"], **options).data.outputs.sel(output="velocity.z").values[-1]

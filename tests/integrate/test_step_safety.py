@@ -7,11 +7,9 @@ import pytest
 
 import bough
 from bough.errors import StepWarning
-from bough.integrate.integration import begin
-from bough.integrate.jacobian import StateJacobian
-from bough.integrate.spectrum import causes, fastest_of, without_local
-from bough.integrate.step_lines import step_lines
-from bough.integrate.step_safety import bounces, check_step
+from bough.integrate.integration import begin, step_lines
+from bough.integrate.step_safety import bounces, causes, check_step, fastest_of, without_local
+from bough.integrate.stiff import StateJacobian
 
 
 def robot(stiffness=1e5, damping=0.0):

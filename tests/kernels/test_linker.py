@@ -6,6 +6,7 @@ import sys
 import threading
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -179,9 +180,38 @@ def test_what_is_compiled_is_found_again(monkeypatch, tmp_path):
     assert again._cache.holds((numba.float64,), again.targetctx)
     assert again(1.0) == 2.0
     assert sum(again._cache_hits.values()) == 1
-    for file in tmp_path.iterdir():
-        file.write_bytes(file.read_bytes()[:100])                       # as a disk that was full leaves it
-    assert cached(one_more)(1.0) == 2.0
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    middle = len(whole)//2
+    for damaged in (whole[:100], b"", whole[:middle] + b"\x00\xff" + whole[middle + 2:]):      # a full disk, or a bad one
+        file.write_bytes(damaged)
+        assert not cached(one_more)._cache.holds((numba.float64,), again.targetctx)
+        assert cached(one_more)(1.0) == 2.0
+        assert cached(one_more)._cache.holds((numba.float64,), again.targetctx)                 # it healed
+
+
+AT_ONCE = """
+import sys, time
+from pathlib import Path
+from tests.kernels.test_linker import cached, one_more
+here, other = Path(sys.argv[1]), Path(sys.argv[2])
+here.touch()
+end = time.time() + 60.0
+while not other.exists() and time.time() < end:
+    time.sleep(0.001)
+print(cached(one_more)(1.0))
+"""
+
+
+def test_two_processes_that_compile_at_once(tmp_path):
+    """Into the same empty cache, begun together: both answer, and one whole file is left."""
+    with ThreadPoolExecutor(2) as pool:
+        pairs = [(tmp_path / "a", tmp_path / "b"), (tmp_path / "b", tmp_path / "a")]
+        done = list(pool.map(lambda pair: run_python(AT_ONCE, *pair, BOUGH_CACHE_DIR=str(tmp_path / "cache")), pairs))
+    assert [each.stdout.split()[-1] for each in done] == ["2.0", "2.0"]
+    (folder,) = (tmp_path / "cache").iterdir()
+    (file,) = folder.iterdir()
+    assert jit._whole(file)
 
 
 @leaf
@@ -259,6 +289,20 @@ def test_a_home_that_cannot_be_made_is_not_used(tmp_path):
     (tmp_path / "file").write_text("")
     done = run_python(DIRECTORY, BOUGH_CACHE_DIR=str(tmp_path / "file" / "cache"))
     assert "cannot be written" in done.stderr
+
+
+@pytest.mark.skipif(getattr(os, "getuid", lambda: 1)() != 0, reason="becomes another user")
+def test_no_home_and_one_that_is_read_only(tmp_path):
+    """As a user whom the system does not know."""
+    tmp_path.chmod(0o555)
+    script = "import os, pwd, sys, tempfile, bough, bough.kernels.jit as jit\nif len(sys.argv) < 2: del os.environ['HOME']\n"
+    script += "os.environ.pop('XDG_CACHE_HOME', None); os.environ.pop('BOUGH_CACHE_DIR', None)\n"
+    script += "os.setuid(54321); print(jit.cache_directory())"
+    done = run_python(script)
+    assert "bough: there is no home directory; kernels are compiled anew in every process; set BOUGH_CACHE_DIR" in done.stderr
+    done = run_python(script, "read-only", HOME=str(tmp_path))
+    assert f"{tmp_path}/.cache/bough" in done.stderr
+    assert "cannot be written (Permission denied)" in done.stderr
 
 
 # ---- other number types ------------------------------------------------------------------------------------------------

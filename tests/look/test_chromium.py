@@ -196,6 +196,32 @@ def test_colors_have_a_legend(shown):
     assert shown.page.locator("#legend").is_hidden()
 
 
+def test_stress_and_strain_are_colors(browser, tmp_path):
+    """Of a plate let go on a hinge: what the page makes of the tensors at its points, and the legend's largest value of the run."""
+    plate = bough.flex.solid(
+        bough.flex.box((1.0, 0.3, 0.01), (8, 3, 1)), attach={"root": ("x", 0.0)}, inboard="root", order=1, modes=3, recover="all",
+        E=7e10, nu=0.33, density=2700.0,
+    )  # fmt: skip
+    system = bough.System("swing", gravity=(0, 0, -9.81))
+    system.body("plate", joint=bough.Revolute("y"), flexible=plate)
+    result = bough.simulate(system.compile(), until=0.05, dt=1e-4, sample_rate=200)
+    shown = Shown(browser, result.view(tmp_path / "swing.html").path)
+    shown.ask("replay.seek(0.05)")
+    eta, points = result.data.q.values[-1, 1:], np.unique(plate.outline.faces)
+    pictures = []
+    for what, scale, factor, shear, legend in (("stress", 1e-6, 1, 3, "equivalent stress [MPa]"),
+                                               ("strain", 1.0, 2 / 3, 3 / 4, "equivalent strain")):  # fmt: skip
+        x, y, z, xy, yz, zx = scale * (getattr(plate.recovery, f"point_{what}")[points] @ eta).T
+        wanted = factor * np.sqrt(((x - y)**2 + (y - z)**2 + (z - x)**2) / 2 + shear * (xy**2 + yz**2 + zx**2))
+        shown.page.select_option("label.knob:has-text('color') select", what)
+        assert legend in shown.page.inner_text("#legend")
+        measured = shown.ask("[...replay.world.flexible[0].measured]")
+        assert measured == pytest.approx(wanted, rel=1e-4, abs=1e-5 * wanted.max())
+        pictures.append(shown.picture())
+        assert np.ptp(pictures[-1].mean(axis=2)) > 60
+    assert shown.complaints == []
+
+
 def test_loads_are_arrows(shown):
     without = shown.picture()
     shown.page.get_by_label("joint loads").check()

@@ -180,3 +180,26 @@ def test_places(model):
             model.frames(q, ["bus", place])
     with pytest.raises(bough.StateError, match=r"places is 'bus'.*give a list"):
         model.frames(q, "bus")
+
+
+def test_a_frame_is_a_place(model):
+    """As the body or node it is on, at its point, and turned."""
+    q, v, a, _ = state(model)
+    at, turn = (0.1, -0.2, 0.3), {"axis": "x", "degrees": 90}
+    C = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+    flexible = [body for body in model.system.bodies.values() if body.n_modes]
+    for body, node in [("bus", None), *((body.name, body.flexible.nodes.names[-1]) for body in flexible)]:
+        frame, place = bough.Frame(body, at=at, orient=turn, node=node), (body, node)
+        position, attitude = model.pose(q, place, at)
+        for found in (model.pose(q, frame), [part[0] for part in model.frames(q, [frame])], model.pose(q, place, at)):
+            np.testing.assert_allclose(found[0], position, rtol=1e-14)
+        np.testing.assert_allclose(model.pose(q, frame)[1], attitude @ C, atol=1e-15)
+        np.testing.assert_array_equal(model.jacobian(q, frame), model.jacobian(q, place, at))
+        np.testing.assert_array_equal(model.jacobian_rate(q, v, frame), model.jacobian_rate(q, v, place, at))
+        np.testing.assert_array_equal(model.velocity(q, v, frame), model.velocity(q, v, place, at))
+        np.testing.assert_array_equal(model.acceleration(q, v, a, frame), model.acceleration(q, v, a, place, at))
+    np.testing.assert_array_equal(model.pose(q, bough.Frame("world", at=at))[0], at)
+    with pytest.raises(bough.StateError, match="no body 'bsu', did you mean 'bus'"):
+        model.pose(q, bough.Frame("bsu"))
+    with pytest.raises(bough.StateError, match="give a list of bodies"):
+        model.frames(q, bough.Frame("bus"))

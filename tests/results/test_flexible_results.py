@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import bough
 import bough.results.samples
 from bough.describe.settings import Quantity
-from bough.flex.deflections import displacements, rotations
+from bough.flex.flexible_body import displacements, rotations
 from bough.results.limbs import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
 from bough.results.samples import outermost

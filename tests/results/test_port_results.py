@@ -8,7 +8,7 @@ import bough
 from bough.integrate.integration import integrate
 from bough.results.dataset import label
 from bough.results.quantities import select_records
-from bough.results.report import Facts
+from bough.results.result_contents import Facts
 from tests.support.compare import assert_same
 
 

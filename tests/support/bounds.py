@@ -32,8 +32,17 @@ def tried(lowest):
         if made.returncode:
             return {"installed": False, "said": made.stderr[-500:]}
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--no-deps", str(HOME)], check=True)
-        done = subprocess.run([str(python), "-m", "pytest", "-q", *TESTS], cwd=HOME, capture_output=True, text=True, check=False)
-        return {"installed": True, "passed": done.returncode == 0, "said": done.stdout.strip().splitlines()[-1]}
+        done = subprocess.run([str(python), "-m", "pytest", "-v", *TESTS], cwd=HOME, capture_output=True, text=True, check=False)
+        said = [line.strip("= ") for line in done.stdout.splitlines() if re.search(r"\d+ (passed|failed|error).* in ", line)]
+        facts = {"versions": versions(python), "said": said[-1] if said else (done.stdout + done.stderr)[-2000:]}
+        return {"installed": True, "passed": done.returncode == 0, **facts}
+
+
+def versions(python):
+    """What is installed of NumPy and those that compile."""
+    listed = subprocess.run([str(python), "-m", "pip", "list", "--format=json"], capture_output=True, text=True, check=True).stdout
+    found = {each["name"].lower(): each["version"] for each in json.loads(listed)}
+    return ", ".join(f"{name} {found[name]}" for name in ("numpy", "numba", "scipy", "xarray", "h5py", "pydantic"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Faults on purpose: SIGKILL at random moments, and disks that fill, while bough runs, saves, writes models, compiles, disperses.
 
-    python -m tests.support.faults [--moments 200] [--seed 0] [--json FILE]
+    python -m tests.support.faults [--moments 200] [--seed 0] [--only run save model compile warmup campaign] [--json FILE]
 
 After each fault the old file or a whole new one must be there, a run must be resumable to the same bits, the cache usable.
 """
@@ -286,7 +286,6 @@ def disturbed(total, rng, ground, only):
     chosen = {what: max(1, round(share * total)) for what, share in SHARES.items() if not only or what in only}
     for what, n in chosen.items():
         yield f"SIGKILL, {what}", moments(ground, what, n, rng)
-    for what in chosen:
         if what in FORKED:
             yield f"size of files limited, {what}", dict(Counter(limited(ground, what, rng) for _ in range(few)))
             if disks():
@@ -296,12 +295,16 @@ def disturbed(total, rng, ground, only):
             yield f"size of files limited, {what}", dict(Counter(process.limited(rng) for _ in range(max(2, few // 2))))
 
 
-def tried(total, seed, only=()):
-    found = {}
+def tried(total, seed, only=(), file=None):
+    """All of it, in the file as soon as it is known; if only some is asked for, the file keeps what it has of the others."""
+    found = json.loads(file.read_text()) if only and file and file.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         for name, counts in disturbed(total, random.Random(seed), Ground(folder), only):
             found[name] = counts
             print(f"{name}: {counts}", flush=True)
+            if file:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(json.dumps(found, indent=1) + "\n")
     return found
 
 
@@ -312,7 +315,4 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    found = tried(options.moments, options.seed, options.only)
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    tried(options.moments, options.seed, options.only, options.json)

@@ -2,11 +2,13 @@
 
     python -m tests.support.fuzz [--number 10000] [--seed 0] [--only KIND ...] [--json FILE]
 
+The file is written as cases are done; the same command goes on from there, unless bough or the draws are others by then.
 Cases go through forks of this process, each with 10 s of processor time for a case (ITIMER_PROF ends it) and 2 GB more memory than
 it began with. A case is told by its kind, the seed and its number: `--case KIND NUMBER` does one alone, with its traceback.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import resource
@@ -16,8 +18,10 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
+import bough
 from tests.support.fuzz_inputs import KINDS, tried
 
 SECONDS = 10.0  # of the processor, for one case
@@ -88,8 +92,8 @@ def ended(code):
     return f"more than {SECONDS:.0f} s" if code == -signal.SIGPROF else f"the process ends with {code}"
 
 
-def fuzz(kind, seed, first, number, size=250):
-    """Counts of what came of so many cases, and the findings."""
+def fuzz(kind, seed, first, number, size=250, tell=lambda counts, findings: None):
+    """Counts of what came of so many cases, and the findings; `tell` hears of them from time to time."""
     counts, findings, i, last = Counter(), {}, first, first + number
     while i < last:
         lines, code = batch(kind, seed, range(i, min(i + size, last)))
@@ -110,6 +114,7 @@ def fuzz(kind, seed, first, number, size=250):
             if len(what) > 2:
                 findings[i] = what[2]
             i += 1
+        tell(counts, findings)
     return counts, findings
 
 
@@ -120,19 +125,45 @@ def warmed(kind, number=40):
             one(kind, 10**6, i, Path(folder))
 
 
+def sources():
+    """A hash of bough and of what draws the cases."""
+    files = [*Path(bough.__file__).parent.rglob("*.py"), *Path(__file__).parent.glob("fuzz*.py")]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
+
+
+class Kept:
+    """What was found so far, in a file."""
+
+    def __init__(self, file, seed):
+        self.file, self.head = file, {"sources": sources(), "seed": seed}
+        known = json.loads(file.read_text()) if file and file.exists() else {}
+        self.kinds = known["kinds"] if known and {key: known[key] for key in self.head} == self.head else {}
+
+    def tried(self, kind):
+        return sum(self.kinds.get(kind, {}).get("counts", {}).values())
+
+    def add(self, kind, before, counts, findings):
+        """After what was `before`, so much more came."""
+        total = Counter(before.get("counts", {})) + counts
+        every = before.get("findings", {}) | {str(i): why for i, why in findings.items()}
+        self.kinds[kind] = {"counts": dict(total), "findings": every}
+        if self.file:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            part = self.file.with_suffix(".part")
+            part.write_text(json.dumps(self.head | {"kinds": self.kinds}, indent=1) + "\n")
+            part.replace(self.file)
+
+
 def report(kind, counts, findings):
-    print(
-        f"{kind:14} {sum(counts.values())} tried: {counts['accepted']} accepted, {counts['refused']} refused, {len(findings)} found"
-    )
-    alike = Counter(why for why in findings.values())
-    for why, n in alike.most_common(40):
+    said = ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+    print(f"{kind:14} {sum(counts.values())} tried: {said}")
+    for why, n in Counter(findings.values()).most_common(40):
         print(f"    {n:5} x  {why}   (case {next(i for i, each in findings.items() if each == why)})", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--number", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=list(KINDS))
     parser.add_argument("--case", nargs=2, metavar=("KIND", "NUMBER"))
@@ -142,13 +173,11 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as place:
             print(tried(given.case[0], given.seed, int(given.case[1]), Path(place)))
         sys.exit()
-    found = {}
+    kept = Kept(given.json, given.seed)
     for each in given.only:
-        warmed(each)
-        counted, why = fuzz(each, given.seed, given.first, given.number)
-        report(each, counted, why)
-        found[each] = {"tried": sum(counted.values()), **counted, "findings": why}
-    if given.json:
-        given.json.parent.mkdir(parents=True, exist_ok=True)
-        given.json.write_text(json.dumps(found, indent=1) + "\n")
-    sys.exit(1 if any(each["findings"] for each in found.values()) else 0)
+        begin, before = kept.tried(each), kept.kinds.get(each, {})
+        if begin < given.number:
+            warmed(each)
+            fuzz(each, given.seed, begin, given.number - begin, tell=partial(kept.add, each, before))
+        report(each, **kept.kinds[each])
+    sys.exit(1 if any(each["findings"] for each in kept.kinds.values()) else 0)

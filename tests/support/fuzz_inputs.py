@@ -1,6 +1,7 @@
 """What is fuzzed: for each kind of input good ones, how a bad one is drawn, and what a user would do with it.
 
-`tried(rng, folder)` does so, and answers "accepted" or what bough refused it with; whatever else is raised is a finding.
+`tried(kind, seed, i, folder)` does so, and answers "accepted" or the kind of error that bough refused it with; whatever else is
+raised is a finding.
 """
 
 import io
@@ -87,11 +88,30 @@ def many_parts():
     return s
 
 
+def changing():
+    """A system that changes as it moves: a tank that empties, bodies that are caught and let go, a gearbox, a loop that is open."""
+    s = bough.System("changing", gravity=(0, 0, -1.0))
+    s.body("bus", joint=bough.Free(v0=(0, 0, 0, 0.1, 0, 0)), mass=30.0, inertia=(4, 5, 6))
+    slosh = bough.Slosh("pendulum", level=[0, 75, 160], mass=[0, 50, 40], length=[0.38, 0.3, 0.2], decay=0.002, q0=(0, 0.1))
+    s.tank("port", body="bus", at=(0, -0.5, 0), mass=150, capacity=160, shape=bough.shapes.Sphere(0.42), flow=0.15,
+           exhaust_speed=3000.0, nozzle=(0, 0, -1.2), engine="main", slosh=slosh)  # fmt: skip
+    s.body("arm", parent="bus", at=(1, 0, 0), joint=bough.Revolute("y", q0=0.3), mass=2.0, com=(0.3, 0, 0), inertia=(0.1, 0.2, 0.2))
+    s.gearbox("motor", "arm", ratio=50, inertia=2e-4, stiffness=1e3, friction={"coulomb": 0.01})
+    s.body("target", joint=bough.Free(q0=(1.62, 0, -0.2, 0, 0, 0, 1)), mass=8.0, inertia=(1, 1, 1))
+    s.body("payload", parent="bus", at=(0, 0, 1), mass=4.0, inertia=(0.5, 0.5, 0.4))
+    hand, handle = Frame("arm", at=(0.6, 0, 0)), Frame("target")
+    s.output("gap", distance=[hand, handle])
+    s.event("catch", when=[bough.Condition("gap", below=5.0)], do=[bough.Attach(hand, handle, bough.Weld())])
+    s.event("release", at=2e-3, do=[bough.Detach("payload")])
+    s.simulation(until=0.05, dt=1e-3)
+    return s
+
+
 @cache
 def documents():
     """Good model files as texts, and as data."""
-    texts = [many_parts().to_yaml()]
-    texts += [(EXAMPLES / f"{name}.yaml").read_text() for name in ("orbit", "deployment", "moored_spar")]
+    texts = [many_parts().to_yaml(), changing().to_yaml()]
+    texts += [(EXAMPLES / f"{name}.yaml").read_text() for name in ("orbit", "deployment", "moored_spar", "spacecraft")]
     arm = bough.System("loop", gravity=(0, 0, -9.81))
     arm.body("crank", joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0, 0, -0.25), inertia=(0.1, 0.1, 0.1))
     arm.body("rocker", at=(0.8, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0, 0, -0.25), inertia=(0.1, 0.1, 0.1))
@@ -233,7 +253,7 @@ def body():
 
 def archives(rng, folder):
     """Flexible bodies as they are saved."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.3:
         data = mutations.changed_bytes(rng, body())
     else:
         with np.load(io.BytesIO(body())) as arrays:
@@ -349,24 +369,29 @@ def plant():
 
 
 def laws(rng, folder):
-    """Laws that return anything, now and then something good, with options of any kind."""
+    """Laws that return numbers of any size, or anything, with options that are good or of any kind."""
     names = ["torque", "force", "rw", "arm", "nonsense", 3]
+    sound, options = rng.random() < 0.5, {"period": 1e-3}
+
+    def answer():
+        if sound:
+            return {"torque": mutations.other(rng, 1.0), "force": [mutations.other(rng, 1.0) for _ in range(3)]}
+        if rng.random() < 0.3:
+            return anything(rng)
+        return {names[rng.integers(len(names))]: anything(rng) for _ in range(rng.integers(3))}
 
     def law(t, y, z=None):
-        given = (
-            {names[rng.integers(len(names))]: anything(rng) for _ in range(rng.integers(3))}
-            if rng.random() < 0.7
-            else anything(rng)
-        )
-        return given if z is None else (given, anything(rng)) if rng.random() < 0.8 else given
+        return answer() if z is None else (answer(), z if sound else anything(rng))
 
-    options = {}
-    if rng.random() < 0.5:
-        options = {name: anything(rng) for name in ("period", "inputs", "outputs", "states") if rng.random() < 0.3}
-    options.setdefault("period", 1e-3)
+    if rng.random() < 0.4:
+        options |= {name: anything(rng) for name in ("period", "inputs", "outputs", "states") if rng.random() < 0.3}
+    elif sound:
+        options |= {"inputs": ["torque", "force"]} | ({"states": [1.0, 2.0]} if rng.random() < 0.3 else {})
     if rng.random() < 0.3:
         given = {
-            "control": (lambda t, q, v, wheels: anything(rng)) if rng.random() < 0.8 else anything(rng),
+            "control": (lambda t, q, v, wheels: {"arm": mutations.other(rng, 1.0)} if sound else anything(rng))
+            if rng.random() < 0.8
+            else anything(rng),
             "control_period": options["period"],
         }
     else:
@@ -479,12 +504,13 @@ def options(rng, folder):
     for _ in range(rng.integers(1, 4)):
         name = list(OPTIONS)[rng.integers(len(OPTIONS))]
         good = OPTIONS[name][rng.integers(len(OPTIONS[name]))]
-        given[name] = good if rng.random() < 0.3 else mutations.nudged(rng, good) if rng.random() < 0.5 else anything(rng)
+        given[name] = good if rng.random() < 0.6 else mutations.nudged(rng, good) if rng.random() < 0.5 else anything(rng)
     if too_much(given):
         given["until"] = 3e-3
         given["dt"] = 1e-3
         given.pop("sample_rate", None)
         given.pop("max_step", None)
+        given.pop("t0", None)
     result = bough.simulate(plant(), **given)
     finite("a run", result.trajectory.x)
     str(result)
@@ -516,7 +542,7 @@ KINDS = {
 
 
 def tried(kind, seed, i, folder):
-    """Case i of a kind: accepted, refused."""
+    """Case i of a kind: accepted, or refused, and with what error: what is described, built, asked, or how it moves."""
     rng = np.random.default_rng([seed, list(KINDS).index(kind), i])
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -525,5 +551,5 @@ def tried(kind, seed, i, folder):
     except BoughError as error:
         if not str(error).strip() or len(str(error)) > 20_000:
             raise RuntimeError(f"an error of {len(str(error))} letters") from error
-        return "refused"
+        return f"refused: {type(error).__name__}"
     return "accepted"

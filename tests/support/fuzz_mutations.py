@@ -78,6 +78,11 @@ def number(rng):
     return PLAIN[rng.integers(len(PLAIN))] if rng.random() < 0.7 else float(rng.normal() * 10.0 ** rng.integers(-12, 12))
 
 
+def other(rng, value):
+    """In the place of a number: any other, or one of its size, which is taken more often and goes further."""
+    return number(rng) if rng.random() < 0.5 or not abs(value) < 1e300 else float(value * rng.normal())
+
+
 def thing(rng, deep=0):
     """Anything that a file can hold."""
     kind = rng.random()
@@ -141,11 +146,11 @@ def nudged(rng, value):
     if isinstance(value, bool) or rng.random() < 0.4:
         return thing(rng)
     if isinstance(value, int | float):
-        return number(rng)
+        return other(rng, value)
     if isinstance(value, str):
         return changed_text(rng, value) if value else TEXTS[rng.integers(len(TEXTS))]
     if isinstance(value, list) and value:
-        return [number(rng) if isinstance(entry, int | float) else entry for entry in value] if rng.random() < 0.5 else value[:-1]
+        return [other(rng, each) if isinstance(each, int | float) else each for each in value] if rng.random() < 0.6 else value[:-1]
     return thing(rng)
 
 
@@ -162,7 +167,7 @@ def other_number(rng, text, words):
     if not found:
         return text
     one = found[rng.integers(len(found))]
-    return f"{text[: one.start()]}{number(rng)}{text[one.end() :]}"
+    return f"{text[: one.start()]}{other(rng, float(one.group()))}{text[one.end() :]}"
 
 
 def other_word(rng, text, words):
@@ -228,10 +233,12 @@ def changed_bytes(rng, data):
 def changed_array(rng, values):
     """Another shape, another kind, or numbers that are none."""
     values = np.array(values)
-    kind = rng.integers(9)
-    if kind == 0 and values.size and values.dtype.kind in "if":
+    kind = rng.integers(12)
+    if kind in (0, 9) and values.size and values.dtype.kind in "if":
         values = values.astype(float)
         values.flat[rng.integers(values.size)] = number_of_array(rng)
+    elif kind > 9 and values.dtype.kind in "if":  # of the same size
+        values = values * rng.uniform(0.5, 2.0) if kind == 10 else values * rng.uniform(0.9, 1.1, values.shape)
     elif kind == 1:
         values = values[..., None]
     elif kind == 2:

@@ -28,7 +28,7 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "motion": Mutant(
-        "sweeps/motion.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, order-n"
+        "sweeps/tree_motion.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, order-n"
     ),
     "articulated": Mutant(
         "sweeps/articulated.py",
@@ -50,7 +50,7 @@ MUTANTS = {
     ),
     "held": Mutant("sweeps/held.py", "q + dq, v + dv, a + da", "q + dq, v + dv, a - da", "dynamics: held coordinates"),
     "elements": Mutant(
-        "sweeps/elements.py",
+        "sweeps/force_elements.py",
         "stretch, rate = distance - read(pars, p + f.LINE_LENGTH)",
         "stretch, rate = distance + read(pars, p + f.LINE_LENGTH)",
         "closed forms: a line",
@@ -81,11 +81,22 @@ MUTANTS = {
         "sweeps/kinematics.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, kinematics"
     ),
     "friction": Mutant(
-        "sweeps/friction.py",
-        "force = force + read(pars, p + f.VISCOUS)*v",
-        "force = force - read(pars, p + f.VISCOUS)*v",
+        "sweeps/friction_forces.py",
+        "force = force + drag*v",
+        "force = force - drag*v",
         "closed forms: friction",
     ),
+    "couplings": Mutant(
+        "sweeps/couplings.py", "rate = rate + c*load(lane, ws, v)", "rate = rate - c*load(lane, ws, v)", "parts: a gearbox"
+    ),
+    "tanks": Mutant(
+        "sweeps/tanks.py",
+        "store(lane, ws, read(plan, row + f.TANK_RATE), -c)",
+        "store(lane, ws, read(plan, row + f.TANK_RATE), c)",
+        "parts: a tank that empties",
+    ),
+    "wheels": Mutant("sweeps/derivative.py", "- dot(e, alpha)", "+ dot(e, alpha)", "closed forms: a wheel spins up"),
+    "outputs": Mutant("sweeps/outputs.py", "(zy - yz, xz - zx, yx - xy, w)", "(zy - yz, xz + zx, yx - xy, w)", "parts: outputs"),
 }
 
 
@@ -107,12 +118,16 @@ def planted(name, folder):
     """A copy of the package in a folder, with one error in it."""
     mutant, package = MUTANTS[name], Path(folder) / "bough"
     shutil.copytree(HOME / "src" / "bough", package, ignore=shutil.ignore_patterns("__pycache__"))
-    file = package / mutant.file
-    source = file.read_text()
-    if source.count(mutant.old) < 1:
-        raise ValueError(f"{mutant.file} has no {mutant.old!r} any more; plant the error of '{name}' elsewhere")
-    file.write_text(source.replace(mutant.old, mutant.new, 1))
+    (package / mutant.file).write_text(changed_source(name))
     return package
+
+
+def changed_source(name):
+    mutant = MUTANTS[name]
+    source = (HOME / "src" / "bough" / mutant.file).read_text()
+    if mutant.old not in source:
+        raise ValueError(f"{mutant.file} has no {mutant.old!r} any more; plant the error of '{name}' elsewhere")
+    return source.replace(mutant.old, mutant.new, 1)
 
 
 def killed(name):

@@ -11,7 +11,7 @@ from tests.support import element_laws as laws
 from tests.support.compare import EPS, assert_same
 from tests.support.element_systems import chain
 from tests.support.random_systems import random_state
-from tests.sweeps.test_elements import BARE, acceleration_bound, generalized, gradient
+from tests.sweeps.test_force_elements import BARE, acceleration_bound, generalized, gradient
 
 
 def matrix(seed, size):

@@ -373,3 +373,19 @@ def test_mimic_joints_as_in_pinocchio(gripper):
         a = np.linalg.solve(M, tau - h)
         assert_same(model.forward_dynamics(q, v, given)[independent], a, 1e-11)
         assert_same(model.forward_dynamics(q, v, given, dynamics="dense")[independent], a, 1e-11)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_that_gives_way_beside_a_loop(method):
+    """Its torques are those of a spring and a damper on the sum, given by hand."""
+    s = bough.System("linkage", gravity=(0, 0, -9.81))
+    for name, x in (("crank", 0.0), ("rocker", 0.8)):
+        s.body(name, at=(x, 0, 0), joint=bough.Revolute("y", q0=1.0), mass=1.0, com=(0, 0, -0.25), inertia=(0.1, 0.1, 0.1))
+    s.loop("rod", joint=bough.Distance(0.8), a=bough.Frame("crank", at=(0, 0, -0.5)), b=bough.Frame("rocker", at=(0, 0, -0.5)))
+    without = s.compile()
+    s.coupling("teeth", {"crank": 1.0, "rocker": -3.0}, stiffness=40.0, damping=2.0)
+    q, v = without.assemble(np.array([1.0, 0.9]), np.array([0.3, 0.2]))
+    C = np.array([1.0, -3.0])
+    torques = -C*(40.0*C@q + 2.0*C@v)
+    a = s.compile().forward_dynamics(q, v, dynamics=method)
+    np.testing.assert_allclose(a, without.forward_dynamics(q, v, torques, dynamics=method), rtol=1e-12)

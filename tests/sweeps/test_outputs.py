@@ -1,9 +1,12 @@
 """Outputs inside a step, from the state alone, are what `Model.outputs` says: by another way, walking along paths."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 
 import bough
+from bough.flex.recovery import Recovery
 from bough.kernels.lanes import ONE
 from tests.support.compare import assert_same
 from tests.support.flexible_trees import turning_nodes
@@ -32,7 +35,13 @@ def measured(system, rng):
             system.output(f"bend {body.name}", deflection=tip)
             system.output(f"bend {body.name} world", deflection=tip, axes="world")
         if body.n_modes:
-            system.output(f"strain {body.name}", strain=body.name)
+            system.output(f"energy {body.name}", strain_energy=body.name)
+            gauges = Recovery(np.array(["a", "b"]), np.zeros((0, 6, body.n_modes)), rng.normal(size=(2, 6, body.n_modes)),
+                              np.zeros((0, 6, body.n_modes)))
+            system.bodies[body.name] = body.model_copy(update={"flexible": replace(body.elastic, recovery=gauges)})
+            system.output(f"strain {body.name}", strain=f"{body.name}.b")
+            system.output(f"shear {body.name}", strain=f"{body.name}.a", component="xy")
+            system.output(f"gauge {body.name}", strain=f"{body.name}.a", axis=rng.normal(size=3))
         if body.n_v:
             system.output(f"q {body.name}", coordinate=body.coordinate_names[-1])
     for energy in ("kinetic", "potential", "total"):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ import bough
 from bough.errors import BoughError, DescriptionError, StateError
 from bough.flex import beam, from_matrices, read_abaqus, read_ansys
 from bough.flex.flexible_body import read_npz, to_npz
-from bough.flex.matrix_market import read_matrix_market
+from bough.flex.matrix_files import read_matrix_market
 from bough.results.stream import Parts
-from tests.support.fuzz import fuzz, warmed
-from tests.support.fuzz_inputs import KINDS, matrices, plant, saved
+from tests.support.fuzz import Kept, fuzz, warmed
+from tests.support.fuzz_inputs import KINDS, documents, matrices, plant, saved, used
 
 forks = pytest.mark.skipif(sys.platform != "linux", reason="forks, and limits their memory")
 
@@ -27,8 +28,25 @@ def test_a_few_of_each_kind(kind):
     warmed(kind, 5)
     counts, findings = fuzz(kind, seed=1, first=0, number=40)
     assert not findings
-    assert counts["refused"] > 5
-    assert counts["refused"] + counts["accepted"] == 40
+    assert counts["accepted"] > 0
+    assert sum(n for what, n in counts.items() if what.startswith("refused: ")) == 40 - counts["accepted"] > 5
+
+
+def test_what_is_changed_is_good(tmp_path):
+    """A change of a model file that is refused anyway would say nothing."""
+    for text in documents()[0]:
+        (tmp_path / "model.yaml").write_text(text)
+        used(bough.load(tmp_path / "model.yaml"), np.random.default_rng(0), run=1.0)
+
+
+def test_a_long_run_goes_on_where_it_was(tmp_path):
+    kept = Kept(tmp_path / "fuzz.json", 0)
+    kept.add("laws", {}, Counter(accepted=3, FOUND=1), {2: "why"})
+    again = Kept(tmp_path / "fuzz.json", 0)
+    assert again.tried("laws") == 4
+    again.add("laws", again.kinds["laws"], Counter(accepted=2), {})
+    assert Kept(tmp_path / "fuzz.json", 0).kinds["laws"] == {"counts": {"accepted": 5, "FOUND": 1}, "findings": {"2": "why"}}
+    assert not Kept(tmp_path / "fuzz.json", 1).kinds
 
 
 @forks
@@ -162,6 +180,9 @@ def test_exported_matrices_that_are_damaged(tmp_path):
         (tmp_path / "bad.mtx").write_text(rows + text)
         with pytest.raises(DescriptionError, match=said):
             read_abaqus(tmp_path / "a.inp", stiffness=tmp_path / "bad.mtx", mass=tmp_path / "ok.mtx", **given)
+    (tmp_path / "bad.mtx").write_text("** nothing\n")
+    with pytest.raises(DescriptionError, match="is no stif matrix"):
+        read_abaqus(tmp_path / "a.inp", stiffness=tmp_path / "bad.mtx", mass=tmp_path / "ok.mtx", **given)
     (tmp_path / "a.inp").write_text(deck.replace("3, 2.", f"{10**30}, 2."))
     with pytest.raises(DescriptionError, match="has a node of a number"):
         read_abaqus(tmp_path / "a.inp", stiffness=tmp_path / "ok.mtx", mass=tmp_path / "ok.mtx", **given)
@@ -192,6 +213,11 @@ def changed(tmp_path, change):
     return file
 
 
+def replaced(group, name, values):
+    del group[name]
+    group[name] = values
+
+
 def emptied(root):
     del root["resume"]["t"]
 
@@ -211,6 +237,8 @@ def test_files_that_lack_what_bough_wrote(tmp_path, name):
     lambda root: root.attrs.__setitem__("steps", np.nan),
     lambda root: root.attrs.__setitem__("failure", 7.0),
     lambda root: root.__delitem__("time"),
+    lambda root: root.attrs.__setitem__("record", ""),
+    lambda root: replaced(root, "total_energy", 3.0),
 ])  # fmt: skip
 def test_files_whose_facts_are_none(tmp_path, change):
     with pytest.raises(StateError, match=r"run\.nc"):
@@ -227,6 +255,19 @@ def test_an_audit_that_is_no_json(tmp_path):
     found = bough.open_result(changed(tmp_path, lambda root: root.attrs.__setitem__("audit", '{"findings": 3')))
     with pytest.raises(StateError, match="is damaged"):
         _ = found.audit
+
+
+@pytest.mark.parametrize(("key", "value"), [
+    ("shown_x", 3.0), ("failed", [[0.0, 1e30]]), ("failed", [[0.0, np.nan]]), ("t", "x"), ("steps", None), ("done", []),
+])  # fmt: skip
+def test_a_run_that_stands_nowhere(tmp_path, key, value):
+    def change(root):
+        memory = json.loads(root["resume"].attrs["memory"])
+        memory["runs"][0][key] = value
+        root["resume"].attrs["memory"] = json.dumps(memory)
+
+    with pytest.raises(StateError):
+        bough.resume(changed(tmp_path, change))
 
 
 @pytest.mark.parametrize("key", ["runs", "laws", "options"])
@@ -265,6 +306,16 @@ def test_a_factor_that_overflows():
         s.body(name, joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(DescriptionError, match="coupling 'gear': relation has a factor of 'b'"):
         s.coupling("gear", {"a": 1.0, "b": 1e200}, stiffness=1.0)
+    for nonsense in ([3, 1.0], ["ab", "cd"], [[[1], 2.0], ["a", 1.0]]):
+        with pytest.raises(DescriptionError, match=r"coupling 'gear': relation is .*give a Gear"):
+            s.coupling("gear", nonsense)
+
+
+@pytest.mark.parametrize("slosh", [{"mass": 3.0}, {"model": "pendulum", 3: 1.0}, {"modle": "spring"}])
+def test_slosh_of_wrong_keys(slosh):
+    tank = {"name": "tank", "body": "b", "mass": 9.0, "slosh": slosh}
+    with pytest.raises(DescriptionError, match="tank 'tank': slosh"):
+        bough.System.from_dict({"bodies": [{"name": "b", "mass": 1.0}], "tanks": [tank]})
 
 
 def test_a_mesh_whose_name_no_file_can_have(tmp_path):
@@ -272,6 +323,15 @@ def test_a_mesh_whose_name_no_file_can_have(tmp_path):
 
     (tmp_path / "robot.urdf").write_text(ARM.replace("lost.stl", "a" * 300 + ".stl"))
     assert bough.load_urdf(tmp_path / "robot.urdf").bodies
+
+
+def test_a_robot_of_numbers_too_large(tmp_path):
+    from tests.support.robots import ARM
+
+    for old, new in (('ixx="0.1"', 'ixx="1e200"'), ('rpy="0 0 1.57', 'rpy="0 1e308 1.57'), ('xyz="1 2 3"', 'xyz="1 2 -1e101"')):
+        (tmp_path / "robot.urdf").write_text(ARM.replace(old, new, 1))
+        with pytest.raises(DescriptionError, match="finite number"):
+            bough.load_urdf(tmp_path / "robot.urdf")
 
 
 def test_an_inertia_that_overflows():
@@ -290,6 +350,15 @@ def test_laws_of_nonsense(options, said):
         bough.Law(lambda t, y: {}, period=0.1, **options)
 
 
+def test_a_place_too_far_out_to_tell_which_joint_is_singular():
+    """LAPACK's eigenvalues of what is not finite do not converge."""
+    s = bough.System("far")
+    s.body("turn", joint=bough.Spherical(), mass=1.0, inertia=(1, 1, 1))
+    s.body("slide", parent="turn", joint=bough.Prismatic("y"), mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(StateError, match="not finite"):
+        s.compile().forward_dynamics([0, 0, 0, 1, 1e200], [0, 0, 1e100, 1e100])
+
+
 def test_a_step_much_longer_than_the_run():
     """Both ends are samples, or the run diverges and says so; there were none, and a raw error."""
     assert len(bough.simulate(plant(), until=3e-3, dt=1.0, progress=False).time) == 2
@@ -303,6 +372,9 @@ def test_a_step_much_longer_than_the_run():
     ({"until": 10**400}, "until is"),
     ({"until": np.array([1.0])}, "until is "),
     ({"dt": 10**400}, "dt is"),
+    ({"dt": "1e308"}, "dt is '1e308'; give seconds, a number greater than 0"),
+    ({"t0": "0.0"}, "t0 is '0.0'; give a time in seconds"),
+    ({"q0": ["x", np.inf], "parameters": {"arm.mass": [1.0, 2.0]}}, "^q "),
     ({"reproducible": np.zeros(2)}, "reproducible is array"),
     ({"method": np.zeros(2)}, "method is "),
     ({"dynamics": 3}, "dynamics is "),

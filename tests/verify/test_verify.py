@@ -8,12 +8,11 @@ import pytest
 import bough
 from bough.cli import main
 from bough.errors import BoughError
-from bough.verify import report
 from bough.verify.case import Case, Missing, digits, judge
 from bough.verify.model_check import verify_system
 from bough.verify.part_cases import RELATIONS
-from bough.verify.suite import all_cases, verify
-from tests.support.mutants import MUTANTS, planted
+from bough.verify.suite import all_cases, outcome_line, verify
+from tests.support.mutants import MUTANTS, changed_source, planted
 from tests.support.mutants import verify as verify_copy
 
 QUICK = [
@@ -53,7 +52,7 @@ def test_outcomes_of_a_case():
     gone = judge(case_of(absent))
     assert gone.fine
     assert gone.missing
-    assert "no such engine" in report.line(gone)
+    assert "no such engine" in outcome_line(gone)
 
 
 def test_every_joint_part_and_integrator_has_a_case():
@@ -130,6 +129,13 @@ def test_what_cannot_be_asked(capsys):
         main(["verify", "no-such-file.yaml"])
     assert ended.value.code == 2
     assert "there is no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_errors_can_still_be_planted(name):
+    """What `make mutants` changes is there, and the cases that must notice are."""
+    compile(changed_source(name), name, "exec")
+    assert any(f"{case.room}: {case.name}".startswith(MUTANTS[name].cases) for case in all_cases())
 
 
 @pytest.mark.parametrize("name", ["composite", "held"])

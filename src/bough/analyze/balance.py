@@ -8,11 +8,13 @@ accelerations that the sweeps found they change along the motion, q o exp(s v), 
 where P is the power of all that is no potential, and F and N what acts from outside, each by the description too. Rates are
 differences of fourth order. An inertia, a torque or a frame that the sweeps take for another one than is described shows here; an
 error of the kinematics in the first. What cannot be told from outside is named, with the reason.
+
+What leaves tanks at single states: rates of the masses in them, and of the momenta and the energy that go [B 91].
 """
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
@@ -22,7 +24,6 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
-from bough.analyze.outflow import clear_of_knots, flow_rates
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -32,6 +33,7 @@ from bough.compile.loop_tables import coordinate, free_motions
 from bough.describe import CentralGravity, Frame, Joint, System, TimeTable, Wheel
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
+from bough.sweeps import calls
 from bough.sweeps import fields as f
 
 STENCIL = ((-2.0, 1/12), (-1.0, -2/3), (1.0, 2/3), (2.0, -1/12))       # f' h of fourth order
@@ -442,3 +444,30 @@ def moved_along(model: CompiledModel, q: Floats, d: Floats) -> Floats:
             found[:, at + plain:at + plain + 4] = turned/np.linalg.norm(turned, axis=1, keepdims=True)
         found[:, at + joint.n_q:at + body.n_q] += d[:, v + joint.n_v:v + body.n_v]
     return found
+
+
+CLEAR = 1e-2                # s of flow: how far balances stay from knots of the properties, where slopes jump
+
+
+def flow_rates(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
+    """(states, tanks): m'; (states, 7): rates of angular and linear momentum in the world of what leaves, and of its energy."""
+    running = model.with_law_states(0)
+    layout, shared = running.layout, batch.state.layout.tanks.stop
+    x = np.zeros((batch.n, layout.nx))
+    x[:, :shared] = batch.x[:, :shared]
+    rows = running.changed(replace(batch, state=layout.view(x)))
+    out = np.empty((batch.n, layout.nx))
+    running.call(calls.state_rates, rows, out)
+    return out[:, layout.tanks], out[:, layout.exhaust]
+
+
+def clear_of_knots(model: CompiledModel, batch: Batch) -> Batch:
+    """The same states, with a little more or less in tanks that are full, empty, or at a knot of their properties."""
+    x = batch.x.copy()
+    masses, step = batch.state.layout.view(x).tanks, CLEAR*np.abs(flow_rates(model, batch)[0])
+    for tank, own, reach in zip(model.system.tanks.values(), masses.T, step.T, strict=True):
+        knots = tank.knots()
+        near = np.abs(own[:, None] - knots).argmin(axis=1)
+        aside = np.where(near == len(knots) - 1, -1.0, 1.0)*reach
+        own[:] = np.where(np.abs(own - knots[near]) < reach, np.clip(knots[near] + aside, 0.0, tank.full), own)
+    return replace(batch, state=batch.state.layout.view(x))

@@ -35,8 +35,8 @@ from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import Body, CentralGravity, Coupling, Frame, System
-from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
+from bough.describe.parts.element import Anchor
 from bough.kernels.lanes import ONE, Lanes
 from bough.sweeps import calls
 from bough.sweeps import fields as f
@@ -427,7 +427,11 @@ def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], poin
 
 
 def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
-    """Where a body is attached, or a node of it."""
+    """Where a body is attached, a node of it, or a frame there."""
+    if isinstance(place, Frame):
+        if place.body != "world":
+            seat_of(model, parts, (place.body, place.node))
+        return frame_attachment(parts, place)
     body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
     model.body_index(body)
     if node is None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from bough.analyze.equations_of_motion import check_finite, room_for
 from bough.analyze.output_derivatives import DESCRIBED, OutputsAlong, described_share, is_swept
-from bough.analyze.outputs import known_outputs, outputs
 from bough.analyze.parameters import parameter, table_directions, unshared
+from bough.analyze.signals import known_outputs, outputs
 from bough.compile.batch import Batch, dual_parameters, linked, run, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -1,61 +1,73 @@
 """All first derivatives of forward and inverse dynamics, by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy import empty, ndarray
 
 from bough.analyze.derivatives import Directions, Rows, directional, rows_along
-from bough.analyze.equations_of_motion import inverse, mass_matrices, prepare_mass_matrix
+from bough.analyze.equations_of_motion import check_finite, inverse, mass_matrices
 from bough.analyze.parameters import parameter
-from bough.analyze.partials import applies, forward_call, forward_partials, inverse_partials, well_conditioned
-from bough.compile.batch import Batch, Prepared, finite
+from bough.analyze.partials import answer_length, applies, forward_call, inverse_call, partials
+from bough.compile.batch import FLOAT, Batch, direct, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
+from bough.kernels.linker import FAILED, raise_failure
 from bough.sweeps import tangents
 
 SHOWN = ("dq", "dv", "dtau", "da", "dwheels", "dmotors", "dorbit", "dt", "dinputs", "dparameters")
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(repr=False, eq=False, kw_only=True)
 class Partials:
-    """Derivatives of some numbers: rows are these, columns what they are derived by; a batch axis leads, if there is one.
+    """Derivatives of several quantities: one row per quantity, one column per variable; a batch axis leads, if any.
 
     Attributes
     ----------
     value : ndarray
-        The numbers themselves, (size,).
+        The quantities themselves, (size,).
     dq, dv : ndarray
         (size, nv), along the directions of v: an entry of dq that belongs to a rotation is per angle about an axis of the body.
     dtau : ndarray or None
-        (size, nv), by joint torques; None of inverse dynamics.
+        (size, nv), by joint torques; None for inverse dynamics.
     da : ndarray or None
-        (size, nv), by accelerations, of inverse dynamics: the mass matrix.
+        (size, nv), by accelerations, for inverse dynamics: the mass matrix.
     dwheels, dmotors : ndarray
         (size, nw), by wheel speeds and motor torques.
     dorbit : ndarray
         (size, 6), by position and velocity of the mass center; (size, 0) without central gravity.
     dt : ndarray
-        (size,), by the time: of time tables and prescribed motions.
+        (size,), by time: from time tables and prescribed motions.
     dinputs : dict
         By input, (size, its numbers).
     dparameters : dict
-        By parameter, (size, ...) with the shape of the parameter behind. Matrices are symmetric: an entry beside the diagonal moves
+        By parameter, (size, ...) followed by the shape of the parameter. Matrices are symmetric: an off-diagonal entry changes
         both.
     """
     value: Floats
     dq: Floats
     dv: Floats
-    dtau: Floats | None = None
-    da: Floats | None = None
+    dtau: Floats | None
+    da: Floats | None
     dwheels: Floats
     dmotors: Floats
     dorbit: Floats
     dt: Floats
     dinputs: dict[str, Floats]
     dparameters: dict[str, Floats]
+
+    def __getattr__(self, name: str) -> Any:
+        """Of answers that came as one block: what of it a name means, when it is first asked for; or what it always means."""
+        parts = self.__dict__.get("_parts", {})
+        if name not in parts:
+            raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(each.name for each in fields(self))}")
+        found, shape = parts[name]
+        self.__dict__[name] = found if shape is None else self._block[0, found].reshape(shape)
+        return self.__dict__[name]
 
     def _line(self, name: str) -> str:
         what = getattr(self, name)
@@ -67,9 +79,9 @@ class Partials:
         return f"{type(self).__name__} of {self.value.shape[-1]} numbers" + "".join(map(self._line, SHOWN))
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(repr=False, eq=False, kw_only=True)
 class ForwardDerivatives(Partials):
-    """Derivatives of v' = forward_dynamics(q, v, tau); those of other rates and of outputs beside them.
+    """Derivatives of v' = forward_dynamics(q, v, tau), and of other rates and outputs.
 
     Attributes
     ----------
@@ -117,8 +129,9 @@ class Parts:
             length = int(np.prod(shape))
             by_name[name], at = numbers[..., at:at + length].reshape(*numbers.shape[:-1], *shape), at + length
         inputs = {name: ports[..., place] for name, place in ports_of(list(self.model.system.inputs.values())).items()}
-        return kind(value=value[lead], dt=found.pop("t")[..., 0], dinputs=inputs, dparameters=by_name,
-                    **{f"d{name}": each for name, each in found.items()}, **more)
+        dt = found.pop("t")[..., 0]
+        named = {"dtau": None, "da": None} | {f"d{name}": each for name, each in found.items()}
+        return kind(value=value[lead], dt=dt, dinputs=inputs, dparameters=by_name, **named, **more)
 
     def split(self, along: Floats, leave: Sequence[str] = ()) -> dict[str, Floats]:
         """(n, directions, size) -> by part (n, size, its directions)."""
@@ -137,8 +150,9 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     parts, leave = Parts(model, parameters), tuple[str, ...]()
     columns, value = dict[str, Floats](), np.zeros((batch.n, model.nv))
     if applies(model, batch) and not wanted:
-        value, J = forward_partials(model, batch)
-        if well_conditioned(mass_matrices(model, batch), J[:, 2]):
+        value, J, doubtful = partials(forward_call(model, batch), batch, model.nv)
+        if not doubtful:                                                    # else duals know more: they need no mass matrix
+            check_finite(model, batch, value)
             leave = ("q", "v", "tau")
             columns = {name: J[:, i] for i, name in enumerate(leave)}
         if leave and not batch.tables.rows("time tables").size:
@@ -158,49 +172,81 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     return result
 
 
-@dataclass(frozen=True)
-class Quick:
-    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; and what is empty in its answers."""
-    call: Prepared
-    masses: Prepared
-    empty: dict[str, Any]
+Quick = Callable[[Any, Any, Any], Any]
 
-    def at(self, q: Any, v: Any, tau: Any, inputs: Any) -> ForwardDerivatives | None:
-        """None where somebody has to look closer."""
-        if not self.call.solves(q, v, tau, None, inputs) or not self.masses.solves(q):
+
+def quick_call(call: partial[Any], plain: Partials, blocks: Sequence[str]) -> Quick:
+    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; None where somebody has to look closer: at
+    anything else than float64 arrays of the right length, and at doubtful numbers.
+
+    plain
+        Any answer of the model: what is not in one of the `blocks` is the same in all."""
+    n, kind = plain.value.shape[-1], type(plain)
+    new, shape, state = kind.__new__, (1, answer_length(n)), np.empty(1)
+    run = direct(call, state, state, state, np.empty(shape))
+    parts: dict[str, Any] = {each.name: (getattr(plain, each.name), None) for each in fields(plain)} | {"value": (slice(n), (n,))}
+    for i, name in enumerate(blocks):
+        parts[name] = slice(n + i*n*n, n + (i + 1)*n*n), (n, n)
+
+    def at(q: Any, v: Any, more: Any) -> Any:
+        if not (q.__class__ is v.__class__ is more.__class__ is ndarray and q.dtype is v.dtype is more.dtype is FLOAT
+                and q.ndim == v.ndim == more.ndim == 1):
             return None
-        value, (dq, dv, dtau) = self.call.answer[0].copy(), self.call.answer[1].copy()
-        if not well_conditioned(self.masses.answer, dtau):
+        block = empty(shape)
+        doubtful = run(q, v, more, block)
+        if FAILED:
+            raise_failure()
+        if doubtful:
             return None
-        return ForwardDerivatives(value=value, dq=dq, dv=dv, dtau=dtau, **self.empty)
+        found = new(kind)
+        found._block, found._parts = block, parts
+        return found
+    return at
 
 
-def prepare_derivatives(model: CompiledModel) -> Quick | None:
-    """From q, v and tau: v' and its derivatives by them; None where there is more to derive by, or more than a tree."""
+def look_closer(q: Any, v: Any, more: Any) -> None:
+    """Of all other models."""
+
+
+def nothing_else(model: CompiledModel, batch: Batch) -> bool:
+    """Whether a tree depends on nothing but its state and joint torques."""
+    return bool(applies(model, batch) and model.nv and not model.input_layout.n_ports and not model.in_orbit
+                and not batch.tables.rows("time tables").size)
+
+
+def prepare_derivatives(model: CompiledModel) -> Quick:
+    """From q, v and tau: v' and its derivatives by them; nothing where there is more to derive by, or more than a tree."""
     batch = model.batch(model.q0)
-    if not applies(model, batch) or model.input_layout.n_ports or model.in_orbit or batch.tables.rows("time tables").size:
-        return None
-    call, out, J = forward_call(model, batch)
-    plain = forward_derivatives(model, batch)
-    empty = {each.name: getattr(plain, each.name) for each in fields(plain) if each.name not in ("value", "dq", "dv", "dtau")}
-    prepared = Prepared(call, (out[0], J[0]), batch.q[0], batch.v[0], batch.inputs.tau[0], t=batch.t)
-    return Quick(prepared, prepare_mass_matrix(model), empty)
+    if not nothing_else(model, batch):
+        return look_closer
+    return quick_call(forward_call(model, batch), forward_derivatives(model, batch), ("dq", "dv", "dtau"))
+
+
+def prepare_inverse_derivatives(model: CompiledModel) -> Quick:
+    """From q, v and v': the torques and their derivatives by them; nothing as above."""
+    batch, a = model.batch(model.q0), np.zeros((1, model.nv))
+    if not nothing_else(model, batch):
+        return look_closer
+    return quick_call(inverse_call(model, batch, a), inverse_derivatives(model, batch, a), ("dq", "dv", "da"))
 
 
 def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameters: Sequence[str] = ()) -> InverseDerivatives:
     """Of the torques that give accelerations, with loops open, by all that they depend on."""
     batch = replace(batch, single=batch.single and len(a) == 1)
     parts, quick = Parts(model, parameters, forward=False), applies(model, batch)
-    leave = ("q", "v") if quick else ()
-    columns: dict[str, Floats] = {}
+    leave, columns = ("a",), dict[str, Floats]()
     if quick:
-        J = inverse_partials(model, batch, a)
+        leave = ("q", "v", "a")
+        value, J, _ = partials(inverse_call(model, batch, a), batch, model.nv)
+        finite(value, "joint torques", batch)
         columns = {name: J[:, i] for i, name in enumerate(leave)}
-    along = parts.directions((*leave, "a"))
-    rows = rows_along(model, replace(batch, single=False), along) if along.m else None
-    value, moved = torques_along(model, rows, batch, a)
-    columns |= parts.split(moved, (*leave, "a"))
-    columns["a"] = mass_matrices(model, batch)
+    else:
+        columns["a"] = mass_matrices(model, batch)
+    along = parts.directions(leave)
+    if along.m or not quick:
+        rows = rows_along(model, replace(batch, single=False), along) if along.m else None
+        value, moved = torques_along(model, rows, batch, a)
+        columns |= parts.split(moved, leave)
     found: InverseDerivatives = parts.named(columns, value, batch.single, InverseDerivatives)
     return found
 

@@ -17,10 +17,10 @@ from bough.compile.batch import Batch, Prepared, finite, run
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import sticking
+from bough.compile.friction_tank_tables import fed_tanks, propellant_in
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
-from bough.compile.tank_tables import fed_tanks, propellant_in
 from bough.describe import System
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError, nearest
@@ -69,6 +69,8 @@ def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] |
         moving = MOTIONS.get(kinds[k], [])
         if moving:
             D = P[0, k][np.ix_(moving, moving)]
+            if not np.isfinite(D).all():
+                return None                                                 # too far out to tell
             least, scale = float(np.linalg.eigvalsh(D)[0]), float(P[1, k, moving, moving].max())
             if not least > 1e-13*scale:
                 return hinge, least

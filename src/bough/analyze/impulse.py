@@ -108,7 +108,7 @@ def _solve(A: Floats, b: Floats) -> Floats:
 def _through(model: CompiledModel, bodies: Bodies, forces: Floats, names: Sequence[str]) -> dict[str, float]:
     """What goes through loops, by component, in the axes of their frames b."""
     found = dict[str, float]()
-    wrenches = loop_wrenches(model, bodies, model.tables.fronts.closures, forces)
+    wrenches = loop_wrenches(model, bodies, model.tables.fronts.closures, forces, names)
     for name in names:
         turn = bodies.frame(model.system.loops[name].b).attitude[0]
         own = (wrenches[name][0].reshape(2, 3) @ turn).ravel()

@@ -16,7 +16,7 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
-from bough.errors import StateError, nearest, texts
+from bough.errors import StateError, name_list, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.progress import counted
 from bough.sweeps.fronts import REDUNDANT
@@ -130,7 +130,7 @@ def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[F
 def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:
     """Which entries of v the names of coordinates or joints mean; `what` the names are for."""
     meant = np.zeros(model.nv, dtype=bool)
-    for name in texts(what, names):
+    for name in name_list(what, names):
         entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
         if not entries:
             known = [*model.names.v, *model.names.joints]
@@ -142,7 +142,7 @@ def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArr
 def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[str]) -> tuple[Floats, Floats]:
     """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
     free = model.free & ~named_speeds(model, hold, "hold")
-    hold = [*texts("hold", hold), *model.holds]
+    hold = [*name_list("hold", hold), *model.holds]
     q = assemble_position(model, np.array(q, float), free, hold)
     rate, J = loop_terms(model, model.batch(q, v), SPEED)
     size = max(closure.size for closure in model.tables.fronts.closures)

@@ -15,15 +15,15 @@ import numpy as np
 
 from bough.analyze.body_motion import Motion, frame_motion, route_to, traced
 from bough.analyze.internal_loads import read_cut
-from bough.analyze.outputs import Measured, outputs, q_entry, v_entry
 from bough.analyze.parameters import STENCIL, Parameter
+from bough.analyze.signals import Measured, outputs, q_entry, v_entry
 from bough.compile.batch import Batch, lanes_for
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import frame_attachment
 from bough.describe import CentralGravity, Frame
 from bough.describe.parts.port import Output
-from bough.flex.deflections import displacements
+from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps import tangents

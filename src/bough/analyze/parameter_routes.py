@@ -171,7 +171,7 @@ def with_shapes_scaled(body: FlexibleBody, s: Floats) -> FlexibleBody:
     """Modes that move the nodes s times as far, where loads act and outputs are read; the mass moves as it did."""
     outline = None if body.outline is None else replace(body.outline, phi=body.outline.phi*s)
     recovery = None if body.recovery is None else replace(
-        body.recovery, **{field: getattr(body.recovery, field)*s for field in ("stress", "strain", "points")})
+        body.recovery, **{field: getattr(body.recovery, field)*s for field in ("stress", "strain", "point_stress", "point_strain")})
     geometric = None if body.geometric is None else replace(
         body.geometric, **{field: getattr(body.geometric, field)*np.outer(s, s) for field in ("force", "moment")})
     nodes = replace(body.nodes, phi=body.nodes.phi*s, psi=body.nodes.psi*s)

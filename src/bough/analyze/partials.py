@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import check_finite
 from bough.compile.batch import Batch, run, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
-from bough.kernels.hinges import MODAL, N_SPEEDS, NODE
+from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE
 from bough.kernels.lanes import DUAL, ONE, aligned
 from bough.kernels.linker import link
 from bough.sweeps import columns, dual_columns, pairs
@@ -20,7 +19,6 @@ from bough.sweeps import records as r
 from bough.sweeps.schema import padded
 
 MANY = 48                   # speeds beyond which the columns of four states no longer stay in a fast cache
-ILL = 5e5                   # of M_ii (M^-1)_ii: what M^-1 multiplies then cancels to some 1e-10
 
 
 def applies(model: CompiledModel, batch: Batch) -> bool:
@@ -36,8 +34,10 @@ class Columns:
         n, hinges = len(self.rows), len(tables.parts.hinges)
         start = padded(tables.size(f.WS_SIZE) + tables.features.flexible*n*n)       # the mass matrix comes first
         width = padded(1 + max((row["depth"] for row in self.rows), default=0))
-        sizes = {"h": pairs.BODY*hinges, "t": pairs.T_ROWS*padded(n), "k": pairs.C_ROW*n, "p": width*n, "l": n*n,
-                 "b": 3*-(-n//8)*8*n, "scratch": pairs.SCRATCH}
+        moved = [k for k, hinge in enumerate(tables.parts.hinges) if hinge.kind == FREE]    # these have two places
+        sizes = {"h": pairs.BODY*(hinges + len(moved)), "t": pairs.SPEED_NUMBERS*padded(n), "torques": n, "inertias": n,
+                 "p": width*padded(n), "l": n*n,
+                 "b": 3*-(-n//8)*8*padded(n), "scratch": pairs.SCRATCH}
         places, at = {}, start
         for name, size in sizes.items():
             places[name], at = at, at + padded(size)
@@ -46,19 +46,41 @@ class Columns:
         for s, row in reversed(list(enumerate(self.rows))):
             firsts[row["hinge"]], of_v[row["v"]] = s, s
         head, paths = r.COLUMNS.size, [entry for row in self.rows for entry in row["path"]]
-        first_path = head + r.SPEED.size*n + hinges + n
+        first_hinge = head + r.SPEED.size*padded(n)
+        first_path = first_hinge + hinges + n
         starts = first_path + np.cumsum([0, *(len(row["path"]) for row in self.rows)])
         speeds = [r.SPEED.row(hinge=row["hinge"], component=row["component"], v=row["v"], end=row["end"], depth=row["depth"],
-                              path=int(path)) for row, path in zip(self.rows, starts, strict=False)]
+                              path=int(path), **moving(tables, row, places["h"], moved), **whole_packs(s, row, n))
+                  for s, (row, path) in enumerate(zip(self.rows, starts, strict=False))]
+        speeds += speeds[-1:]*(padded(n) - n)
         first_group = first_path + len(paths)
         lists = visited_lists(tables, self.rows)
         starts_of_lists = first_group + 2*len(lists) + np.cumsum([0, *(len(each) for each in lists)])
         groups = [entry for at, each in zip(starts_of_lists, lists, strict=False) for entry in (int(at), len(each)//2)]
         columns_row = r.COLUMNS.row(
-            speeds=n, padded=padded(n), width=width, at=head, firsts=head + r.SPEED.size*n, of_v=head + r.SPEED.size*n + hinges,
+            speeds=n, padded=padded(n), width=width, at=head, firsts=first_hinge, of_v=first_hinge + hinges,
             same=int((of_v == np.arange(n)).all()), groups=first_group, **places)
         self.route = np.array([*columns_row, *(entry for row in speeds for entry in row), *firsts, *of_v, *paths, *groups,
                                *(entry for each in lists for entry in each)], np.int64)
+
+
+def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -> dict[str, int]:
+    """Where in ws the motion is of what a speed moves against, of what it moves, and the sums of all that: of a free hinge, what has
+    moved but not turned has a place of its own."""
+    k, hinges = row["hinge"], tables.parts.hinges
+    inner, outer = hinges[k].inner, k
+    if k in moved:
+        halfway = len(hinges) + moved.index(k)
+        inner, outer = (inner, halfway) if row["component"] < 3 else (halfway, k)
+    return {"inner": bodies + pairs.BODY*inner + pairs.SPATIAL_V, "outer": bodies + pairs.BODY*outer + pairs.SPATIAL_V,
+            "sums": bodies + pairs.BODY*k}
+
+
+def whole_packs(s: int, row: dict[str, Any], n: int) -> dict[str, int]:
+    """From where to where the entries of a speed with those that it moves can be written in whole packs: before it in its pack only
+    where these are all on its path, whose entries come later; behind those that it moves only where there are none."""
+    first = s - s % 4
+    return {"writes": first if set(range(first, s)) <= set(row["path"]) else s, "until": row["end"] if row["end"] < n else padded(n)}
 
 
 def speed_rows(tables: Tables) -> list[dict[str, Any]]:
@@ -100,45 +122,37 @@ def columns_of(tables: Tables) -> Columns:
 
 
 def columns_call(model: CompiledModel, batch: Batch, plain: Any, dual: Any, *more: Any) -> partial[Any]:
-    """The kernel of rigid trees, or of those with flexible bodies, which takes a workspace of duals as well."""
+    """The kernel of rigid trees, or of those with flexible bodies, which takes a workspace of duals as well; but for the last four
+    of its arguments: one state, and where the answer goes."""
     found, tables = columns_of(batch.tables), batch.tables
     if model.nv > MANY:
         batch = replace(batch, lanes=ONE)
     if not tables.features.flexible:
-        return model.bound(plain, batch, batch.t, batch.x, batch.u, *more, extra=found.extra)
+        return model.bound(plain, batch, batch.t, batch.x, batch.u, *more, found.route, extra=found.extra)
     base, ws = workspace(tables, ONE, found.extra), workspace(tables, DUAL)
     table, plan, pars, data = link(tables.features, tables.plan, tables.pars, tables.tables, base)
     duals = link(tables.features, tables.plan, tables.pars, tables.tables, ws)[0]
-    return partial(dual, table, duals, plan, pars, data, batch.t, batch.x, batch.u, *more, ws, base)
+    return partial(dual, table, duals, plan, pars, data, batch.t, batch.x, batch.u, *more, found.route, ws, base)
 
 
-def forward_call(model: CompiledModel, batch: Batch) -> tuple[partial[Any], Floats, Floats]:
-    """The kernel, where it puts v' (n, nv), and where their derivatives by q, v and tau, (n, 3, nv, nv)."""
-    n = model.nv
-    out, J = np.empty((batch.n, n)), aligned((batch.n, 3, n, padded(n)))
-    call = columns_call(model, batch, columns.forward_partials, dual_columns.forward_dual_columns, columns_of(batch.tables).route,
-                        out, J.reshape(batch.n, -1))
-    return call, out, J[..., :n]
+def forward_call(model: CompiledModel, batch: Batch) -> partial[Any]:
+    """What gives v' and its derivatives by q, v and tau, see `answer_of`; and returns how much is doubtful."""
+    return columns_call(model, batch, columns.forward_partials, dual_columns.forward_dual_columns)
 
 
-def forward_partials(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
-    """v' (n, nv) and its derivatives (n, 3, nv, nv) by q, v and tau."""
-    call, out, J = forward_call(model, batch)
-    run(call)
-    check_finite(model, batch, out)
-    return out, J
+def inverse_call(model: CompiledModel, batch: Batch, a: Floats) -> partial[Any]:
+    """The same of torques by q, v and v'."""
+    return columns_call(model, batch, columns.inverse_partials, dual_columns.inverse_dual_columns, a)
 
 
-def well_conditioned(M: Floats, inverse: Floats) -> bool:
-    """Whether M^-1 leaves ten digits: M_ii (M^-1)_ii is by how much other speeds take the inertia away that a speed sees, whatever
-    its unit. Errors of all columns are one to twenty roundings of it; duals through forward dynamics know no M."""
-    return bool((M.diagonal(0, -2, -1)*inverse.diagonal(0, -2, -1)).max(initial=0.0) < ILL)
+def answer_length(n: int) -> int:
+    """Of a row of an answer: n numbers, three matrices, and room for a pack that sticks out."""
+    return n + 3*n*n + 3
 
 
-def inverse_partials(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
-    """(n, 2, nv, nv): derivatives of inverse dynamics by q and v."""
-    n = model.nv
-    J = aligned((batch.n, 2, n, padded(n)))
-    run(columns_call(model, batch, columns.inverse_partials, dual_columns.inverse_dual_columns, a, columns_of(batch.tables).route,
-                     J.reshape(batch.n, -1)))
-    return J[..., :n]
+def partials(call: partial[Any], batch: Batch, n: int) -> tuple[Floats, Floats, int]:
+    """Values (batch, n), their derivatives (batch, 3, n, n), and how much is doubtful."""
+    out = aligned((batch.n, answer_length(n)))
+    nothing = np.empty(0)
+    doubtful = run(partial(call, nothing, nothing, nothing, out))
+    return out[:, :n], out[:, n:-3].reshape(batch.n, 3, n, n), doubtful

@@ -61,10 +61,13 @@ def least_norm(closures: Sequence[Closure], multipliers: Floats, J: Floats) -> F
     return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
 
 
-def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats) -> dict[str, Floats]:
-    """(batch, 6) by loop: [moment, force] of a's body on b's, at b's frame, in world axes."""
+def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats,
+                  names: Sequence[str] | None = None) -> dict[str, Floats]:
+    """(batch, 6) by loop, or of these alone: [moment, force] of a's body on b's, at b's frame, in world axes."""
     wrenches = {}
     for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=False):  # couplings: behind
+        if names is not None and closure.name not in names:
+            continue
         own, a, b = forces[:, rows], bodies.frame(loop.a), bodies.frame(loop.b)
         x_a, R_a, x_b, R_b = a.position, a.attitude, b.position, b.attitude
         directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from bough.bench.setups import forward_call, save_figure, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import forward_call, interleaved, save_figure, versions
 from bough.bench.zoo import ZOO, arms, limbs
 from bough.describe import System
 from bough.kernels.lanes import FOUR, ONE, Lanes

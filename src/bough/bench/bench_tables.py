@@ -269,7 +269,8 @@ def derivatives(result: dict[str, Any]) -> Report:
 def connections(result: dict[str, Any]) -> Report:
     """What attaching and detaching costs, and a step afterwards."""
     changes, steps = result["changes"], result["steps"]
-    yield (f"a change of what is connected: attach {changes['attach']:.2f} ms, detach {changes['detach']:.2f} ms; a step of RK4 "
+    yield (f"a change of what is connected: attach {changes['attach']:.2f} ms, detach {changes['detach']:.2f} ms, "
+           f"attach for good {changes['attach for good']:.2f} ms; a step of RK4 "
            f"with the attached body hung {steps['hung']:.1f} us, by a loop {steps['loop']:.1f} us")
 
 

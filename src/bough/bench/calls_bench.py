@@ -6,8 +6,7 @@ import numpy as np
 
 from bough.bench import steps_bench
 from bough.bench.mechanisms import MECHANISMS
-from bough.bench.setups import States, forward_call, random_states, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import States, forward_call, interleaved, random_states, versions
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.peers import installed

@@ -14,7 +14,7 @@ from bough.bench import campaign_plan
 from bough.bench.mechanisms import tree36
 from bough.bench.setups import random_states, versions
 from bough.campaign.block import integrate
-from bough.campaign.report import Report
+from bough.campaign.campaign_report import Report
 from bough.campaign.runner import run_campaign
 from bough.campaign.study import Campaign
 from bough.describe import Revolute, System

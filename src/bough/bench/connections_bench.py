@@ -8,6 +8,8 @@ from bough.bench.setups import versions
 from bough.describe import Attach, Detach, Free, System
 from bough.integrate.event_handler import EventHandler
 from bough.integrate.integration import begin
+from bough.integrate.run import Run
+from bough.kernels.lanes import ONE
 
 CASE, DT = 12, 1e-3                                     # the platform of 42 degrees of freedom, in closed loops
 CHANGES, STEPS = 40, 2000
@@ -25,21 +27,35 @@ def platform(dockings: int, *, for_good: bool = False) -> System:
 
 
 def change_times() -> dict[str, float]:
-    """Milliseconds of an attachment and of a detachment, the least of many, with the tables that the next step needs."""
-    found: dict[str, list[float]] = {"attach": [], "detach": []}
-    fire = EventHandler.fire
+    """Milliseconds of an attachment, of a detachment, and of an attachment for good, which hangs the visitor in the tree: the least
+    of many, with all that the next step needs."""
+    found: dict[str, list[float]] = {"attach": [], "detach": [], "attach for good": []}
+    fire, use, now = EventHandler.fire, Run.use, ""
 
-    def timed(self: EventHandler, event: Any, t: float, x: Any) -> None:
+    def timed_fire(self: EventHandler, event: Any, t: float, x: Any) -> None:
+        nonlocal now
         begun = time.perf_counter()
         fire(self, event, t, x)
-        _ = self.model.tables
-        found["attach" if event.name.startswith("dock") else "detach"].append(1e3*(time.perf_counter() - begun))
+        now = "detach" if event.name.startswith("leave") else "attach" if len(self.waiting) else "attach for good"
+        found[now].append(1e3*(time.perf_counter() - begun))
 
-    EventHandler.fire = timed  # type: ignore[method-assign]
+    def timed_use(self: Run, model: Any) -> None:
+        begun = time.perf_counter()
+        use(self, model)
+        if self.rehung is None:                                                     # else it takes the steps, and has been used
+            self.arguments(ONE)
+        if now and self.handler is not None and model is self.handler.model:        # the one that steps follow
+            found[now][-1] += 1e3*(time.perf_counter() - begun)
+
+    EventHandler.fire, Run.use = timed_fire, timed_use  # type: ignore[method-assign]
     try:
         begin(platform(CHANGES).compile(), until=DT*(4*CHANGES + 8), dt=DT).finish(DT*(4*CHANGES + 8))
+        model = platform(1, for_good=True).compile()
+        for _ in range(CHANGES//4):
+            now = ""
+            begin(model, until=4*DT, dt=DT).finish(4*DT)
     finally:
-        EventHandler.fire = fire  # type: ignore[method-assign]
+        EventHandler.fire, Run.use = fire, use  # type: ignore[method-assign]
     return {name: min(times) for name, times in found.items()}
 
 
@@ -63,7 +79,7 @@ def step_time(hung: bool, steps: int) -> float:
 
 
 def connections(*, quick: bool = False) -> dict[str, Any]:
-    """Measure; {"changes": {"attach": ms, "detach": ms}, "steps": {"hung": us, "loop": us}}."""
+    """Measure; {"changes": {"attach": ms, "detach": ms, "attach for good": ms}, "steps": {"hung": us, "loop": us}}."""
     change_times()                                      # compiles
     steps = STEPS//10 if quick else STEPS
     return {"unit": "milliseconds per change, microseconds per step of RK4; minima", "versions": versions(),

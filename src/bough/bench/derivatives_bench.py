@@ -1,17 +1,17 @@
 """`bough bench derivatives`: all of d(v')/d(q, v, tau), beside Pinocchio's analytic derivatives, in one process."""
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bough.analyze.partials import forward_call
+from bough.analyze.partials import answer_length, forward_call
 from bough.bench import setups
 from bough.bench.compile_cost import KINDS, compile_cost
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
-from bough.bench.setups import States, bent_states, random_states, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import States, bent_states, interleaved, random_states, versions
 from bough.compile.batch import direct
-from bough.kernels.lanes import ONE
+from bough.kernels.lanes import ONE, aligned
 from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted
@@ -36,7 +36,8 @@ def of_rigid(model: Model, rounds: int) -> dict[str, Any]:
     """The closed form, one state and four lanes, and Pinocchio's; how far they are apart."""
     states = random_states(model, STATES)
     alone, answers = one_state(model, states)
-    together, _, _ = forward_call(model, model.batch(*states))
+    batch, nothing = model.batch(*states), np.empty(0)
+    together = partial(forward_call(model, batch), *3*[nothing], np.empty((STATES, answer_length(model.nv))))
     public = [np.ascontiguousarray(rows[0]) for rows in states]
     alone["public call"] = lambda: model.forward_dynamics_derivatives(*public)
     timings: dict[str, Any] = interleaved(alone, 1, rounds=rounds)
@@ -64,9 +65,10 @@ def of_flexible(model: Model, rounds: int) -> dict[str, Any]:
 def one_state(model: Model, states: States) -> tuple[dict[str, Any], Any]:
     """Kernels of one state, all derivatives and forward dynamics; where the first puts its three matrices."""
     batch = replace(model.batch(*(rows[:1] for rows in states)), lanes=ONE)
-    call, _, matrices = forward_call(model, batch)
+    numbers, nothing, n = aligned((1, answer_length(model.nv))), np.empty(0), model.nv
+    call = partial(forward_call(model, batch), nothing, nothing, nothing, numbers)
     forward, _ = setups.forward_call(model, tuple(rows[:1] for rows in states), "order-n", ONE)     # type: ignore[arg-type]
-    return {"one state": direct(call), "forward dynamics": forward}, matrices[0]
+    return {"one state": direct(call), "forward dynamics": forward}, numbers[0, n:-3].reshape(3, n, n)
 
 
 def pinocchio_call(model: Model, states: States) -> tuple[Any, Any]:

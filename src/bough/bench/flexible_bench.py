@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import flexible_arm
-from bough.bench.setups import ENGINES, bent_states, forward_calls, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import ENGINES, bent_states, forward_calls, interleaved, versions
 from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted

@@ -4,8 +4,7 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import MECHANISMS
-from bough.bench.setups import States, forward_call, kernel_call, random_states, versions
-from bough.bench.timing import interleaved, with_ratios
+from bough.bench.setups import States, forward_call, interleaved, kernel_call, random_states, versions, with_ratios
 from bough.errors import BoughError, nearest
 from bough.integrate import integrate
 from bough.kernels.lanes import FOUR, ONE

@@ -4,8 +4,7 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import tree36
-from bough.bench.setups import random_states, versions
-from bough.bench.timing import interleaved, with_ratios
+from bough.bench.setups import interleaved, random_states, versions, with_ratios
 from bough.describe import System
 from bough.peers import installed
 

@@ -5,8 +5,7 @@ import numpy as np
 
 from bough.bench.jsc_system import CASES, jsc_system, whole_booms
 from bough.bench.loops_bench import peer_calls
-from bough.bench.setups import ENGINES, States, forward_call
-from bough.bench.timing import interleaved
+from bough.bench.setups import ENGINES, States, forward_call, interleaved
 from bough.describe import System
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model

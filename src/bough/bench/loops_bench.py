@@ -5,8 +5,7 @@ import numpy as np
 
 from bough.analyze.loop_rows import ACCELERATION, loop_terms
 from bough.bench.mechanisms import four_bar_chain, four_bar_states, limbed_platform, limbed_platform_states
-from bough.bench.setups import ENGINES, States, forward_call, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import ENGINES, States, forward_call, interleaved, versions
 from bough.describe import System
 from bough.model import Model
 from bough.peers import installed

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import Mechanism
-from bough.bench.setups import forward_calls, random_states, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import forward_calls, interleaved, random_states, versions
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
 from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model

@@ -8,8 +8,7 @@ from bough.analyze.impulse import at_rest
 from bough.analyze.operators import Operators
 from bough.analyze.operators.articulated_links import articulate
 from bough.bench.mechanisms import chain, flexible_arm, tree36
-from bough.bench.setups import bent_states, kernel_call, random_states, versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import bent_states, interleaved, kernel_call, random_states, versions
 from bough.describe import System
 from bough.kernels.jit import OPTIONS
 from bough.model import Model

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.bench.setups import versions
-from bough.bench.timing import interleaved
+from bough.bench.setups import interleaved, versions
 from bough.describe import CentralGravity, Free, Revolute, System
 from bough.flex import beam
 from bough.simulator import Simulator

@@ -3,8 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bough.bench.mechanisms import MECHANISMS
-from bough.bench.setups import random_states
-from bough.bench.timing import interleaved
+from bough.bench.setups import interleaved, random_states
 from bough.describe import Frame, System
 from bough.integrate.compiled.callback import controller
 from bough.model import Model

@@ -7,9 +7,8 @@ import numpy as np
 
 from bough.bench.jsc_system import STEPS, jsc_case
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
-from bough.bench.setups import bent_states, forward_calls, random_states, save_figure, versions
+from bough.bench.setups import bent_states, forward_calls, interleaved, random_states, save_figure, versions
 from bough.bench.stiff_systems import damper, gearbox_arm, reach, sampled_damper, slew, spacecraft, windows
-from bough.bench.timing import interleaved
 from bough.describe import Revolute, System
 from bough.integrate import integrate
 from bough.integrate.integration import begin

@@ -52,6 +52,22 @@ class Target:
         """The number of the description that it stands for; the first, of a parameter that is scaled as a whole."""
         return float(np.asarray(self.nominal)[self.entry] if self.entry else np.asarray(self.nominal).reshape(-1)[0])
 
+    @property
+    def number(self) -> int:
+        """Which number of a part of the start it is."""
+        return self.entry[0] if self.entry else 0
+
+    def put(self, numbers: Any, value: Any) -> None:
+        """A value, or one for each row, where it belongs in arrays (..., *nominal); all of an array is scaled."""
+        if self.entry:
+            numbers[..., *self.entry] = value
+            if symmetric(self.owner, np.asarray(self.nominal)):
+                numbers[..., *self.entry[::-1]] = value
+        elif np.ndim(self.nominal):
+            numbers *= np.reshape(value, (*np.shape(value), *(1,) * np.ndim(self.nominal)))
+        else:
+            numbers[...] = value
+
     def actual(self, drawn: Floats) -> Floats:
         """The values in the place of the description's number."""
         if self.variation.how == "set":
@@ -220,6 +236,21 @@ def starts(model: Model) -> dict[str, Floats]:
     return found
 
 
+def start_place(model: Model, name: str) -> tuple[str, int]:
+    """Where numbers of `starts` begin: in which part of the state, and at which entry; "turn": of the quaternion that is turned."""
+    owner, _, last = name.rpartition(".")
+    if last == "speed":
+        return "wheels", model.names.wheels.index(owner)
+    if last == "mass":
+        return "tanks", list(model.system.tanks).index(owner)
+    if owner == "orbit":
+        return "orbit", 3 * (last == "velocity")
+    joint, (q, v) = model.system.bodies[owner].joint, model.places[owner]
+    places = {"turn": ("turn", q + len(joint.translations)), "q0": ("q", q), "v0": ("v", v), "eta0": ("q", q + joint.n_q),
+              "etadot0": ("v", v + joint.n_v)}  # fmt: skip
+    return places[last]
+
+
 @dataclass(frozen=True)
 class Rows:
     """Samples that run side by side on one model."""
@@ -329,16 +360,7 @@ class Members:
             if each.kind != TABLES:
                 continue
             nominal = np.asarray(each.nominal, float)
-            rows: Any = found.setdefault(each.owner, np.repeat(nominal[None], len(values), axis=0))
-            drawn = each.actual(values[:, j])
-            if nominal.ndim and not each.entry:  # the whole array is scaled
-                rows *= drawn.reshape(-1, *(1,) * nominal.ndim)
-            elif not each.entry:
-                rows[...] = drawn
-            else:
-                rows[:, *each.entry] = drawn
-                if symmetric(each.owner, nominal):
-                    rows[:, *each.entry[::-1]] = drawn
+            each.put(found.setdefault(each.owner, np.repeat(nominal[None], len(values), axis=0)), each.actual(values[:, j]))
         return found
 
     def start(self, values: Floats) -> dict[str, Floats]:
@@ -347,29 +369,21 @@ class Members:
         if not chosen:
             return {}
         model, n = self.model, len(values)
-        described = (model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses)
-        q, v, wheels, orbit, tanks = (np.tile(part, (n, 1)) for part in described)
-        turns: dict[str, Floats] = {}
+        described = {"q": model.q0, "v": model.v0, "wheels": model.wheel_speeds, "orbit": model.initial_orbit,
+                     "tanks": model.tank_masses}  # fmt: skip
+        state = {part: np.tile(numbers, (n, 1)) for part, numbers in described.items()}
+        turns: dict[int, Floats] = {}
         for each, drawn in chosen:
-            owner, _, last = each.owner.rpartition(".")
-            k = each.entry[0] if each.entry else 0
-            if last == "speed":
-                wheels[:, model.names.wheels.index(owner)] = drawn
-            elif last == "mass":
-                tanks[:, list(model.system.tanks).index(owner)] = drawn
-            elif owner == "orbit":
-                orbit[:, k + 3 * (last == "velocity")] = drawn
-            elif last == "turn":
-                turns.setdefault(owner, np.zeros((n, 3)))[:, k] = drawn
+            part, at = start_place(model, each.owner)
+            if part == "turn":
+                turns.setdefault(at, np.zeros((n, 3)))[:, each.number] = drawn
             else:
-                body, (at_q, at_v) = model.system.bodies[owner], model.places[owner]
-                offset = {"q0": at_q, "v0": at_v, "eta0": at_q + body.joint.n_q, "etadot0": at_v + body.joint.n_v}[last]
-                (q if last in ("q0", "eta0") else v)[:, offset + k] = drawn
-        for owner, turn in turns.items():
-            at = model.places[owner][0] + len(model.system.bodies[owner].joint.translations)
-            q[:, at : at + 4] = (Rotation.from_quat(q[:, at : at + 4]) * Rotation.from_rotvec(turn)).as_quat()
-        found = {"q0": q, "v0": v} | ({"tanks0": tanks} if model.system.tanks else {})
-        return found | ({"wheels0": wheels} if model.nw else {}) | ({"orbit0": orbit} if model.in_orbit else {})
+                state[part][:, at + each.number] = drawn
+        for at, turn in turns.items():
+            quaternion = state["q"][:, at : at + 4]
+            quaternion[:] = (Rotation.from_quat(quaternion) * Rotation.from_rotvec(turn)).as_quat()
+        there = {"q": True, "v": True, "wheels": model.nw, "orbit": model.in_orbit, "tanks": model.system.tanks}
+        return {f"{part}0": numbers for part, numbers in state.items() if there[part]}
 
     # ---- before anything runs ------------------------------------------------------------------------------------------
     def impossible(self, values: Iterable[Floats]) -> list[str]:
@@ -415,16 +429,10 @@ class Members:
             return f"it is {value:.6g} kg; a tank starts with more than its residual, {tank.residual:g} kg, up to {tank.full:g} kg"
         if each.kind != TABLES:
             return "" if np.isfinite(value) else f"it is {value}"
-        nominal = np.array(each.nominal, float)
-        mirrored = symmetric(each.owner, nominal)
-        if each.entry:
-            nominal[each.entry] = value
-            if mirrored:
-                nominal[each.entry[::-1]] = value
-        else:
-            nominal = nominal * value if nominal.ndim else np.array(value)
+        changed = np.array(each.nominal, float)
+        each.put(changed, value)
         try:
-            own, others = parted(self.model.system, {each.owner: nominal})
+            own, others = parted(self.model.system, {each.owner: changed})
             changed_system(self.model.system, others)
             body_parameters(self.model.system, {name: value[None] for name, value in own.items()} or None)
         except BoughError as error:

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.parameter_rows import changed_system, copied_places, same_structure, substance
 from bough.analyze.parameters import value_in
-from bough.campaign.members import ALTERNATIVE, LAW, SETTING, START, Rows, Target
+from bough.campaign.members import ALTERNATIVE, LAW, SETTING, START, Rows, Target, start_place
 from bough.compile.coordinates import body_parameters
 from bough.compile.layout import Floats
 from bough.errors import SimulationError
@@ -54,22 +54,11 @@ def _of_settings(name: str, integration: Integration) -> float:
 
 def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
     """Of the first sample: where loops were closed, that may be another than the one asked for."""
-    model, state = rows.model, trajectory.model.state(trajectory.x[:, 0])
-    owner, _, last = each.owner.rpartition(".")
-    k = each.entry[0] if each.entry else 0
-    if last == "speed":
-        return np.asarray(state.wheels[:, model.names.wheels.index(owner)])
-    if last == "mass":
-        return np.asarray(state.tanks[:, list(model.system.tanks).index(owner)])
-    if owner == "orbit":
-        return np.asarray(state.orbit[:, k + 3 * (last == "velocity")])
-    body, (at_q, at_v) = model.system.bodies[owner], model.places[owner]
-    if last == "turn":
-        at = at_q + len(body.joint.translations)
-        before = Rotation.from_quat(model.q0[at : at + 4]).inv()
-        return np.asarray((before * Rotation.from_quat(state.q[:, at : at + 4])).as_rotvec()[:, k])
-    offset = {"q0": at_q, "v0": at_v, "eta0": at_q + body.joint.n_q, "etadot0": at_v + body.joint.n_v}[last]
-    return np.asarray((state.q if last in ("q0", "eta0") else state.v)[:, offset + k])
+    state, (part, at) = trajectory.model.state(trajectory.x[:, 0]), start_place(rows.model, each.owner)
+    if part == "turn":
+        before = Rotation.from_quat(rows.model.q0[at : at + 4]).inv()
+        return np.asarray((before * Rotation.from_quat(state.q[:, at : at + 4])).as_rotvec()[:, each.number])
+    return np.asarray(getattr(state, part)[:, at + each.number])
 
 
 def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:

@@ -1,4 +1,4 @@
-"""A campaign: a system, what varies, what is asked of the runs; on all cores or a cluster, and on from where it was stopped."""
+"""Campaigns: many runs of a system with varying parameters, on all cores or a cluster, resumable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bough.whole import write_text
 if TYPE_CHECKING:
     import xarray
 
-    from bough.campaign.report import Report
+    from bough.campaign.campaign_report import Report
     from bough.campaign.store import Store
     from bough.results import Result
 
@@ -54,40 +54,40 @@ KEYS = (
 
 
 class Campaign:
-    """Many runs of one system that differ in chosen numbers.
+    """Many runs of one system with varying parameters.
 
     Parameters
     ----------
     system : System
         With its settings (`System.simulation`).
     vary : mapping
-        {path: distribution}, or {(path, path): normal distribution with a covariance}. A path is the name of a number in the
-        description ("boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
-        "push.force.scale", "lock.at"), of the start ("bus.q0[2]", "bus.v0[5]", "bus.turn[0]", "rw1.speed"), of the settings
-        ("simulation.dt") or of the laws ("laws.gain"). A distribution is one of SciPy's, a mapping ({"normal": [12, 0.3]}), or
-        a list with a value for each sample; ("scale", distribution) and ("add", distribution) change the number that the
-        description has.
+        {path: distribution}, or {(path, path): normal distribution with a covariance}. A path names a number in the description
+        ("boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
+        "push.force.scale", "lock.at"), in the initial state ("bus.q0[2]", "bus.v0[5]", "bus.turn[0]", "rw1.speed"), in the
+        settings ("simulation.dt") or in the laws ("laws.gain"). A distribution is one of SciPy's, a mapping ({"normal": [12,
+        0.3]}), or a list with a value for each sample; ("scale", distribution) and ("add", distribution) change the value of the
+        description.
     samples : int, optional
-        How many runs; designs that count them themselves need none.
+        Number of runs; not needed for designs that determine it themselves.
     metrics : mapping
         {name: expression or function of a Result}; see `bough.campaign.metrics`.
     requirements : sequence of mappings, optional
         {"metric": ..., "below" or "above": ..., "probability": ...}.
     keep : iterable of str, optional
-        Quantities whose histories are kept for every sample.
+        Quantities whose time histories are stored for every sample.
     design : {"random", "latin-hypercube", "sobol", "saltelli", "factorial", "corners", "one-at-a-time"}
     seed : int
     levels : int
-        Of a factorial design, values of each.
+        Number of values per parameter in a factorial design.
     correlate : sequence of mappings, optional
         {"paths": [...], "matrix": [[...]]}: correlations of normal scores.
     laws : sequence of laws, or function, optional
-        Laws of all runs; or a function that makes them of a mapping of values, which may vary as "laws.NAME".
+        Laws of all runs; or a function that builds them from a mapping of values, which can vary as "laws.NAME".
     law_values : mapping, optional
-        The usual values of these.
+        The nominal values of these.
     alternatives : mapping, optional
-        {body: [bodies]}: what may be in its place, flexible bodies or mappings of mass, com and inertia; "panel.alternative" varies
-        over their numbers, from 0 on.
+        {body: [bodies]}: replacements for a body, flexible bodies or mappings of mass, com and inertia; "panel.alternative" varies
+        over their indices, from 0.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class Campaign:
     # ---- samples --------------------------------------------------------------------------------------------------------
     @property
     def samples(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return self.design.samples
 
     def drawn(self, numbers: Any) -> Floats:
@@ -211,7 +211,7 @@ class Campaign:
         return self.laws(values) if callable(self.laws) else self.laws
 
     def check(self) -> None:
-        """Raise if a distribution gives values that no description can have; says in which share of the samples."""
+        """Raise if a distribution gives invalid values, with their share of the samples."""
         n = min(self.samples, CHECKED // len(self.variations))
         values = (self.drawn(np.arange(first, min(first + PART, n))) for first in range(0, n, PART))
         if problems := self.members.impossible(values):
@@ -219,7 +219,7 @@ class Campaign:
 
     # ---- as a file -----------------------------------------------------------------------------------------------------
     def to_mapping(self) -> dict[str, Any]:
-        """What a campaign file holds, but for the system; laws are no part of it."""
+        """The contents of a campaign file, without the system; laws are not included."""
         found: dict[str, Any] = {
             "campaign": 1,
             "name": self.name,
@@ -252,22 +252,22 @@ class Campaign:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def changed(self, **changes: Any) -> Campaign:
-        """The same with other options.
+        """The same campaign with other options.
 
         Parameters
         ----------
         **changes
-            As `Campaign` takes them; those that are None stay as they are.
+            As in `Campaign`; those that are None are unchanged.
         """
         return Campaign(self.system, **self._given | {key: value for key, value in changes.items() if value is not None})
 
     def to_yaml(self, path: str | PathLike[str]) -> Path:
-        """Write the campaign as a file, and its system beside it.
+        """Write the campaign to a file, with its system next to it.
 
         Parameters
         ----------
         path : path
-            The system's file gets the same name, with `-system` behind it.
+            The system's file gets the same name with the suffix `-system`.
         """
         path = Path(path)
         in_python = [each.name for each in self.metrics if each.function is not None]
@@ -284,13 +284,13 @@ class Campaign:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **changes: Any) -> Campaign:
-        """The campaign of a YAML file, with the system's file beside it; or of a Python script that makes one.
+        """The campaign in a YAML file, with the system's file next to it; or the one defined in a Python script.
 
         Parameters
         ----------
         path : path
         **changes
-            Of samples, seed or design, in the place of the file's.
+            Values of samples, seed or design that replace those of the file.
         """
         if Path(path).suffix == ".py":
             return _from_script(Path(path)).changed(**changes)
@@ -339,20 +339,20 @@ class Campaign:
         block: int | None = None,
         progress: bool = True,
     ) -> xarray.Dataset:
-        """Run all samples that the store does not have yet, and give them all.
+        """Run all samples that the store does not have yet, and return all samples.
 
         Parameters
         ----------
         store : path, optional
-            The folder of the samples; a temporary one, if not given.
+            The folder of the samples; by default a temporary one.
         threads : int, optional
-            How many; one for each processor, if not given.
+            Number of threads; by default one per processor.
         client : dask.distributed.Client, optional
             Run on the workers of a cluster instead.
         block : int, optional
-            Samples that go together; chosen by the time that they take, if not given.
+            Samples per block; by default chosen from their run time.
         progress : bool
-            Whether to show a bar.
+            Whether to show a progress bar.
         """
         from bough.campaign.runner import run_campaign
 
@@ -373,25 +373,25 @@ class Campaign:
         return found
 
     def report(self, store: str | PathLike[str]) -> Report:
-        """What the samples of a store say: `print` it, or `write` it as a page.
+        """The report on the samples of a store: `print` it, or `write` it as an HTML page.
 
         Parameters
         ----------
         store : path
         """
-        from bough.campaign.report import Report
+        from bough.campaign.campaign_report import Report
 
         return Report(self.open_store(store))
 
     def rerun(self, number: int, *, record: Any = None) -> Result:
-        """One sample by itself, with everything that can be recorded.
+        """Rerun one sample with everything recorded.
 
         Parameters
         ----------
         number : int
-            Which.
+            The sample number.
         record : optional
-            See `bough.simulate`; everything that the system has, if not given.
+            See `bough.simulate`; by default everything available.
         """
         from bough.campaign.block import integrate, single
         from bough.results import Result
@@ -412,7 +412,7 @@ class Campaign:
 
 
 def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
-    """The samples of a campaign that were kept in a folder: parameters, metrics, histories and status.
+    """The samples of a campaign stored in a folder: parameters, metrics, histories and status.
 
     Parameters
     ----------

@@ -9,8 +9,7 @@ from bough import __version__
 from bough.cli.bench_commands import bench_app
 from bough.cli.campaign_commands import campaign
 from bough.cli.flex_commands import flex_app
-from bough.cli.frequency_commands import bode
-from bough.cli.modes_command import modes
+from bough.cli.linear_commands import bode, modes
 from bough.cli.output import fail
 from bough.cli.run_commands import run, view
 from bough.cli.system_commands import check, convert, examples, fmu, schema, warmup
@@ -40,7 +39,7 @@ def version() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; errors that bough raises on purpose are printed without a traceback."""
+    """Run the command line; errors that bough raises deliberately are printed without a traceback."""
     gc.set_threshold(100_000)                   # imports allocate many objects that stay: collecting garbage would take 0.3 s
     try:
         app(args=arguments)

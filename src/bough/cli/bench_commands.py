@@ -8,7 +8,7 @@ import typer
 
 from bough.cli.output import print_measured
 
-bench_app = typer.Typer(help="Measure speed, side by side with the other engines that are installed.", invoke_without_command=True)
+bench_app = typer.Typer(help="Measure speed, side by side with other installed engines.", invoke_without_command=True)
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
@@ -36,11 +36,11 @@ def bench(context: typer.Context) -> None:
 @bench_app.command("forward")
 def bench_forward(
     mechanism: Annotated[list[str] | None, typer.Option(help="only this one of arm7, tree36, chain10, chain100, chain1000, "
-                                                             "chain4000, mixed40; may be repeated")] = None,
+                                                             "chain4000, mixed40; repeatable")] = None,
     json: Json = False,
     quick: Quick = False,
 ) -> None:
-    """Forward dynamics, inverse dynamics and the RK4 loop, in one process with the peers."""
+    """Forward dynamics, inverse dynamics and RK4 steps, in one process with other engines."""
     measure("forward", json=json, quick=quick, mechanisms=mechanism)
 
 
@@ -54,15 +54,15 @@ def _plain(name: str) -> Callable[[bool, bool], None]:
 
 
 for _name, _help in {
-    "calls": "What one call from Python costs: dynamics, kinematics, Jacobians, in one process with the peers.",
+    "calls": "Cost of single calls from Python: dynamics, kinematics, Jacobians, in one process with other engines.",
     "flexible": "A chain of flexible links: O(N), dense, four lanes, and Exudyn's evaluation of the same arm.",
-    "loops": "Closed loops: chains of four-bars and a platform with welded limbs, by O(N), dense and in lanes, and by the peers.",
-    "gym": "64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, beside a Python loop over MuJoCo's.",
-    "momentum": "Floating trees with all relative motions prescribed: by the momentum cloud and by the O(N) sweeps.",
-    "derivatives": "All derivatives of forward dynamics: rigid trees beside Pinocchio's, one state and in lanes; flexible chains.",
-    "connections": "Docking to a platform within a run: what the change costs, and steps after it, hung and by a loop.",
-    "orbit": "A satellite with wheels and flexible panels: a step in orbit beside one in uniform gravity.",
-    "structures": "A structure of 100,000 dofs out of files: read, checked, reduced to 20 modes and 3 interfaces, opened again.",
+    "loops": "Closed loops: chains of four-bars and a platform with welded limbs, O(N), dense, in lanes, and other engines.",
+    "gym": "64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, next to a Python loop over MuJoCo.",
+    "momentum": "Floating trees with all relative motions prescribed: momentum cloud and O(N) sweeps.",
+    "derivatives": "All derivatives of forward dynamics: rigid trees next to Pinocchio, one state and in lanes; flexible chains.",
+    "connections": "Docking to a platform within a run: cost of the change and of steps after it, as a tree and as a loop.",
+    "orbit": "A satellite with wheels and flexible panels: a step in orbit compared with one in uniform gravity.",
+    "structures": "A structure of 100,000 dofs from files: read, check, reduce to 20 modes and 3 interfaces, reopen.",
     "operators": "Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints.",
 }.items():
     bench_app.command(_name, help=_help)(_plain(_name))
@@ -70,31 +70,31 @@ for _name, _help in {
 
 @bench_app.command("campaign")
 def bench_campaign(
-    plan: Annotated[bool, typer.Option("--plan", help="what a million runs of case 16 would take on 1, 100, 1000 cores")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="estimate a million runs of JSC case 16 on 1, 100, 1000 cores")] = False,
     million: Annotated[bool, typer.Option("--million", help="a million samples of a small model: time and memory")] = False,
     json: Json = False,
     quick: Quick = False,
 ) -> None:
-    """1000 dispersed runs of a tree on one core, on two, on a Dask cluster, beside bare kernels and MuJoCo's rollout."""
+    """1000 dispersed runs of a tree on one core, on two, on a Dask cluster, next to bare kernels and MuJoCo's rollout."""
     measure("campaign", json=json, quick=quick, plan=plan, million=million)
 
 
 @bench_app.command("jsc")
 def bench_jsc(
-    cases: Annotated[str | None, typer.Option(help="which of the sixteen, as in 1,4,9-12")] = None,
+    cases: Annotated[str | None, typer.Option(help="which of the sixteen cases, e.g. 1,4,9-12")] = None,
     seconds: Annotated[float | None, typer.Option(help="length of the runs; 100 in the paper, 2 by default")] = None,
     json: Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
     plot: Annotated[Path | None, typer.Option(help="folder for the paper's figures 2 and 3")] = None,
 ) -> None:
-    """The sixteen cases of the JSC paper, rigid and flexible, open and closed: O(N), dense, the paper's seconds, the peers."""
+    """The sixteen cases of the JSC paper, rigid and flexible, open and closed: O(N), dense, the paper's times, other engines."""
     measure("jsc", json=json, cases=cases, seconds=seconds, quick=quick, plot=plot)
 
 
 @bench_app.command("cost")
 def bench_cost(
     json: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="fewer numbers of modes")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer mode counts")] = False,
     plot: Annotated[Path | None, typer.Option(help="folder for the paper's figure 2")] = None,
 ) -> None:
     """Multiplications and additions of O(N) and dense dynamics, counted as they run, against the formulas of Jain and Rodriguez."""
@@ -105,9 +105,9 @@ def bench_cost(
 def bench_auto(
     json: Json = False,
     quick: Quick = False,
-    plot: Annotated[Path | None, typer.Option(help="folder for the plot of where the methods cross")] = None,
+    plot: Annotated[Path | None, typer.Option(help="folder for the plot of the crossover")] = None,
 ) -> None:
-    """O(N) and dense dynamics of thirty systems, what "auto" chooses, and what that costs."""
+    """O(N) and dense dynamics of thirty systems, the choice of "auto", and its cost."""
     measure("auto", json=json, quick=quick, plot=plot)
 
 
@@ -117,5 +117,5 @@ def bench_stiff(
     quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
     plot: Annotated[Path | None, typer.Option(help="folder for the plot of error against wall time")] = None,
 ) -> None:
-    """Error against wall time of all methods on stiff systems, what an implicit step costs, and Exudyn's generalized-alpha."""
+    """Error against wall time of all methods on stiff systems, the cost of an implicit step, and Exudyn's generalized-alpha."""
     measure("stiff", json=json, quick=quick, plot=plot)

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from bough.campaign.study import Campaign
 
 CampaignFile = Annotated[
-    Path, typer.Argument(help="YAML file of a campaign, or Python script that makes one", show_default=False, metavar="FILE")
+    Path, typer.Argument(help="YAML file of a campaign, or Python script that defines one", show_default=False, metavar="FILE")
 ]
 
 
 def campaign(
     file: CampaignFile,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="folder of the samples; default: out/NAME.campaign")] = None,
-    samples: Annotated[int | None, typer.Option(help="how many runs, instead of the file's")] = None,
-    seed: Annotated[int | None, typer.Option(help="instead of the file's")] = None,
-    threads: Annotated[int | None, typer.Option(help="by default, one per processor")] = None,
-    workers: Annotated[int | None, typer.Option(help="start a local Dask cluster of so many processes")] = None,
+    samples: Annotated[int | None, typer.Option(help="number of runs, overrides the file")] = None,
+    seed: Annotated[int | None, typer.Option(help="random seed, overrides the file")] = None,
+    threads: Annotated[int | None, typer.Option(help="number of threads; default: one per processor")] = None,
+    workers: Annotated[int | None, typer.Option(help="start a local Dask cluster with this many processes")] = None,
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler, e.g. tcp://10.0.0.1:8786")] = None,
-    block: Annotated[int | None, typer.Option(help="samples that go together; by default, by the time they take")] = None,
+    block: Annotated[int | None, typer.Option(help="samples per block; default: chosen from their run time")] = None,
     rerun: Annotated[int | None, typer.Option(help="repeat one sample, with plots and a replay")] = None,
-    status: Annotated[bool, typer.Option("--status", help="say how far it is, and no more")] = False,
+    status: Annotated[bool, typer.Option("--status", help="only show the progress")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
 ) -> None:
-    """Run the campaign of FILE: what is not in its folder yet. Stopped in any way, the same command goes on."""
+    """Run the samples of the campaign FILE that are not in its folder yet. If it stops, run the same command again to continue."""
     from bough.campaign.study import Campaign
 
     store = output or Path("out") / f"{file.stem}.campaign"
@@ -132,7 +132,7 @@ def _print_report(store: "Store", as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from bough.campaign.report import Report
+    from bough.campaign.campaign_report import Report
 
     report = Report(store)
     page = report.write(store.path.with_suffix(".html"))

@@ -5,29 +5,29 @@ from typing import Annotated, Any
 
 import typer
 
-flex_app = typer.Typer(name="flex", help="Look at flexible bodies before they are used.", no_args_is_help=True)
+flex_app = typer.Typer(name="flex", help="Check flexible bodies before use.", no_args_is_help=True)
 File = Annotated[
     Path,
     typer.Argument(
-        help="files of Nastran (.bdf, .dat), Abaqus or CalculiX (.inp, with the matrices beside it), a body (.npz), or YAML: "
-        "a system with flexible bodies, or one body, as {ansys: {...}}",
+        help="Nastran (.bdf, .dat), Abaqus or CalculiX (.inp, with the matrices next to it), a body (.npz), or YAML: "
+        "a system with flexible bodies, or one body such as {ansys: {...}}",
         show_default=False,
         metavar="FILE",
     ),
 ]
-Units = Annotated[str | None, typer.Option(help="units of the files, LENGTH-MASS-TIME, as mm-t-s")]
-Inboard = Annotated[str | None, typer.Option(help="numbers of the nodes (1,12), or name of the node set, that is held")]
+Units = Annotated[str | None, typer.Option(help="units of the files, LENGTH-MASS-TIME, e.g. mm-t-s")]
+Inboard = Annotated[str | None, typer.Option(help="node numbers (1,12), or name of the node set, to hold")]
 
 
 @flex_app.command()
 def check(
     file: File,
-    modes: Annotated[int, typer.Option(help="how many modes to find")] = 10,
+    modes: Annotated[int, typer.Option(help="number of modes")] = 10,
     units: Units = None,
     inboard: Inboard = None,
-    mass: Annotated[float | None, typer.Option(help="mass that is declared [kg]")] = None,
+    mass: Annotated[float | None, typer.Option(help="declared mass [kg]")] = None,
 ) -> None:
-    """Mass properties, rigid-body modes, frequencies and mass left out of the structure in FILE; exits with 1 if any is wrong."""
+    """Mass properties, rigid-body modes, frequencies and residual mass of the structure in FILE; exits with 1 if any is wrong."""
     problems = 0
     for name, structure in _structures(file, units, inboard).items():
         text, found = _checked(structure, modes, mass)
@@ -40,12 +40,12 @@ def check(
 @flex_app.command("modes")
 def show_modes(
     file: File,
-    modes: Annotated[int, typer.Option(help="how many modes to find")] = 10,
+    modes: Annotated[int, typer.Option(help="number of modes")] = 10,
     units: Units = None,
     inboard: Inboard = None,
-    replay: Annotated[Path | None, typer.Option(help="HTML file that shows the shapes moving")] = None,
+    replay: Annotated[Path | None, typer.Option(help="HTML file that animates the shapes")] = None,
 ) -> None:
-    """Print the frequencies of the body in FILE and what of its mass each mode moves; --replay animates the shapes."""
+    """Print the frequencies and effective masses of the body in FILE; --replay animates the shapes."""
     bodies = {name: _reduced(each, modes) for name, each in _structures(file, units, inboard).items()}
     for name, body in bodies.items():
         typer.echo(f"{name}: {body}")
@@ -61,7 +61,7 @@ def _structures(file: Path, units: str | None, inboard: str | None) -> dict[str,
     """Structures by name: those of a system, or the one of a file."""
     if file.suffix in (".yaml", ".yml"):
         return _of_yaml(file)
-    from bough.flex.files import read_structure
+    from bough.flex.structure_files import read_structure
 
     options: dict[str, Any] = {} if units is None else {"units": units}
     if inboard is not None:
@@ -134,5 +134,6 @@ def _replay(name: str, bodies: dict[str, Any], path: Path) -> Path:
         joint = bough.Free() if body.inboard is None else bough.Weld()
         system.body("".join(each if each.isalnum() else "_" for each in label), joint=joint, at=(0, at, 0), flexible=body)
         at += 1.5 * size
-    result = bough.simulate(system.compile(), until=0.03, dt=0.01, record=["state", "pose"])
+    dt = min([0.01, *(0.1 / max(body.frequencies) for body in bodies.values() if max(body.frequencies, default=0.0) > 0)])
+    result = bough.simulate(system.compile(), until=3 * dt, dt=dt, record=["state", "pose"])
     return Path(result.view(path, open=False).path)

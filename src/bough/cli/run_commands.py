@@ -28,7 +28,7 @@ def run(
     dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
     method: Annotated[str | None, typer.Option(help="rk4 (default), euler-cromer, imex2 or imex4: fixed step; dopri5, imex43: "
                                                     "adaptive; radau, bdf, lsoda: adaptive, everything implicit; imex: springs and "
-                                                    "modes implicit; auto: chosen")] = None,
+                                                    "modes implicit; auto: chosen for you")] = None,
     sample_rate: Annotated[float | None, typer.Option(help="samples per second; by default, about a hundred in all")] = None,
     record: Annotated[str | None, typer.Option(help="comma-separated list of what to record: state, pose, velocity, "
                                                     "acceleration, reactions, energy, momentum, nodes, strain, stress, "
@@ -37,10 +37,10 @@ def run(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="NetCDF file; default: out/NAME.nc")] = None,
     plots: Annotated[bool, typer.Option(help="write PNG plots next to the output")] = True,
     replay: Annotated[bool, typer.Option("--replay", help="write a 3-D animation (one HTML file) next to the output")] = False,
-    resume: Annotated[Path | None, typer.Option(help="go on with the run of this result, or with one that was killed while it was "
-                                                     "streamed there (--checkpoint)", metavar="RESULT")] = None,
-    checkpoint: Annotated[float | None, typer.Option(help="stream samples to the output, and make sure every so many seconds that "
-                                                          "the run can go on from there", metavar="SECONDS")] = None,
+    resume: Annotated[Path | None, typer.Option(help="continue the run of this result, or one that was killed while "
+                                                     "streaming to it (--checkpoint)", metavar="RESULT")] = None,
+    checkpoint: Annotated[float | None, typer.Option(help="stream samples to the output, with a checkpoint to resume from every "
+                                                          "so many seconds", metavar="SECONDS")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
@@ -71,13 +71,13 @@ def run(
 
 
 def words(record: str | None) -> list[str] | None:
-    """What a comma-separated list names."""
+    """The names in a comma-separated list."""
     return None if record is None else [name.strip() for name in record.split(",") if name.strip()]
 
 
 def go_on(path: Path, file: Path | None, *, until: float | None, record: str | None, output: Path | None, checkpoint: float | None,
           plots: bool, replay: bool, quiet: bool, other: dict[str, object]) -> None:
-    """Go on with a run, with the laws of FILE, if there are any; one that was streamed, or shall be, is streamed on."""
+    """Continue a run, with the laws of FILE, if any; a run that was streamed, or is to be, keeps streaming."""
     given = [name for name, value in other.items() if value is not None]
     if given:
         raise typer.BadParameter(f"{given[0]} is that of the run that goes on; leave it out")
@@ -96,7 +96,7 @@ def go_on(path: Path, file: Path | None, *, until: float | None, record: str | N
 
 def conclude(simulate: Callable[[], Result | SavedResult], target: Path, *, drawing: Drawing | None, replay: bool,
              quiet: bool) -> None:
-    """Simulate, and write what comes out: of a run that fails, what was recorded until then."""
+    """Simulate and write the result; if a run fails, what was recorded up to then."""
     try:
         result = simulate()
     except SimulationError as error:
@@ -134,7 +134,7 @@ def finish(result: Result | SavedResult, target: Path, *, drawing: Drawing | Non
 
 
 def view(
-    result: Annotated[Path, typer.Argument(help="NetCDF file that bough wrote", show_default=False, metavar="RESULT")],
+    result: Annotated[Path, typer.Argument(help="NetCDF file written by bough", show_default=False, metavar="RESULT")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="HTML file; default: next to RESULT")] = None,
     show: Annotated[bool, typer.Option("--open/--no-open", help="open it in the browser")] = True,
     run: Annotated[int, typer.Option(help="which run of a batch")] = 0,

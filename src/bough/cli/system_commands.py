@@ -15,11 +15,11 @@ from bough.errors import DescriptionError
 
 def check(file: File) -> None:
     """Compile FILE without running it: print the tree, total mass properties, wheels, loads, degrees of freedom left by loops,
-    the chosen dynamics method, how fast the assembled system is, and how long a step may be."""
+    the chosen dynamics method, the fastest motion, and the largest stable step."""
     from bough.analyze import model_summary as summary
     from bough.analyze.equations_of_motion import reason
     from bough.files import read_system
-    from bough.integrate.step_lines import step_lines
+    from bough.integrate.integration import step_lines
 
     model = read_system(file).compile()
     typer.echo(model)
@@ -48,12 +48,12 @@ def convert(
     file: File,
     target: Annotated[Path, typer.Argument(help="YAML file to write", show_default=False, metavar="TARGET")],
     base: Annotated[str | None, typer.Option(help="URDF: joint of the root link, e.g. free")] = None,
-    limits: Annotated[str | None, typer.Option(help="URDF: ignore joint ranges, or turn them into stops")] = None,
-    mimic: Annotated[str | None, typer.Option(help="URDF: make mimic joints free or locked")] = None,
+    limits: Annotated[str | None, typer.Option(help="URDF: ignore joint limits, or turn them into stops")] = None,
+    mimic: Annotated[str | None, typer.Option(help="URDF: make mimic joints coupled, free or locked")] = None,
     inertias: Annotated[str | None, typer.Option(help="URDF: refuse or repair negative moments of inertia")] = None,
-    package_dir: Annotated[list[Path] | None, typer.Option(help="URDF: folder that holds ROS packages; may be repeated")] = None,
+    package_dir: Annotated[list[Path] | None, typer.Option(help="URDF: folder that contains ROS packages; repeatable")] = None,
 ) -> None:
-    """Write the system of FILE as YAML, and list what is lost."""
+    """Convert FILE to YAML, and list what is lost."""
     from bough.files import read_system
 
     given: dict[str, Any] = {"base": base, "limits": limits, "mimic": mimic, "inertias": inertias, "package_dirs": package_dir}
@@ -74,9 +74,9 @@ def fmu(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="file to write; default: NAME.fmu")] = None,
     fmi: Annotated[int, typer.Option(help="version of the standard: 2 or 3")] = 2,
     dt: Annotated[float | None, typer.Option(help="step of the fixed-step methods [s]")] = None,
-    method: Annotated[str | None, typer.Option(help="the integrator, as of bough run")] = None,
+    method: Annotated[str | None, typer.Option(help="the integrator, as in bough run")] = None,
 ) -> None:
-    """Write FILE as a co-simulation unit (FMI), whose variables are its inputs and outputs; to run, it needs Python and bough."""
+    """Export FILE as a co-simulation unit (FMI), whose variables are its inputs and outputs; running it needs Python and bough."""
     from bough.cosimulation import build_fmu
     from bough.files import read
 
@@ -94,9 +94,9 @@ def _vector(values: Iterable[float]) -> str:
 
 def examples(
     name: Annotated[str | None, typer.Argument(help="example to show", show_default=False, metavar="NAME")] = None,
-    copy: Annotated[bool, typer.Option("--copy", help="copy it into this folder")] = False,
+    copy: Annotated[bool, typer.Option("--copy", help="copy it into the current folder")] = False,
 ) -> None:
-    """List the examples, or print one, or copy one here."""
+    """List the examples, print one, or copy one into the current folder."""
     from bough import files
 
     if name is None:
@@ -123,14 +123,14 @@ def schema() -> None:
 
 def warmup(
     names: Annotated[list[str] | None, typer.Argument(help="rigid, flexible, loops, holds, drives, or several: loops+holds; with "
-                                                           "+implicit for imex methods; or FILE; all but these if none is given",
+                                                           "+implicit for imex methods; or FILE; default: all but +implicit",
                                                       show_default=False, metavar="NAMES")] = None,
-    lanes: Annotated[str, typer.Option(help="one: a state at a time; four: batches; parameters: batches whose runs have parameters "
-                                            "of their own")] = "one,four,parameters",
-    methods: Annotated[str, typer.Option(help="methods of dynamics")] = "order-n,dense,cloud",
+    lanes: Annotated[str, typer.Option(help="one: one state at a time; four: batches; parameters: batches in which each run has "
+                                            "its own parameters")] = "one,four,parameters",
+    methods: Annotated[str, typer.Option(help="dynamics methods")] = "order-n,dense,cloud",
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="processes; by default, one per processor")] = None,
 ) -> None:
-    """Compile the kernels that models need, in parallel, before they are needed."""
+    """Compile the kernels that models need ahead of time, in parallel processes."""
     from bough.warmup import warm_up
 
     done = warm_up(names or (), lanes=lanes.split(","), methods=methods.split(","), processes=jobs)

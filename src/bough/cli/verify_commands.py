@@ -1,4 +1,4 @@
-"""`bough verify` and `bough audit`: what a user can check."""
+"""`bough verify` and `bough audit`."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ def verify(
     model: Annotated[
         Path | None,
         typer.Argument(
-            help="a system of yours, YAML, URDF or a script; none: what is installed", show_default=False, metavar="MODEL"
+            help="your own system (YAML, URDF or script); default: the installation", show_default=False, metavar="MODEL"
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="only cases that begin so: dynamics, closed forms, conservation, references, "
-            "plain Python, peers, 'dynamics: every joint'; may be repeated"
+            help="only cases whose names start with this: dynamics, closed forms, conservation, references, "
+            "plain Python, peers, 'dynamics: every joint'; repeatable"
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
-    html: Annotated[Path | None, typer.Option(help="write a page to this file")] = None,
+    html: Annotated[Path | None, typer.Option(help="write an HTML report to this file")] = None,
 ) -> None:
-    """Compare what is installed here with closed forms, conservation laws, other methods, plain Python, stored values and other
-    engines; or do the like for the system MODEL. Exits with 1 if anything falls short."""
-    from bough.verify import report
+    """Check this installation against closed forms, conservation laws, other methods, plain Python, stored values and other
+    engines; or do the same for the system MODEL. Exits with 1 if anything fails."""
     from bough.verify.model_check import verify_model
+    from bough.verify.suite import Outcome, outcome_line, report_page
     from bough.verify.suite import verify as verify_all
     from bough.whole import write_text
 
-    def tell(outcome: report.Outcome) -> None:
+    def tell(outcome: Outcome) -> None:
         if not json:
-            typer.secho(report.line(outcome), fg=None if outcome.fine else "red")
+            typer.secho(outcome_line(outcome), fg=None if outcome.fine else "red")
 
     found = verify_all(only or (), tell) if model is None else verify_model(model, only or (), tell)
     title = "bough verify" + (f" {model}" if model else "")
     if html is not None:
         html.parent.mkdir(parents=True, exist_ok=True)
-        write_text(html, report.page(title, found.outcomes, found.machine, found.line))
+        write_text(html, report_page(title, found.outcomes, found.machine, found.line))
     if json:
         typer.echo(json_format.dumps(found.to_mapping(), indent=2))
     else:
@@ -53,11 +53,11 @@ def verify(
 
 
 def audit(
-    result: Annotated[Path, typer.Argument(help="NetCDF file that bough wrote", show_default=False, metavar="FILE")],
+    result: Annotated[Path, typer.Argument(help="NetCDF file written by bough", show_default=False, metavar="FILE")],
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Print the audit of the result FILE in full: balances of energy and momentum, loop gaps, errors, events, warnings, versions,
-    machine, options, hash of the model. Exits with 1 if it is not fine."""
+    machine, options, hash of the model. Exits with 1 if the audit found a problem."""
     import bough
 
     found = bough.open_result(result).audit

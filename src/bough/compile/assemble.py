@@ -15,17 +15,15 @@ from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.coupling_tables import coupling_rows, switch_couplings
 from bough.compile.element_tables import element_rows, scaled_bushings
 from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
-from bough.compile.friction_tables import friction_rows, switch_frictions
+from bough.compile.friction_tank_tables import friction_rows, massive_places, switch_frictions, switch_tanks, tank_pieces, tank_rows
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
 from bough.compile.loop_tables import frame_attachment, free_rows
-from bough.compile.output_tables import output_places, path_hinges
 from bough.compile.partition import Partition, Pull, partition
-from bough.compile.port_tables import feeds, placed_inputs
 from bough.compile.sections import Contents, Place
+from bough.compile.signal_tables import feeds, output_places, path_hinges, placed_inputs
 from bough.compile.tables import Tables
-from bough.compile.tank_tables import massive_places, switch_tanks, tank_pieces, tank_rows
 from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.flex import FlexibleBody
@@ -109,7 +107,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
-    fronts = front_rows(lay.fronts, plan.end)
+    fronts = front_rows(lay.fronts, plan.end, r.COUPLING.size*len(coupled.rows) + r.COUPLED.size*len(coupled.coupled))
     plan.put("loops", fronts.loops)
     plan.put("couplings", coupled.rows)
     plan.put("coupled", coupled.coupled)
@@ -119,8 +117,9 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     rows = list(element_rows(lay.elements, pars.end, lay.elements_at, rests))
     add("elements", rows, [element.parameters for element in lay.elements])
     plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
-    add("outputs", output_rows(lay, plan.places["elements"].start), [output.parameters for output in lay.outputs])
-    plan.put("clouds", [])                                              # see compile.switching
+    gauges = pars.put("gauges", [output.gauge.reshape(1, -1) for output in lay.outputs])
+    add("outputs", output_rows(lay, plan.places["elements"].start, gauges), [output.parameters for output in lay.outputs])
+    plan.put("clouds", [])                                              # see switched
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, massive_places(system, parts, lay)))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
     return plan, pars
@@ -168,13 +167,17 @@ ALIKE = 1e-4                        # masses and inertias (kg and kg m^2) whose 
 
 def least_share(parts: Partition) -> NDArray[np.float64]:
     """What a row of a loop must have, in a run, of the loop's largest entry of J M^-1 J^T not to be singular: states of a run are
-    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for."""
+    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for.
+    It is kept with the parts."""
+    if parts.least_share is not None:
+        return parts.least_share
     sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
              for hinge in parts.hinges[1:]]
     every = np.concatenate(np.broadcast_arrays(*sizes), axis=1)
     largest = every.max(axis=1)
     least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
-    return np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
+    parts.least_share = np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
+    return parts.least_share
 
 
 class FlexibleRows:
@@ -218,7 +221,7 @@ def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: Fr
     for k, hinge in enumerate(parts.hinges):
         massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())     # its mass is in the modal integrals
         own = ({"node_par": flexible.par_at[k], "node_ws": lay.modes_at[k]} if hinge.kind == NODE else
-               {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see compile.switching
+               {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see switched
         rows.append(r.HINGE.row(
             inner=hinge.inner, kind=hinge.kind, q=lay.x + hinge.q, v=lay.x + lay.nq + hinge.v, tau=lay.u + hinge.v,
             vdot=lay.xdot + lay.nq + hinge.v, massive=changing.get(k, massive), record=lay.record[k], branch=lay.branch.get(k, 0),
@@ -308,10 +311,12 @@ def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
             [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
 
 
-def output_rows(lay: Layout, elements: int) -> Rows:
-    """`elements`: where their rows start in plan."""
+def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
+    """`elements`: where their rows start in plan; `gauges`: where these start in pars."""
+    starts = gauges + np.cumsum([0, *(output.gauge.size for output in lay.outputs)])
     return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
                          element=elements + f.ELEMENT_ROW*output.element if output.element >= 0 else 0,
+                         gauge=starts[i]*bool(output.gauge.size), components=len(output.gauge),
                          to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
 
 

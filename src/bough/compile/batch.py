@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.compile.layout import Floats, Inputs, State
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
-from bough.describe import System
+from bough.describe import Frame, System
 from bough.describe.numeric import shown
 from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest
@@ -28,7 +28,7 @@ from bough.kernels.jit import load_or_compile
 from bough.kernels.lanes import DUAL, FOUR, ONE, Lanes
 from bough.kernels.linker import FAILED, link, raise_failure
 from bough.sweeps import fields as f
-from bough.sweeps.calls import SHORTEST
+from bough.sweeps.calls import LONGEST, SHORTEST
 
 _local = threading.local()
 _chosen: ContextVar[Lanes | None] = ContextVar("lanes", default=None)
@@ -145,7 +145,7 @@ def kind_of(value: Any) -> Any:
 
 
 # ---- batch -----------------------------------------------------------------------------------------------------------------
-Place = str | tuple[str, str | None]                # a body, or a node of a flexible one: (body, node)
+Place = str | tuple[str, str | None] | Frame        # a body, a node of a flexible one (body, node), or a frame on them
 Wrenches = Mapping[Any, ArrayLike]                  # by place: [moment, force], or rows of them
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -413,10 +413,12 @@ def check_node(system: System, body: str, node: str | None) -> None:
 
 
 def check_quaternions(parts: Partition, q: Floats) -> None:
-    """No quaternion may have zero length."""
+    """No quaternion may have zero length, nor one whose square overflows."""
     for at, joint in parts.quaternions.items():
         lengths = np.einsum("bi,bi->b", q[:, at:at + 4], q[:, at:at + 4])
-        if not (lengths > SHORTEST).all():
-            row = int(np.argmin(lengths))
-            raise StateError(f"q[{at}:{at + 4}] (joint '{joint}'): the quaternion {q[row, at:at + 4].tolist()} has "
-                             "zero length; give [x, y, z, w], [0, 0, 0, 1] for no rotation")
+        bad = ~((lengths > SHORTEST) & (lengths < LONGEST))
+        if bad.any():
+            row = int(np.argmax(bad))
+            long = "zero" if lengths[row] < 1.0 else "far too large a"
+            raise StateError(f"q[{at}:{at + 4}] (joint '{joint}'): the quaternion {q[row, at:at + 4].tolist()} has {long} "
+                             "length; give [x, y, z, w], [0, 0, 0, 1] for no rotation")

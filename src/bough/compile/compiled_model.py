@@ -31,7 +31,7 @@ from bough.compile.connections import Joined, can_change, closed, closed_at_star
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
-from bough.compile.port_tables import feeds
+from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.parts.port import ports_of

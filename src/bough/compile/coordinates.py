@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bough.describe import Body, Friction, Lock, Prescribe, System
 from bough.describe.part import targets
-from bough.describe.separation import detachable, separation_of
+from bough.describe.parts.connection import detachable, separation_of
 from bough.errors import DescriptionError, ModelError, nearest
 
 

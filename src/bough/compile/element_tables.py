@@ -1,4 +1,4 @@
-"""Force elements as the numbers that `sweeps.elements` reads, and what they exert, by name."""
+"""Force elements as the numbers that `sweeps.force_elements` reads, and what they exert, by name."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.compile.loop_tables import common_hinge, frame_attachment
 from bough.compile.partition import Partition
 from bough.describe import Frame, System
-from bough.describe.elements.element import Anchor, Exerted
+from bough.describe.parts.element import Anchor, Exerted
 from bough.kernels.hinges import MODAL, NODE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
@@ -20,7 +20,7 @@ from bough.sweeps.schema import columns
 
 @dataclass(frozen=True)
 class CompiledPlaces:
-    """What elements ask about places: see `describe.elements.element.Places`."""
+    """What elements ask about places: see `describe.parts.element.Places`."""
     system: System
     partition: Partition
 

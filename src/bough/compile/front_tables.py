@@ -246,14 +246,12 @@ class FrontRows(NamedTuple):
     front_at: dict[int, int]
 
 
-def front_rows(fronts: Fronts, at: int) -> FrontRows:
-    """The first row is at `at` in plan; rows of couplings stand between those of loops and of junctions."""
+def front_rows(fronts: Fronts, at: int, between: int) -> FrontRows:
+    """The first row is at `at` in plan; rows of couplings, so many numbers, stand `between` those of loops and of junctions."""
     loops = [loop_row(fronts, loop) for loop, closure in enumerate(fronts.closures) if not closure.terms]
     found = FrontRows(loops, [], [], {}, {})
     sources: dict[Junction, int] = {}                                   # where the source row of a front is
-    at += r.LOOP.size*len(loops)
-    for closure in fronts.closures:
-        at += (r.COUPLING.size + r.COUPLED.size*len(closure.terms))*bool(closure.terms)
+    at += r.LOOP.size*len(loops) + between
     for k, junctions in fronts.junctions.items():
         found.junction_at[k] = at
         starts = [at]

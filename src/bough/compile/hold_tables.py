@@ -9,7 +9,7 @@ one start: the first of them then holds before it only. If the period is not 0, 
 Which coordinates can be locked or prescribed, and how sweeps learn of it [B 17].
 
 A coordinate is LOOSE, LOCKED or PRESCRIBED.  Those that can ever be held, by the description or by an event, have a row in plan;
-which of them are is what `compile.switching` writes there, so that it can change in a run.
+which of them are is what `compile.assemble.switched` writes there, so that it can change in a run.
 """
 
 from collections.abc import Mapping, Sequence

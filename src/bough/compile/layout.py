@@ -26,10 +26,9 @@ from bough.compile.element_tables import compile_elements
 from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_sizes
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
-from bough.compile.output_tables import compile_outputs
 from bough.compile.partition import Partition
-from bough.compile.port_tables import placed_inputs, rest_lines
 from bough.compile.sections import Sections
+from bough.compile.signal_tables import compile_outputs, placed_inputs, rest_lines
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import GAIN_SIZE, MODAL
 from bough.sweeps import records as r

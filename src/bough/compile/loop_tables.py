@@ -10,8 +10,8 @@ import numpy as np
 
 from bough.compile.partition import Partition
 from bough.describe import Distance, Frame, Joint, Loop, System, TimeTable
-from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
+from bough.describe.parts.element import Anchor
 from bough.errors import ModelError
 from bough.kernels.hinges import NODE
 from bough.sweeps import fields as f

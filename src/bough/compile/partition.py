@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from bough.compile.coordinates import BodyParameters, coordinate_places, coupled_bodies, holdable
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
-from bough.describe.elements.element import Anchor
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
+from bough.describe.parts.element import Anchor
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 
 
@@ -65,7 +65,7 @@ class Pull(NamedTuple):
     inertia: NDArray[np.float64]                    # (batch, 3, 3) about the mass center
 
 
-@dataclass(frozen=True)
+@dataclass
 class Partition:
     """The hinges of a system, and where its bodies are attached to theirs."""
     hinges: list[Hinge]                                                     # hinges[0] is the ground
@@ -73,6 +73,7 @@ class Partition:
     attachments: dict[str, Anchor] = field(default_factory=dict)            # a flexible body's: its joint's frame
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
+    least_share: NDArray[np.float64] | None = None                          # see assemble.least_share
 
     @property
     def quaternions(self) -> dict[int, str]:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
-from bough.compile.output_tables import OutputPlace
 from bough.compile.partition import Partition
 from bough.compile.sections import Arrays, Place, check_layout, detail, overview
+from bough.compile.signal_tables import OutputPlace
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 from bough.sweeps import records as r

@@ -36,7 +36,7 @@ def build_fmu(model: Model | System, path: str | PathLike[str], *, fmi: int = 2,
               dt: float | None = None) -> Path:
     """Write a co-simulation unit, whose variables are the inputs and outputs of a system.
 
-    The unit holds the system, not the engine: where it runs, Python and bough must be installed.
+    The unit contains the system, not the engine: the machine that runs it needs Python and bough.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def build_fmu(model: Model | System, path: str | PathLike[str], *, fmi: int = 2,
     fmi : {2, 3}
         The version of the standard, 2.0 or 3.0.
     method, dt : optional
-        The integrator and its step [s]; those of the system's settings, if not given.
+        The integrator and its step [s]; by default those of the system's settings.
 
     Returns
     -------

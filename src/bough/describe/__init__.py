@@ -1,8 +1,8 @@
 """What a person writes: a System of bodies, joints, motions, events, loops, wheels, loads, force elements, in Python or YAML."""
 
 from bough.describe.body import Body, Frame
+from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.document import json_schema
-from bough.describe.gearbox import Gearbox
 from bough.describe.joint import (
     Cylindrical,
     Free,
@@ -19,7 +19,7 @@ from bough.describe.joint import (
 )
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.describe.parts.connection import Attach, Close, Detach, Open, Stiffen
-from bough.describe.parts.coupling import Coupling, Differential, Gear, Mimic, Planetary, RackAndPinion, Screw
+from bough.describe.parts.coupling import Coupling, Differential, Gear, Gearbox, Mimic, Planetary, RackAndPinion, Screw
 from bough.describe.parts.event import Condition, Event, Latch, Lock, Prescribe, Release
 from bough.describe.parts.friction import Friction
 from bough.describe.parts.loop import Distance, Loop
@@ -29,7 +29,6 @@ from bough.describe.parts.tank import Levels, Slosh, Tank
 from bough.describe.parts.wheel import Wheel
 from bough.describe.parts.wrench import Wrench
 from bough.describe.settings import CentralGravity, Simulation
-from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from bough.describe.system import System, load
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""Frames: places on bodies, on nodes of flexible bodies and on the world.
+"""Frames on bodies, on nodes of flexible bodies and on the world.
 
-The body, rigid or flexible, and the joint that carries it.
+The body, rigid or flexible, and its joint.
 """
 
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_val
 from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationInfo
 
 from bough.describe.base import Description, Fault, under
+from bough.describe.body_shapes import ShapesField
 from bough.describe.flexible_recipes import FlexibleField
 from bough.describe.joint import JointField, Weld
 from bough.describe.mass_properties import MASS_KEYS, ZERO, Inertia, defect, mass_of_shapes, mass_problems, mass_properties
 from bough.describe.numeric import NUMBERS, Floats, Text, Truth, Vector, VectorLike, at_least_zero, items, numbers, shown, text
 from bough.describe.orientation import IDENTITY, Orientation
-from bough.describe.shapes import ShapesField
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody
 
 
 class Frame(Description):
-    """A place on a body, or on the "world": the point `at` and the axes `orient`, in the body frame. On a flexible body they are
-    relative to the frame of a node: `node`, or the inboard one. In YAML a body's name alone is the frame at its origin.
+    """A frame on a body, or on the "world": the point `at` and the axes `orient`, in the body frame. On a flexible body they are
+    relative to the frame of a node: `node`, or the inboard one. In YAML, a body's name alone means the frame at its origin.
 
     >>> Frame("panel", at=(1, 0, 0))
     Frame(body='panel', at=(1.0, 0.0, 0.0))
@@ -89,24 +89,24 @@ def _own_name(value: Any) -> str:
 
 
 class Body(Description):
-    """A body, rigid or flexible. Its joint sits in the body frame of its parent (None: the inertial frame) at the place `at` with the
+    """A body, rigid or flexible. Its joint is located in the body frame of its parent (None: the inertial frame) at `at` with the
     orientation `orient`; at zero coordinates the body frame coincides with the joint frame. `com` is the mass center in the body
-    frame and `inertia` is about it, in body axes. `idealized=True` allows an inertia that no real body has.
+    frame and `inertia` is about it, in body axes. `idealized=True` allows a physically impossible inertia.
 
     On a flexible parent, `at` and `orient` are relative to the frame of one of its nodes: `node`, or its inboard one. A `flexible`
-    body (see bough.beam, bough.solid, bough.from_matrices) has its mass, com and inertia from its finite elements. `eta0` and
-    `etadot0` are its modal coordinates and their rates at the start of a run, and `rest` the modal coordinates without stress: the
-    elastic force is K (eta - rest). Each has one number for each mode; None is zeros.
+    body (see bough.beam, bough.solid, bough.from_matrices) gets its mass, com and inertia from its finite elements. `eta0` and
+    `etadot0` are its initial modal coordinates and their rates, and `rest` the stress-free modal coordinates: the elastic force is
+    K (eta - rest). Each has one number per mode; None means zeros.
 
-    `shapes` (see bough.shapes) are what the body looks like. Those that have a density give a rigid body its mass,
-    com and inertia, which are then not given; the others weigh nothing.
+    `shapes` (see bough.shapes) define the appearance of the body. Those with a density give a rigid body its mass, com and
+    inertia, which are then omitted; the others have no mass.
 
     >>> Body("boom", parent="bus", joint="free", at=(0.5, 0, 0), mass=8, com=(1, 0, 0), inertia=(0, 3, 3))
     Body('boom', parent='bus', joint=Free(), at=(0.5, 0.0, 0.0), mass=8.0, com=(1.0, 0.0, 0.0), inertia=((0.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 3.0)))
     >>> Body("boom", mass=-3)
     Traceback (most recent call last):
     bough.errors.DescriptionError: body 'boom': mass is -3.0 kg; give a number >= 0
-    >>> from bough.describe.shapes import Box
+    >>> from bough.describe.body_shapes import Box
     >>> Body("plate", shapes=Box((1, 1, 0.01), density=2700)).mass
     27.0
     >>> from bough.flex import beam
@@ -211,27 +211,27 @@ class Body(Description):
         return {key: value for key, value in written.items() if key not in self.derived()}
 
     def derived(self) -> tuple[str, ...]:
-        """Mass, com and inertia, where finite elements or shapes give them."""
+        """Mass, com and inertia, if given by finite elements or shapes."""
         return MASS_KEYS if self.weighed or self.flexible is not None else ()
 
     @property
     def weighed(self) -> bool:
-        """Whether its shapes give it its mass."""
+        """Whether its mass comes from its shapes."""
         return any(shape.density is not None for shape in self.shapes)
 
     @property
     def n_modes(self) -> int:
-        """How many modal coordinates follow the joint's."""
+        """Number of modal coordinates, which follow those of the joint."""
         return 0 if self.flexible is None else self.flexible.n_modes
 
     @property
     def n_q(self) -> int:
-        """How many coordinates it has: its joint's, then its modal ones."""
+        """Number of coordinates: those of its joint, then the modal ones."""
         return self.joint.n_q + self.n_modes
 
     @property
     def n_v(self) -> int:
-        """How many speeds it has."""
+        """Number of speeds."""
         return self.joint.n_v + self.n_modes
 
     @property
@@ -279,7 +279,7 @@ class Body(Description):
 
     @property
     def elastic(self) -> FlexibleBody:
-        """The flexible body that it must be."""
+        """Its flexible body, which must exist."""
         if self.flexible is None:
             raise DescriptionError(f"body {self.name!r} is rigid; give it flexible=bough.beam(...), or ask for no nodes and modes")
         return self.flexible

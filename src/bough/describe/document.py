@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, WithJsonSchema, create_model
 from yaml.composer import Composer
 from yaml.reader import ReaderError
 
-from bough.describe import flexible_recipes, shapes
+from bough.describe import body_shapes, flexible_recipes
 from bough.describe.base import Description
 from bough.describe.body import Body
 from bough.describe.numeric import Text, items, shown
@@ -289,14 +289,14 @@ def in_folder(data: Any, folder: Path) -> Any:
 
 
 def _body_in(folder: Path, body: Any) -> Any:
-    readers = {"flexible": flexible_recipes.in_folder, "shapes": shapes.in_folder}
+    readers = {"flexible": flexible_recipes.in_folder, "shapes": body_shapes.in_folder}
     found = {key: read(body[key], folder) for key, read in readers.items() if isinstance(body, Mapping) and key in body}
     return body | found if found else body
 
 
 def beside(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The data of a system for a YAML file in a folder: the names of mesh files within the folder start there."""
-    bodies = [body | {"shapes": shapes.beside(body["shapes"], folder)} if "shapes" in body else body
+    bodies = [body | {"shapes": body_shapes.beside(body["shapes"], folder)} if "shapes" in body else body
               for body in data.get("bodies", [])]  # fmt: skip
     return data | {"bodies": bodies} if bodies else data
 

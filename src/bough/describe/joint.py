@@ -1,6 +1,6 @@
 """The joint: translations along axes fixed in the parent's side, then rotations, with its spring, damper and motor.
 
-The named joints, each short for a Joint, and how joints are read from a YAML file and written to it.
+The named joints, each shorthand for a Joint, and reading and writing joints in YAML.
 """
 
 from collections import Counter
@@ -46,14 +46,13 @@ def _rotations(value: Any) -> Rotations:
 class Joint(Description):
     """The general joint: 0 to 3 translations, inboard of 0 to 3 rotations about body-fixed axes or a "spherical" one.
 
-    `stiffness`, `damping`, `rest` and `torque` hold one value for each entry of v (one number serves all of them): the
-    joint's force is torque - stiffness (q - rest) - damping v; a torque may be a TimeTable. `q0` and `v0` are where a run
-    starts.
+    `stiffness`, `damping`, `rest` and `torque` hold one value per entry of v (a single number applies to all of them): the joint
+    force is torque - stiffness (q - rest) - damping v; a torque can be a TimeTable. `q0` and `v0` are the initial values.
 
-    `motion` says of each entry of v whether it is free (None), "locked" (it keeps the position where a run starts), or moves as a
-    Constant, Rate, Polynomial, Spline, Harmonics, Move, Pieces or a cubic TimeTable prescribes. The joint's own spring, damper and
-    torque act on it all the same, and what drives it works against them. Where all is prescribed there is no q0 and v0, else they
-    have 0 in its place. The three entries of a spherical rotation are free, or locked together.
+    `motion` makes each entry of v free (None), "locked" (it keeps its initial position), or prescribed by a Constant, Rate,
+    Polynomial, Spline, Harmonics, Move, Pieces or a cubic TimeTable. The joint's spring, damper and torque still act, and the
+    drive works against them. A fully prescribed joint has no q0 and v0; otherwise prescribed entries are 0 there. The three
+    entries of a spherical rotation are free, or locked together.
 
     >>> slider = Joint(translations="x", rotations="yz", damping=0.1)
     >>> slider.kind, slider.n_q, slider.n_v, slider.dofs
@@ -167,32 +166,32 @@ class Joint(Description):
 
     @property
     def prescribed(self) -> tuple[bool, ...]:
-        """Of each entry of v, whether a function of time prescribes it."""
+        """For each entry of v, whether it is prescribed as a function of time."""
         return tuple(entry not in (None, LOCKED) for entry in self.motion or (None,) * self.n_v)
 
     @property
     def locked(self) -> tuple[bool, ...]:
-        """Of each entry of v, whether it is locked from the start."""
+        """For each entry of v, whether it is initially locked."""
         return tuple(entry == LOCKED for entry in self.motion or (None,) * self.n_v)
 
     @property
     def spherical(self) -> bool:
-        """Whether its rotation is kept as a quaternion."""
+        """Whether its rotation is a quaternion."""
         return self.rotations == "spherical"
 
     @property
     def n_v(self) -> int:
-        """How many entries of v it has: its degrees of freedom."""
+        """Number of entries of v: its degrees of freedom."""
         return len(self.translations) + (3 if self.spherical else len(self.rotations))
 
     @property
     def n_q(self) -> int:
-        """How many entries of q it has."""
+        """Number of entries of q."""
         return self.n_v + self.spherical
 
     @property
     def neutral(self) -> Floats:
-        """Its q at rest in the joint frame: zeros, and the quaternion of no rotation."""
+        """Its q at zero displacement: zeros, and the identity quaternion."""
         return (0.0,) * (self.n_q - 4) + IDENTITY if self.spherical else (0.0,) * self.n_q
 
     @property
@@ -222,7 +221,7 @@ class Joint(Description):
         return plain.get((len(t), len(r)), "general")
 
     def shorthand(self) -> tuple[str, dict[str, Any]]:
-        """The type and the axes with which a person would write it: ("revolute", {"axis": (0, 1, 0)})."""
+        """The type and the axes as a user would write them: ("revolute", {"axis": (0, 1, 0)})."""
         match self.kind:
             case "weld" | "spherical" | "free":
                 return self.kind, {}
@@ -321,7 +320,7 @@ def Cylindrical(axis: AxisLike = "z", **options: Any) -> Joint:
 
 
 def Universal(axes: Any = "xy", **options: Any) -> Joint:
-    """Two rotations, the second about an axis that the first one turns.
+    """Two rotations; the first turns the axis of the second.
 
     >>> Universal("zy").dofs
     ('rz', 'ry')
@@ -351,7 +350,7 @@ def Gimbal(axes: Any = "xyz", **options: Any) -> Joint:
 
 
 def Spherical(**options: Any) -> Joint:
-    """Any rotation, kept as a quaternion [x, y, z, w]; its v is the relative angular velocity in the child's axes.
+    """Any rotation, stored as a quaternion [x, y, z, w]; its v is the relative angular velocity in the child's axes.
 
     >>> Spherical().q_labels
     ('qx', 'qy', 'qz', 'qw')
@@ -369,7 +368,7 @@ def PointOnLine(axis: AxisLike = "z", **options: Any) -> Joint:
 
 
 def PointOnPlane(normal: AxisLike = "z", **options: Any) -> Joint:
-    """Two translations and any rotation: a point of the child stays on a plane of the parent, which has this normal.
+    """Two translations and any rotation: a point of the child stays on a plane of the parent with this normal.
 
     >>> PointOnPlane("z").dofs
     ('x', 'y', 'wx', 'wy', 'wz')
@@ -423,7 +422,7 @@ OPTIONS = ("name", "stiffness", "damping", "rest", "torque", "motion", "q0", "v0
 
 
 def read_joint(value: Any, others: tuple[str, ...] = ()) -> Joint:
-    """A joint given as it is, by its type alone, or as a mapping with its type; `others` are types that a message may suggest.
+    """A joint given as an object, by its type alone, or as a mapping with its type; `others` are types that a message may suggest.
 
     >>> read_joint("free") == Free()
     True
@@ -449,7 +448,7 @@ def read_joint(value: Any, others: tuple[str, ...] = ()) -> Joint:
 
 
 def write_joint(joint: Joint) -> str | dict[str, Any]:
-    """The joint as a person would write it: its type alone, or a mapping.
+    """The joint as a user would write it: its type alone, or a mapping.
 
     >>> write_joint(Free()), write_joint(Universal("xz", damping=(1, 2)))
     ('free', {'type': 'universal', 'axes': ['x', 'z'], 'damping': [1.0, 2.0]})

@@ -10,9 +10,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, named, solid, wrong_mesh
 from bough.describe.numeric import VECTOR, items, shown, vector
 from bough.describe.orientation import rotation_matrix
-from bough.describe.shapes import Box, Cylinder, Mesh, Shape, Sphere, named, solid, wrong_mesh
 from bough.errors import DescriptionError, Problem
 from bough.flex import FlexibleBody
 
@@ -98,7 +98,7 @@ class Solid(NamedTuple):
 def mass_of_shapes(shapes: Sequence[Shape]) -> dict[str, Any]:
     """What the shapes with a density give a body, as a description holds it; nothing if none has one.
 
-    >>> from bough.describe.shapes import Box
+    >>> from bough.describe.body_shapes import Box
     >>> mass_of_shapes([Box((1, 2, 3), at=(0, 0, 1), density=2)])
     {'mass': 12.0, 'com': (0.0, 0.0, 1.0), 'inertia': ((13.0, 0.0, 0.0), (0.0, 10.0, 0.0), (0.0, 0.0, 5.0))}
     """

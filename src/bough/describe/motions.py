@@ -1,6 +1,6 @@
 """Tables of values over time, and signals: a constant or a table.
 
-Prescribed motions of joint coordinates: position over time, with a rate that is continuous.
+Prescribed motions of joint coordinates: position over time, with a continuous rate.
 """
 
 from collections.abc import Mapping
@@ -46,9 +46,8 @@ def _rows(value: Any) -> Rows:
 
 
 class TimeTable(Description):
-    """Values over time: numbers, or rows of numbers. Between the times they are joined by lines ("linear"), kept until
-    the next time ("hold") or joined by a cubic spline ("cubic", from 4 rows on); before the first and after the last
-    time the first and the last value hold.
+    """Values over time: numbers, or rows of numbers. Between the times they are interpolated linearly ("linear"), held until the
+    next time ("hold") or joined by a cubic spline ("cubic", at least 4 rows). The first and last values hold outside the table.
 
     >>> torque = TimeTable([0, 1, 2], [0, 5, 0])
     >>> torque
@@ -77,7 +76,7 @@ class TimeTable(Description):
 
     @property
     def columns(self) -> int:
-        """How many values each row holds."""
+        """Number of values per row."""
         first = self.values[0]
         return len(first) if isinstance(first, tuple) else 1
 
@@ -87,7 +86,7 @@ class TimeTable(Description):
 
 
 def table(value: Any, columns: int) -> TimeTable:
-    """A table with so many columns, given as it is or as a mapping."""
+    """A table with this number of columns, given as an object or as a mapping."""
     made = TimeTable.from_mapping(value)
     if made.columns != columns:
         raise ValueError(f"is a table of {made.columns} column{'s' * (made.columns > 1)}; give one of {columns}")
@@ -173,7 +172,7 @@ class Motion(Description):
 
 
 class Constant(Motion):
-    """A position that does not change.
+    """A constant position.
 
     >>> Constant(0.3)
     Constant(value=0.3)
@@ -187,7 +186,7 @@ class Constant(Motion):
 
 
 class Rate(Motion):
-    """A rate that does not change: q = start + rate t.
+    """A constant rate: q = start + rate t.
 
     >>> Rate(0.02, start=0.1)
     Rate(rate=0.02, start=0.1)
@@ -201,7 +200,7 @@ class Rate(Motion):
 
 
 class Polynomial(Motion):
-    """q = c0 + c1 t + c2 t^2 + ..., of at most 8 coefficients.
+    """q = c0 + c1 t + c2 t^2 + ..., with at most 8 coefficients.
 
     >>> Polynomial([0, 0, 0.5])
     Polynomial(coefficients=(0.0, 0.0, 0.5))
@@ -215,8 +214,8 @@ class Polynomial(Motion):
 
 
 class Spline(Motion):
-    """The cubic spline through the `values` at the `times`, with the first and the last of its `rates` given. Its rate and its
-    acceleration are continuous; before the first and after the last time it goes on with the rate it has there.
+    """The cubic spline through the `values` at the `times`, with given `rates` at its first and last point. Its rate and
+    acceleration are continuous; outside the times it is extrapolated at these rates.
 
     >>> Spline([0, 2, 5], [0, 1, 0.5])
     Spline(times=(0.0, 2.0, 5.0), values=(0.0, 1.0, 0.5))
@@ -262,8 +261,8 @@ class Harmonics(Motion):
 
 
 class Move(Motion):
-    """From `start` to `to`, from rest to rest, from the time `begin` on and within the `duration` [s]: a polynomial of degree 5,
-    with no rate and no acceleration at its ends. Before and after it rests.
+    """Rest-to-rest motion from `start` to `to`, starting at the time `begin` and lasting `duration` [s]: a polynomial of degree 5
+    with zero rate and acceleration at both ends. It is at rest before and after.
 
     >>> Move(1.57, begin=2, duration=10)
     Move(to=1.57, begin=2.0, duration=10.0)
@@ -281,8 +280,8 @@ class Move(Motion):
 
 class Pieces(Motion):
     """A piecewise polynomial: from each of the `times` on, q = c0 + c1 s + c2 s^2 + ... with s the time since then and the
-    `coefficients` (at most 8) of this piece. Before the first time it goes on with the rate it has there; the last piece holds for
-    ever. Position and rate must be continuous; the acceleration may jump.
+    `coefficients` (at most 8) of this piece. Before the first time it is extrapolated at the rate there; the last piece continues
+    indefinitely. Position and rate must be continuous; the acceleration can jump.
 
     >>> Pieces([0, 1], [[0, 0, 0.5], [0.5, 1]])
     Pieces(times=(0.0, 1.0), coefficients=((0.0, 0.0, 0.5), (0.5, 1.0)))
@@ -345,7 +344,7 @@ _GIVE = "give a motion, such as Rate(0.02) (in YAML: {rate: 0.02})"
 
 
 def read_motion(value: Any) -> Motion | TimeTable:
-    """A motion given as it is or as a mapping. A table must be cubic: it becomes the spline with zero rates at its ends.
+    """A motion given as an object or as a mapping. A table must be cubic: it becomes the spline with zero end rates.
 
     >>> read_motion({"rate": 0.02, "start": 0.1})
     Rate(rate=0.02, start=0.1)

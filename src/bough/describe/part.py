@@ -1,6 +1,6 @@
 """Parts of a system: what every kind of part has to say for itself.
 
-A kind of part is one file, in `describe/parts` or, if it is a force element, in `describe/elements`. It holds all that is
+A kind of part is one file, in `describe/parts` or, if it is a force element, in `describe/parts`. It holds all that is
 particular to the kind: what a person writes, its checks, its lines in printed summaries, and, of force elements, what the
 compiler, the results and the replay need of it, as plain data. The other rooms go through the registry `describe.parts.PARTS` and
 name no kind.

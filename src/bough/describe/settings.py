@@ -1,6 +1,6 @@
-"""Gravity: uniform, or that of a center about which the system orbits.
+"""Gravity: uniform, or central for a system in orbit.
 
-How a described system is to be simulated.
+Settings of a simulation.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def _apart(value: Any) -> tuple[float, float, float]:
 
 class CentralGravity(Description):
     """The gravity of a point mass with the gravitational parameter `mu` [m^3/s^2]. `position` [m] and `velocity` [m/s]
-    are those of the system's mass center relative to the attracting center at the start, in inertial axes.
+    are the initial values of the system's mass center relative to the attracting center, in inertial axes.
 
     >>> CentralGravity(mu=3.986004418e14, position=(7e6, 0, 0), velocity=(0, 7546, 0)).velocity
     (0.0, 7546.0, 0.0)
@@ -37,7 +37,7 @@ class CentralGravity(Description):
 
 
 def gravity(value: Any) -> tuple[float, float, float] | CentralGravity:
-    """Uniform gravity [m/s^2] out of a vector, or central gravity out of a mapping.
+    """Uniform gravity [m/s^2] from a vector, or central gravity from a mapping.
 
     >>> gravity([0, 0, -9.81])
     (0.0, 0.0, -9.81)
@@ -62,7 +62,7 @@ ADAPTIVE_OPTIONS = ("rtol", "atol", "first_step", "max_step")
 
 
 def wrong_option(name: str, value: Any, method: str) -> str:
-    """What to say of an option that is not one of the method's."""
+    """The message for an option that the method does not have."""
     if method == "auto":
         return f"{name} is {shown(value)}, but dt is given too; give auto a step or tolerances, not both"
     if method in FIXED_STEP:
@@ -106,11 +106,11 @@ def _hold(value: Any) -> tuple[str, ...]:
 
 
 class Simulation(Description):
-    """The settings of a run: its end `until` [s], the `method`, how many samples per second to record (`sample_rate`) and which
-    quantities (`record`). The fixed-step methods need their step `dt` [s]; the adaptive ones take tolerances `rtol` and `atol`, and
-    the length of the `first_step` and of the longest (`max_step`) [s]. Closed loops are kept closed as `stabilize` says: by
-    "projection" after each step, or by "baumgarte" (a number is its frequency [rad/s]); the coordinates or joints in `hold` keep
-    their initial values when the start is made to close them.
+    """The settings of a run: its end `until` [s], the integrator `method`, the number of samples per second (`sample_rate`) and
+    the recorded quantities (`record`). Fixed-step methods need their step `dt` [s]; adaptive methods take the tolerances `rtol`
+    and `atol`, and the lengths of the `first_step` and of the longest step (`max_step`) [s]. `stabilize` sets how loops are kept
+    closed: by "projection" after each step, or by "baumgarte" (a number is its frequency [rad/s]); the coordinates or joints in
+    `hold` keep their initial values when the loops are assembled at the start.
 
     >>> Simulation(until=10, dt=1e-3)
     Simulation(until=10.0, dt=0.001)

@@ -1,6 +1,6 @@
-"""A system drawn as a tree of text.
+"""The system as a text tree.
 
-The system: where a user collects bodies, loops, wheels, loads, force elements, events and stops, and what is compiled.
+The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation.
 """
 
 from __future__ import annotations
@@ -17,18 +17,35 @@ import bough
 from bough.describe import document
 from bough.describe.base import subject_of, under
 from bough.describe.body import Body
+from bough.describe.body_shapes import Mesh, Shape
 from bough.describe.checks import reference_problems
 from bough.describe.document import Document, DocumentHead, beside, in_folder
-from bough.describe.elements import ELEMENTS, Buoyancy, Bushing, Element, Line, Restoring
-from bough.describe.gearbox import Gearbox, gearbox_parts
 from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
-from bough.describe.parts import PARTS, Coupling, Event, Friction, Input, Loop, Output, Stop, Tank, Wheel, Wrench
+from bough.describe.parts import (
+    ELEMENTS,
+    PARTS,
+    Buoyancy,
+    Bushing,
+    Coupling,
+    Element,
+    Event,
+    Friction,
+    Input,
+    Line,
+    Loop,
+    Output,
+    Restoring,
+    Stop,
+    Tank,
+    Wheel,
+    Wrench,
+)
+from bough.describe.parts.connection import detachable, separable
+from bough.describe.parts.coupling import Gearbox, gearbox_parts
 from bough.describe.parts.event import Latch
-from bough.describe.separation import detachable, separable
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
-from bough.describe.shapes import Mesh, Shape
 from bough.errors import DescriptionError, Problem
 from bough.flex import FlexibleBody
 from bough.whole import write_text
@@ -127,8 +144,8 @@ def adds(make: Callable[Given, Added], text: str) -> Callable[Concatenate[System
 
 
 class System:
-    """A multibody system under construction. Bodies may come in any order; what is added is checked at once, and
-    whether everything fits together when it is compiled.
+    """The description of a multibody system. Bodies can be added in any order; each part is checked when it is added, and
+    references between parts when the system is compiled.
 
     >>> s = System("arm", gravity=(0, 0, -9.81))
     >>> bus = s.body("bus", mass=120, inertia=(20, 25, 30), joint="free")
@@ -167,7 +184,7 @@ class System:
 
     @property
     def name(self) -> str:
-        """What the system is called."""
+        """Name of the system."""
         return self._name
 
     @name.setter
@@ -192,27 +209,27 @@ class System:
             text = f"gravity {error}, or a CentralGravity"
             raise DescriptionError([Problem(text, f"system {self.name!r}", ("gravity",))]) from None
 
-    body = adds(Body, "Add a body; see Body for what the keywords mean. Without a joint it is welded to its parent.")
+    body = adds(Body, "Add a body; see Body for the keywords. Without a joint it is welded to its parent.")
     loop = adds(Loop, "Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop.")
-    coupling = adds(Coupling, "Let coordinates keep a linear relation, as gears and screws do; see Coupling.")
+    coupling = adds(Coupling, "Enforce a linear relation between coordinates, as gears and screws do; see Coupling.")
     wheel = adds(Wheel, "Add a momentum wheel to a body; see Wheel.")
-    wrench = adds(Wrench, "Add a force and a moment from outside to a body; see Wrench.")
-    event = adds(Event, "Say what happens at a time, or when a quantity crosses a value; see Event.")
-    latch = adds(Latch, "Lock a coordinate when it passes the value `at`; see Latch.")
-    stop = adds(Stop, "Add a spring and a damper that act on a coordinate beyond a value; see Stop.")
+    wrench = adds(Wrench, "Apply an external force and moment to a body; see Wrench.")
+    event = adds(Event, "Add actions at a time, or when a quantity crosses a value; see Event.")
+    latch = adds(Latch, "Lock a coordinate when it crosses the value `at`; see Latch.")
+    stop = adds(Stop, "Add a spring and a damper that act on a coordinate beyond a limit; see Stop.")
     friction = adds(Friction, "Add friction along a coordinate, or about the axis of a wheel; see Friction.")
-    tank = adds(Tank, "Add a tank with propellant to a body: a body of its name, whose mass falls as it burns; see Tank.")
-    line = adds(Line, "Stretch a straight spring and damper from the frame `a` to the frame `b`; see Line.")
-    restoring = adds(Restoring, "Add a force and a moment that are linear in how a body is displaced in the world; see Restoring.")
-    buoyancy = adds(Buoyancy, "Float a body of circular sections; see Buoyancy.")
-    bushing = adds(Bushing, "Add a spring and a damper along all six motions of the frame `b` against the frame `a`; see Bushing.")
-    simulation = adds(Simulation, "Say how the system is to be simulated; see Simulation. The last word counts.")
-    input = adds(Input, "Declare an input: a force or the like that comes from outside; see Input.")
-    output = adds(Output, "Declare an output: something that is measured; see Output.")
+    tank = adds(Tank, "Add a propellant tank to a body: a body with its name, whose mass decreases as propellant burns; see Tank.")
+    line = adds(Line, "Add a straight spring and damper from the frame `a` to the frame `b`; see Line.")
+    restoring = adds(Restoring, "Add a force and a moment linear in the displacement of a body in the world; see Restoring.")
+    buoyancy = adds(Buoyancy, "Add the buoyancy of a body with circular sections; see Buoyancy.")
+    bushing = adds(Bushing, "Add a spring and a damper along all six motions of frame `b` relative to frame `a`; see Bushing.")
+    simulation = adds(Simulation, "Set how the system is simulated; see Simulation. The last call counts.")
+    input = adds(Input, "Declare an input: a force, torque or other quantity set from outside; see Input.")
+    output = adds(Output, "Declare an output: a quantity to be measured; see Output.")
 
     def gearbox(self, name: str, body: str, *, ratio: float, inertia: float, **options: Any) -> Gearbox:
-        """Drive the joint of a body through a gearbox: adds the rotor, a body of the gearbox's name; the coupling of both; and the
-        rotor's friction. In YAML these are what is written.
+        """Drive the joint of a body through a gearbox: adds the rotor (a body with the gearbox's name), the coupling between both,
+        and the rotor friction. YAML files contain these parts.
 
         >>> arm = System("arm")
         >>> _ = arm.body("link", joint={"type": "revolute", "axis": "y"}, mass=2, com=(0.5, 0, 0), inertia=(0.1, 0.2, 0.2))
@@ -229,7 +246,7 @@ class System:
 
     @property
     def elements(self) -> dict[str, Element]:
-        """The force elements by name, kind after kind."""
+        """The force elements by name, kind by kind."""
         return {name: element for kind in ELEMENTS for name, element in self.of(kind).items()}
 
     def of(self, kind: type[Kind]) -> dict[str, Kind]:
@@ -238,11 +255,11 @@ class System:
         return parts
 
     def compile(self) -> bough.Model:
-        """The model: flat arrays that answer questions and can be simulated."""
+        """Check the system and compile it into a Model, which can be evaluated and simulated."""
         return bough.compile_system(self)
 
     def copy(self) -> System:
-        """Another system that says the same, to be changed on its own."""
+        """An independent copy of the system."""
         twin = System(self.name, gravity=self.gravity)
         for key in ("bodies", *(kind.key for kind in PARTS)):                   # descriptions do not change
             getattr(twin, key).update(getattr(self, key))
@@ -258,14 +275,14 @@ class System:
         return twin
 
     def to_dict(self, *, exact: bool = False) -> dict[str, Any]:
-        """Plain numbers, texts, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are their arrays
-        instead of the words they were made from: who makes them anew on another machine may get other last digits.
+        """Plain numbers, strings, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are stored as
+        arrays instead of the keywords they were built from, because rebuilding them on another machine can change the last digits.
         """
         return (self._exact() if exact else self)._document().to_dict()
 
     def self_contained(self) -> System:
-        """The same system with its meshes inside instead of in files, to be taken where these are not. A mesh whose file cannot be
-        read stays as it is.
+        """The same system with its meshes embedded, so that their files are no longer needed. A mesh whose file cannot be read is
+        left unchanged.
         """
         twin = self.copy()
         for name, body in self.bodies.items():
@@ -276,7 +293,7 @@ class System:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The system that such a dict describes; everything that is wrong is reported together.
+        """The system described by such a dict; all errors are reported together.
 
         >>> System.from_dict({"bodies": [{"name": "boom", "mas": 3}]})
         Traceback (most recent call last):
@@ -295,8 +312,8 @@ class System:
         return system
 
     def to_yaml(self, path: str | PathLike[str] | None = None, *, exact: bool = False) -> str:
-        """The YAML text of the system, also written to a file if a path is given; `exact` is that of `to_dict`. Mesh files in
-        the folder of that file are named from there.
+        """The YAML text of the system, also written to a file if a path is given; see `to_dict` for `exact`. Names of mesh files
+        in the folder of that file are written relative to it.
 
         >>> print(System("empty", gravity=(0, 0, -9.81)).to_yaml(), end="")
         bough: 1
@@ -311,7 +328,7 @@ class System:
 
     @classmethod
     def from_yaml(cls, text_or_path: str | PathLike[str]) -> Self:
-        """The system that a YAML file, or a YAML text, describes. A str with a line break or ": " in it is a text.
+        """The system described by a YAML file or a YAML text. A str that contains a line break or ": " is taken as text.
 
         >>> System.from_yaml("bodies: [{name: pendulum, joint: {type: revolute, axis: y}, mass: 1, com: [0, 0, -1]}]")
         System 'system': 1 body, 1 degree of freedom, 1 kg
@@ -420,7 +437,7 @@ def _packed(shape: Shape) -> Shape:
 
 
 def load(path: str | PathLike[str]) -> System:
-    """The system that a YAML file describes.
+    """The system described by a YAML file.
 
     >>> load("no-such-file.yaml")
     Traceback (most recent call last):

@@ -70,21 +70,21 @@ class Rates:
 
 
 def dynamics(model: Model, *, inputs: Sequence[str] | None = None, name: str = "dynamics") -> Any:
-    """x' = f(x, u) as a CasADi function, whose Jacobian is exact.
+    """x' = f(x, u) as a CasADi function with an exact Jacobian.
 
     Parameters
     ----------
     model : Model
-        Any model of which nothing is held; time tables are read at the time 0.
+        Any model without held coordinates; time tables are evaluated at time 0.
     inputs : sequence of str, optional
-        Inputs of the description that are u, in this order; without them u is tau, the joint torques.
+        Inputs of the description that form u, in this order; by default u is tau, the joint torques.
     name : str
-        Of the function.
+        Name of the function.
 
     Returns
     -------
     casadi.Callback
-        Of x = q, v, wheel speeds, orbit, one behind the other, and u. Keep it as long as expressions are made of it.
+        A function of x = [q, v, wheel speeds, orbit] and u. Keep a reference to it as long as expressions use it.
 
     Examples
     --------

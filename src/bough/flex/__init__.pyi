@@ -7,7 +7,6 @@ from bough.flex.abaqus import read_abaqus
 from bough.flex.ansys import read_ansys
 from bough.flex.beams import beam, beam_model
 from bough.flex.calculix import read_calculix
-from bough.flex.files import read_structure
 from bough.flex.finite_elements import FiniteElements, PointRule
 from bough.flex.flexible_body import REDUCTIONS, FlexibleBody
 from bough.flex.geometric import GeometricStiffness
@@ -20,6 +19,7 @@ from bough.flex.recovery import Recovery, von_mises
 from bough.flex.reduction import reduce
 from bough.flex.solids import box, solid, solid_model
 from bough.flex.structure_check import StructureCheck, check_structure
+from bough.flex.structure_files import read_structure
 from bough.flex.superelements import Superelement, superelement
 
 __all__ = [

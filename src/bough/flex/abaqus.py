@@ -1,4 +1,4 @@
-"""Bodies out of Abaqus: matrices of *MATRIX GENERATE and of substructures (.mtx), nodes and sets from the input file (.inp)."""
+"""Bodies from Abaqus: matrices of *MATRIX GENERATE and of substructures (.mtx), nodes and sets from the input file (.inp)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, keywords, outline, read_deck, solid_elements
-from bough.flex.exported import Exported, condensed, labelled
+from bough.flex.deck import Deck, Keyword, keywords, outline, read_deck, real, solid_elements
+from bough.flex.exported import Exported, condensed, labelled, turn_of
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.superelements import Superelement
+from bough.flex.texts import read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_abaqus"
+_REMEDY = "give the path of a .mtx file"  # where one is missing
 _SUPPORT = 1e30  # on the diagonal: Abaqus writes 1e36 for a dof with a boundary condition
 
 
@@ -37,12 +39,12 @@ def read_abaqus(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements | Superelement:
-    """A model out of Abaqus's files: the input file and the two matrices, or the matrices of a substructure.
+    """A model from Abaqus files: the input file and the two matrices, or the matrices of a substructure.
 
     Matrices are those of *MATRIX OUTPUT, FORMAT=COORDINATE (row, column, value), or MATRIX INPUT or LABELS (node, dof, node, dof,
-    value), whole or one triangle. Without their names they are looked for beside the input file, as NAME_STIF1.mtx and
-    NAME_MASS1.mtx. Instances are placed, *SYSTEM and *TRANSFORM followed, supports (*BOUNDARY) lifted. `attach` and `spiders` take
-    numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`. Reduce what is returned:
+    value), whole or one triangle. By default they are searched for next to the input file, as NAME_STIF1.mtx and NAME_MASS1.mtx.
+    Instances are placed, *SYSTEM and *TRANSFORM applied, supports (*BOUNDARY) removed. `attach` and `spiders` accept node numbers
+    or names of node sets; see `matrices_model` for them, `origin` and `units`. Call `reduce` on the result:
     `read_abaqus("panel.inp", attach={"root": "ROOT"}, inboard="root").reduce(modes=8)`.
     """
     path, unit = Path(inp), units_of(units)
@@ -60,10 +62,7 @@ def read_abaqus(
 
 def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
     if given is not None:
-        found = Path(given)
-        if not found.is_file():
-            raise DescriptionError(f"{_SOURCE}: the file {str(found)!r} does not exist; give the path of a .mtx file")
-        return found
+        return Path(given)
     there = sorted(each for each in path.parent.glob("*.mtx") if re.fullmatch(rf"{re.escape(path.stem)}_?{kind}\d+", each.stem))
     if not there:
         raise DescriptionError(
@@ -75,11 +74,11 @@ def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
 
 def _table(path: Path, kind: str) -> Array:
     """The rows of a matrix file: 3 columns (row, column, value) or 5 (node, dof, node, dof, value)."""
-    lines = [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if _is_data(line)]
+    lines = [line for line in read_text(path, _SOURCE, _REMEDY).splitlines() if _is_data(line)]
     columns = len(_numbers(lines[0])) if lines else 0
     try:
         values = np.array(_numbers(" ".join(lines)), dtype=float)
-        rows = values.reshape(-1, columns) if len(values) == columns * len(lines) else np.zeros((0, 0))
+        rows = values.reshape(-1, columns) if 0 < len(values) == columns * len(lines) else np.zeros((0, 0))
     except ValueError:
         wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
         raise DescriptionError(
@@ -102,7 +101,7 @@ def _is_data(line: str) -> bool:
 
 
 def _numbers(line: str) -> list[str]:
-    return line.replace(",", " ").replace("D", "E").split()
+    return line.replace(",", " ").upper().replace("D", "E").split()
 
 
 def _all_numbers(line: str) -> bool:
@@ -122,14 +121,12 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
     notes = [f"{int(inside.sum())} internal dofs without mass are condensed"] if inside.any() else []
     held = np.flatnonzero(matrices[0].diagonal() >= _SUPPORT)
     found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (dofs[:, 0], dofs[:, 1] - 1), (matrices[1], matrices[0]))
-    axes = _axes(found, deck)
+    axes = _axes(found.labels, found.position, deck)
     if len(held):
         found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
         notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are lifted: the body is free")
     if deck.transforms:
-        turn = _turn(axes, found.per_node)
-        mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (found.mass, found.stiffness))
-        found = replace(found, mass=mass, stiffness=stiffness)
+        found = found.in_axes(axes)
     if deck.renumbered:
         notes.append(f"nodes of several instances are counted through, 1 to {len(deck.labels)}, in the order of the instances")
     return replace(found, notes=(*found.notes, *notes))
@@ -153,12 +150,12 @@ def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
         raise DescriptionError(
             f"{_SOURCE}: the matrices have internal dofs (rows below 1); export with FORMAT=MATRIX INPUT, which names them"
         )
-    stiffness, mass = (_symmetric(table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1, table[:, 2], size) for table in tables)
     named = [node for _, _, elements in deck.elements for nodes in elements for node in nodes]
     used = np.unique(named) if named else deck.labels
     candidates = [dict.fromkeys(labels.tolist(), each) for labels in (used, deck.labels) for each in (3, 6)]
     for each in (*candidates, _dofs_by_elements(deck)):
         if sum(each.values()) == size:
+            stiffness, mass = (_symmetric(table[:, 0] - 1, table[:, 1] - 1, table[:, 2], size) for table in tables)
             return np.array([(label, i) for label in sorted(each) for i in range(1, each[label] + 1)]), (stiffness, mass)
     raise DescriptionError(
         f"{_SOURCE}: the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which "
@@ -207,7 +204,7 @@ def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
     entries = found.stiffness.tocoo()
     keep = (entries.coords[0] != entries.coords[1]) | ~np.isin(entries.coords[0], held)
     rest = coo_array((entries.data[keep], tuple(each[keep] for each in entries.coords)), shape=entries.shape).tocsr()
-    rigid, turn = rigid_motion(found.position, found.per_node), _turn(axes, found.per_node)
+    rigid, turn = rigid_motion(found.position, found.per_node), turn_of(axes, found.per_node)
     missing = np.zeros(len(held))
     for k, dof in enumerate(held.tolist()):
         node, part = divmod(dof, found.per_node)
@@ -216,19 +213,13 @@ def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
     return replace(found, stiffness=(rest + coo_array((missing, (held, held)), shape=entries.shape)).tocsr())
 
 
-def _axes(found: Exported, deck: Deck) -> Array:
+def _axes(labels: Array, position: Array, deck: Deck) -> Array:
     """(N, 3, 3) the axes of the nodes' dofs as columns: global, or those of *TRANSFORM."""
-    axes = np.tile(np.eye(3), (len(found.labels), 1, 1))
+    axes = np.tile(np.eye(3), (len(labels), 1, 1))
     for nodes, kind, points in deck.transforms:
-        for node in np.flatnonzero(np.isin(found.labels, nodes)):
-            axes[node] = _local_axes(kind, np.array(points).reshape(2, 3), found.position[node])
+        for node in np.flatnonzero(np.isin(labels, nodes)):
+            axes[node] = _local_axes(kind, np.array(points).reshape(2, 3), position[node])
     return axes
-
-
-def _turn(axes: Array, per_node: int) -> Any:
-    from scipy.sparse import block_diag
-
-    return block_diag([each for local in axes for each in [local] * (per_node // 3)], format="csr")
 
 
 def _local_axes(kind: str, points: Array, place: Array) -> Array:
@@ -248,24 +239,82 @@ def _local_axes(kind: str, points: Array, place: Array) -> Array:
     return np.stack([out, around, axis if kind == "C" else np.cross(out, around)], axis=1)
 
 
+# ---- substructures ---------------------------------------------------------------------------------------------------------
 def _substructure(path: Path, deck: Deck) -> Superelement:
-    """The file of *SUBSTRUCTURE MATRIX OUTPUT: a *USER ELEMENT with its nodes and dofs, and its matrices."""
-    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    listed = re.search(r"ELEMENT NODES[ \t]*\r?\n((?:\*\*[ \t\d,-]+\r?\n)+)", text)
-    if not listed:
-        raise DescriptionError(f"{_SOURCE}: {path.name} lists no ELEMENT NODES; give the .mtx file of *SUBSTRUCTURE MATRIX OUTPUT")
-    nodes = [int(each) for each in re.findall(r"-?\d+", listed[1].replace("**", " "))]
-    per_node: dict[int, list[int]] = {}
-    matrices: dict[str, Array] = {}
-    for entry in keywords(path, _SOURCE):
-        if entry.name == "USER ELEMENT":
-            current = [int(each) for line in entry.lines[:1] for each in line if each]
-            starts = {1: current} | {int(line[0]): [int(each) for each in line[1:] if each] for line in entry.lines[1:]}
-            for i in range(1, len(nodes) + 1):
-                current = starts.get(i, current)
-                per_node[i - 1] = current
-        elif entry.name == "MATRIX":
-            values = np.array([float(each.replace("D", "E")) for line in entry.lines for each in line if each])
-            matrices[entry.options.get("TYPE", "").upper()] = values
-    rows = [(nodes[i], dof) for i, dofs in per_node.items() for dof in dofs]
-    return Superelement.from_triangles(_SOURCE, rows, matrices, dict(zip(deck.labels.tolist(), deck.position, strict=True)))
+    """The file of *SUBSTRUCTURE MATRIX OUTPUT: interface nodes, in axes of *TRANSFORM if they have some, and modal coordinates."""
+    rows, matrices = _user_element(path)
+    places = dict(zip(deck.labels.tolist(), deck.position, strict=True))
+    for node, dof in rows:
+        if node > 0 and (node not in places or dof not in range(1, 7)):
+            wrong = f"keeps dof {dof}, which is no motion" if node in places else "has no coordinates in the input file"
+            raise DescriptionError(f"{_SOURCE}: node {node} of {path.name} {wrong}; give files of one model, with dofs 1 to 6")
+    names = list(dict.fromkeys(node for node, _ in rows if node > 0))
+    at = np.array([names.index(node) if node > 0 else -1 for node, _ in rows])
+    component = np.array([dof - 1 if node > 0 else 0 for node, dof in rows])
+    position = np.array([places[name] for name in names]).reshape(-1, 3)
+    mass, stiffness, viscous = matrices["MASS"], matrices["STIFFNESS"], matrices.get("VISCOUS DAMPING")
+    whole = Superelement(_SOURCE, tuple(map(str, names)), position, at, component, mass, stiffness, viscous)
+    return whole.in_axes(_axes(np.array(names), position, deck))
+
+
+def _user_element(path: Path) -> tuple[list[tuple[int, int]], dict[str, Array]]:
+    """(node, dof) of each row, and the matrices by their types."""
+    entries = list(keywords(path, _SOURCE, _REMEDY))
+    heads = [entry for entry in entries if entry.name == "USER ELEMENT"]
+    if len(heads) != 1:
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name} holds {len(heads)} *USER ELEMENT, not one; give the .mtx file of *SUBSTRUCTURE MATRIX OUTPUT "
+            "(FILE NAME=..., OUTPUT FILE=USER DEFINED), of one substructure"
+        )
+    try:
+        rows = _retained(path, heads[0])
+        found = {
+            entry.options.get("TYPE", "").upper(): [real(each) for line in entry.lines for each in line if each]
+            for entry in entries
+            if entry.name == "MATRIX"
+        }
+    except DescriptionError:
+        raise
+    except (ValueError, IndexError):
+        raise DescriptionError(f"{_SOURCE}: {path.name} has a line that is not made of numbers; look whether it is whole") from None
+    kinds = ("STIFFNESS", "MASS", *(["VISCOUS DAMPING"] if "VISCOUS DAMPING" in found else []))
+    if other := [kind for kind, values in found.items() if kind not in kinds and any(values)]:
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name} has a matrix of type {other[0] or 'none'}, which is not taken; write it without (STRUCTURAL "
+            "DAMPING=NO), and give ratios of damping, reduce(damping=...)"
+        )
+    return rows, {kind: _triangle(path, kind, found.get(kind, []), len(rows)) for kind in kinds}
+
+
+def _retained(path: Path, head: Keyword) -> list[tuple[int, int]]:
+    """(node, dof) of each row: nodes are listed in comments, internal ones (modal coordinates) below 1; dofs by places there."""
+    listed = re.search(r"ELEMENT NODES[ \t]*\r?\n((?:\*\*[ \t\d,-]+\r?\n)+)", read_text(path, _SOURCE, _REMEDY), re.IGNORECASE)
+    nodes = [int(each) for each in re.findall(r"-?\d+", listed[1])] if listed else []
+    count = int(head.options.get("NODES", len(nodes)) or 0)
+    if not nodes or len(nodes) != count:
+        raise DescriptionError(
+            f"{_SOURCE}: {path.name} lists {len(nodes)} ELEMENT NODES in its comments, not {count or 'its nodes'}; give the whole "
+            ".mtx file of *SUBSTRUCTURE MATRIX OUTPUT, with its comments"
+        )
+    lines = [[int(each) for each in line if each] for line in head.lines]
+    starts = {1: lines[0]} | {line[0]: line[1:] for line in lines[1:]}
+    rows, current = [], starts[1]
+    for i, node in enumerate(nodes, start=1):
+        current = starts.get(i, current)
+        rows += [(node, dof) for dof in current]
+    return rows
+
+
+def _triangle(path: Path, kind: str, values: list[float], size: int) -> Array:
+    """A matrix whose lower triangle is given row by row, or, UNSYMM, all of its columns."""
+    if len(values) == size**2:
+        return np.array(values).reshape(size, size).T
+    if len(values) != size * (size + 1) // 2:
+        missing = f"write it with {kind}=YES" if not values else "give the whole file"
+        raise DescriptionError(
+            f"{_SOURCE}: the {kind.lower()} matrix of {path.name} holds {len(values)} numbers, not {size * (size + 1) // 2} for "
+            f"{size} dofs; {missing}"
+        )
+    matrix = np.zeros((size, size))
+    matrix[np.tril_indices(size)] = values
+    return np.asarray(matrix + np.tril(matrix, -1).T)

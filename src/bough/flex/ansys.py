@@ -1,4 +1,4 @@
-"""Bodies out of Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
+"""Bodies from Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline
 from bough.flex.exported import Exported, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
-from bough.flex.harwell_boeing import read_harwell_boeing
 from bough.flex.integrals import Array
-from bough.flex.matrix_market import HEAD, read_matrix_market
+from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
+from bough.flex.texts import read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
@@ -40,17 +40,17 @@ def read_ansys(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements:
-    """A model out of Ansys's files.
+    """A model from Ansys files.
 
     Matrices are Matrix Market files (*SMAT, EXPORT) or Harwell-Boeing files (HBMAT). `mapping` says which dof is which: the
     .mapping file of HBMAT (equation, node, UX ...), or a vector of nodes or of dofs (*VEC of FULL: BACK, FORWARD), in either
-    direction. Without it dofs are node by node in the order of numbers. `nodes` is a table of number, x, y, z (NLIST, NWRITE), with
-    decimal points or commas, or a .cdb file; `elements`, for pictures, a table of number, type, nodes. See `matrices_model` for
+    direction. Without it, dofs are node by node in order of node number. `nodes` is a table of number, x, y, z (NLIST, NWRITE),
+    with decimal points or commas, or a .cdb file; `elements`, for drawing, a table of number, type, nodes. See `matrices_model` for
     `attach`, `spiders`, `origin` and `units`.
     """
-    labels, position = _nodes(Path(nodes))
+    labels, position, angles = _nodes(Path(nodes))
     matrices = (_matrix(Path(mass), "mass"), _matrix(Path(stiffness), "stiffness"))
-    structure = _structure(labels, position, matrices, None if mapping is None else Path(mapping)).in_units(units_of(units))
+    structure = _structure(labels, position, angles, matrices, None if mapping is None else Path(mapping)).in_units(units_of(units))
     if elements is not None:
         deck = Deck(labels, position, elements=_elements(Path(elements)))
         lines, faces = outline(deck, structure.labels)
@@ -59,10 +59,7 @@ def read_ansys(
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
-        raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give the path of an exported file")
-    data = path.read_bytes()
-    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
+    return read_text(path, _SOURCE, "give the path of an exported file")
 
 
 def _matrix(path: Path, what: str) -> Any:
@@ -91,10 +88,15 @@ def _diagonal(matrix: Any) -> Any:
     return diags_array(matrix.diagonal())
 
 
-def _nodes(path: Path) -> tuple[Array, Array]:
-    """Numbers and coordinates out of a table (of NLIST or NWRITE, or number, x, y, z in any way), or of NBLOCK of a .cdb file."""
+def _nodes(path: Path) -> tuple[Array, Array, Array]:
+    """Numbers, coordinates and angles of the nodes' axes: of NLIST, NWRITE, N commands, NBLOCK; number, x, y, z in any table."""
     text = _text(path)
-    rows = _nblock(text) if re.search(r"^NBLOCK", text, re.MULTILINE | re.IGNORECASE) else _node_table(text)
+    try:
+        rows = _nblock(text) if re.search(r"^NBLOCK", text, re.MULTILINE | re.IGNORECASE) else _node_table(text)
+    except DescriptionError:
+        raise
+    except ValueError as error:
+        raise DescriptionError(f"{_SOURCE}: {path.name} has a damaged NBLOCK ({str(error)[:80]}); export it again") from None
     if not rows or any(not 0 <= row[0] < 2**53 for row in rows):
         raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
@@ -102,20 +104,22 @@ def _nodes(path: Path) -> tuple[Array, Array]:
     numbers, counts = np.unique(labels, return_counts=True)
     if counts.max() > 1:
         raise DescriptionError(f"{_SOURCE}: {path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
-    return labels, table[:, 1:]
+    return labels, table[:, 1:4], table[:, 4:]
 
 
 def _node_table(text: str) -> list[list[float]]:
-    """Commas are decimal where there are no points; coordinates that a line leaves out at its end are zero."""
+    """Commas are decimal where there are no points; what a line leaves out at its end is zero; numbers may touch: 1.5-2.5."""
+    count = 6 if re.search(r"THXY|^\s*N\s*,", text, re.IGNORECASE | re.MULTILINE) else 3  # with angles, or without
     rows = []
     for line in text.splitlines():
+        line = re.sub(r"(?<=\d)(?=-\d*\.)", " ", re.sub(r"^\s*N\s*,", "", line, flags=re.IGNORECASE))
         spaced = line.replace(",", " ") if "." in line else line
         parts = [part for part in re.split(r"[\t; ]+", spaced.strip()) if part]
         if len(parts) < 2 and "," in line:
             parts = [part.strip() for part in line.split(",") if part.strip()]
         try:
-            places = [float(each.replace(",", ".").upper().replace("D", "E")) for each in parts[1:4]]
-            rows.append([int(parts[0]), *places, *[0.0] * (3 - len(places))] if places else [])
+            places = [float(each.replace(",", ".").upper().replace("D", "E")) for each in parts[1 : 1 + count]]
+            rows.append([int(parts[0]), *places, *[0.0] * (6 - len(places))] if places else [])
         except (ValueError, IndexError):
             continue  # headings
     return [row for row in rows if row]
@@ -136,7 +140,7 @@ def _nblock(text: str) -> list[list[float]]:
         for data in lines:
             if not data[: int(narrow)].strip().isdigit():
                 break  # N,R5.3,LOC, -1
-            places = [data[start + width * i : start + width * (i + 1)].strip() for i in range(3)]
+            places = [data[start + width * i : start + width * (i + 1)].strip() for i in range(6)]
             rows.append([float(data[: int(narrow)]), *(float(each or 0) for each in places)])
     return rows
 
@@ -159,27 +163,36 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
     return found
 
 
-def _structure(labels: Array, position: Array, matrices: tuple[Any, Any], mapping: Path | None) -> Exported:
+def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[Any, Any], mapping: Path | None) -> Exported:
+    """The structure in global axes; of several meanings that a vector may have, the one that rigid motion strains least."""
     size = matrices[1].shape[0]
+    axes = {int(label): _nodal_axes(each) for label, each in zip(labels, angles, strict=True) if each.any()}
+
+    def made(nodes: Array, components: Array) -> Exported:
+        found = with_missing(
+            labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices), np.column_stack([nodes, components])
+        )
+        return found.in_axes(np.array([axes.get(int(label), np.eye(3)) for label in found.labels])) if axes else found
+
     if mapping is not None and (named := _named_rows(_text(mapping))):
-        rows = np.array(named)
-        return with_missing(labelled(_SOURCE, labels.tolist(), position, (rows[:, 0], rows[:, 1]), matrices), rows)
+        return made(*np.array(named).T)
     vector = None if mapping is None else _vector(mapping)
-    found = []
-    for nodes, components in _orders(np.sort(labels), labels, vector, size):
-        if not set(nodes.tolist()) <= set(labels.tolist()):
-            continue
-        structure = labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices)
-        found.append(with_missing(structure, np.column_stack([nodes, components])))
-        if vector is None:
-            break
-    if not found:
+    known = set(labels.tolist())
+    orders = [each for each in _orders(np.sort(labels), labels, vector, size) if set(each[0].tolist()) <= known]
+    if not orders:
         raise DescriptionError(
             f"{_SOURCE}: the matrices have {size} dofs for {len(labels)} nodes; give 3 or 6 dofs for each, or a mapping= "
             "file that names "
             "the node and the label of each equation"
         )
-    return min(found, key=_grounding)
+    return made(*orders[0]) if vector is None else min((made(*each) for each in orders), key=_grounding)
+
+
+def _nodal_axes(angles: Array) -> Array:
+    """Axes (columns) of the dofs of a node: turned in degrees by THXY about z, then THYZ about x, then THZX about y."""
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_euler("ZXY", angles, degrees=True).as_matrix())
 
 
 def _orders(ordered: Array, listed: Array, vector: Array | None, size: int) -> Iterator[tuple[Array, Array]]:

@@ -311,9 +311,9 @@ def beam(
 ) -> FlexibleBody:
     """A straight beam as a flexible body; its other keywords are those of `beam_model`.
 
-    `recover` names fibers (x, y, z), in the beam's own axes from its root, whose axial stress is recovered; it needs E.
-    `boundary` says which modes: "cantilever", "free-free", "craig-bampton" (with `interfaces`) or "pinned" (both ends keep
-    their places in the body frame).
+    `recover` names fibers (x, y, z), in the beam's own axes from its root, whose axial strain is recovered and, given E, stress.
+    `boundary` selects the modes: "cantilever", "free-free", "craig-bampton" (with `interfaces`) or "pinned" (both ends fixed in
+    position in the body frame).
 
     >>> beam(1.0, E=70e9, G=26e9, area=1e-4, Iy=8e-10, Iz=8e-10, J=1.4e-9, density=2700, modes=4)
     FlexibleBody(4 cantilever modes, 8.059 ... 50.51 Hz, mass 0.27 kg, nodes 'root' (inboard), 'tip', geometric stiffness)
@@ -356,11 +356,11 @@ def beam_model(
 ) -> FiniteElements:
     """The finite elements of a straight beam from the origin along `axis`.
 
-    Each section property is a number, a table from end to end, or a function of the place x. EI may be the pair (EIy, EIz); y and z
-    follow the axis cyclically (for axis "z": x and y). Without EA or E*area the beam keeps its length, without GJ or G*J it
-    does not twist. Rotary inertia of the sections is kept for Timoshenko beams unless said otherwise; that about the axis always.
-    `nodes` names places along the axis beside "root" and "tip". `tip_com` and `tip_inertia` (about that mass center) are
-    in body axes.
+    Each section property is a number, a table from end to end, or a function of the position x. EI can be the pair (EIy, EIz); y
+    and z follow the axis cyclically (for axis "z": x and y). Without EA or E*area the beam is inextensible; without GJ or G*J it
+    does not twist. Rotary inertia of the sections is included for Timoshenko beams unless specified otherwise; that about the axis
+    always. `nodes` names positions along the axis besides "root" and "tip". `tip_com` and `tip_inertia` (about that mass center)
+    are in body axes.
 
     >>> beam_model(3.0, EI=(10.0, 20.0), mass_per_length=0.5, nodes={"middle": 1.5}).nodes(np.zeros((198, 0))).names
     ('root', 'tip', 'middle')
@@ -379,14 +379,13 @@ def beam_model(
 
 
 def _fibers(grid: BeamGrid, young: Along | None, axes: Array, shapes: Array, fibers: Any) -> Recovery:
-    """Axial strain and stress of fibers, eps = gamma_x - y kappa_z + z kappa_y, by the Gauss points of their element. [B 74]"""
-    if young is None:
-        raise DescriptionError("beam: stresses need the material; give E with area and Iy (not EI), or leave out recover")
+    """Axial strain of fibers, eps = gamma_x - y kappa_z + z kappa_y, by the Gauss points of their element, and their stress, if
+    the material is known. [B 74]"""
     if not isinstance(fibers, Mapping):
         raise DescriptionError(f"beam: recover is {fibers!r}; give names and places of fibers, {{'root top': (x, y, z)}}")
     n, turned = shapes.shape[1], np.kron(np.eye(2 * len(grid.node)), axes).T @ shapes
     sampled = grid.sample(grid.strain, turned)  # (E, 4, 6, n)
-    strain = np.zeros((len(fibers), 6, n))
+    strain, along = np.zeros((len(fibers), 6, n)), int(np.flatnonzero(axes[:, 0])[0])  # the body's axis along the beam
     places = np.array([np.asarray(each, dtype=float) for each in fibers.values()]).reshape(-1, 3)
     for i, (x, y, z) in enumerate(places):
         if not 0.0 <= x <= grid.node[-1]:
@@ -397,10 +396,10 @@ def _fibers(grid: BeamGrid, young: Along | None, axes: Array, shapes: Array, fib
         share = (x - grid.node[element]) / (grid.node[element + 1] - grid.node[element])
         weights = np.array([np.prod([(share - b) / (a - b) for b in GAUSS if b != a]) for a in GAUSS])
         gamma, kappa = np.split(np.einsum("q,qin->in", weights, sampled[element]), 2)
-        strain[i, 0] = gamma[0] - y * kappa[2] + z * kappa[1]
-    across = np.zeros((len(fibers), 6, n))
-    across[:, 0] = strain[:, 0] * young(places[:, 0])[:, None]
-    return Recovery(np.array(list(fibers)), across, strain, np.zeros((0, 6, n)))
+        strain[i, along] = gamma[0] - y * kappa[2] + z * kappa[1]
+    none = np.zeros((0, 6, n))
+    stress = none if young is None else strain * young(places[:, 0])[:, None, None]
+    return Recovery(np.array(list(fibers)), stress, strain, none, none)
 
 
 def _assemble(

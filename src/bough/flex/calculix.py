@@ -1,4 +1,4 @@
-"""Bodies out of CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
+"""Bodies from CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, outline, read_deck, solid_elements
+from bough.flex.deck import Deck, outline, read_deck, real, solid_elements
 from bough.flex.exported import labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
+from bough.flex.texts import read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
@@ -32,14 +33,14 @@ def read_calculix(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements:
-    """A model out of CalculiX's files: `job` is their common name, with .sti, .mas and .dof beside it.
+    """A model from CalculiX files: `job` is their common name, with .sti, .mas and .dof next to it.
 
     Nodes, elements and sets come from `nodes` (.inp or .frd; by default job.inp). Write the matrices with
-    *FREQUENCY, SOLVER=MATRIXSTORAGE in a step without supports: dofs that supports or equations took away are held. `attach` and
-    `spiders` take numbers of nodes or names of node sets; see `matrices_model` for them, `origin` and `units`.
+    *FREQUENCY, SOLVER=MATRIXSTORAGE in a step without supports: dofs removed by supports or equations are held. `attach` and
+    `spiders` accept node numbers or names of node sets; see `matrices_model` for them, `origin` and `units`.
     """
     stem = Path(job)
-    stem = stem.with_suffix("") if stem.suffix in (".inp", ".sti", ".mas", ".dof", ".frd") else stem
+    stem = stem.with_suffix("") if stem.suffix.lower() in (".inp", ".sti", ".mas", ".dof", ".frd") else stem
     deck = _mesh(stem, nodes)
     rows = _dofs(stem.with_suffix(".dof"))
     _refuse_expanded(deck, rows)
@@ -68,20 +69,21 @@ def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
     path = stem.with_suffix(".inp") if nodes is None else Path(nodes)
     if nodes is None and not path.exists() and stem.with_suffix(".frd").exists():
         path = stem.with_suffix(".frd")
-    return _frd_nodes(path) if path.suffix == ".frd" else read_deck(path, _SOURCE)
+    return _frd_nodes(path) if path.suffix.lower() == ".frd" else read_deck(path, _SOURCE)
 
 
 def _frd_nodes(path: Path) -> Deck:
     """The nodes of a result file: lines ' -1', number (5 or 10 characters), three coordinates of 12, in the block '2C'."""
-    if not path.exists():
-        raise DescriptionError(f"{_SOURCE}: the file {str(path)!r} does not exist; give nodes=..., an .inp or .frd file")
     labels, places, inside, start = [], [], False, 13
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_text(path, _SOURCE, "give nodes=..., an .inp or .frd file").splitlines():
         if line.startswith("    2C"):
             inside, start = True, 8 if line.split()[-1] == "0" else 13
         elif inside and line.startswith(" -1"):
-            labels.append(int(line[3:start]))
-            places.append([float(line[start + 12 * i : start + 12 + 12 * i]) for i in range(3)])
+            try:
+                labels.append(int(line[3:start]))
+                places.append([real(line[start + 12 * i : start + 12 + 12 * i].strip()) for i in range(3)])
+            except ValueError:
+                raise DescriptionError(f"{_SOURCE}: {path.name} has the node {line.strip()[:60]!r}; write it anew") from None
         elif inside and line.startswith(" -3"):
             break
     if not labels:
@@ -113,7 +115,7 @@ def _matrix(path: Path, size: int) -> Any:
             f"{_SOURCE}: {path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole"
         ) from None
     row, column = table[:, :2].T.astype(int) - 1
-    if len(table) == 0 or max(row.max(), column.max()) + 1 != size:
+    if len(table) == 0 or max(row.max(), column.max()) + 1 != size or min(row.min(), column.min()) < 0:
         raise DescriptionError(
             f"{_SOURCE}: {path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof "
             f"file lists {size}; "
@@ -128,9 +130,4 @@ def _matrix(path: Path, size: int) -> Any:
 
 
 def _text(path: Path) -> str:
-    if not path.exists():
-        raise DescriptionError(
-            f"{_SOURCE}: the file {str(path)!r} does not exist; write it with *FREQUENCY, SOLVER=MATRIXSTORAGE, and give "
-            "the job's name"
-        )
-    return path.read_text(encoding="utf-8", errors="replace")
+    return read_text(path, _SOURCE, "write it with *FREQUENCY, SOLVER=MATRIXSTORAGE, and give the job's name")

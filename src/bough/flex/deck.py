@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from bough.errors import DescriptionError
 from bough.flex.integrals import Array, tilde
 from bough.flex.recovery import SolidElements
+from bough.flex.texts import read_text
 
 # corners of the faces of solid elements by their number of corners, and the elements by their names
 _FACES = {
@@ -47,14 +49,13 @@ class Deck:
     renumbered: bool = False  # several instances, counted through
 
 
-def keywords(path: Path, source: str, depth: int = 0) -> Iterator[Keyword]:
+def keywords(path: Path, source: str, remedy: str = "give the path of the input file", depth: int = 0) -> Iterator[Keyword]:
     """The keywords of an input file and of those it includes; a keyword's line that ends in a comma goes on in the next."""
     if depth > 20:
         raise DescriptionError(f"{source}: {path.name} includes itself; correct its *INCLUDE lines")
     current: Keyword | None = None
     head = ""
-    for line in _text(path, source).splitlines():
-        line = line.strip()
+    for line in _lines(path, source, remedy):
         if not line or line.startswith("**"):
             continue
         if not line.startswith("*") and not head:
@@ -69,9 +70,9 @@ def keywords(path: Path, source: str, depth: int = 0) -> Iterator[Keyword]:
         current, head = _keyword(head), ""
         if current.name == "INCLUDE" and "INPUT" in current.options:
             name, current = current.options["INPUT"], None
-            yield from keywords(path.parent / name, source, depth + 1)
-        elif "INPUT" in current.options and current.name in ("NODE", "ELEMENT", "NSET", "ELSET"):
-            more = [each.strip() for each in _text(path.parent / current.options["INPUT"], source).splitlines()]
+            yield from keywords(path.parent / name, source, f"copy it beside {path.name}", depth + 1)
+        elif "INPUT" in current.options and current.name in ("NODE", "ELEMENT", "NSET", "ELSET", "MATRIX"):
+            more = _lines(path.parent / current.options["INPUT"], source, f"copy it beside {path.name}")
             current.lines.extend([part.strip() for part in each.split(",")] for each in more if each and each[0] != "*")
     if current is not None:
         yield current
@@ -83,10 +84,8 @@ def _keyword(line: str) -> Keyword:
     return Keyword(" ".join(parts[0].upper().split()), options, [])
 
 
-def _text(path: Path, source: str) -> str:
-    if not path.is_file():
-        raise DescriptionError(f"{source}: the file {str(path)!r} does not exist; give the path of the input file")
-    return path.read_text(encoding="utf-8", errors="replace")
+def _lines(path: Path, source: str, remedy: str) -> list[str]:
+    return [line.strip() for line in read_text(path, source, remedy).splitlines()]
 
 
 def read_deck(path: Path, source: str) -> Deck:
@@ -116,7 +115,10 @@ def real(text: str) -> float:
     >>> real("1.5D-3"), real("")
     (0.0015, 0.0)
     """
-    return float(text.upper().replace("D", "E")) if text else 0.0
+    found = float(text.upper().replace("D", "E")) if text else 0.0
+    if not isfinite(found):
+        raise ValueError(f"{text!r} is not finite")
+    return found
 
 
 # ---- parts and instances ---------------------------------------------------------------------------------------------------
@@ -191,6 +193,11 @@ class _Reader:
     def _mesh(self, entry: Keyword) -> None:
         mesh, options = self.mesh, entry.options
         if entry.name == "NODE":
+            if entry.lines and all(len(line) == 7 and "." not in "".join(line) for line in entry.lines):
+                raise DescriptionError(
+                    f"{self.source}: the nodes have seven numbers a line, and none a decimal point ({', '.join(entry.lines[0])}); "
+                    "write decimal points, not commas"
+                )
             numbers = [self._node(line, options.get("SYSTEM", "R").upper()[:1]) for line in entry.lines]
             _add(mesh.node_sets, options.get("NSET"), numbers)
         elif entry.name == "NGEN":
@@ -225,6 +232,8 @@ class _Reader:
         if options.get("LINE"):
             raise DescriptionError(f"{self.source}: *NGEN along a curve is not followed here; write the nodes out")
         first, last, step = (*(int(each) for each in line[:3] if each), 1)[:3]
+        if missing := {first, last} - set(self.mesh.nodes):
+            raise DescriptionError(f"{self.source}: *NGEN goes from node {first} to {last}; give node {min(missing)}")
         a, b, numbers = self.mesh.nodes[first], self.mesh.nodes[last], list(range(first, last + 1, step))
         for i, label in enumerate(numbers):
             self.mesh.nodes[label] = a + (b - a) * i / max(len(numbers) - 1, 1)
@@ -242,6 +251,8 @@ class _Reader:
         for data in entry.lines:
             if "GENERATE" in entry.options:
                 first, last, step = (*(int(each) for each in data if each), 1)[:3]
+                if (last - first) // step > 10**7:
+                    raise ValueError("more numbers than any model has")
                 numbers += range(first, last + 1, step)
                 continue
             for each in filter(None, data):

@@ -124,6 +124,18 @@ class Exported:
             links=tuple(each._replace(dependent=where[each.dependent], independent=where[each.independent]) for each in self.links),
         )
 
+    def in_axes(self, axes: Array) -> Exported:
+        """The same in body axes; those of each node's dofs so far are the columns of `axes` (N, 3, 3)."""
+        turn = turn_of(axes, self.per_node)
+        mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (self.mass, self.stiffness))
+        turned = np.flatnonzero(~np.isclose(axes, np.eye(3)).all(axis=(1, 2)))
+        if len(held := self.labels[np.intersect1d(self.grounded // self.per_node, turned)]):
+            raise DescriptionError(
+                f"{self.source}: node {held[0]} has axes of its own, and of its dofs some are not in the matrices; export the free "
+                "structure, without supports there"
+            )
+        return replace(self, mass=mass, stiffness=stiffness)
+
     def in_units(self, unit: Units) -> Exported:
         """The same, of numbers in other units."""
         if unit == Units():
@@ -250,6 +262,13 @@ def _grounded(model: FiniteElements) -> list[str]:
     return grounding_of(model)[1]
 
 
+def turn_of(axes: Array, per_node: int) -> Any:
+    """Sparse: out of the dofs along the nodes' own axes (columns), translations and rotations, those along body axes."""
+    from scipy.sparse import block_diag
+
+    return block_diag([each for local in axes for each in [local] * (per_node // 3)], format="csr")
+
+
 def placed(matrix: Any, where: Array, size: int) -> Any:
     """A sparse matrix whose row i becomes row where[i] of a larger one."""
     from scipy.sparse import csr_array
@@ -273,12 +292,21 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
                 f"{source}: a matrix is {matrix.shape[0]} x {matrix.shape[1]}, but {len(nodes)} dofs are listed for it; give files "
                 "of one model and one run"
             )
+    if len(nodes) and not 0 <= components.min() <= components.max() <= 5:
+        where = int(np.argmax((components < 0) | (components > 5)))
+        raise DescriptionError(f"{source}: the matrices have dof {components[where] + 1} of node {nodes[where]}; give 1 to 6")
     known, order = np.unique(numbers), np.argsort(numbers, kind="stable")
     place = np.searchsorted(known, nodes)
     if (wrong := (place == len(known)) | (known[np.minimum(place, len(known) - 1)] != nodes)).any():
         raise DescriptionError(
             f"{source}: the matrices have dofs of node {nodes[wrong][0]}, which has no coordinates; give the nodes of the "
             "same model"
+        )
+    if len(np.unique(np.column_stack([place, components]), axis=0)) < len(nodes):
+        pairs, counts = np.unique(np.column_stack([nodes, components]), axis=0, return_counts=True)
+        node, component = pairs[counts.argmax()]
+        raise DescriptionError(
+            f"{source}: two rows of the matrices are for {COMPONENTS[component]} of node {node}; give the mapping of the same model"
         )
     used = np.unique(place)
     per_node = 6 if (components > 2).any() else 3

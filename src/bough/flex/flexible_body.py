@@ -10,6 +10,10 @@ Of the second-order displacements u = 1/2 eta^T G eta of the mass, geometric sti
 Fields that are affine in the place c have just these moments: so the displacement is taken as affine, u = sum_a rho_a (d_a + L_a
 c) with rho_a = 1/2 eta^T G_a eta, in as few fields as there must be. They are mass-orthonormal modes whose coordinates are not
 free: the mass matrix with them is a congruence and stays positive, whatever the deformation.
+
+How the nodes of flexible bodies are displaced and turned against their undeformed places, in body axes.
+
+To second order in the modal coordinates where the body's dynamics is: a bent beam's tip draws near its root. [B 10]
 """
 
 from __future__ import annotations
@@ -55,7 +59,7 @@ AXES: dict[str, Array] = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlexibleBody:
-    """A body that deforms in n modes, in the axes of its body frame; equal to another if all their arrays are.
+    """A body that deforms in n modes, in the axes of its body frame; two bodies are equal if all their arrays are.
 
     >>> from bough.flex import beam
     >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
@@ -105,7 +109,7 @@ class FlexibleBody:
 
     @property
     def stiffening(self) -> bool:
-        """Whether the body has a motion-induced stiffness."""
+        """Whether the body has motion-induced stiffness."""
         return self.geometric is not None
 
     @cached_property
@@ -122,7 +126,7 @@ class FlexibleBody:
         return dict(zip(self.nodes.names, self.nodes.psi @ self._coordinates(eta), strict=True))
 
     def deformed_outline(self, eta: Any) -> Array:
-        """The points (P, 3) of the body's picture under modal coordinates (n,)."""
+        """The points (P, 3) of the drawn body under modal coordinates (n,)."""
         outline = self.outline or Outline(self.nodes.position, self.nodes.phi, np.zeros((0, 2), dtype=int))
         return np.asarray(outline.position + outline.phi @ self._coordinates(eta))
 
@@ -150,7 +154,7 @@ class FlexibleBody:
         return np.asarray(np.linalg.solve(self.K, load))
 
     def to_arrays(self) -> dict[str, Array]:
-        """The whole body as plain arrays by name, `part.field`, as an NPZ file holds them.
+        """The whole body as plain arrays by name, `part.field`, as stored in an NPZ file.
 
         >>> from bough.flex import beam
         >>> arrays = beam(1.0, EI=1.0, mass_per_length=1.0, modes=3).to_arrays()
@@ -196,12 +200,12 @@ class FlexibleBody:
 
     @staticmethod
     def load(path: str | Path) -> FlexibleBody:
-        """Read a body from an NPZ file that `save` wrote."""
+        """Read a body from an NPZ file written by `save`."""
         return read_npz(Path(path), str(path))
 
     @staticmethod
     def from_matrices(M: Any, K: Any, nodes: Any, **options: Any) -> FlexibleBody:
-        """A body out of any finite-element tool's matrices; see `bough.flex.matrices.from_matrices`."""
+        """A body from the matrices of any finite-element tool; see `bough.flex.matrices.from_matrices`."""
         from bough.flex.matrices import from_matrices
 
         return from_matrices(M, K, nodes, **options)
@@ -281,7 +285,7 @@ _SHAPES = {
     "points": {"position": "N3", "mass": "N", "offset": "N3", "inertia": "N33", "phi": "N3n", "psi": "N3n"},
     "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
     "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
-    "recovery": {"names": "E", "stress": "E6n", "strain": "e6n", "points": "w6n"},
+    "recovery": {"names": "E", "stress": "s6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
 }  # fmt: skip
 _NAMES = ("nodes.names", "recovery.names")
 
@@ -302,6 +306,9 @@ def check_shapes(arrays: Mapping[str, Array]) -> None:
             raise DescriptionError(f"flexible body: {name!r} holds what is no finite number; give what save() wrote")
     if "integrals.m" in arrays and not arrays["integrals.m"] > 0:
         raise DescriptionError(f"flexible body: its mass is {float(arrays['integrals.m'])} kg; give a number > 0")
+    for name, axis in (("recovery.stress", "s"), ("recovery.strain", "e")):
+        if lengths.get(axis, 0) not in (0, lengths.get("E", 0)):
+            raise DescriptionError(f"flexible body: {name!r} has {lengths[axis]} elements; give as many as names, {lengths['E']}")
     for name, limit in (("outline.lines", "P"), ("outline.faces", "P")):
         entries = arrays.get(name, np.zeros(0))
         if entries.size and not (entries.min() >= 0 and entries.max() < lengths[limit]):
@@ -513,3 +520,34 @@ def _field_pairs(d: Array, L: Array, body: FlexibleBody, square: Array) -> Array
     lever = L @ i.s0  # (p, 3)
     constant = i.m * np.einsum("ai,bj->abij", d, d) + np.einsum("ai,bj->abij", d, lever) + np.einsum("ai,bj->abij", lever, d)
     return np.asarray(constant + np.einsum("aim,mk,bjk->abij", L, square, L))
+
+
+def displacements(body: FlexibleBody, eta: Array) -> Array:
+    """(..., nodes, 3) [m] under modal coordinates (..., n).
+
+    >>> from bough.flex import beam
+    >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
+    >>> displacements(boom, np.array([0.1, 0.0]))[boom.nodes.index("tip")].round(5)
+    array([-0.00097,  0.08165,  0.     ])
+    """
+    curved = _second_order(body)
+    return _moved(body.nodes.phi, None if curved is None else curved.force, eta)
+
+
+def rotations(body: FlexibleBody, eta: Array) -> Array:
+    """(..., nodes, 3): the rotation vector of each node [rad]."""
+    curved = _second_order(body)
+    return _moved(body.nodes.psi, None if curved is None else curved.moment, eta)
+
+
+def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
+    """What bends the paths of the nodes, where the body's dynamics knows it."""
+    return body.geometric if body.variant == "full" else None
+
+
+def _moved(shapes: Array, curves: Array | None, eta: Array) -> Array:
+    """shapes eta + eta.curves eta/2, of shapes (nodes, 3, n) and curves (nodes, 3, n, n)."""
+    moved: Array = np.einsum("kir,...r->...ki", shapes, eta)
+    if curves is not None:
+        moved = moved + np.einsum("...kir,...r->...ki", np.einsum("kirs,...s->...kir", curves, eta), eta) / 2
+    return moved

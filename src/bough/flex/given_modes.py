@@ -1,4 +1,4 @@
-"""Modes with masses, as a supplier's modal report has them: frequencies, shapes at nodes, nodal masses and inertias."""
+"""Modes with masses from a supplier's modal report: frequencies, shapes at nodes, nodal masses and inertias."""
 
 from __future__ import annotations
 
@@ -214,9 +214,10 @@ def from_modes(
     origin: Any = None,
     units: str = "SI",
 ) -> FlexibleBody:
-    """A body out of a modal report: frequencies (n,) [Hz], shapes (N, 3, n) or (N, 6, n) at the nodes (N, 3), masses (N,).
+    """A body from a modal report: frequencies (n,) [Hz], shapes (N, 3, n) or (N, 6, n) at the nodes (N, 3), masses (N,).
 
-    `inertias` (N, 3, 3) are of the nodes' own; `modal_masses` (n,), if given, are compared with what masses and shapes make. Shapes
+    `inertias` (N, 3, 3) are those of the nodes; `modal_masses` (n,), if given, are compared with those computed from masses and
+    shapes. Shapes
     are of the free body, or of the body fixed at its inboard node; their scale does not matter. Rigid-body modes are left out.
     `attach`, `origin` and `units` are those of `matrices_model`; `recover` holds stresses of the modes (see `GivenModes.reduce`).
 

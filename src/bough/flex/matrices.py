@@ -1,4 +1,4 @@
-"""Bodies out of the mass and stiffness matrices of any finite-element tool."""
+"""Bodies from the mass and stiffness matrices of any finite-element tool."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from bough.flex.finite_elements import FiniteElements, GeometricOf
 from bough.flex.flexible_body import FlexibleBody, remembers, without_files
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import Array
-from bough.flex.matrix_market import read_matrix_market
+from bough.flex.matrix_files import read_matrix_market
 from bough.flex.reduction import reduce
 from bough.flex.units import units as units_of
 
@@ -39,7 +39,7 @@ def from_matrices(
     variant: str = "full",
     recover: Any = None,
 ) -> FlexibleBody:
-    """A flexible body out of its mass and stiffness matrices; the other keywords are those of `matrices_model` and `reduce`.
+    """A flexible body from its mass and stiffness matrices; the other keywords are those of `matrices_model` and `reduce`.
 
     >>> K = np.kron([[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]], np.eye(3))
     >>> places = [(0, 0, 0), (1, 0, 0), (2, 0, 0)]
@@ -70,11 +70,11 @@ def matrices_model(
 
     M and K are arrays, sparse matrices or files (Matrix Market .mtx, SciPy's .npz, NumPy's .npy) with 3 dofs [x, y, z] or 6 dofs
     [x, y, z, rx, ry, rz] for each of the `nodes` (N, 3), node by node; `nodes` too is an array or a file (.npy, .csv, .txt). M is
-    lumped or consistent, with or without rotations. `attach` maps names to a node's number, or to several numbers: the place then
-    moves with their mean, and turns. `spiders` maps names to nodes that move rigidly with a new node at their center, or `at`
-    another place: {"hub": {"nodes": [3, 4, 5], "at": (0, 0, 1)}}. The body frame's origin is the inboard node unless `origin`
-    is given (in SI, in the coordinates of `nodes`). `mass` [kg] is compared with M's; `units` are those of the matrices and
-    nodes, as "mm-t-s". Without `geometric` (see `given_geometric`) the body has no motion-induced stiffness.
+    lumped or consistent, with or without rotations. `attach` maps names to a node number, or to several numbers: the location then
+    follows their mean translation and rotation. `spiders` maps names to nodes that move rigidly with a new node at their center,
+    or `at` a position: {"hub": {"nodes": [3, 4, 5], "at": (0, 0, 1)}}. The body frame's origin is the inboard node unless `origin`
+    is given (in SI, in the coordinates of `nodes`). `mass` [kg] is compared with that of M; `units` are those of the matrices and
+    nodes, such as "mm-t-s". Without `geometric` (see `given_geometric`) the body has no motion-induced stiffness.
     """
     position = _positions(nodes)
     mass_matrix, stiffness = read_matrix(M, "M"), read_matrix(K, "K")

@@ -19,7 +19,7 @@ DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
 @dataclass(frozen=True, repr=False)
 class ConvergenceReport:
-    """What each further mode adds; row r of an array is for the first r + 1 modes. Prints as a table.
+    """Convergence with the number of modes; row r of an array is for the first r + 1 modes. Prints as a table.
 
     A direction that the inboard node cannot excite (or a free-free model, which carries no momentum) has effective mass 0.
     """
@@ -38,7 +38,7 @@ class ConvergenceReport:
 
     @property
     def cumulative_mass(self) -> Array:
-        """(n, 6) share of the mass that the first modes carry together."""
+        """(n, 6) cumulative effective mass fraction of the first modes."""
         return np.cumsum(self.effective_mass, axis=0)
 
     def __repr__(self) -> str:
@@ -81,8 +81,8 @@ def convergence(
 ) -> ConvergenceReport:
     """The report on the first `modes` modes of a model, and on the static shapes that `static` adds to them (see `reduce`).
 
-    The load at an interface that is held against a slow motion is that motion over the compliance: `load_error` is the error of the
-    compliance at each place, in its worst direction.
+    The load at an interface held against a slow motion is that motion over the compliance: `load_error` is the error of the
+    compliance at each location, in its worst direction.
 
     >>> from bough.flex import beam_model
     >>> convergence(beam_model(1.0, EI=1.0, mass_per_length=1.0), modes=12, share=0.9).enough

@@ -1,4 +1,4 @@
-"""Bodies out of Nastran: bulk data with modes or matrices of OP2, OP4 or punched DMIG files, and external superelements."""
+"""Bodies from Nastran: bulk data with modes or matrices from OP2, OP4 or punched DMIG files, and external superelements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bough.flex.exported import Exported
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
-from bough.flex.nastran_bulk import Bulk, in_basic, read_bulk
+from bough.flex.nastran_bulk import Bulk, read_bulk
 from bough.flex.nastran_cards import SOURCE
 from bough.flex.nastran_links import links_of, supported
 from bough.flex.nastran_masses import nodal_masses
@@ -23,12 +23,11 @@ from bough.flex.nastran_matrices import (
     MASS,
     STIFFNESS,
     Dmig,
-    bulk_of_op2,
     chosen_set,
     read_matrices,
-    read_op2,
     without_idle_scalars,
 )
+from bough.flex.nastran_op2 import bulk_of_op2, read_op2
 from bough.flex.superelements import Superelement
 from bough.flex.units import Units
 from bough.flex.units import units as units_of
@@ -52,15 +51,16 @@ def read_nastran(
     units: str = "SI",
     declared_mass: float | None = None,
 ) -> FiniteElements | Superelement | GivenModes:
-    """A model out of Nastran's files; reduce what is returned: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
+    """A model from Nastran files; call `reduce` on it: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
 
-    `bulk` is the input file (.bdf, .dat, .pch; it may include others), or an OP2 file that holds its own. With matrices of the grid
+    `bulk` is the input file (.bdf, .dat, .pch; it can include others), or an OP2 file that contains it. With matrices of the grid
     points (MGG and KGG in the OP2, or in `matrices`: an OP4 file, or a punch file of DMIG) the whole model is returned; rigid
-    elements and multipoint constraints are eliminated, and supports (SPC) are left out: the body is free. With matrices of boundary
+    elements and multipoint constraints are eliminated, and supports (SPC) are removed: the body is free. With matrices of boundary
     points and modal coordinates (EXTSEOUT: KAAX and MAAX as DMIG in its punch file, or KAA and MAA in an OP4 file beside it) it is
     a `Superelement`. With an OP2 that has eigenvectors alone it is `GivenModes`, those of `subcase` (the first that has some); the
-    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). OP2 and OP4 files are
-    read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`, `spiders`, `origin` and `units`.
+    masses are lumped from the elements and CONM2 of the bulk data, or given by `masses` (grid point: mass). Modes of
+    OP2 files and masses of elements are read by pyNastran: pip install bough[nastran]. See `matrices_model` for `attach`,
+    `spiders`, `origin` and `units`.
     """
     unit = units_of(units)
     if Path(bulk).suffix.lower() == ".op2":
@@ -68,9 +68,8 @@ def read_nastran(
         found = bulk_of_op2(Path(bulk))
     else:
         found = read_bulk(Path(bulk))
-    results = None if op2 is None else read_op2(Path(op2))
-    held = {} if results is None else {name: each.data for name, each in results.matrices.items()}
-    stiffness, mass, viscous = chosen_set(read_matrices(found, None if matrices is None else Path(matrices), held), Path(bulk).name)
+    known = read_matrices(found, None if matrices is None else Path(matrices), None if op2 is None else Path(op2))
+    stiffness, mass, viscous = chosen_set(known, Path(bulk).name)
     if stiffness is not None and mass is not None:
         stiffness, mass = without_idle_scalars(stiffness, mass)
         if any(component <= 0 for _, component in stiffness.rows):
@@ -78,12 +77,13 @@ def read_nastran(
             return element.placed(attach=attach, inboard=inboard, origin=origin)
         structure = _structure(found, stiffness, mass).in_units(unit)
         return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
-    if results is None:
+    if op2 is None:
         raise DescriptionError(
             f"{SOURCE}: {Path(bulk).name} holds no stiffness ({', '.join(STIFFNESS)}) and mass ({', '.join(MASS)}) as DMIG; give "
             "matrices= (OP4 or punch file), or op2= with matrices or eigenvectors"
         )
-    modes = _modes(found, _table(results, Path(op2 or ""), subcase), results, masses, unit)
+    results = read_op2(Path(op2))
+    modes = _modes(found, _table(results, Path(op2), subcase), results, masses, unit)
     _check_declared(modes, declared_mass)
     chosen = {name: _rows(modes, name, nodes) for name, nodes in (attach or {}).items()}
     return placed_modes(modes, chosen, inboard, origin)
@@ -118,12 +118,12 @@ def _structure(bulk: Bulk, stiffness: Dmig, mass: Dmig) -> Exported:
                     f"{SOURCE}: the matrices name grid point {label}, which is not in the bulk data; give all of it"
                 )
         where = np.array([6 * at[label] + component - 1 for label, component in each.rows])
-        full.append(in_basic(placed(each.matrix, where, size), bulk))
+        full.append(placed(each.matrix, where, size))
     notes = []
     if held := supported(bulk):
         notes.append(f"supports of {len(held)} grid points (SPC, SPC1) are left out: the body is free")
     whole = Exported(SOURCE, bulk.labels, bulk.position, full[0], full[1], 6, links=links_of(bulk), notes=tuple(notes))
-    return replace(whole, lines=_lines(bulk))
+    return replace(whole, lines=_lines(bulk)).in_axes(bulk.axes)
 
 
 def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None) -> Superelement:
@@ -144,20 +144,13 @@ def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None)
         matrix[np.ix_(where, where)] = given.matrix.toarray()
         return matrix
 
-    turn = np.eye(size)
-    for (label, component), i in at.items():
-        if component > 0:
-            start = 1 if component < 4 else 4
-            for j in range(3):
-                if (label, start + j) in at:
-                    turn[at[(label, start + j)], i] = bulk.axes[rows[place[label]]][j, component - start]
     node = np.array([place[label] if component > 0 else -1 for label, component in order])
     components = np.array([max(each - 1, 0) for _, each in order])
-    damping = None if viscous is None else turn @ full(viscous) @ turn.T
-    return Superelement(
-        SOURCE, tuple(map(str, names)), bulk.position[rows], node, components,
-        turn @ full(mass) @ turn.T, turn @ full(stiffness) @ turn.T, damping,
-    )  # fmt: skip
+    damping = None if viscous is None else full(viscous)
+    found = Superelement(
+        SOURCE, tuple(map(str, names)), bulk.position[rows], node, components, full(mass), full(stiffness), damping
+    )
+    return found.in_axes(bulk.axes[rows])
 
 
 def _lines(bulk: Bulk) -> Array:

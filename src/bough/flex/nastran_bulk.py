@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,11 +95,15 @@ def read_bulk(path: Path) -> Bulk:
         given = [field_of(card, i) or (field_of(default, i) if i in (2, 6, 7) else "") for i in range(8)]
         system, place = _frame(frames, given[2], card), np.array([number(each) for each in given[3:6]])
         spot, label = system.place(place), integer(given[1], card)
+        if label < 1:
+            raise DescriptionError(f"{SOURCE}: a GRID has the number {given[1] or 'blank'}; give whole numbers from 1 on")
         if label in grids and not np.allclose(grids[label][0], spot):
             raise DescriptionError(f"{SOURCE}: GRID {label} is given twice, at different places; give one of them")
         grids[label] = (spot, _frame(frames, given[6], card).directions(spot) if given[6] != "-1" else np.eye(3), given[7])
     if not grids:
-        raise DescriptionError(f"{SOURCE}: {path.name} holds no GRID; give the file with the bulk data")
+        raise DescriptionError(
+            f"{SOURCE}: {path.name} holds no GRID; give the file with the bulk data, its fields in columns or between commas"
+        )
     labels = np.array(sorted(grids), dtype=int)
     position, axes = (np.array([grids[label][i] for label in labels.tolist()]) for i in (0, 1))
     scalars = sorted({each for card in cards.get("SPOINT", []) for each in listed(card[1:], card)})
@@ -136,11 +140,14 @@ def _frames(cards: Mapping[str, list[Card]]) -> dict[int, Frame]:
 
 
 def _by_places(cards: Mapping[str, list[Card]]) -> dict[int, _Triple]:
-    found = {}
+    found: dict[int, _Triple] = {}
     for card in (each for kind in "RCS" for each in cards.get(f"CORD2{kind}", [])):
         system = integer(field_of(card, 2), card)
         points = [(system, [field_of(card, 3 + 3 * i + j) for j in range(3)]) for i in range(3)]
-        found[integer(card[1], card)] = _Triple(card, points)
+        label = integer(card[1], card)
+        if label in found and found[label].points != points:
+            raise DescriptionError(f"{SOURCE}: coordinate system {label} is given twice, and not alike; give one of them")
+        found[label] = _Triple(card, points)
     return found
 
 
@@ -178,12 +185,3 @@ def _frame(frames: Mapping[int, Frame], text: str, card: Card) -> Frame:
             f"{SOURCE}: {card[0]} {card[1]} is in coordinate system {label}, which is not in the bulk data; give it"
         )
     return frames[label]
-
-
-# ---- axes -------------------------------------------------------------------------------------------------------------------
-def in_basic(matrix: Any, bulk: Bulk) -> Any:
-    """A matrix with six dofs for each grid point, turned from their own directions into basic axes."""
-    from scipy.sparse import block_diag
-
-    turn = block_diag([each for axes in bulk.axes for each in (axes, axes)], format="csr")
-    return (turn @ matrix @ turn.T).tocsr()

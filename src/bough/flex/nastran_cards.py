@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from bough.errors import DescriptionError
+from bough.flex.texts import read_text
 
 SOURCE = "read_nastran"
 Card = list[str]  # the fields of an entry, its name first
+_MOST = 10**7  # points from one to another
 _EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in whichever section they stand
 
 
 def read_cards(path: Path) -> Iterator[Card]:
     """The entries of the bulk data; of several sections (BEGIN BULK, BEGIN SUPER) those of the first one with grid points."""
     sections: list[list[Card]] = [[]]
+    marked: dict[str, Card] = {}  # entries by the mark in their last field: continuations that bear it may stand elsewhere
     for line in _bulk_lines(path):
         if line.upper().startswith("BEGIN"):
             sections.append([])
             continue
-        first, fields = _split(line)
+        first, fields, mark = _split(line)
         cards = sections[-1]
         if first.startswith("="):
             cards += _replicas(cards, first, fields)
-        elif first and first[0].isalpha():
-            cards.append([first.rstrip("* ").upper(), *fields])
+            continue
+        if first and first[0].isalpha():
+            card = [first.rstrip("* ").upper(), *fields]
+            cards.append(card)
         elif cards:
-            cards[-1] += fields
+            card = marked.pop(first.strip("+* "), cards[-1])
+            card += fields
+        if cards and mark:
+            marked[mark] = card
     chosen = next((each for each in sections if any(card[0] == "GRID" for card in each)), None)
     for each in sections:
         yield from (card for card in each if each is chosen or chosen is None or card[0] in _EVERYWHERE)
@@ -59,9 +69,7 @@ def case_control(path: Path) -> CaseControl:
 
 # ---- lines -----------------------------------------------------------------------------------------------------------------
 def _lines_of(path: Path) -> list[str]:
-    if not path.is_file():
-        raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of the bulk data")
-    return path.read_text(encoding="latin-1").splitlines()
+    return read_text(path, SOURCE, "give the path of the bulk data").splitlines()
 
 
 def _bulk_lines(path: Path, folders: tuple[Path, ...] = ()) -> Iterator[str]:
@@ -103,18 +111,18 @@ def _included(name: str, path: Path, folders: tuple[Path, ...]) -> Path:
     )
 
 
-def _split(line: str) -> tuple[str, Card]:
-    """The first field, and eight (four, of 16 characters) more; a line in free field may hold those of its continuations, too."""
+def _split(line: str) -> tuple[str, Card, str]:
+    """The first field, eight (four, of 16 characters) more, and a mark; a line in free field may hold those of others, too."""
     if "," in line:
         first, *parts = [part.strip() for part in line.split(",")]
-        count = 4 if "*" in first else 8
+        count, mark = 4 if "*" in first else 8, ""
         if len(parts) > count and (not any(parts[count:]) or parts[count][:1] in ("+", "*")):
-            parts = parts[:count]  # what follows marks the continuation
-        return first, parts + [""] * (-len(parts) % count)
+            parts, mark = parts[:count], parts[count].strip("+* ")  # what follows marks the continuation
+        return first, parts + [""] * (-len(parts) % count), mark
     line = line.expandtabs(8)
     first = line[:8].strip()
     width, count = (16, 4) if "*" in first else (8, 8)
-    return first, [line[8 + width * i : 8 + width * (i + 1)].strip() for i in range(count)]
+    return first, [line[8 + width * i : 8 + width * (i + 1)].strip() for i in range(count)], line[72:80].strip("+* ")
 
 
 # ---- replicated entries ----------------------------------------------------------------------------------------------------
@@ -168,11 +176,12 @@ def number(text: str) -> float:
     if not text:
         return 0.0
     try:
-        return float(re.sub(r"(?<=[\d.])([+-]\d+)$", r"E\1", text.upper().replace("D", "E")))
+        found = float(re.sub(r"(?<=[\d.])([+-]\d+)$", r"E\1", text.upper().replace("D", "E")))
     except ValueError:
-        raise DescriptionError(
-            f"{SOURCE}: {text!r} is no number of bulk data; look whether its fields are in their columns"
-        ) from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise DescriptionError(f"{SOURCE}: {text!r} is no number of bulk data; look whether its fields are in their columns")
+    return found
 
 
 def integer(text: str, card: Card) -> int:
@@ -191,8 +200,8 @@ def field_of(card: Card, i: int) -> str:
     return card[i] if i < len(card) else ""
 
 
-def listed(fields: Sequence[str], card: Card) -> list[int]:
-    """Numbers, with 1 THRU 9, and BY 2 and EXCEPT 5 after it.
+def listed(fields: Sequence[str], card: Card, known: Sequence[int] | None = None) -> list[int]:
+    """Numbers, with 1 THRU 9 (all, or those of `known`, in order), and BY 2 and EXCEPT 5 after it.
 
     >>> listed(["1", "THRU", "9", "EXCEPT", "5", "", "12"], ["SPC1", "7"])
     [1, 2, 3, 4, 6, 7, 8, 9, 12]
@@ -203,7 +212,12 @@ def listed(fields: Sequence[str], card: Card) -> list[int]:
     while i < len(given):
         if given[i] in ("THRU", "TO") and found and i + 1 < len(given):
             span = range(found[-1], integer(given[i + 1], card) + 1)
-            found[-1:] = span
+            if not span or (known is None and len(span) > _MOST):
+                raise DescriptionError(
+                    f"{SOURCE}: {card[0]} {field_of(card, 1)} goes from {span.start} THRU {span.stop - 1}; give a first and a last "
+                    f"number, {_MOST} of them at most"
+                )
+            found[-1:] = span if known is None else known[bisect_left(known, span.start) : bisect_left(known, span.stop)]
             i += 2
         elif given[i] == "BY" and i + 1 < len(given):
             kept = set(range(span.start, span.stop, integer(given[i + 1], card)))

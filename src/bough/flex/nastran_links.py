@@ -170,7 +170,7 @@ def _multipoint(bulk: Bulk) -> list[Link]:
             continue  # a scalar point that tells what grid points do
         for i in range(2, len(card) - 2):
             if (i - 2) % 8 in (0, 3) and card[i]:
-                if (label := integer(card[i], card)) not in at or field_of(card, i + 1) in ("", "0"):
+                if (label := integer(card[i], card)) not in at or field_of(card, i + 1) not in "123456" or not card[i + 1]:
                     raise DescriptionError(
                         f"{SOURCE}: {name} takes dof {field_of(card, i + 1) or 0} of point {label}, which is no grid point of the "
                         "bulk data; export matrices of the analysis set (EXTSEOUT)"
@@ -215,6 +215,6 @@ def supported(bulk: Bulk) -> list[int]:
         for card in bulk.cards.get(kind, []):
             if chosen is None or integer(card[1], card) in chosen:
                 held = card[3:] if kind == "SPC1" else [field_of(card, 2), field_of(card, 5)]
-                found |= set(listed(held, card))
+                found |= set(listed(held, card, bulk.labels.tolist()))
     return sorted(found & set(bulk.labels.tolist()))
 

@@ -14,7 +14,7 @@ from bough.flex.exported import block_parts
 from bough.flex.integrals import Array, inertia_of
 from bough.flex.nastran_bulk import Bulk
 from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, number
-from bough.flex.nastran_matrices import require_pynastran
+from bough.flex.nastran_op2 import require_pynastran
 
 _ELEMENTS = (
     "CBAR", "CBEAM", "CBEND", "CROD", "CONROD", "CTUBE", "CQUAD4", "CQUAD8", "CQUADR", "CQUAD", "CTRIA3", "CTRIA6", "CTRIAR",
@@ -50,6 +50,11 @@ def nodal_masses(bulk: Bulk, masses: Mapping[int, float] | None, labels: Array) 
         weight[at[label]] += scale * value
         first[at[label]] += scale * value * lever
         own[at[label]] += scale * (inertia + value * inertia_of(np.outer(lever, lever)))
+    if (weight < 0).any():
+        raise DescriptionError(
+            f"{SOURCE}: the mass at grid point {labels[int(weight.argmin())]} is {weight.min():.6g}, below zero; check its CONM2 "
+            "and the densities"
+        )
     offset = first / np.where(weight > 0, weight, 1.0)[:, None]
     outer = weight[:, None, None] * offset[:, :, None] * offset[:, None, :]
     return weight, offset, own - inertia_of(outer), _left_out(bulk)

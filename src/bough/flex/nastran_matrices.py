@@ -1,4 +1,4 @@
-"""Matrices of Nastran with the grid point and component of each row: DMIG entries, OP4 files, OP2 files."""
+"""Matrices of Nastran with the grid point and component of each row, out of DMIG entries, OP4 files and OP2 files."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.nastran_bulk import Bulk, read_bulk
+from bough.flex.nastran_bulk import Bulk
 from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, listed, number, read_cards
+from bough.flex.nastran_op2 import op2_matrices
+from bough.flex.nastran_op4 import read_op4
 
 STIFFNESS = ("KGG", "KAAX", "KAA", "KXX", "KGGX", "KJJ", "KJJX", "K2GG")
 MASS = ("MGG", "MAAX", "MAA", "MXX", "MGGX", "MJJ", "MJJX", "M2GG")
 DAMPING = ("BGG", "BAAX", "BAA", "BXX", "B2GG")
+WANTED = frozenset((*STIFFNESS, *MASS, *DAMPING))
 Row = tuple[int, int]  # a grid point and its component 1 ... 6; a scalar point and 0
 
 
@@ -25,23 +28,31 @@ class Dmig(NamedTuple):
     matrix: Any  # sparse
 
 
-def read_matrices(bulk: Bulk, path: Path | None, op2: Mapping[str, Any]) -> dict[str, Dmig]:
-    """All matrices by name: of the bulk data, of a punch or OP4 file, of an OP2 file."""
-    known = read_dmig(bulk.cards)
+def read_matrices(bulk: Bulk, path: Path | None, op2: Path | None) -> dict[str, Dmig]:
+    """All matrices by name: of the bulk data, of a punch, OP4 or OP2 file, of an OP2 file of results."""
+    known, given = read_dmig(bulk.cards), {}
     if path is not None and not path.is_file():
         raise DescriptionError(
             f"{SOURCE}: the file {str(path)!r} does not exist; give an OP4 file, or a punch file with DMIG entries"
         )
-    if path is not None and _is_op4(path):
-        wanted = {*STIFFNESS, *MASS, *DAMPING}
-        known |= {name: _of_rows(bulk, name, each) for name, each in read_op4(path).items() if name in wanted and _square(each)}
+    if path is not None and path.suffix.lower() == ".op2":
+        given = op2_matrices(path, WANTED)
+    elif path is not None and _is_op4(path):
+        given = {name: _only(path, name, each) for name, each in read_op4(path).items() if name in WANTED}
     elif path is not None:
         cards: dict[str, list[Card]] = {}
         for card in read_cards(path):
             cards.setdefault(card[0], []).append(card)
         known |= read_dmig(cards)
-    wanted = {*STIFFNESS, *MASS, *DAMPING}
-    return known | {name: _of_rows(bulk, name, each) for name, each in op2.items() if name in wanted and _square(each)}
+    if op2 is not None:
+        given |= op2_matrices(op2, WANTED)
+    return known | {name: _of_rows(bulk, name, each) for name, each in given.items() if name in WANTED and _square(each)}
+
+
+def _only(path: Path, name: str, matrices: list[Any]) -> Any:
+    if len(matrices) > 1:
+        raise DescriptionError(f"{SOURCE}: {path.name} holds {name} {len(matrices)} times; give a file of one structure")
+    return matrices[0]
 
 
 def chosen_set(known: Mapping[str, Dmig], name: str) -> tuple[Dmig | None, Dmig | None, Dmig | None]:
@@ -102,6 +113,7 @@ def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
 def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
     """Sets of dofs by what tells them, each in the order of the points' numbers; EXTRN in its own."""
     scalars = set(bulk.scalars)
+    points = sorted({*bulk.labels.tolist(), *scalars})
     every = sorted([(label, i) for label in bulk.labels.tolist() for i in range(1, 7)] + [(label, 0) for label in scalars])
     fields = [each for card in bulk.cards.get("EXTRN", []) for each in card[1:] if each]
     external = [row for grid, text in zip(fields[::2], fields[1::2], strict=False) for row in _components(grid, text)]
@@ -111,7 +123,7 @@ def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
             given = [each for each in card[1:] if each]
             analyzed |= {row for grid, text in zip(given[::2], given[1::2], strict=False) for row in _components(grid, text)}
         for card in bulk.cards.get(f"{kind}1", []):
-            analyzed |= {row for grid in listed(card[2:], card) for row in _components(str(grid), card[1])}
+            analyzed |= {row for grid in listed(card[2:], card, points) for row in _components(str(grid), card[1])}
     count = f"{len(bulk.labels)} grid points and {len(scalars)} scalar points"
     return {count: every, "EXTRN": external, "ASET and QSET": sorted(analyzed), "all but supports": _unsupported(bulk, every)}
 
@@ -122,7 +134,7 @@ def _unsupported(bulk: Bulk, every: list[Row]) -> list[Row]:
         for i in (2, 5):
             held |= set(_components(field_of(card, i), field_of(card, i + 1))) if field_of(card, i) else set()
     for card in bulk.cards.get("SPC1", []):
-        held |= {row for grid in listed(card[3:], card) for row in _components(str(grid), card[2])}
+        held |= {row for grid in listed(card[3:], card, bulk.labels.tolist()) for row in _components(str(grid), card[2])}
     for card in bulk.cards.get("GRID", []):
         held |= set(_components(card[1], field_of(card, 7))) if field_of(card, 7).strip("0") else set()
     return [row for row in every if row not in held]
@@ -152,6 +164,9 @@ def read_dmig(cards: Mapping[str, list[Card]]) -> dict[str, Dmig]:
                 row = (integer(card[i], card), integer(field_of(card, i + 1), card))
                 entries[name].append((row, column, number(field_of(card, i + 2)), number(field_of(card, i + 3))))
     form = {name: field_of(head, 3) for name, head in heads.items()}
+    for name in sorted(WANTED & set(heads)):
+        if entries[name] and form[name] not in ("1", "6"):
+            raise DescriptionError(f"{SOURCE}: DMIG {name} is rectangular (form {form[name]}); give a square or symmetric one")
     return {name: _assembled(name, form[name], given) for name, given in entries.items() if given and form[name] in ("1", "6")}
 
 
@@ -162,100 +177,23 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
     if any(imaginary for *_, imaginary in entries):
         raise DescriptionError(f"{SOURCE}: DMIG {name} is complex; give real matrices, without structural damping")
     rows = sorted({each for row, column, *_ in entries for each in (row, column)})
+    if wrong := [each for each in rows if not 0 <= each[1] <= 6]:
+        raise DescriptionError(f"{SOURCE}: DMIG {name} has component {wrong[0][1]} of point {wrong[0][0]}; give 0 to 6")
     at = {each: i for i, each in enumerate(rows)}
     data = [(at[row], at[column], value) for row, column, value, _ in entries]
     if form == "6":
+        if twice := {(i, j) for i, j, _ in data if i < j} & {(j, i) for i, j, _ in data if i > j}:
+            one, other = (f"component {rows[i][1]} of point {rows[i][0]}" for i in min(twice))
+            raise DescriptionError(
+                f"{SOURCE}: DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and back); "
+                "give one of them, or form 1"
+            )
         data += [(j, i, value) for i, j, value in data if i != j]
     table = np.array(data)
     matrix = csr_array((table[:, 2], tuple(table[:, :2].T.astype(int))), shape=(len(rows), len(rows)))
     return Dmig(rows, matrix)
 
 
-# ---- files that pyNastran reads --------------------------------------------------------------------------------------------
-def require_pynastran() -> None:
-    """Let pyNastran be imported: it asks NumPy for a function of old that newer ones call isin."""
-    if not hasattr(np, "in1d"):
-        setattr(np, "in1d", np.isin)  # noqa: B010
-    try:
-        import pyNastran  # noqa: F401
-    except ImportError:
-        raise DescriptionError(
-            f"{SOURCE}: OP2 files, OP4 files and masses of elements are read by pyNastran; install it with: pip "
-            "install bough[nastran]"
-        ) from None
-
-
 def _is_op4(path: Path) -> bool:
     """By its ending, or because it is no text."""
     return path.suffix.lower() in (".op4", ".mat", ".bin") or b"\0" in path.read_bytes()[:200]
-
-
-def read_op4(path: Path) -> dict[str, Any]:
-    """The matrices of an OP4 file by name."""
-    require_pynastran()
-    from pyNastran.op4.op4 import read_op4 as read
-
-    try:
-        found = read(str(path), debug=None)
-    except (Exception, SystemExit) as error:
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} is no whole OP4 file ({str(error).strip()[:100]}); export it again"
-        ) from None
-    return {name.upper(): getattr(each, "data", each[1] if isinstance(each, tuple) else each) for name, each in found.items()}
-
-
-def bulk_of_op2(path: Path) -> Bulk:
-    """The bulk data that an OP2 file itself holds (GEOM1, EPT, ...), as pyNastran writes them out."""
-    import contextlib
-    import io
-    from tempfile import TemporaryDirectory
-
-    model = read_op2(path, geometry=True)
-    if not model.nodes:
-        raise DescriptionError(f"{SOURCE}: {path.name} holds no grid points; give the bulk data, and op2={path.name!r}")
-    silent = io.StringIO()
-    with TemporaryDirectory() as folder, contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
-        model.write_bdf(str(Path(folder) / "bulk.bdf"), size=16, is_double=False, interspersed=False)
-        return read_bulk(Path(folder) / "bulk.bdf")
-
-
-def read_op2(path: Path, *, geometry: bool = False) -> Any:
-    """Modes and matrices of an OP2 file, as pyNastran holds them; tables that it does not know are passed over."""
-    if not path.is_file():
-        raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of an OP2 file")
-    require_pynastran()
-    unknown: set[bytes] = set()
-    while True:
-        try:
-            return _results(path, unknown, geometry)
-        except (Exception, SystemExit) as error:  # whatever is wrong with the file
-            reason = str(error).strip()
-            table = reason.split("'")[1].encode() if reason.startswith("Invalid Table = b'") else None
-            if table is not None and table not in unknown:
-                unknown.add(table)
-                continue
-            first = "it ends early" if "FATAL" in reason else (reason.splitlines() or [type(error).__name__])[0][:100]
-            raise DescriptionError(
-                f"{SOURCE}: {path.name} is no whole OP2 file ({first}); look whether the run and the copy were finished, and "
-                "write it with PARAM,POST,-1"
-            ) from None
-
-
-def _results(path: Path, unknown: set[bytes], geometry: bool) -> Any:
-    import contextlib
-    import io
-    import warnings
-
-    from pyNastran.op2.op2 import OP2
-    from pyNastran.op2.op2_geom import OP2Geom
-
-    silent = io.StringIO()  # pyNastran prints what it cannot read
-    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = OP2Geom(debug=None, log=None, mode=None) if geometry else OP2(debug=None, log=None, mode=None)
-        model.include_exclude_results(include_results=["eigenvectors", "eigenvalues"])
-        model.set_additional_generalized_tables_to_read(
-            {name: lambda op2: op2.op2_reader._skip_table(op2.table_name, warn=False) for name in unknown}
-        )
-        model.read_op2(str(path), build_dataframe=False)
-    return model

@@ -1,9 +1,10 @@
-"""Recovery: what the modes do to elements, strains and stresses, as rows that are recorded, drawn and colored. [B 74]"""
+"""Recovery of strains and stresses of elements from modal coordinates, for recording and drawing. [B 74]"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,24 @@ class Recovery:
     names: Array  # (E,) texts
     stress: Array  # (E, 6, n) [Pa]: xx, yy, zz, xy, yz, zx; (0, 6, n): not known
     strain: Array  # (E, 6, n); (0, 6, n): not known
-    points: Array  # (P, 6, n) stress at the points of the outline, for pictures; (0, 6, n): none
+    point_stress: Array  # (P, 6, n) at the points of the outline, for pictures; (0, 6, n): none
+    point_strain: Array
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {str(name): i for i, name in enumerate(self.names)}
+
+    def has(self, name: str) -> bool:
+        """Whether it is the name of an element."""
+        return name in self._index
 
     def index(self, name: str) -> int:
         """The row of an element."""
-        known = [str(each) for each in self.names]
-        if str(name) not in known:
+        if not self.has(str(name)):
+            known = list(self._index)
             listed = ", ".join(known[:10])
             raise DescriptionError(f"recovery: there is no element {name!r}{nearest(str(name), known)}; recovered are {listed}")
-        return known.index(str(name))
+        return self._index[str(name)]
 
     def stresses(self, eta: Array) -> Array:
         """(..., E, 6) [Pa] under modal coordinates (..., n)."""
@@ -50,6 +60,16 @@ def von_mises(stress: Array) -> Array:
     """
     x, y, z, xy, yz, zx = np.moveaxis(stress, -1, 0)
     return np.asarray(np.sqrt(((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (xy**2 + yz**2 + zx**2)))[()]
+
+
+def components_along(axis: Any) -> Array:
+    """(6,): the strain along a unit vector n, n.eps n, out of xx, yy, zz and the engineering shear xy, yz, zx. [B 74]
+
+    >>> components_along((0.6, 0.8, 0)).round(2)
+    array([0.36, 0.64, 0.  , 0.48, 0.  , 0.  ])
+    """
+    x, y, z = axis
+    return np.array([x * x, y * y, z * z, x * y, y * z, z * x])
 
 
 # ---- matrices of another tool ----------------------------------------------------------------------------------------------
@@ -74,7 +94,7 @@ def given_recovery(recover: Mapping[str, Any], shapes: Array) -> Recovery | None
         none if recover.get(what) is None else _moved(recover[what], what, names.tolist(), "xx, yy, zz, xy, yz, zx", shapes)
         for what in ("stress", "strain")
     )
-    return Recovery(names, stress, strain, none)
+    return Recovery(names, stress, strain, none, none)
 
 
 def with_given_points(nodes: Nodes, recover: Any, shapes: Array) -> Nodes:
@@ -180,24 +200,37 @@ class SolidElements:
 def recover_solids(
     groups: Sequence[SolidElements], position: Array, shapes: Array, per_node: int, wanted: Any = "all"
 ) -> Recovery:
-    """Strains and stresses at the centers of the wanted elements (numbers, or "all"), and mean stresses at nodes for pictures."""
+    """Strains and stresses at the centers of the wanted elements (numbers, or "all"), and their means at nodes for pictures."""
     n = shapes.shape[1]
     moved = shapes.reshape(len(position), per_node, n)[:, :3]
     labels = np.concatenate([group.labels for group in groups]) if groups else np.zeros(0, dtype=int)
     strain, stress = np.zeros((2, len(labels), 6, n))
-    total, count, at = np.zeros((len(position), 6, n)), np.zeros(len(position)), 0
+    at = 0
     for group in groups:
         rows = slice(at, at + len(group.labels))
         at += len(group.labels)
         operator = strain_rows(group.kind, position[group.nodes])
         strain[rows] = np.einsum("ecki,ekin->ecn", operator, moved[group.nodes], optimize=True)
         stress[rows] = elasticity(group.E, group.nu) @ strain[rows]
-        for column in group.nodes.T:
-            np.add.at(total, column, stress[rows])
-            np.add.at(count, column, 1.0)
+    nodes = [each for group in groups for each in group.nodes]
     chosen = chosen_elements(labels, wanted)
-    points = total / np.maximum(count, 1.0)[:, None, None]
-    return Recovery(labels[chosen].astype(str), stress[chosen], strain[chosen], points)
+    at_points = (node_means(len(position), nodes, each) for each in (stress, strain))
+    return Recovery(labels[chosen].astype(str), stress[chosen], strain[chosen], *at_points)
+
+
+def node_means(count: int, nodes: Sequence[Array], values: Array) -> Array:
+    """(count, ...) at the nodes: the means of the elements (E, ...) that have them.
+
+    >>> node_means(3, [np.array([0, 1]), np.array([1, 2])], np.array([4.0, 6.0]))
+    array([4., 5., 6.])
+    """
+    from scipy.sparse import csr_array
+
+    element = np.repeat(np.arange(len(nodes)), [len(each) for each in nodes])
+    node = np.concatenate([np.zeros(0, dtype=int), *nodes])
+    share = 1.0 / np.maximum(np.bincount(node, minlength=count), 1)[node]
+    means = csr_array((share, (node, element)), shape=(count, len(nodes)))
+    return np.asarray(means @ values.reshape(len(nodes), -1)).reshape(count, *values.shape[1:])
 
 
 def chosen_elements(labels: Array, wanted: Any) -> Array:

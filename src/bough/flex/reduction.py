@@ -270,14 +270,15 @@ def reduce(
     recover: Any = None,
     cache: str | Path | None = None,
 ) -> FlexibleBody:
-    """The flexible body that a model makes with the modes asked for.
+    """Reduce a finite-element model to a flexible body with the given modes.
 
-    `modes` is their number (for craig-bampton: of the fixed-interface modes, beside the static ones), or an array
-    (dofs, n) of shapes of your own. `static` adds the static shapes of loads (see `bough.flex.static_shapes`): names of nodes,
+    `modes` is their number (for craig-bampton: of the fixed-interface modes, in addition to the static ones), or an array (dofs,
+    n) of your own shapes. `static` adds the static shapes of loads (see `bough.flex.static_shapes`): names of nodes,
     "acceleration", or forces at the dofs. `damping` is a ratio, one per mode, or a matrix. `stiffening` adds the geometric
-    stiffness. `recover` names the elements whose stresses the body knows: "all", numbers, of a beam places (x, y, z), or matrices
-    out of another tool: {"names": ..., "stress": ..., "strain": ...}, {"points": {name: place}, "displacement": ...}. `cache` is an
-    NPZ file that keeps the body: if it was made of the same model by the same options, it is read instead.
+    stiffness. `recover` selects the elements whose stresses can be recovered: "all", element numbers, for a beam positions (x, y,
+    z), or matrices from another tool: {"names": ..., "stress": ..., "strain": ...}, {"points": {name: place}, "displacement":
+    ...}. `cache` is an NPZ file that stores the body: if it was made from the same model with the same options, it is read
+    instead.
 
     >>> from bough.flex import beam_model
     >>> reduce(beam_model(1.0, EI=1.0, mass_per_length=1.0), "free-free", modes=2).frequencies.round(3)

@@ -16,7 +16,7 @@ from bough.flex.finite_elements import FiniteElements, attachments, body_origin
 from bough.flex.flexible_body import FlexibleBody, NotPlain, remembers
 from bough.flex.geometric import GeometricStiffness, from_prestress
 from bough.flex.integrals import Array
-from bough.flex.recovery import Recovery, chosen_elements, elasticity
+from bough.flex.recovery import Recovery, chosen_elements, elasticity, node_means
 from bough.flex.reduction import reduce
 from bough.progress import working
 
@@ -132,13 +132,9 @@ class SolidGrid:
             rows = [g[0, 0], g[1, 1], g[2, 2], g[0, 1] + g[1, 0], g[1, 2] + g[2, 1], g[2, 0] + g[0, 2]]
             strain[:, :, r] = np.stack(rows, axis=1)
         stress = elasticity(self.E, self.nu) @ strain
-        total, shares = np.zeros((len(position), 6, n)), np.zeros(len(position))
-        for corner in self.mesh.t:
-            np.add.at(total, corner, stress)
-            np.add.at(shares, corner, 1.0)
         chosen = chosen_elements(np.arange(count), wanted)
-        points = total / np.maximum(shares, 1.0)[:, None, None]
-        return Recovery(chosen.astype(str), stress[chosen], strain[chosen], points)
+        at_points = (node_means(len(position), self.mesh.t.T, each) for each in (stress, strain))
+        return Recovery(chosen.astype(str), stress[chosen], strain[chosen], *at_points)
 
     def select(self, name: str, where: Any) -> Array:
         """The numbers of the nodes at a place."""
@@ -175,7 +171,7 @@ def scikit_fem() -> Any:
 
 # ---- solid -----------------------------------------------------------------------------------------------------------------
 def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
-    """A mesh of hexahedra of a block from the origin to `size`, with so many elements along x, y and z."""
+    """A hexahedral mesh of a block from the origin to `size`, with the given numbers of elements along x, y and z."""
     skfem = scikit_fem()
     lines = [np.linspace(0.0, length, count + 1) for length, count in zip(size, divisions, strict=True)]
     return skfem.MeshHex.init_tensor(*lines)
@@ -243,10 +239,10 @@ def solid_model(
 ) -> FiniteElements:
     """The finite elements of a solid.
 
-    `mesh` is a mesh of scikit-fem (`box` makes one) or a file that meshio reads. Each place in `attach` is a boundary's name in
-    the mesh, a plane ("x", 0.5), a point (1.0, 0, 0) with a float in it, numbers of nodes (integers all), or a function from
-    coordinates (N, 3) to a mask. A face moves with its mean and turns; a point only translates. The body frame's origin is the
-    inboard place unless `origin` is given.
+    `mesh` is a scikit-fem mesh (`box` makes one) or a file that meshio reads. Each location in `attach` is a boundary's name in
+    the mesh, a plane ("x", 0.5), a point (1.0, 0, 0) with at least one float, a list of node numbers (integers), or a function
+    from coordinates (N, 3) to a mask. A face follows the mean translation and rotation of its nodes; a point only translates. The
+    origin of the body frame is the inboard location unless `origin` is given.
     """
     if not E > 0 or not density > 0 or not -1 < nu < 0.5:
         raise DescriptionError(f"solid: E is {E} Pa, nu {nu}, density {density} kg/m^3; give E > 0, -1 < nu < 0.5, density > 0")

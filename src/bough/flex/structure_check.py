@@ -1,4 +1,4 @@
-"""What is told of a structure before anything runs: mass properties, rigid-body modes, frequencies, mass that modes leave out."""
+"""Checks of a structure before use: mass properties, rigid-body modes, frequencies, residual mass of the modes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ZERO_MODE = 1e-6  # of the square of the frequency of the first elastic mode
 
 @dataclass(frozen=True, repr=False)
 class StructureCheck:
-    """Prints as a report; `problems` are what must be looked into."""
+    """The result of `check_structure`; prints as a report, and `problems` lists what needs attention."""
 
     size: str
     mass: float
@@ -70,7 +70,7 @@ def check_structure(
     com: Any = None,
     inertia: Any = None,
 ) -> StructureCheck:
-    """Check a model, against declared mass properties too: `com` in the model's axes, `inertia` about the mass center.
+    """Check a model, also against declared mass properties: `com` in the model's axes, `inertia` about the mass center.
 
     >>> from bough.flex import beam_model
     >>> check_structure(beam_model(2.0, EI=50.0, EA=1e6, GJ=40.0, polar_inertia=0.1, mass_per_length=1.0), modes=2).zero_modes

@@ -6,7 +6,7 @@ the body when it prints: terms of second order in the deformation, motion-induce
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,32 +44,24 @@ class Superelement:
     inboard: str | None = None
     points: Mapping[str, Any] = field(default_factory=dict)
 
-    @staticmethod
-    def from_triangles(
-        source: str, rows: Sequence[tuple[int, int]], triangles: Mapping[str, Array], places: Mapping[int, Array]
-    ) -> Superelement:
-        """Out of lower triangles, row by row, of coordinates (node, dof 1 ... 6); nodes without a place are modal."""
-        found = {}
-        size = len(rows)
-        for kind in ("STIFFNESS", "MASS", "VISCOUS DAMPING"):
-            if kind not in triangles and kind == "VISCOUS DAMPING":
-                continue
-            values = triangles.get(kind, np.zeros(0))
-            if len(values) != size * (size + 1) // 2:
-                raise DescriptionError(
-                    f"{source}: the {kind.lower()} matrix holds {len(values)} numbers, not {size * (size + 1) // 2} for "
-                    f"{size} dofs; "
-                    "give the whole file, with mass and stiffness"
-                )
-            matrix = np.zeros((size, size))
-            matrix[np.tril_indices(size)] = values
-            found[kind] = matrix + np.tril(matrix, -1).T
-        names = list(dict.fromkeys(node for node, dof in rows if node in places and dof <= 6))
-        at = np.array([names.index(node) if node in names else -1 for node, _ in rows])
-        return Superelement(
-            source, tuple(map(str, names)), np.array([places[name] for name in names]).reshape(-1, 3), at,
-            np.array([dof - 1 for _, dof in rows]), found["MASS"], found["STIFFNESS"], found.get("VISCOUS DAMPING"),
-        )  # fmt: skip
+    def in_axes(self, axes: Array) -> Superelement:
+        """The same in body axes; those of each interface so far are the columns of `axes` (interfaces, 3, 3)."""
+        turn = np.eye(len(self.node))
+        for i, local in enumerate(axes):
+            for kind in (0, 3) if not np.array_equal(local, np.eye(3)) else ():
+                rows = np.flatnonzero((self.node == i) & (self.component // 3 == kind // 3))
+                if len(rows) in (1, 2):
+                    some = ", ".join(COMPONENTS[each] for each in self.component[rows])
+                    raise DescriptionError(
+                        f"{self.source}: interface {self.labels[i]} has axes of its own, and of three dofs only {some}; keep all "
+                        "three when reducing, or none"
+                    )
+                rows = rows[np.argsort(self.component[rows])]
+                turn[np.ix_(rows, rows)] = local[: len(rows), : len(rows)]
+        mass, stiffness = turn @ self.mass @ turn.T, turn @ self.stiffness @ turn.T
+        return replace(
+            self, mass=mass, stiffness=stiffness, damping=None if self.damping is None else turn @ self.damping @ turn.T
+        )
 
     def in_units(self, unit: Units) -> Superelement:
         """The same, of numbers in other units; modal coordinates keep theirs, of a mass times a length squared."""
@@ -350,12 +342,13 @@ def superelement(
     origin: Any = None,
     units: str = "SI",
 ) -> FlexibleBody:
-    """A body out of the reduced matrices of a superelement (Craig-Bampton or any other that keeps its interfaces).
+    """A body from the reduced matrices of a superelement (Craig-Bampton or any other that keeps its interfaces).
 
-    The coordinates of M, K and C are [x, y, z, rx, ry, rz] of each of the `nodes` (names and places), in their order, and then
-    modal coordinates; M, K and C are arrays, or files as of `from_matrices`. `points` completes it: position (N, 3) and mass (N,)
-    of points, and `recovery` (3N or 6N, r), which moves them. Without, the body is linear in its deformation, and says so.
-    `recover` makes stresses, strains and displacements recorded quantities by the supplier's matrices (see `Superelement.reduce`).
+    The coordinates of M, K and C are [x, y, z, rx, ry, rz] of each of the `nodes` (names and positions), in their order, followed
+    by modal coordinates; M, K and C are arrays, or files as in `from_matrices`. `points` completes the superelement: position (N,
+    3) and mass (N,) of points, and `recovery` (3N or 6N, r), which maps the coordinates to their displacements. Without it, the
+    body is linear in its deformation, and says so. `recover` records stresses, strains and displacements from the supplier's
+    matrices (see `Superelement.reduce`).
 
     >>> spring = 1e4 * np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(6))
     >>> body = superelement(np.kron(np.diag([1.0, 2.0]), np.eye(6)), spring, {"root": (0, 0, 0), "tip": (0, 0, 0)}, inboard="root")

@@ -11,7 +11,7 @@ from bough.compile.coordinates import coordinate_place, sticking
 from bough.integrate.backlash import touching
 from bough.integrate.methods import FIXED
 from bough.integrate.run import RTOL, Run
-from bough.integrate.spectrum import Fastest, fastest_of, longest_step, without_local
+from bough.integrate.step_safety import Fastest, fastest_of, longest_step, without_local
 from bough.model import Model
 
 RESOLVED, SLOW, FAST = 1.0, 0.05, 4.0       # rad in a step: up to where explicit steps are accurate; where nothing has to be asked

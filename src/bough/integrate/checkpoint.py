@@ -48,18 +48,22 @@ def _run_memory(run: Run) -> dict[str, Any]:
     more = {"ahead": run.ahead[:, 0].tolist(),
             "shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
             "laws": [law.memory() for law in run.laws.sampled],
+            "hung": None if run.rehung is None else [entries.tolist() for entries in run.rehung.entries],
             "events": None if run.handler is None else _events_memory(run.handler)}
     return {name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS} | more
 
 
 def _recall_run(run: Run, kept: dict[str, Any]) -> None:
     for name in COUNTS:
-        setattr(run, name, kept[name])
+        setattr(run, name, type(getattr(run, name))(kept[name]))
     for name in ARRAYS:
         getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
+    entries = run.failed[~np.isnan(run.failed[:, 0]), 1]
+    if not ((entries >= -1) & (entries < run.x.shape[1])).all():
+        raise StateError(f"a run failed at the entries {entries.tolist()} of its state, which has {run.x.shape[1]}")
     run.ahead[:, 0] = kept.get("ahead", 0.0)
     run.breaks = run.breaks[:0] if run.ahead.any() else run.breaks
-    run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"])
+    run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"], float).reshape(run.x.shape)
     run.laws.base[:] = np.reshape(kept["base"], run.laws.base.shape)
     for law, memory in zip(run.laws.sampled, kept["laws"], strict=True):
         law.recall(memory)
@@ -67,6 +71,8 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
         run.handler.measured = run.measured
         _recall_events(run.handler, kept["events"])
         run.use(run.handler.model)
+    if run.rehung is not None and kept.get("hung") is not None:
+        run.rehung.entries = [np.array(entries) for entries in kept["hung"]]
 
 
 def _held(model: Model) -> dict[str, Any]:

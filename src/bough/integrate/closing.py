@@ -7,7 +7,7 @@ import numpy as np
 from bough.compile.assemble import least_share
 from bough.compile.batch import group_parameters, lanes_for
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest, texts
+from bough.errors import StateError, name_list, nearest
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import LAWS
 from bough.integrate.compiled.stepping import euler_cromer
@@ -25,7 +25,7 @@ USUAL_STEP = 1e-3                   # s: where the method chooses its own
 def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
     """"projection", "baumgarte" or its frequency [rad/s]; None without loops."""
     if not model.constrainable:
-        if stabilize is not None or texts("hold", hold):
+        if stabilize is not None or name_list("hold", hold):
             given = "stabilize" if stabilize is not None else "hold"
             raise StateError(f"{given} is given, but system '{model.system.name}' has no loops or couplings; leave it out")
         return None

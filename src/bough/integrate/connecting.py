@@ -16,8 +16,7 @@ from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
-from bough.describe.parts.connection import ANGLE, GAP, Connecting
-from bough.describe.separation import separation_of
+from bough.describe.parts.connection import ANGLE, GAP, Connecting, separation_of
 from bough.errors import StateError
 from bough.model import Model
 
@@ -37,6 +36,7 @@ class Connection:
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
         self.scales: dict[str, float] = {}
+        self.gone: dict[str, float] = {}                                        # coordinates of joints that let go
 
     def fail(self, text: str) -> EventFailure:
         return EventFailure(f"event '{self.event.name}' {text}")
@@ -68,7 +68,11 @@ class Connection:
         if not set(names) <= self.holds.keys():
             raise self.fail(f"detaches '{action.target}', which has gone already; detach it once")
         self.holds = {name: hold for name, hold in self.holds.items() if name not in names}
-        self.holds |= {name: Hold() for name in (joint.speed_names[:joint.joint.n_v] if joint else ())}
+        if joint is not None:
+            speeds, (at, _) = joint.speed_names[:joint.joint.n_v], self.model.places[joint.name]
+            self.holds |= {name: Hold() for name in speeds}
+            self.gone |= dict.fromkeys(speeds, 0.0)
+            self.gone |= zip(joint.coordinate_names[:joint.joint.n_q], self.x[at:at + joint.joint.n_q].tolist(), strict=True)
         return f"detaches {action.target}"
 
     def _closed(self, name: str, action: Attach | Close) -> Loop:

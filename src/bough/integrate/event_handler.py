@@ -4,6 +4,8 @@ What happens in a run: events lock, release and prescribe coordinates, stops com
 
 A run goes from one event to the next.  Between them nothing switches, so that every step is as smooth as its method needs it; the
 moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
+
+Tanks in a run: flow and thrust end where the propellant does, at a moment that is found inside a step [B 90].
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,14 +16,16 @@ import numpy as np
 
 from bough.analyze.impulse import Jump, jump
 from bough.compile.coordinates import coordinate_place, sticking, targets_of
+from bough.compile.friction_tank_tables import EMPTY, engine_of, fed_tanks
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Coupling, Event, Friction, Lock, Prescribe, Stop, Tank
+from bough.describe import Coupling, Detach, Event, Friction, Lock, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
+from bough.errors import StateError
 from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, touching, watch_play
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SAME, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.compiled.loops import DIRECTION as FACES
 from bough.integrate.connecting import Connection
-from bough.integrate.depletion import emptied, feeding, start_tanks, watch_tank
 from bough.integrate.sticking import (
     Measured,
     by_speed,
@@ -313,12 +317,12 @@ class EventHandler:
             loose, jumps = self.model, list[Jump | None]()
         else:
             loose = self.model.switched(holds, contacts, change.kept)
-            jumps = [jump(loose.with_tanks(x), x, t)]
+            found = jump(loose.with_tanks(x), x, t)
+            jumps = [None if all(isinstance(action, Detach) for action in event.do) else found]     # no body's speed does then
         self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
         jumps += change.jumps(t, loose, self.model)
-        self.log += [Occurrence(t, event.name, ", ".join(done), each) for each in jumps if each is not None]
-        if not any(jumps):
-            self.log.append(Occurrence(t, event.name, ", ".join(done)))
+        for i, each in enumerate([each for each in jumps if each is not None] or [None]):
+            self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.gone))
         if frictions:
             self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()
@@ -344,3 +348,39 @@ def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
     """A motion that starts where the coordinate is."""
     trial = model.switched({name: hold})
     return Hold(hold.motion, hold.origin, position - float(trial.motion(hold.origin)[name][0]))
+
+
+def mass_place(model: Model, tank: Tank) -> int:
+    """Where in x its mass is."""
+    return int(model.layout.tanks.start) + list(model.system.tanks).index(tank.name)
+
+
+def feeding(model: Model) -> list[Tank]:
+    """Tanks that feed."""
+    tanks = model.system.tanks.values()
+    dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.contacts}
+    return [tank for tank in fed_tanks(model.system) if engine_of(tank) not in dry]
+
+
+def watch_tank(model: Model, tank: Tank) -> Floats:
+    """Until it is empty."""
+    row = np.zeros(WATCHER)
+    row[FIRST], row[FIRST_FACTOR], row[LESS], row[FACES] = mass_place(model, tank), 1.0, tank.residual, -1.0
+    return row
+
+
+def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
+    """The model from then on, in which it feeds no more, nor do others of its engine; and what happened."""
+    x[mass_place(model, tank)] = tank.residual
+    others = [each.name for each in model.system.tanks.values() if each is not tank and engine_of(each) == engine_of(tank)]
+    text = "is empty" + (f", and {', '.join(others)} stop with it" if others else "")
+    return model.switched(model.holds, [*model.contacts, tank.name + EMPTY]), text
+
+
+def start_tanks(model: Model, x: Floats) -> None:
+    """At the start: nothing can feed from an empty tank."""
+    for tank in feeding(model):
+        mass = float(x[mass_place(model, tank)])
+        if mass <= tank.residual:
+            raise StateError(f"tank '{tank.name}' has {mass:.6g} kg of propellant at the start and a residual of "
+                             f"{tank.residual:g} kg: it is empty already; give it propellant, or a flow of 0 and no input")

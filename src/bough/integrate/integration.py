@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.parameter_rows import check_in_tables
 from bough.compile.batch import APART, choosing
 from bough.compile.coordinates import holdable, sticking
+from bough.compile.friction_tank_tables import can_empty
 from bough.compile.layout import Floats
-from bough.compile.tank_tables import can_empty
 from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, nearest
@@ -28,15 +27,20 @@ from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import initial_states, member_of, starting_masses
 from bough.integrate.step_safety import (
+    LEADING,
     UNRESOLVED,
     WRONG,
     ErrorEstimate,
     StepCheck,
+    bounces,
     check_step,
     estimate_error,
     explain_divergence,
+    fastest_of,
+    longest_step,
     notes,
     unfollowed,
+    without_local,
     worth_checking,
 )
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
@@ -114,6 +118,7 @@ class Integration:
                              "compiled controller (bough.controller)")
 
         if parameters is not None and not self.events:
+            from bough.analyze.parameter_rows import check_in_tables
             check_in_tables(model, parameters)
 
         def run(base: Model, own: Floats, rows: slice, changed: Any, handler: EventHandler | None = None) -> Run:
@@ -415,3 +420,23 @@ def cut_contradictions(trajectory: Trajectory) -> Trajectory:
                           f"the motions of {held} contradict it; leave one of its joints free, or prescribe motions that keep it "
                           "closed")
     return trajectory
+
+
+def step_lines(model: Model) -> list[tuple[str, str]]:
+    """Label and text, for `bough check`: how fast a model is at its start, how long steps may be, what its settings ask for."""
+    settings = model.system.settings
+    given = settings.method if settings is not None and settings.method in FIXED else "rk4"
+    hold = (settings and settings.hold) or ()
+    run = Integration(model, method=given, dt=settings.dt if settings is not None and settings.dt else 1e-3, hold=hold).runs[0]
+    check = check_step(run)
+    found = [("steps", str(check))]
+    if not run.implicit and check.fastest.rate:
+        rest = fastest_of(run, pars=without_local(model.tables, run.pars))
+        limit = longest_step(FIXED["imex2"](), rest.values[:LEADING])
+        rate = f"as fast as {rest}" if rest.rate else "at rest"
+        found.append(("", f"without springs, dampers and modes of its own {rate}; imex2 is stable up to "
+                          + (f"{limit:.3g} s" if limit < 1e6 else "any step")))
+    found += [("", str(each)) for each in bounces(run, run.x[0])]
+    if settings is not None and settings.dt and settings.method in FIXED and (text := check.warning(settings.dt)):
+        found.append(("warning", text))
+    return found

@@ -1,8 +1,8 @@
-"""Laws: what a run is given from outside, as a function of time and outputs.
+"""Control laws: inputs of a run as a function of time and outputs.
 
-A *sampled* law is asked at its own times, in Python, and what it gives is held; it may have states of its own, which it changes
-when it is asked.  A *continuous* one is compiled and asked at every stage of every step (`compiled.callback`); its states are
-integrated with the mechanics.  What several laws give to one input is added up.
+A *sampled* law is called at its own times, in Python, and its outputs are held in between; it can have states, which it updates at
+each call. A *continuous* law is compiled and evaluated at every stage of every step (`compiled.callback`); its states are
+integrated with the mechanics. Values that several laws give to one input are added.
 """
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.control_entries import control_names, input_entries
-from bough.analyze.outputs import outputs
+from bough.analyze.signals import control_names, input_entries, outputs
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import callback
@@ -27,20 +26,21 @@ from bough.sweeps import fields as f
 
 
 class Law:
-    """A law in Python: `f(t, y)` returns {input: value}, where y holds outputs by name; what it does not name is zero.
+    """A control law in Python: `f(t, y)` returns {input: value}, where y holds outputs by name; inputs that it does not name are
+    zero.
 
     Parameters
     ----------
     function : callable
         With states, `f(t, y, z)` returns ({input: value}, new z).
     outputs, inputs : sequence of str, optional
-        What it may read and set; all, if not given.
+        The ports it reads and sets; by default all.
     period : float, optional
-        Seconds between two calls; with fixed steps, once a step if not given.
+        Seconds between calls; by default, with fixed steps, once per step.
     delay : float
-        Seconds until what it gives acts.
+        Seconds until its values take effect.
     states : array_like, optional
-        Initial values of states of its own.
+        Initial values of its states.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A linear controller as a compiled law, so that what was designed is what is simulated."""
+"""A linear controller as a compiled law, so that the design itself is simulated."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.control_entries import control_names, input_entries
 from bough.analyze.linear import LinearSystem
+from bough.analyze.signals import control_names, input_entries
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled.callback import Controller
@@ -16,7 +16,7 @@ from bough.model import Model
 
 def law(controller: LinearSystem, model: Model, *, about: LinearSystem | None = None, sign: int = -1,
         delay: float = 0.0) -> Controller:
-    """A law for `simulate(laws=[...])` out of a linear controller.
+    """A law for `simulate(laws=[...])` from a linear controller.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def law(controller: LinearSystem, model: Model, *, about: LinearSystem | None = 
     about : LinearSystem, optional
         The plant: the law acts on deviations from its operating point. Without it, on the outputs themselves.
     sign : {-1, 1}
-        u = sign K y, as of `LinearSystem.feedback`.
+        u = sign K y, as in `LinearSystem.feedback`.
     delay : float
-        With a discrete controller: how long what it gives takes to act [s].
+        With a discrete controller: delay until its outputs take effect [s].
 
     Returns
     -------

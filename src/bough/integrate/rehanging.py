@@ -1,109 +1,65 @@
-"""Attachments for good, without a loop: steps are taken with the attached body hung where it is attached [B 98].
+"""Attachments for good, without a loop: steps are taken with the attached tree hung where it is attached [B 98].
 
-A weld of a rigid root onto another tree costs six rows of a loop at every stage.  Where no event opens it again, and nothing looks
-at the coordinates of the root, the steps are those of a tree instead: the root's free joint hangs at the frame a and is locked
-where frame b then coincides with it.  States have the same entries; before and after steps those of the root are turned into what
-they are described as, its pose and velocity in the world.  Everything but the steps sees the loop.
+A loop costs its rows at every stage.  Where no event opens it again, and nothing looks at the coordinates of a free root that it
+holds, the steps are those of a larger tree instead: see `compile.hanging`.  States have the same entries; before and after steps
+those of the root are turned into what they are described as, its pose and velocity in the world.  Everything but the steps sees
+the loop.
 """
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.body_motion import frame_motion
-from bough.compile.connections import Joined
+from bough.analyze.body_motion import bodies_in, frame_motion
+from bough.compile.connections import Joined, can_change, closed, reachable
+from bough.compile.hanging import Hung, hang, hung_system
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Body, Close, Detach, Distance, Event, Frame, Free, Loop, Open, System
-from bough.describe.orientation import from_matrix, quaternions, rotation_matrix
+from bough.describe import Detach, Event, Open
+from bough.describe.orientation import quaternions
 from bough.model import Model
 
 if TYPE_CHECKING:
     from bough.integrate.run import Run
 
-LOCKED = ["locked"]*6
 SHARED = ("t", "done", "steps", "rejected", "shown", "shown_x", "budget", "watch", "failure", "samples", "compiled", "out", "u_out",
           "progress", "turn", "goal", "reasons", "passing", "clock", "start", "dropped", "x", "u", "failed", "carry", "passed",
           "ahead")
 
 
-@dataclass(frozen=True)
-class Hung:
-    """A root, and the loop by which it hangs; `on`: the frame where it hangs, `by`: the root's own that coincides with it."""
-    body: Body
-    loop: str
-    on: Frame
-    by: Frame
-
-
 def hung_roots(model: Model, waiting: list[Event], controlled: bool) -> list[Hung]:
     """The attachments that need no loop for their steps, in the order in which they are described."""
-    found, system = list[Hung](), model.system
-    for name in system.loops:
+    found = list[Hung]()
+    for name, loop in model.system.loops.items():
         if model.whole.loops[name].open and not controlled and not _opens(waiting, name):
-            hung = _hung(model, system.loops[name], {each.body.name for each in found})
+            hung = hang(model.system, model.whole.loops[name], loop, set(model.holds), found)
             found += [] if hung is None else [hung]
     return found
+
+
+def hang_ahead(model: Model, waiting: list[Event], controlled: bool) -> None:
+    """Build the tables of what attachments for good will hang, as far as they do not depend on where it is then."""
+    for names in reachable(model.whole) if can_change(model.whole) else ():
+        now = model.switched(model.holds, model.contacts, {name: closed(model.whole.loops[name]) for name in names})
+        hung = hung_roots(now, waiting, controlled)
+        if hung and not any(each.chain for each in hung):
+            _ = hung_model(now, hung).tables
 
 
 def _opens(waiting: list[Event], name: str) -> bool:
     return any(isinstance(action, Detach | Open) and action.target == name for event in waiting for action in event.do)
 
 
-def _hung(model: Model, loop: Loop, others: set[str]) -> Hung | None:
-    """The end of a weld that is a rigid free root which nobody looks at, and does not carry the other end."""
-    if isinstance(loop.joint, Distance) or loop.joint.n_v:
-        return None
-    for by, on in ((loop.b, loop.a), (loop.a, loop.b)):
-        body = model.system.bodies.get(by.body)
-        free = body is not None and body.name not in others and _can_hang(model, body)
-        if body is not None and free and not _carries(model.system, body.name, on.body, others):
-            return Hung(body, loop.name, on, by)
-    return None
-
-
-def _can_hang(model: Model, body: Body) -> bool:
-    joint, names = body.joint, {*body.speed_names[:6], *body.coordinate_names[:7], body.name, body.joint.name}
-    plain = joint.kind == "free" and not any((joint.damping, joint.torque, joint.stiffness)) and joint.motion is None
-    return (plain and body.parent is None and body.flexible is None and not names & set(model.holds)
-            and not names & set(_looked_at(model.system)))
-
-
-def _looked_at(system: System) -> list[str]:
-    """The coordinates that parts of a system name."""
-    found = [name for output in system.outputs.values() for name in (output.coordinate, output.rate)]
-    found += [port.coordinate for port in system.inputs.values()] + [stop.coordinate for stop in system.stops.values()]
-    found += [friction.coordinate for friction in system.frictions.values()]
-    found += [name for coupling in system.couplings.values() for name in coupling.terms]
-    for event in system.events.values():
-        found += [event.when] if isinstance(event.when, str) else [each.of for each in event.conditions]
-        found += [action.target for action in event.do if not isinstance(action, Close | Open)]
-    return [name for name in found if name]
-
-
-def _carries(system: System, root: str, body: str, others: set[str]) -> bool:
-    """Whether a root carries a body, or one that hangs elsewhere does: then nothing would hold them."""
-    while body in system.bodies and (parent := system.bodies[body].parent) is not None:
-        body = parent
-    return body in (root, "world") or body in others
-
-
 def hung_model(model: Model, hung: list[Hung]) -> Model:
     """The model in which these roots hang where they are attached; tables are kept with the model's."""
-    key = "hung", tuple((each.loop, each.body.name) for each in hung), tuple(model.joined)
+    loops = {each.loop for each in hung}
+    key = "hung", tuple(each.form for each in hung), tuple(model.joined)
     if key not in model.family:
-        system = model.whole.copy()
-        system.loops = {name: loop for name, loop in model.whole.loops.items() if name not in {each.loop for each in hung}}
-        for each in hung:
-            place: dict[str, Any] = {"parent": each.on.body, "node": each.on.node, "at": each.on.at, "orient": each.on.orient}
-            place["joint"] = Free(motion=LOCKED)
-            system.bodies[each.body.name] = each.body.model_copy(update=place)
-        model.family[key] = type(model)(system)
-    joined: Joined = {name: loop for name, loop in model.joined.items() if name not in {each.loop for each in hung}}
-    held = {name: Hold() for each in hung for name in each.body.speed_names[:6]}
+        model.family[key] = type(model)(hung_system(model.whole, hung))
+    joined: Joined = {name: loop for name, loop in model.joined.items() if name not in loops}
+    held = {name: Hold() for each in hung for name in each.held}
     found: Model = model.family[key].switched({**model.holds, **held}, model.contacts, joined)
     found.layout = model.layout
     return found
@@ -113,28 +69,56 @@ class Rehung:
     """A run whose steps are taken with roots that hang; everybody else sees them as they are described."""
 
     def __init__(self, run: Run, hung: list[Hung]) -> None:
-        self.hung = hung
+        self.hung, self.fired = hung, _fired(run)
+        self.of = run.model
         self.inner: Any = copy.copy(run)
         self.inner.laws = copy.copy(run.laws)
         self.inner.parameters, self.inner.rehung = run.parameters, None
         self.inner._source = np.zeros(0)                                    # so that its parameters are made
         self.inner.use(hung_model(run.model, hung))
-        self.places = [run.model.places[each.body.name] for each in hung]
-        self.rest = [np.concatenate([at, quaternion]) for at, quaternion in (_rest(each.by) for each in hung)]
+        first = run.model.layout.v.start
+        places = [run.model.places[each.root.name] for each in hung]
+        self.places = [np.r_[q:q + 7, first + v:first + v + 6] for q, v in places]
+        self.entries = self._entries(run)
+
+    def serves(self, run: Run, model: Model) -> bool:
+        """Whether it is what this run needs, still."""
+        return self.of is model and self.fired == _fired(run)
+
+    def _entries(self, run: Run) -> list[Floats]:
+        """(13,) of each root: what stands for its pose and velocity while it hangs: coordinates of its joint, and their rates."""
+        model, x = self.inner.model, run.x[:1].copy()
+        rates = np.concatenate([place[7:13 - hung.fixed] for hung, place in zip(self.hung, self.places, strict=True)])
+        now = bodies_in(run.model, _batch(run.model, x.copy())) if len(rates) else None
+        for hung, place in zip(self.hung, self.places, strict=True):
+            at, turn = np.zeros(3), np.eye(3)
+            if now is not None:
+                on, by = now.frame(hung.on), now.frame(hung.by)
+                inverse = np.broadcast_to(on.attitude, (1, 3, 3))[0].T
+                at, turn = inverse @ (by.position - on.position)[0], inverse @ by.attitude[0]
+            x[:, place[:7]], x[:, place[7:]] = hung.coordinates(at, turn), 0.0
+        if now is not None:                                                 # velocities are linear in the rates
+            frames = [hung.frame for hung in self.hung]
+            wanted = np.concatenate([np.append(now.frame(frame).rate[0], now.frame(frame).velocity[0]) for frame in frames])
+            x = np.repeat(x, len(rates) + 1, axis=0)
+            x[1:, rates] = np.eye(len(rates))
+            velocities = frame_motion(model, _batch(model, x), np.zeros((len(x), model.nv)), frames).velocity.reshape(len(x), -1)
+            x[0, rates] = np.linalg.lstsq((velocities[1:] - velocities[0]).T, wanted - velocities[0], rcond=None)[0]
+        return [x[0, place] for place in self.places]
 
     def enter(self, run: Run) -> Run:
         """The run that takes the steps, at the state of the other one."""
         for name in SHARED:
             setattr(self.inner, name, getattr(run, name))
-        for (q, v), rest in zip(self.places, self.rest, strict=True):
-            at = run.model.layout.v.start + v
-            run.x[:, q:q + 7], run.x[:, at:at + 6] = rest, 0.0
+        for place, entries in zip(self.places, self.entries, strict=True):
+            run.x[:, place] = entries
         return self.inner
 
     def leave(self, run: Run, first: int) -> None:
         """Give back what was reached, and the samples from `first` on, as they are described."""
         for name in SHARED:
             setattr(run, name, getattr(self.inner, name))
+        self.entries = [run.x[0, place] for place in self.places]
         nx, last = run.x.shape[1], run.done + (run.shown_x is not run.x)
         samples = run.out.reshape(len(run.x), -1, nx)[:, first:last].reshape(-1, nx)
         for states in (run.x, samples):
@@ -147,18 +131,19 @@ class Rehung:
         if not len(sound):
             return
         model = self.inner.model
-        state = model.state(np.ascontiguousarray(states[sound]))
-        batch = model.batch(state.q, state.v, **({"orbit": state.orbit} if model.in_orbit else {}))
-        motion = frame_motion(model, batch, np.zeros_like(state.v), [Frame(each.body.name) for each in self.hung])
-        for i, (q, v) in enumerate(self.places):
-            at = model.layout.v.start + v
-            attitude = motion.attitude[:, i]
-            states[sound, q:q + 3], states[sound, q + 3:q + 7] = motion.position[:, i], quaternions(attitude)
-            states[sound, at:at + 3] = motion.velocity[:, i, 3:]
-            states[sound, at + 3:at + 6] = np.einsum("bji,bj->bi", attitude, motion.velocity[:, i, :3])
+        batch = _batch(model, np.ascontiguousarray(states[sound]))
+        motion = frame_motion(model, batch, np.zeros((len(sound), model.nv)), [each.frame for each in self.hung])
+        for i, place in enumerate(self.places):
+            attitude, velocity = motion.attitude[:, i], motion.velocity[:, i]
+            states[sound[:, None], place] = np.concatenate([
+                motion.position[:, i], quaternions(attitude), velocity[:, 3:],
+                np.einsum("bji,bj->bi", attitude, velocity[:, :3])], axis=1)
 
 
-def _rest(by: Frame) -> tuple[Floats, tuple[float, ...]]:
-    """Where the body of a frame is in that frame: position and quaternion."""
-    R = rotation_matrix(by.orient)
-    return -R.T @ np.asarray(by.at), from_matrix(R.T)
+def _batch(model: Model, x: Floats) -> Any:
+    state = model.state(x)
+    return model.batch(state.q, state.v, orbit=state.orbit if model.in_orbit else None)
+
+
+def _fired(run: Run) -> frozenset[str]:
+    return frozenset(run.handler.fired) if run.handler is not None else frozenset()

@@ -18,7 +18,7 @@ from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
 from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
-from bough.integrate.rehanging import Rehung, hung_roots
+from bough.integrate.rehanging import Rehung, hang_ahead, hung_roots
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.kernels.linker import raise_failure
@@ -172,11 +172,20 @@ class Run:
         if self.parameters is not None and model.tables.pars is not self._source:
             self._source, self.pars = model.tables.pars, self.parameters(model)
             self.laws.use(model)
-        self.rehung = None
-        if self.handler is not None and self.plan.method not in STIFF and model.whole is not model.system and model.system.loops:
-            controlled = any(law.ask.name == "control" for law in self.laws.sampled) or bool(self.laws.late)
-            hung = hung_roots(model, self.handler.waiting, controlled)
-            self.rehung = Rehung(self, hung) if hung else None
+        if self.rehung is None or not self.rehung.serves(self, model):
+            self.rehung = self._hang(model)
+
+    def _hang(self, model: Model) -> Rehung | None:
+        """What takes the steps where attachments need no loop; of a model that is only tried, nothing does."""
+        if self.handler is None or model is not self.handler.model or self.plan.method in STIFF or not model.system.loops:
+            return None
+        hung = hung_roots(model, self.handler.waiting, self._controlled)
+        return Rehung(self, hung) if hung else None
+
+    @property
+    def _controlled(self) -> bool:
+        """Whether laws see more of the model than named outputs, or act inside steps."""
+        return any(law.ask.name == "control" for law in self.laws.sampled) or bool(self.laws.late)
 
     def share_no_stops(self, t0: float) -> None:
         """States with clocks of their own have no stops in common: where loads and motions change their law, steps that begin at
@@ -239,6 +248,8 @@ class Run:
             if sticking(self.model.system):
                 self.prepare()                                                  # laws act on what is held
             self.handler.start(self.start, self.x[0])
+            if self.plan.method not in STIFF:
+                hang_ahead(self.handler.model, self.handler.waiting, self._controlled)
         self.begun = True
         self.prepare()
         held = self.driven_but_held(self.in_force(self.t, self.x)[:, None])
@@ -350,9 +361,10 @@ class Run:
 
     def measured(self, model: Model, t: float, x: Floats) -> Floats:
         """The state of one run, with what holds the coordinates that friction holds in this model."""
-        before = self.model
+        before, rehung = self.model, self.rehung
         self.use(model)
         found = self.evaluated(0, t, t, x)[0]
+        self.rehung = rehung
         self.use(before)
         return found
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import control_names
 from bough.analyze.derivatives import Directions, Rows, outputs_along, rates_along, rows_along
-from bough.analyze.outputs import known_outputs
 from bough.analyze.parameters import parameter
+from bough.analyze.signals import control_names, known_outputs
 from bough.compile.batch import Batch
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
@@ -35,9 +34,9 @@ class Trace:
         (samples, size).
     dq0, dv0, dtau : ndarray
         (samples, size, nv): by the initial coordinates (along the directions of v), the initial speeds, and constant joint torques;
-        empty where they were not asked for.
+        empty if not requested.
     dinputs, dparameters : dict
-        By name, (samples, size, ...) with the shape of the input or parameter behind.
+        By name, (samples, size, ...) followed by the shape of the input or parameter.
     """
     value: Floats
     dq0: Floats
@@ -67,7 +66,7 @@ class Sensitivities:
     outputs : dict
         By output, its Trace.
     by_differences : tuple of str
-        Laws whose own derivatives are differences, because they use what dual numbers do not know.
+        Laws differentiated by finite differences, because they use functions that dual numbers do not support.
     """
     t: Floats
     q: Trace
@@ -90,32 +89,32 @@ def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | Non
                   method: str = "rk4", rtol: float | None = None, atol: float | None = None, laws: Sequence[Any] = (),
                   inputs: Mapping[str, ArrayLike] | None = None, wheels: ArrayLike | None = None,
                   orbit: ArrayLike | None = None) -> Sensitivities:
-    """A run, and its derivatives: those of the numbers that the method finds, exact but for rounding.
+    """A run and its derivatives: those of the numerical solution itself, exact except for rounding.
 
-    Every direction goes through the compiled steps as the tangent of dual numbers, four at a time: a run with n parameters costs
-    about n/2 runs. Steps of an adaptive method are those that it takes without derivatives.
+    Every direction goes through the compiled steps as the tangent of dual numbers, four at a time: derivatives by n parameters
+    cost about n/2 runs. An adaptive method takes the same steps as without derivatives.
 
     Parameters
     ----------
     model : Model
-        Time tables, prescribed motions, wheels, orbits, force elements and closed loops take part. Loops are closed again after
-        every step, and directions at the start that would open them are turned by the least kinetic energy. What happens at moments
-        of its own (events, stops, sticking, backlash) is refused.
+        Time tables, prescribed motions, wheels, orbits, force elements and closed loops are supported. Loops are closed again
+        after every step, and initial directions that would open them are projected with the least kinetic energy. Events, stops,
+        sticking and backlash are rejected.
     q0, v0, tau : array_like, optional
-        The initial state, that of the description if not given; constant joint torques.
+        The initial state, by default that of the description; constant joint torques.
     until : float
         The end of the run [s].
     dt : float, optional
         The step [s], of methods with fixed steps.
     parameters : sequence of str
-        Numbers of the description, as in `Model.forward_dynamics_derivatives`. The initial state does not depend on them, but for
-        what closes loops.
+        Parameters of the description, as in `Model.forward_dynamics_derivatives`. The initial state does not depend on them,
+        except through loop closure.
     by : sequence of str
-        What else to derive by: any of "q0", "v0", "tau", "inputs".
+        Further variables to differentiate by: any of "q0", "v0", "tau", "inputs".
     every : int, optional
-        How many fixed steps lie between two samples: 1 if nothing is given.
+        Number of fixed steps between samples; default 1.
     sample_rate : float, optional
-        Samples per second instead; of adaptive methods about a hundred samples, if it is not given.
+        Samples per second instead; for adaptive methods, the default is about a hundred samples.
     outputs : iterable of str, optional
         Outputs of the description, with their derivatives; None: all of them.
     method : {"rk4", "euler-cromer", "dopri5"}
@@ -123,9 +122,9 @@ def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | Non
     rtol, atol : float, optional
         Tolerances of "dopri5".
     laws : sequence of bough.controller
-        Compiled laws that act all the time: without a period.
+        Compiled continuous laws, without a period.
     inputs : mapping, optional
-        Constant numbers of inputs, by name.
+        Constant values of inputs, by name.
     wheels, orbit : array_like, optional
         Initial wheel speeds and orbit.
 

@@ -24,7 +24,7 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
     v = model.state(described).v[0] if v0 is None else v0
     members = None if parameters is None else count_members(parameters)
     if members is not None and np.ndim(q) == 1 and np.ndim(v) == 1:
-        q = np.tile(np.asarray(q, float), (members, 1))
+        q = np.tile(np.asarray(q), (members, 1))
     batch = model.batch(q, v, wheels=wheels0, orbit=orbit0, tanks=tanks0)
     if members is not None and batch.n != members:
         raise StateError(f"there are {members} parameter sets but {batch.n} initial states; give as many of each, or one state")

@@ -1,7 +1,7 @@
 """Sticking and slipping in a run: which way each friction slips, when it holds its coordinate, and when that breaks away [B 36].
 
 Between events a friction slips one way, or holds.  It may come to hold where the speed passes zero, and breaks away where the force
-that holds reaches what it can hold, `breakaway` and its share of the joint's load.  Marks: see `compile.friction_tables`.
+that holds reaches what it can hold, `breakaway` and its share of the joint's load.  Marks: see `compile.hold_tables`.
 """
 
 from collections.abc import Callable, Iterable

@@ -18,7 +18,8 @@ DEFAULT_SAMPLES = 100
 
 @dataclass(frozen=True)
 class Occurrence:
-    """An event of a run: when [s], which, what it did, and the jump of the speeds, if they jumped.
+    """An event of a run: when [s], which, what it did, the jump of the speeds, if they jumped; and, of joints that it let go, the
+    coordinates that are no more, with the values that stand for them in the state.
 
     >>> print(Occurrence(1.5, "deploy", "releases boom.ry"))
     1.5 s: 'deploy' releases boom.ry
@@ -27,9 +28,11 @@ class Occurrence:
     name: str
     what: str
     jump: Jump | None = None
+    gone: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "")
+        gone = f"; {', '.join(self.gone)}: NaN from then on" if self.gone else ""
+        return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "") + gone
 
     def to_mapping(self) -> dict[str, Any]:
         """Texts and numbers only."""
@@ -164,10 +167,17 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
     return Sampling(start, span/DEFAULT_SAMPLES if step is None else min(step*int(np.ceil(steps/DEFAULT_SAMPLES)), span))
 
 
+def no_text(value: Any) -> float:
+    """float(value), which would take "1e3", too."""
+    if isinstance(value, str | bytes):
+        raise TypeError
+    return float(value)
+
+
 def moment(name: str, value: object) -> float:
     """A time, any finite number, or an error."""
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = no_text(value)
     except (TypeError, ValueError, OverflowError):
         number = np.nan
     if isinstance(value, str | bytes) or not np.isfinite(number):
@@ -191,7 +201,7 @@ def check_clock(name: str, t: float, dt: float | None) -> None:
 def positive(name: str, value: object, what: str) -> float:
     """A finite number greater than 0, or an error that says what was meant."""
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = no_text(value)
     except (TypeError, ValueError, OverflowError):
         raise StateError(f"{name} is {shown(value)}; give {what}, a number greater than 0") from None
     if not (np.isfinite(number) and number > 0.0):

@@ -63,7 +63,10 @@ def cache_directory() -> Path:
 @cache
 def cache_problem() -> str | None:
     """Why the user's directory cannot be used; None if it can.  Makes it if it is not there."""
-    directory = _user_directory()
+    try:
+        directory = _user_directory()
+    except RuntimeError:                                                    # of pathlib: a user whom the system does not know
+        return "there is no home directory"
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (directory.parent, directory):

@@ -773,12 +773,27 @@ def register(typingctx, u):
 
 
 @intrinsic
-def unpack3(typingctx, u):
-    """The first three floats of a register."""
+def store_four(typingctx, table, index, value):
+    """Put a register to any `index` of a table."""
     def codegen(context, builder, sig, args):
-        return context.make_tuple(builder, sig.return_type, [builder.extract_element(args[0], ir.Constant(_I32, i))
-                                                             for i in range(3)])
-    return types.UniTuple(types.float64, 3)(u), codegen
+        at = builder.gep(args[0], [args[1]], source_etype=_F64)
+        builder.store(args[2], builder.bitcast(at, _QUAD.as_pointer()), align=8)
+        return context.get_dummy_value()
+    return types.void(table, types.int64, NumberType(4)), codegen
+
+
+def _make_unpack(n):
+    @intrinsic
+    def unpack(typingctx, u):
+        """The first floats of a register."""
+        def codegen(context, builder, sig, args):
+            return context.make_tuple(builder, sig.return_type, [builder.extract_element(args[0], ir.Constant(_I32, i))
+                                                                 for i in range(n)])
+        return types.UniTuple(types.float64, n)(u), codegen
+    return unpack
+
+
+unpack3, unpack4 = _make_unpack(3), _make_unpack(4)
 
 
 @intrinsic

@@ -55,11 +55,13 @@ __all__ = [
     "specialize",
     "sqrt",
     "store",
+    "store_four",
     "sub",
     "tangent_of",
     "total",
     "transposed",
     "unpack3",
+    "unpack4",
     "where_positive",
     "width_of",
     "zero",
@@ -235,8 +237,16 @@ def register(u):
     return np.array([*u, 0.0, 0.0, 0.0, 0.0][:4])
 
 
+def store_four(table, index, value):
+    table[index:index + 4] = value
+
+
 def unpack3(u):
     return u[0], u[1], u[2]
+
+
+def unpack4(u):
+    return u[0], u[1], u[2], u[3]
 
 
 def cycle(u):

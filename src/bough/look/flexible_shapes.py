@@ -35,10 +35,13 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
         "reach": float(np.ptp(points, axis=0).max(initial=0.0)),
         "chain": None,
         "stress": None,
+        "strain": None,
     }
-    if body.recovery is not None and given is not None and len(body.recovery.points) == len(given.position):
+    if body.recovery is not None and given is not None and len(body.recovery.point_stress) == len(given.position):
         shown = np.unique(given.faces) if len(given.faces) else np.arange(len(given.position))
-        found["stress"] = buffers.add(PASCAL * body.recovery.points[shown].reshape(len(points), -1))
+        for what, scale in (("stress", PASCAL), ("strain", 1.0)):
+            tensors = getattr(body.recovery, f"point_{what}")[shown]
+            found[what] = buffers.add(scale * tensors.reshape(len(points), -1))
     if path is not None:
         found["chain"] = path
         found["twist"] = buffers.add(_twist(body, points[path]))

@@ -11,7 +11,8 @@ from bough.describe import Frame, System
 from bough.describe.orientation import quaternions
 from bough.errors import StateError
 from bough.model import Model
-from bough.results.report import Report
+from bough.results.dataset import with_gone
+from bough.results.result_contents import Report
 from bough.results.samples import continuous, modal_coordinates
 
 Array = NDArray[Any]
@@ -65,8 +66,8 @@ def frames_of(report: Report, run: int, most: int | None, columns: int, progress
         recorded = ", ".join(report.facts.record)
         raise StateError(f"a replay is made from states, but the result holds only {recorded}; run it again with 'state' in record")
     states = report.labeled("state").variables["q"].values
-    q = states[run] if report.facts.batched else states
     model = _model(report, run)
+    q = with_gone(model.names.q, report.events_by_run[run], report.time, states[run] if report.facts.batched else states)
     reached = np.flatnonzero((np.abs(q) < _DIVERGED).all(axis=1))       # without the end of a run that diverged
     bodies = len(model.names.bodies)
     size = 4 * (7 * bodies + model.nq) + 2 * (columns + 6 * bodies)     # poses and modes in floats, curves and loads in 16 bits

@@ -12,8 +12,8 @@ from bough.look.histories import columns_of
 from bough.look.page import page
 from bough.look.scene import scene
 from bough.progress import working
-from bough.results.report import Report
 from bough.results.result import Replay
+from bough.results.result_contents import Report
 from bough.whole import write_text
 
 

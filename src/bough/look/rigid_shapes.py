@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bough.describe import Body, System
+from bough.describe.body_shapes import Shape
 from bough.describe.orientation import quaternions
 from bough.describe.parts import PARTS
-from bough.describe.shapes import Shape
 from bough.look.buffers import Buffers
 from bough.look.frames import UPRIGHT
 

@@ -12,7 +12,7 @@ from bough.look.flexible_shapes import drawn
 from bough.look.frames import Frames, frame_place, place
 from bough.look.histories import curves, loads
 from bough.look.rigid_shapes import drawings, parts_of, reach_of
-from bough.results.report import Report
+from bough.results.result_contents import Report
 
 _FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by a common factor
 

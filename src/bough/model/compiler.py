@@ -9,9 +9,8 @@ from bough.compile.coordinates import holdable
 from bough.compile.coupling_tables import check_couplings
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
-from bough.describe.elements import Element
 from bough.describe.numeric import shown
-from bough.describe.parts import PARTS
+from bough.describe.parts import PARTS, Element
 from bough.errors import ModelError, StateError, listing
 from bough.model.model import Model
 from bough.progress import working

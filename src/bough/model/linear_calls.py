@@ -16,7 +16,7 @@ if TYPE_CHECKING:                       # analyses that few runs need are import
 
 
 class LinearCalls(CompiledModel):
-    """What a model says of small deviations from a motion."""
+    """Linear analyses of small deviations from a motion."""
 
     def linearize(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
                   inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None, outputs: Sequence[str] | None = None,
@@ -25,41 +25,41 @@ class LinearCalls(CompiledModel):
                   **more: Unpack[StateOptions]) -> "LinearSystem":
         """The linear equations of small deviations from the motion through a state: x' = A x + B u, y = C x + D u.
 
-        States are deviations of coordinates ("arm.ry"; of a quaternion the small rotations "bus.rx" about the body's axes) and of
-        speeds ("arm.ry rate", "bus.wx"), speeds of driven wheels, the orbit, states of laws. Closed loops are reduced to
-        independent coordinates exactly; coordinates and wheels that are held do not deviate. Rotations are measured along the
-        motion, translations of a free base that turns in axes that turn with it, and the orbit in axes that turn with it: a steady
-        spin, and a circular orbit, are equilibria.
+        States are deviations of coordinates ("arm.ry"; for a quaternion the small rotations "bus.rx" about the body's axes) and of
+        speeds ("arm.ry rate", "bus.wx"), speeds of driven wheels, the orbit, and states of laws. Closed loops are reduced exactly
+        to independent coordinates; held coordinates and wheels do not deviate. Rotations are measured along the motion;
+        translations of a rotating free base, and the orbit, are measured in axes that rotate with them: a steady spin and a
+        circular orbit are equilibria.
 
         Parameters
         ----------
         q, v, tau : array_like, optional
-            The state and joint torques; those of the description, with closed loops, and zero.
+            The state and joint torques; by default the state of the description, with loops assembled, and zero torques.
         inputs : mapping or sequence of str, optional
-            {input: value} at the state, as in all calls; or a list of names: the inputs to take. Without a list these are the
-            inputs of the description or, if it has none, forces along all free coordinates and motors of driven wheels.
+            {input: value} at the state, as in all calls; or a list of the inputs to use. The default list is the inputs of the
+            description or, if it has none, forces along all free coordinates and motors of driven wheels.
         outputs : sequence of str, optional
-            Outputs, or names of coordinates and speeds; without it the outputs of the description or, if it has none, all free
+            Outputs, or names of coordinates and speeds; by default the outputs of the description or, if it has none, all free
             coordinates and speeds.
         laws : sequence of `bough.controller`, optional
-            Compiled laws without a period: they close the loop.
+            Compiled laws without a period, which close the loop.
         law_states : array_like, optional
-            Their states, one law after the other; those they start with, if not given.
+            Their states, one law after the other; by default their initial values.
         independent : sequence of str, optional
-            With loops: coordinates that shall be states.
+            With loops: coordinates to use as states.
         at : mapping, optional
             {input: value} at the state, where `inputs` is a list of names.
         dt : float, optional
-            A sample time [s]: the system is discrete then.
+            A sample time [s], for a discrete system.
         hold : {"zoh", "foh", "tustin"}
-            What the inputs do between two samples, see `LinearSystem.discretize`.
+            Inputs between samples, see `LinearSystem.discretize`.
         **more
             wrenches, frame, t, wheels, motors, orbit: see `Model`.
 
         Returns
         -------
         LinearSystem
-            Printed, it says whether the state is an equilibrium, and if not, what is left over.
+            `print` shows whether the state is an equilibrium and, if not, the residual.
 
         Examples
         --------
@@ -72,7 +72,7 @@ class LinearCalls(CompiledModel):
         >>> linear.A.round(6).tolist(), linear.B.round(6).tolist()
         ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [0.5]])
         """
-        from bough.analyze.linear.calls import Asked, linearized
+        from bough.analyze.linear.call_arguments import Asked, linearized
         if dt is None and hold != "zoh":
             raise StateError(f"linearize: hold is {hold!r}, but there is no sample time; give dt, too, or leave hold out")
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "linearize")
@@ -83,15 +83,15 @@ class LinearCalls(CompiledModel):
               inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None, outputs: Sequence[str] | None = None,
               laws: Sequence[Any] = (), law_states: ArrayLike | None = None, independent: Sequence[str] | None = None,
               at: Mapping[str, ArrayLike] | None = None, **more: Unpack[StateOptions]) -> "Modes":
-        """The modes of the whole system about the motion through a state: frequencies, damping, shapes, who takes part.
+        """The modes of the whole system about the motion through a state: frequencies, damping, shapes, participation.
 
-        Joints, flexible bodies, springs, loops, wheels, spin, gravity, orbit and compiled laws all take part, as in `linearize`,
-        whose parameters these are.
+        Joints, flexible bodies, springs, loops, wheels, spin, gravity, orbit and compiled laws are all included. Parameters are
+        those of `linearize`.
 
         Returns
         -------
         Modes
-            `frequencies` in Hz, `damping` of critical, complex `shapes`, shares of `joints` and `bodies`, `residues` from inputs to
+            `frequencies` in Hz, `damping` ratios, complex `shapes`, shares of `joints` and `bodies`, `residues` from inputs to
             outputs, the number of `rigid` body modes; it prints as a table, `plot()`s, and `view(mode)` animates a mode.
 
         Examples
@@ -104,7 +104,7 @@ class LinearCalls(CompiledModel):
           mode           Hz    damping   joints; bodies by kinetic energy
              1     0.498488    0.03193   bob 100 %; bob 100 %
         """
-        from bough.analyze.linear.calls import Asked, modes
+        from bough.analyze.linear.call_arguments import Asked, modes
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "modes")
         return modes(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
 
@@ -112,30 +112,31 @@ class LinearCalls(CompiledModel):
              hold: Sequence[str] = (), find: Sequence[str] = (), accelerate: Sequence[str] = (), spin: ArrayLike | None = None,
              about: ArrayLike | None = None, strict: bool = True, inputs: Mapping[str, ArrayLike] | None = None,
              **more: Unpack[StateOptions]) -> "Trim":
-        """An equilibrium: a state in which the system rests, or moves steadily, with its loops closed and its bodies deformed.
+        """An equilibrium: a state of rest or steady motion, with loops closed and bodies deformed.
 
         Parameters
         ----------
         q : array_like, optional
-            Where the search starts; the position of the description, if not given.
+            Starting position; by default that of the description.
         v : array_like, optional
-            Speeds of joints that turn steadily; zero, if not given.
+            Speeds of joints that rotate steadily; default zero.
         tau : array_like, optional
-            Joint torques and forces, on top of those of the description.
+            Joint torques and forces, added to those of the description.
         hold : sequence of str
-            Coordinates or joints that keep their values. Without `find`, the forces that hold them are found.
+            Coordinates or joints that keep their values. Without `find`, the forces that hold them are computed.
         find : sequence of str
-            Inputs (forces along coordinates, motors of wheels: see `linearize`) and numbers of the description ("boom.mass",
-            "ballast.com[0]") that are unknown: as many as coordinates are held, and the equations of these are to be balanced too.
+            Inputs (forces along coordinates, motors of wheels: see `linearize`) and parameters of the description ("boom.mass",
+            "ballast.com[0]") to solve for: as many as there are held coordinates, whose equations are then balanced too.
         accelerate : sequence of str
-            Coordinates that may accelerate at a constant rate, which is found: a thrusting vehicle, a falling one.
+            Coordinates with a constant acceleration, which is solved for: a thrusting or falling vehicle.
         spin : float or array_like, optional
-            The whole turns at this rate, about z or in world axes [rad/s]: with free, spherical or revolute roots. In a circular
-            orbit it turns with it, if nothing is given.
+            The whole system rotates at this rate, about z or in world axes [rad/s]: with free, spherical or revolute roots. In a
+            circular orbit, the default is the orbital rate.
         about : array_like, optional
-            A point of the axis of the spin; the mass center at the start, if not given.
+            A point on the spin axis; by default the initial mass center.
         strict : bool
-            Raise if no equilibrium is found, with what cannot be balanced; else return the nearest state.
+            If true, raise an error that names what cannot be balanced if there is no equilibrium; otherwise return the nearest
+            state.
         inputs, **more
             inputs, wrenches, frame, t, wheels, motors, orbit: see `Model`.
 
@@ -155,7 +156,7 @@ class LinearCalls(CompiledModel):
         >>> round(model.trim([0.0], hold=["arm"]).found["arm.ry"], 6)
         -20.0
         """
-        from bough.analyze.linear.calls import trim
+        from bough.analyze.linear.call_arguments import trim
         if v is None:
             v = self._rates_at(more.get("t", 0.0))
         start = self.q0 if q is None else q
@@ -172,18 +173,18 @@ class LinearCalls(CompiledModel):
 
     def linearize_laws(self, laws: Sequence[Any], q: ArrayLike | None = None, v: ArrayLike | None = None, *,
                        law_states: ArrayLike | None = None, **more: Unpack[StateOptions]) -> "LinearSystem":
-        """Laws as a linear system of their own, from the outputs they read to the inputs they set: with it a loop is cut at a port,
+        """Laws as a linear system, from the outputs they read to the inputs they set. Use it to cut a loop at a port:
         `model.linearize().cut(model.linearize_laws([law]), at="motor", sign=1)`.
 
         Parameters
         ----------
         laws : sequence
-            Compiled ones without a period, or laws, compiled or in Python, of one period: these make a discrete system, for a plant
-            with dt=period. Delays must be multiples of the period.
+            Compiled laws without a period, or laws, compiled or in Python, with one common period: these give a discrete system,
+            for a plant with dt=period. Delays must be multiples of the period.
         q, v : array_like, optional
-            The state; that of the description, with closed loops, if not given.
+            The state; by default that of the description, with loops assembled.
         law_states : array_like, optional
-            Their states, one law after the other; those they start with, if not given.
+            Their states, one law after the other; by default their initial values.
         **more
             wrenches, frame, t, wheels, motors, orbit: see `Model`.
 

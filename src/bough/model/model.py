@@ -1,4 +1,4 @@
-"""The model: a thin face on the analyses, for one state or a batch of them."""
+"""The model: a thin interface to the analyses, for one state or a batch."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import get_ident
@@ -20,7 +20,6 @@ from bough.analyze.body_motion import (
     prepare_motion,
     prepare_poses,
 )
-from bough.analyze.driving_torques import driving_torques
 from bough.analyze.equations_of_motion import (
     forward,
     inverse,
@@ -32,13 +31,12 @@ from bough.analyze.equations_of_motion import (
 )
 from bough.analyze.loop_constraints import Freedom
 from bough.analyze.loop_rows import POSITION, SPEED
-from bough.analyze.parameter_rows import changed_system, parameter_rows, parted
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
-from bough.describe import System
+from bough.describe import Frame, System
 from bough.describe.parts import PARTS
 from bough.describe.system import outline
 from bough.errors import ModelError, StateError
@@ -46,29 +44,39 @@ from bough.model.linear_calls import LinearCalls
 
 if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
     from bough.analyze.counting import OperationCounts
-    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives
+    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives, Quick
     from bough.analyze.internal_loads import CutLoads
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
 
 
+def prepare_derivatives(model: "Model") -> "Quick":
+    from bough.analyze import dynamics_derivatives
+    return dynamics_derivatives.prepare_derivatives(model)
+
+
+def prepare_inverse_derivatives(model: "Model") -> "Quick":
+    from bough.analyze import dynamics_derivatives
+    return dynamics_derivatives.prepare_inverse_derivatives(model)
+
+
 class Model(LinearCalls):
     """A compiled system: forward and inverse dynamics, mass matrix, reactions, energies, kinematics.
 
-    Every call takes one state (`q` of length nq) or a batch of them (leading axis), which then runs in SIMD lanes; what it returns
-    leads with the batch axis, or has none where one state was asked for.  The model's own springs, dampers, time tables, wrenches
-    and force elements always act, at time `t`; `tau` and `wrenches` come on top.
+    Every call takes one state (`q` of length nq) or a batch (leading axis), which runs in SIMD lanes; results then have a leading
+    batch axis too. The model's own springs, dampers, time tables, wrenches and force elements always act, at time `t`; `tau` and
+    `wrenches` are added.
 
-    Calls that take `**inputs` take these keywords:
+    Calls with `**inputs` accept these keywords:
 
-    - `wrenches`: a mapping from bodies, or (body, node) of flexible ones, to [moment, force] about the origin of its frame
+    - `wrenches`: a mapping from bodies, or (body, node) for flexible ones, to [moment, force] about the origin of that frame
     - `frame`: the axes of the wrenches, "body" or "world"
-    - `inputs`: a mapping from inputs of the description to their numbers; zero, if not given
-    - `t`: the time, for time tables and prescribed motions; 0 if not given
-    - `wheels`: (nw,) speeds of the wheels relative to their bodies; those of the description, if not given
-    - `motors`: (nw,) motor torques of the wheels, on top of those of the description
-    - `orbit`: (6,) position and velocity of the mass center, with central gravity; that of the description, if not given
-    - `tanks`: mass of propellant in each tank; that of the description, if not given
+    - `inputs`: a mapping from inputs of the description to their values; default zero
+    - `t`: the time, for time tables and prescribed motions; default 0
+    - `wheels`: (nw,) speeds of the wheels relative to their bodies; default: those of the description
+    - `motors`: (nw,) motor torques of the wheels, added to those of the description
+    - `orbit`: (6,) position and velocity of the mass center, with central gravity; default: that of the description
+    - `tanks`: mass of propellant in each tank; default: that of the description
 
     Examples
     --------
@@ -84,7 +92,7 @@ class Model(LinearCalls):
 
     # ---- what is held, and parameters ------------------------------------------------------------------------
     def follow(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Floats, Floats]:
-        """The state with prescribed coordinates where they are at the time t, and locked ones at rest.
+        """The state with prescribed coordinates set to their values at the time t, and locked ones at rest.
 
         Parameters
         ----------
@@ -104,6 +112,7 @@ class Model(LinearCalls):
 
     def parameter_tables(self, changes: Mapping[str, ArrayLike]) -> Floats:
         """Parameters of the tables with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
+        from bough.analyze.parameter_rows import parameter_rows, parted
         pars = parameter_rows(self, changes)
         own = parted(self.system, changes)[0]
         for member in suspicious_members(self.system, own) if own else ():
@@ -114,14 +123,15 @@ class Model(LinearCalls):
         return pars
 
     def with_parameters(self, changes: Mapping[str, ArrayLike]) -> "Model":
-        """A model in which some numbers of the description are others.
+        """A model with some numbers of the description changed.
 
         Parameters
         ----------
         changes : mapping
-            {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: of bodies, joints, modes, and of all other parts
-            by name.
+            {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: parameters of bodies, joints, modes and all
+            other parts by name.
         """
+        from bough.analyze.parameter_rows import changed_system, parted
         own, others = parted(self.whole, changes)
         described = changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
@@ -149,14 +159,14 @@ class Model(LinearCalls):
         q, v : array_like
             Coordinates and speeds.
         tau : array_like, optional
-            Joint torques and forces, on top of those of the description.
+            Joint torques and forces, added to those of the description.
         dynamics : {"auto", "order-n", "dense", "cloud"}
-            How the equations are solved: hinge by hinge, by the mass matrix, or by six equations where all but a floating base's
-            motion is given.
+            How the equations are solved: hinge by hinge, with the mass matrix, or with only the six equations of a floating base,
+            if all other motion is prescribed.
         method : str, optional
-            Another spelling of `dynamics`.
+            An alias of `dynamics`.
         out : ndarray, optional
-            Where to put the answer.
+            Array to hold the result.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -177,20 +187,20 @@ class Model(LinearCalls):
                                      **inputs: Unpack[InputOptions]) -> "ForwardDerivatives":
         """Derivatives of v' = forward_dynamics(q, v, tau) by q, v, tau, wheel speeds, inputs and parameters.
 
-        Those by q are along the directions of v: a rotation, also one that q keeps as a quaternion, by an angle about each axis of
-        the outer body. Where loops are closed, they are of the accelerations that the loops leave.
+        Derivatives by q are along the directions of v: for a rotation, also a quaternion, by an angle about each axis of the outer
+        body. With closed loops, they are derivatives of the constrained accelerations.
 
         Parameters
         ----------
         q, v : array_like
             Coordinates and speeds.
         tau : array_like, optional
-            Joint torques and forces, on top of those of the description.
+            Joint torques and forces, added to those of the description.
         parameters : sequence of str
-            Numbers of the description by which to derive, too: "boom.mass", "boom.com", "elbow.stiffness", "panel.frequency",
+            Parameters of the description for further derivatives: "boom.mass", "boom.com", "elbow.stiffness", "panel.frequency",
             "mooring.length", "gravity"; an entry of an array as "boom.com[2]".
         outputs : iterable of str, optional
-            Outputs of the description whose derivatives are asked for, too; None: all of them.
+            Outputs of the description whose derivatives are also computed; None: all of them.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -203,11 +213,12 @@ class Model(LinearCalls):
         >>> found.dq.round(6), found.dv.round(6), found.dtau.round(6), found.dparameters["bob.damping"].round(6)
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
-        from bough.analyze.dynamics_derivatives import forward_derivatives, prepare_derivatives
-        if not parameters and outputs == () and (quick := self.ready(prepare_derivatives)) is not None:
-            found = quick.at(q, v, self.still if tau is None else tau, inputs)
+        if not (inputs or parameters or outputs is None or outputs):
+            quick = self._ready.get((get_ident(), prepare_derivatives)) or self.ready(prepare_derivatives)
+            found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
+        from bough.analyze.dynamics_derivatives import forward_derivatives
         batch = self.batch(q, v, tau, **inputs)
         return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
 
@@ -220,28 +231,29 @@ class Model(LinearCalls):
         return batch.unbatched(forward(self, batch, dynamics).wheels)
 
     def resolve_dynamics(self, dynamics: str = "auto") -> str:
-        """What "auto" means for this model and what is held now; or what is asked for, if it applies.
+        """The method that "auto" selects for this model with its current holds; or the requested method, if it applies.
 
-        It is the momentum cloud where most of the motion is given, the mass matrix of small flexible systems, else O(N)."""
+        This is the momentum cloud if most of the motion is prescribed, the mass matrix for small flexible systems, and O(N)
+        otherwise."""
         return resolve_dynamics(self, dynamics)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None,
                          out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
-        """Joint torques that give the accelerations `a`, besides the model's own springs, tables and wrenches.
+        """Joint torques that produce the accelerations `a`, in addition to the model's own springs, tables and wrenches.
 
-        Closed loops hold some motions by themselves, and many torques give the same accelerations. Of these you get the ones with
-        the least sum of squares (N and N m alike), the forces of the loops being as these torques ask for.
+        Closed loops constrain some motions, so many sets of torques produce the same accelerations. The returned set has the least
+        sum of squares (N and N m alike), together with the loop forces that go with it.
 
         Parameters
         ----------
         q, v, a : array_like
-            Coordinates, speeds and accelerations v'. The loops must allow the accelerations, to a millionth: those of
-            `forward_dynamics` are such.
+            Coordinates, speeds and accelerations v'. The accelerations must be consistent with the loops to a millionth, as those
+            of `forward_dynamics` are.
         driven : sequence of str, optional
-            Coordinates or joints that have motors, all if not given; the torques of all others are zero. If these cannot give the
+            Coordinates or joints that have motors, by default all; the torques of all others are zero. If these cannot produce the
             accelerations, the error names a coordinate that lacks a torque.
         out : ndarray, optional
-            Where to put the answer.
+            Array to hold the result.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -253,21 +265,22 @@ class Model(LinearCalls):
         ready = self.ready(prepare_inverse)
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
+        from bough.analyze.driving_torques import driving_torques
         batch, given = self._with_accelerations(q, v, None, a, inputs)
         return batch.give(driving_torques(self, batch, given, driven), out)
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: Sequence[str] = (),
                                      **inputs: Unpack[InputOptions]) -> "InverseDerivatives":
-        """Derivatives of the joint torques M a + h that give the accelerations `a`, by q, v, a, wheel speeds, inputs, parameters.
+        """Derivatives of the joint torques M a + h by q, v, a, wheel speeds, inputs and parameters.
 
-        Those by q are along the directions of v, as in `forward_dynamics_derivatives`. Loops are open, as in `bias`.
+        Derivatives by q are along the directions of v, as in `forward_dynamics_derivatives`. Loops are open, as in `bias`.
 
         Parameters
         ----------
         q, v, a : array_like
             Coordinates, speeds and accelerations v'.
         parameters : sequence of str
-            Numbers of the description by which to derive, too, as in `forward_dynamics_derivatives`.
+            Parameters of the description for further derivatives, as in `forward_dynamics_derivatives`.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -280,12 +293,16 @@ class Model(LinearCalls):
         >>> found.dq.round(9), found.da.round(9), found.dparameters["bob.mass"].round(9)
         (array([[20.]]), array([[2.]]), array([0.]))
         """
-        batch, given = self._with_accelerations(q, v, None, a, inputs)
+        if not (inputs or parameters):
+            found: InverseDerivatives | None = self.ready(prepare_inverse_derivatives)(q, v, a)
+            if found is not None:
+                return found
         from bough.analyze.dynamics_derivatives import inverse_derivatives
+        batch, given = self._with_accelerations(q, v, None, a, inputs)
         return inverse_derivatives(self, batch, given, [parameters] if isinstance(parameters, str) else list(parameters))
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
-        """h in M a + h = tau, (nv,): the torques that give zero accelerations with all loops open."""
+        """h in M a + h = tau, (nv,): the torques for zero accelerations with all loops open."""
         ready = self.ready(prepare_inverse)
         if ready.solves(q, v, self.still, None, inputs):
             return ready.give(out)
@@ -293,7 +310,7 @@ class Model(LinearCalls):
         return batch.give(inverse(self, batch, still), out)
 
     def mass_matrix(self, q: ArrayLike, *, tanks: ArrayLike | None = None, out: Floats | None = None) -> Floats:
-        """M(q), (nv, nv): by composite bodies.  In `out`, if it is given."""
+        """M(q), (nv, nv), from composite bodies; written to `out` if given."""
         ready = self.ready(prepare_mass_matrix)
         if tanks is None and ready.solves(q):
             return ready.give(out)
@@ -303,14 +320,14 @@ class Model(LinearCalls):
     # ---- loads -----------------------------------------------------------------------------------------------
     def reactions(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None,
                   **inputs: Unpack[InputOptions]) -> Floats:
-        """What the parent exerts on each body through its joint.
+        """The load that the parent exerts on each body through its joint.
 
         Parameters
         ----------
         q, v, a : array_like
             Coordinates, speeds and accelerations v'.
         tau : array_like, optional
-            Joint torques: they matter where loops are closed; what they do not give, the loops must.
+            Joint torques: they matter only with closed loops, which must provide whatever the torques do not.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -324,30 +341,31 @@ class Model(LinearCalls):
 
     def drive_forces(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None,
                      **inputs: Unpack[InputOptions]) -> dict[str, Floats]:
-        """By coordinate that is locked or prescribed: the force or torque that holds it so, besides `tau`, springs and dampers.
+        """For each locked or prescribed coordinate, the force or torque that holds it, in addition to `tau`, springs and dampers.
 
-        Where loops share it with drives, the one with the least loop forces.  Parameters are those of `forward_dynamics`."""
+        Where loops share the load with drives, the solution with the least loop forces. Parameters are those of
+        `forward_dynamics`."""
         batch = self.batch(q, v, tau, **inputs)
         return {name: batch.unbatched(force) for name, force in reactions.drive_forces(self, batch).items()}
 
     def constraint_forces(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                           **inputs: Unpack[InputOptions]) -> dict[str, Floats]:
-        """By loop, (6,): what the body of its frame a exerts on that of b through what the loop holds.
+        """For each loop, (6,): the constraint load that the body of its frame a exerts on the body of frame b.
 
         Parameters are those of `forward_dynamics`.
 
         Returns
         -------
         dict
-            [moment, force] at the origin of frame b, in the axes of frame b.  Where loops are redundant, the forces with the least
-            sum of squares.
+            [moment, force] at the origin of frame b, in the axes of frame b. For redundant loops, the forces with the least sum of
+            squares.
         """
         batch = self.batch(q, v, tau, **inputs)
         return {name: batch.unbatched(force) for name, force in reactions.constraint_forces(self, batch, dynamics).items()}
 
     def element_forces(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Any]:
-        """By name, what force elements exert, as results record it: of a line its tension, N; of the others (6,), [moment, force]
-        on a body at a point of it, for instance of a restoring in world axes.  Without v, at rest."""
+        """By name, the loads of force elements, as recorded in results: for a line its tension, N; for the others (6,), [moment,
+        force] on a body at one of its points, for instance for a restoring in world axes. Without v, at rest."""
         bodies = self.bodies(q, v)
         pairs = zip(self.system.elements.values(), exerted(bodies.elements), strict=True)
         return {element.name: bodies.unbatched(element.values(each, bodies)[element.load]) for element, each in pairs}
@@ -357,24 +375,24 @@ class Model(LinearCalls):
                        **inputs: Unpack[InputOptions]) -> "CutLoads":
         """Loads [moment, force] through joints and loops.
 
-        In a tree, and where loops are not redundant, the dynamics determines all loads. Of redundant loops it leaves some open:
-        forces that hold each other, such as that along the line between two ball joints: the momentum of each part gives the same
-        6 equations. The answer says so by name, and refuses such components.
+        In a tree, and in loops that are not redundant, the dynamics determines all loads. In redundant loops some remain
+        undetermined: self-equilibrated forces, such as the force along the line between two ball joints. The result lists them by
+        name, and does not return such components.
 
         Parameters
         ----------
         q, v, a, tau : array_like
             Coordinates, speeds, accelerations v' and joint torques.
         cut : str or sequence of str
-            The name of a joint, a body (its joint) or a loop: what the parent (a) exerts on the child (b). Or a list of such names
-            that parts the system in two: what the part with the world exerts on the other one.
+            The name of a joint, a body (its joint) or a loop: the load of the parent (a) on the child (b). Or a list of such names
+            that splits the system in two: the load of the part with the world on the other part.
         at : array_like
-            Where moments are taken about: a point from the joint's origin on the child, in the child's axes (loop: frame b).
+            The reference point of moments, from the joint's origin on the child, in the child's axes (loop: frame b).
         axes : {"child", "parent", "world"}
-            Of the loads; of a loop those of frame b, of frame a, or of the world.
+            Axes of the loads; for a loop, those of frame b, of frame a, or of the world.
         driven : sequence of str
-            Coordinates or joints that are driven by torques which nobody knows; all others have tau and their springs, dampers and
-            torques of the description.
+            Coordinates or joints driven by unknown torques; all others have tau and the springs, dampers and torques of the
+            description.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -397,7 +415,7 @@ class Model(LinearCalls):
         return internal_loads(self, batch, given, cut=cut, at=at, axes=axes, driven=driven)
 
     def momentum_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, joint: str, **inputs: Unpack[InputOptions]) -> Floats:
-        """(6,): what passes through one joint to the body on it, as in `reactions`, from the momentum of all that it carries."""
+        """(6,): the load through one joint, as in `reactions`, computed from the momentum of everything it carries."""
         batch, given = self._with_accelerations(q, v, None, a, inputs)
         from bough.analyze.part_momentum import momentum_loads
         return batch.unbatched(momentum_loads(self, batch, given, joint))
@@ -405,12 +423,12 @@ class Model(LinearCalls):
     # ---- loops -----------------------------------------------------------------------------------------------
     def assemble(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *,
                  hold: Sequence[str] = ()) -> tuple[Floats, Floats]:
-        """The state nearest to q, v that closes all loops, in position and in speed.
+        """The state nearest to q, v that closes all loops, in position and velocity.
 
         Parameters
         ----------
         q, v : array_like, optional
-            Where to start; those of the description, if not given.  Nearest is by kinetic energy.
+            The starting point; by default that of the description. Nearest is in terms of kinetic energy.
         hold : sequence of str
             Coordinates or joints that keep their values.
 
@@ -423,28 +441,28 @@ class Model(LinearCalls):
         return batch.unbatched(closed_q), batch.unbatched(closed_v)
 
     def loop_gaps(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Floats]:
-        """By loop, how far its ends are apart: a number for each motion that it holds, m or rad; with v, how fast they part."""
+        """For each loop, its gap: one number per constrained motion, m or rad; with v, also the gap rates."""
         batch = self.batch(q, REST if v is None else v)
         weights = POSITION if v is None else SPEED
         return {name: batch.unbatched(gap) for name, gap in loop_constraints.loop_gaps(self, batch, weights).items()}
 
     def freedom(self, q: ArrayLike | None = None) -> Freedom:
-        """Degrees of freedom at one position (that of the description, if not given), and which loops are redundant there."""
+        """Degrees of freedom at one position (by default that of the description), and the constraints that are redundant there."""
         return loop_constraints.freedom_at(self, self.q0 if q is None else q)
 
     # ---- structure -------------------------------------------------------------------------------------------
     def operation_counts(self, dynamics: str = "auto", *, q: ArrayLike | None = None,
                          v: ArrayLike | None = None) -> "OperationCounts":
-        """Multiplications, additions and other operations of one evaluation of the accelerations, by the parts of the algorithm.
+        """Multiplications, additions and other operations of one evaluation of the accelerations, by part of the algorithm.
 
-        They are counted, not computed: the sweeps run once as plain Python, with numbers that count.  That takes a second, and for
-        each million operations some seconds more.
+        They are counted, not estimated: the sweeps run once as plain Python, with numbers that count operations. This takes a
+        second, plus some seconds per million operations.
 
         Parameters
         ----------
         dynamics : {"auto", "order-n", "dense", "cloud"}
         q, v : array_like, optional
-            One state; it matters only where loops are closed.  Without it, the initial one.
+            One state, by default the initial one; it matters only with closed loops.
 
         Examples
         --------
@@ -459,26 +477,27 @@ class Model(LinearCalls):
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         if not batch.single:
             raise StateError(f"q has {batch.n} rows; operations are counted for one state, give {self.nq} numbers")
-        from bough.analyze.operation_counts import operation_counts
+        from bough.analyze.counting.counts import operation_counts
         return operation_counts(self, batch, self.resolve_dynamics(dynamics))
 
     def partition(self) -> "PartitionTable":
-        """The primitive hinges and massless bodies that the compiler made of the joints: prints as a table."""
+        """The primitive hinges and massless bodies into which the compiler split the joints; prints as a table."""
         from bough.analyze.partition_table import partition_table
         return partition_table(self)
 
     def operators(self, q: ArrayLike, v: ArrayLike | None = None, *, whole: bool = False,
                   **inputs: Unpack[InputOptions]) -> "Operators":
-        """The spatial operators of one state, over the links of its partition or, for comparison, over whole joints.
+        """The spatial operators at one state, over the links of the partition or, for comparison, over whole joints.
 
-        They are those of the tree: loops are left open.  They depend on q; accelerations() from them on the other arguments too.
+        They are those of the tree, with loops open. They depend only on q; their accelerations() also depends on the other
+        arguments.
 
         Parameters
         ----------
         q, v : array_like
             One state; without v, at rest.
         whole : bool
-            With joints kept whole.
+            Whether to keep joints whole.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
         """
@@ -491,27 +510,27 @@ class Model(LinearCalls):
                **inputs: Unpack[InputOptions]) -> Bodies:
         """Positions, attitudes, velocities and accelerations of all bodies and nodes, energies and momenta, in world axes.
 
-        The arrays of `Bodies` always lead with a batch axis, of length 1 for one state.  Without v and a, at rest."""
+        The arrays of `Bodies` always have a leading batch axis, of length 1 for one state. Without v and a, at rest."""
         batch, given = self._with_accelerations(q, REST if v is None else v, None, np.zeros(self.nv) if a is None else a, inputs,
                                                 keep_welds=True)
         return observe(self, batch, given)
 
     def pose(self, q: ArrayLike, place: Place, point: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Where a place is, and how it stands, in world axes.
+        """Position and attitude of a body frame, a node, or a point on either, in world axes.
 
         Parameters
         ----------
         q : array_like
             Coordinates.
-        place : str or (str, str)
-            A body: its frame; or the node of a flexible body.
+        place : str, (str, str) or Frame
+            A body: its frame; the node of a flexible body; or a Frame.
         point : array_like, optional
-            A point fixed in that frame, in its axes [m]; its origin, if not given.
+            A point fixed in that frame, in its axes [m]; by default its origin.
 
         Returns
         -------
         position, attitude : ndarray
-            (3,), and the rotation matrix from the place's axes to world axes, (3, 3).
+            (3,), and the rotation matrix from the frame's axes to world axes, (3, 3).
 
         Examples
         --------
@@ -530,9 +549,9 @@ class Model(LinearCalls):
         return positions[..., 0, :], attitudes[..., 0, :, :]
 
     def frames(self, q: ArrayLike, places: Sequence[Place] | None = None) -> tuple[Floats, Floats]:
-        """Positions (places, 3) and attitudes (places, 3, 3) of many places at once; of all bodies, if none are named."""
-        if places is not None and (isinstance(places, str) or not isinstance(places, Iterable) or len(places) == 0):
-            raise StateError(f"places is {places!r}; give a list of bodies, or of (body, node)")
+        """Positions (places, 3) and attitudes (places, 3, 3) of several frames at once; by default of all bodies."""
+        if places is not None and (isinstance(places, str | Frame) or not isinstance(places, Iterable) or len(places) == 0):
+            raise StateError(f"places is {places!r}; give a list of bodies, (body, node) or Frames")
         ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
         n = len(self.names.bodies if places is None else places)
         answers = empty((n, 3)), empty((n, 3, 3))
@@ -541,7 +560,7 @@ class Model(LinearCalls):
         return poses(self, self.batch(q, keep_welds=True), self.names.bodies if places is None else places)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None) -> Floats:
-        """(6,): [angular, linear] velocity of a place, or of a point of it, as in `pose`; world axes."""
+        """(6,): [angular, linear] velocity of a frame or point, as in `pose`; world axes."""
         ready = self.ready(prepare_motion, "velocity", place, point is not None)
         if ready.solves(q, v, self.still, point):
             return ready.give(None)
@@ -549,9 +568,9 @@ class Model(LinearCalls):
         return batch.unbatched(place_motion(self, batch, np.zeros((1, self.nv)), place, point).velocity[:, 0])
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, place: Place, point: ArrayLike | None = None) -> Floats:
-        """(6,): [angular, linear] acceleration of a place, or of a point of it, as in `pose`; world axes, without gravity.
+        """(6,): [angular, linear] acceleration of a frame or point, as in `pose`; world axes, without gravity.
 
-        It is J a + J' v.  Without accelerations, a = None, it is J' v: what the rate of the Jacobian makes of the speeds."""
+        It is J a + J' v. Without accelerations, a = None, it is J' v, the velocity-product term."""
         ready = self.ready(prepare_motion, "acceleration", place, point is not None)
         a = self.still if a is None else a
         if ready.solves(q, v, a, point):
@@ -560,9 +579,9 @@ class Model(LinearCalls):
         return batch.unbatched(place_motion(self, batch, given, place, point).acceleration[:, 0])
 
     def jacobian(self, q: ArrayLike, place: Place, point: ArrayLike | None = None, *, out: Floats | None = None) -> Floats:
-        """(6, nv): [angular, linear] velocity of a place, or of a point of it, as in `pose`, for each speed; world axes.
+        """(6, nv): Jacobian of the [angular, linear] velocity of a frame or point, as in `pose`; world axes.
 
-        Modes of flexible bodies on the way have columns as joints have.  In `out`, if it is given."""
+        Modes of flexible bodies on the path have columns as joints do. Written to `out` if given."""
         try:
             ready = self._ready[get_ident(), prepare_jacobian, place, point is not None]
         except (KeyError, TypeError):
@@ -575,20 +594,20 @@ class Model(LinearCalls):
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None, *,
                       out: Floats | None = None) -> Floats:
-        """(6, nv): J', the rate at which `jacobian` changes while the model moves with the speeds v; world axes.
+        """(6, nv): J', the time derivative of `jacobian` at the speeds v; world axes.
 
-        The acceleration of the place is J a + J' v, see `acceleration`.
+        The acceleration is J a + J' v, see `acceleration`.
 
         Parameters
         ----------
         q, v : array_like
             Coordinates and speeds.
-        place : str or (str, str)
-            A body, or the node of a flexible one.
+        place : str, (str, str) or Frame
+            A body, the node of a flexible one, or a Frame.
         point : array_like, optional
             A point fixed there, in its axes [m], as in `pose`.
         out : ndarray, optional
-            Where to put it.
+            Array to hold the result.
 
         Examples
         --------
@@ -607,18 +626,18 @@ class Model(LinearCalls):
 
     def outputs(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, names: Iterable[str] | None = None,
                 **inputs: Unpack[InputOptions]) -> dict[str, Any]:
-        """What the outputs of the description show, by name: a number, or an array of them.
+        """Values of the outputs of the description, by name: a number, or an array.
 
-        Accelerations, and what follows from them, are those that the given torques and inputs make.
+        Accelerations, and quantities that depend on them, are those under the given torques and inputs.
 
         Parameters
         ----------
         q, v : array_like
             Coordinates and speeds; without v, at rest.
         tau : array_like, optional
-            Joint torques and forces, on top of those of the description.
+            Joint torques and forces, added to those of the description.
         names : iterable of str, optional
-            Which outputs; all of them, if not given.
+            Which outputs; by default all of them.
         **inputs
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
@@ -635,7 +654,7 @@ class Model(LinearCalls):
         (0.0, [-2.0, 0.0, 18.81])
         """
         batch = self.batch(q, REST if v is None else v, tau, **inputs)
-        from bough.analyze.outputs import outputs
+        from bough.analyze.signals import outputs
         found = {}
         for name, rows_of in outputs(self, batch, names).items():
             value = rows_of if self.system.outputs[name].components != ("",) else rows_of[:, 0]
@@ -644,11 +663,12 @@ class Model(LinearCalls):
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, wheels: ArrayLike | None = None,
                        orbit: ArrayLike | None = None, tanks: ArrayLike | None = None) -> Any:
-        """Kinetic energy, J, wheels included; in orbit, with that of the mass center.  A float, or (batch,)."""
+        """Kinetic energy, J, including wheels and, in orbit, that of the mass center. A float, or (batch,)."""
         return self.bodies(q, array("v", v, self.nv), wheels=wheels, orbit=orbit, tanks=tanks).answer("kinetic_energy")
 
     def potential_energy(self, q: ArrayLike, *, orbit: ArrayLike | None = None, tanks: ArrayLike | None = None) -> Any:
-        """Potential energy of gravity, springs, force elements and strain, J; uniform gravity counts from the world's origin.
+        """Potential energy of gravity, springs, force elements and strain, J; for uniform gravity it is zero at the world's
+        origin.
 
         A float, or (batch,)."""
         return self.bodies(q, orbit=orbit, tanks=tanks).answer("potential_energy")

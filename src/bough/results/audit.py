@@ -24,9 +24,9 @@ from bough.analyze.balance import SHARE, States, balance
 from bough.compile.batch import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
+from bough.results.part_values import whole_momenta
 from bough.results.samples import Rows, Samples, _chunks, _segments
 from bough.results.summary import external_effects, nonconservative_effects
-from bough.results.tank_values import whole_momenta
 
 Array = NDArray[Any]
 LOOKS = 12  # samples whose accelerations are balanced

@@ -6,20 +6,20 @@ writes its file and its plots never needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.internal_loads import read_cut
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.describe import System
 from bough.describe.body import FORCE_UNITS
 from bough.describe.parts.port import ports_of
-from bough.integrate.trajectory import Trajectory
+from bough.integrate.compiled.loops import SAME
+from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
 from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
 
@@ -111,8 +111,33 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
         if name == "outputs":
             for where in _attitudes(model.system):
                 array[..., where] = continuous(array[..., where], axis=1)
-        variables[name] = Variable((*leading, *quantity.dims), array if trajectory.batched else array[0], *quantity[1:3])
+        array, gone = _without_gone(trajectory, quantity.dims, array)
+        meaning = quantity[2] + (f"; NaN, for its joint has let go: {gone}" if gone else "")
+        variables[name] = Variable((*leading, *quantity.dims), array if trajectory.batched else array[0], quantity[1], meaning)
     return Labeled(coordinates(trajectory, variables), variables)
+
+
+def _without_gone(trajectory: Trajectory, dims: tuple[str, ...], array: Array) -> tuple[Array, str]:
+    """NaN for coordinates of joints after events let them go; and in words, which."""
+    lost = [(run, event) for run, events in enumerate(trajectory.events) for event in events if event.gone]
+    if dims[-1:] not in (("q_name",), ("v_name",), ("drive",)) or not lost:
+        return array, ""
+    names, found, array = list(AXES[dims[-1]].names(trajectory.model)), dict[str, None](), array.copy()
+    for run, event in lost:
+        gone = [name for name in event.gone if name in names]
+        array[run] = with_gone(names, [replace(event, gone=dict.fromkeys(gone, np.nan))], trajectory.t, array[run])
+        found |= dict.fromkeys(f"{name} after {event.time:.6g} s" for name in gone)
+    return array, ", ".join(found)
+
+
+def with_gone(names: Sequence[str], events: Iterable[Occurrence], time: Array, values: Array) -> Array:
+    """Values (time, names) of one run, with what stands for coordinates of joints after events let them go."""
+    values = values.copy()
+    for event in events:
+        for name, value in event.gone.items():
+            if name in names:
+                values[time > event.time * (1.0 + SAME), names.index(name)] = value
+    return values
 
 
 def _attitudes(system: System) -> list[slice]:
@@ -131,6 +156,8 @@ def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Arra
 
 def label_internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -> xarray.DataArray:
     """([run,] time, [connection,] component), N m and N; without the axis of connections if the cut is one name."""
+    from bough.analyze.internal_loads import read_cut
+
     connections, not_determined = read_cut(trajectory.model.system, cut), dict[str, None]()
 
     def derive(samples: Samples) -> Array:

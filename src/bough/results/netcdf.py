@@ -33,6 +33,13 @@ class Resume(NamedTuple):
     arrays: dict[str, NDArray[np.float64]]
 
 
+def file_path(what: str, path: Any) -> Path:
+    """The path of a file, as someone gives it."""
+    if not isinstance(path, str | os.PathLike) or not Path(path).name or Path(path).is_dir():
+        raise StateError(f"{what} is {path!r}; give the name of a file")
+    return Path(path)
+
+
 def folder_of(path: Path) -> Path:
     """Where the parts of a file are until it is complete: see `stream`."""
     return path.with_name(path.name + ".parts")
@@ -129,9 +136,9 @@ class Appender:
             if "time" in variable.dims:
                 values = self._continued(name, variable)
                 if first:
-                    made = self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
-                                                     compression_opts=2, shuffle=True)
-                    made.attrs.update(variable.attrs)
+                    self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
+                                              compression_opts=2, shuffle=True)
+                self.file.variables[name].attrs.update(variable.attrs)          # of the last part: what is there may change
                 where = tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)
                 self.file.variables[name][where] = values
             elif first:

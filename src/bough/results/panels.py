@@ -3,6 +3,7 @@
 Sizes are in inches, so that a panel looks the same in a figure of one row and in one of twelve.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -75,9 +76,10 @@ def _draw_panel(axes: Axes, time: Array, panel: Panel, batched: bool, *, last: b
         curve, color = values[..., i], COLORS[i % len(COLORS)]
         style = "--" if i in panel.dashed else "-"
         if batched:
-            times, low = thinned(time, np.nanmin(curve, axis=0))
-            axes.fill_between(times, low, thinned(time, np.nanmax(curve, axis=0))[1], color=color, alpha=0.18, lw=0)
-            curve = np.nanmedian(curve, axis=0)
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):     # what is in no run there has no curve
+                low, high, curve = (reduce(curve, axis=0) for reduce in (np.nanmin, np.nanmax, np.nanmedian))
+            times, low = thinned(time, low)
+            axes.fill_between(times, low, thinned(time, high)[1], color=color, alpha=0.18, lw=0)
         axes.plot(*thinned(time, curve), style, color=color, linewidth=1.1)
     if panel.log and (values > 0).any():
         _set_decades(axes, values[values > 0])

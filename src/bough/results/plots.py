@@ -17,7 +17,7 @@ from bough.results.dataset import Labeled, entry_units
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
-from bough.results.report import Report
+from bough.results.result_contents import Report
 from bough.results.samples import VARIABLES, along, flexible_bodies, moving_nodes, recoveries
 from bough.results.summary import external_effects
 

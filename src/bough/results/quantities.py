@@ -11,14 +11,21 @@ from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Distance, System
 from bough.describe.orientation import quaternions
 from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
-from bough.errors import StateError, nearest, texts
-from bough.flex.deflections import displacements, rotations
+from bough.errors import StateError, name_list, nearest
+from bough.flex.flexible_body import displacements, rotations
 from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
 from bough.model import Model
-from bough.results.friction_values import friction_forces, friction_sticks
+from bough.results.part_values import (
+    friction_forces,
+    friction_sticks,
+    tank_flows,
+    tank_thrusts,
+    whole_angular_momentum,
+    whole_energy,
+    whole_linear_momentum,
+)
 from bough.results.samples import AXES as ELEMENT_AXES
 from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
-from bough.results.tank_values import tank_flows, tank_thrusts, whole_angular_momentum, whole_energy, whole_linear_momentum
 
 
 class Axis(NamedTuple):
@@ -251,7 +258,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
                      and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
-    names = texts("record", record)
+    names = name_list("record", record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
     for name in names:

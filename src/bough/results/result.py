@@ -1,4 +1,4 @@
-"""The result of a run, and the result read from a file: what a person does with them."""
+"""The result of a run, and the result read from a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bough.model import Model
 from bough.progress import working
 from bough.results.dataset import Labeled, label, label_internal_loads
 from bough.results.quantities import RECORDS, select_records
-from bough.results.report import Facts, Report
+from bough.results.result_contents import Facts, Report
 from bough.results.singular import ATTRS, find_singular, to_attrs
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replay:
-    """A 3-D animation of a result in an HTML file; a notebook shows it in place."""
+    """A 3-D animation of a result in an HTML file; notebooks display it inline."""
 
     path: Path
     frames: int
@@ -56,11 +56,11 @@ class Replay:
 
 
 class ShownResult(Report):
-    """What can be done with any result: print, plot, save and replay it."""
+    """Common to all results: print, plot, save and replay."""
 
     @property
     def summary(self) -> str:
-        """What `print` shows."""
+        """The text that `print` shows."""
         from bough.results import summary
 
         return summary.text(self)
@@ -74,16 +74,16 @@ class ShownResult(Report):
         Parameters
         ----------
         path
-            The file; missing folders are made.
+            The file; missing folders are created.
 
         Returns
         -------
         Path
-            The file that was written; `bough.open_result` reads it.
+            The file written; `bough.open_result` reads it.
         """
         from bough.results import netcdf
 
-        target = Path(path)
+        target = netcdf.file_path("path", path)
         with working(f"writing {target}"):
             attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
             if "meshes" not in attrs and (packed := netcdf.pack_meshes(self.system)):
@@ -107,7 +107,7 @@ class ShownResult(Report):
         Parameters
         ----------
         what
-            A name that `record` takes, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
+            A name accepted by `record`, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
         path
             Where the figure is written, if given.
 
@@ -120,7 +120,7 @@ class ShownResult(Report):
         return plot(self, what, path)
 
     def plots(self, folder: str | PathLike[str], *, prefix: str = "", skip: Container[str] = ()) -> list[Path]:
-        """Draw a figure of every record there is, but those in `skip`, as PNG files in a folder; return their paths."""
+        """Draw a figure of every available record except those in `skip`, as PNG files in a folder; return their paths."""
         from bough.results.plots import write_all
 
         return write_all(self, Path(folder), prefix, skip)
@@ -133,13 +133,13 @@ class ShownResult(Report):
         Parameters
         ----------
         path
-            The file; by default a temporary one, which is opened in the browser (a notebook shows it in place).
+            The file; by default a temporary one, which is opened in the browser (notebooks display it inline).
         open
             Whether to open it in the browser.
         run
             Which member of a batch.
         frames
-            Keep at most this many samples; by default as many as make a page of some 30 MB.
+            Keep at most this many samples; by default as many as fit in a page of about 30 MB.
 
         Returns
         -------
@@ -151,34 +151,34 @@ class ShownResult(Report):
 
 
 class Result(ShownResult):
-    """What a run gave: `data`, `plot()`, `save()`, `view()`; printed, it is a summary.
+    """The result of a run: `data`, `plot()`, `save()`, `view()`; `print` shows a summary.
 
-    Quantities are computed from the recorded states when they are first needed. Plots and the replay may show some that
-    `record` does not name.
+    Quantities are computed from the recorded states when first needed. Plots and the replay can show quantities that `record` does
+    not name.
 
     Parameters
     ----------
     trajectory
         The sampled states.
     record
-        What goes into `data`: names as `simulate` takes them.
+        The quantities in `data`: names as in `simulate`.
 
     Attributes
     ----------
     data : xarray.Dataset
-        All that was recorded, with names, units and coordinates.
+        All recorded quantities, with names, units and coordinates.
     time : ndarray
         The times of the samples [s].
     system : System
-        The description of what was simulated.
+        The description of the simulated system.
     model : Model
         The compiled system.
     facts : Facts
-        How the run was made and how it ended.
+        The settings of the run and how it ended.
     failure : str or None
         Why the run stopped early; None if it reached its end.
     events : tuple of Occurrence
-        What happened, in order; of a batch, a tuple for each run.
+        The events that occurred, in order; for a batch, one tuple per run.
     """
 
     def __init__(self, trajectory: Trajectory, record: str | Iterable[str] | None = None) -> None:
@@ -189,7 +189,7 @@ class Result(ShownResult):
 
     @property
     def system(self) -> System:
-        """The description of what was simulated."""
+        """The description of the simulated system."""
         return self.trajectory.model.whole
 
     @property
@@ -218,17 +218,17 @@ class Result(ShownResult):
 
     @cached_property
     def audit(self) -> Audit:
-        """Whether what was recorded can be true: balances of energy and momentum, loop gaps, errors; see `bough audit`."""
+        """Consistency checks of the recorded run: energy and momentum balances, loop gaps, errors; see `bough audit`."""
         from bough.results.audit import audited
 
         return audited(self.trajectory)
 
     def has(self, record: str) -> bool:
-        """Whatever the system has can be derived."""
+        """Anything that the system has can be computed."""
         return True
 
     def labeled(self, record: str) -> Labeled:
-        """The variables of one record, derived from the states if need be."""
+        """The variables of one record, computed from the states if necessary."""
         if record not in self._cache:
             recorded = record in self.facts.record
             wanted = [name for name in self.facts.record if name not in self._cache] if recorded else [record]
@@ -246,7 +246,7 @@ class Result(ShownResult):
     def linearize(self, t: float, *, run: int = 0, **options: Any) -> LinearSystem:
         """The linear system of small deviations from the run, at the recorded sample nearest to a time; see `Model.linearize`.
 
-        What is held then, the inputs in force and the states of compiled laws are those of the run.
+        Held coordinates, inputs and states of compiled laws are those of the run at that time.
 
         Parameters
         ----------
@@ -255,13 +255,13 @@ class Result(ShownResult):
         run
             Which member of a batch.
         **options
-            inputs (a list of names), outputs, laws, independent, dt, hold: as of `Model.linearize`.
+            inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
 
         Returns
         -------
         LinearSystem
         """
-        from bough.results.sampled_state import state_at
+        from bough.results.samples import state_at
 
         model, state = state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
@@ -281,14 +281,14 @@ class Result(ShownResult):
         cut
             The name of a joint or loop, or a list of names.
         at
-            The point that moments are about, in the given axes.
+            The reference point of the moments, in the given axes.
         axes
             The axes of the components.
 
         Returns
         -------
         xarray.DataArray
-            Moments and forces; what the dynamics does not determine is NaN, and `attrs["not_determined"]` lists it.
+            Moments and forces; components that the dynamics does not determine are NaN and listed in `attrs["not_determined"]`.
         """
         return label_internal_loads(self.trajectory, cut, at, axes)
 
@@ -303,12 +303,12 @@ def _trimmed(trajectory: Trajectory) -> Trajectory:
 
 
 class SavedResult(ShownResult):
-    """A result read from a file: as `Result`, but with what was recorded only."""
+    """A result read from a file: like `Result`, but limited to the recorded quantities."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
         from bough.results import netcdf
 
+        self.path = netcdf.file_path("path", path)
         self._file = netcdf.read(self.path)
         with netcdf.sound(self.path):
             self.facts = Facts.from_attrs(self._file.attrs)
@@ -321,6 +321,14 @@ class SavedResult(ShownResult):
         for name in ("system", *(() if not self.facts.batched else ("run",)), "time"):
             if name not in (self._file.attrs if name == "system" else self._file.coords):
                 raise StateError(f"{self.path}: is damaged (it has no '{name}'); give a file as bough wrote it")
+        if not self.facts.record:
+            raise StateError(f"{self.path}: is damaged (nothing was recorded); give a file as bough wrote it")
+        lead = ("run",)*self.facts.batched + ("time",)
+        wanted = {key: (*lead, *each.dims) for name in self.facts.record for key, each in RECORDS[name].quantities.items()}
+        for name, variable in self._file.variables.items():
+            if variable.dims != wanted.get(name, variable.dims):
+                raise StateError(f"{self.path}: is damaged ('{name}' is along {variable.dims}, not along {wanted[name]}); "
+                                 "give a file as bough wrote it")
         n = len(self._file.coords["time"].values)
         for name, variable in self._file.variables.items():
             if "time" in variable.dims and variable.values.shape[variable.dims.index("time")] != n:
@@ -328,7 +336,7 @@ class SavedResult(ShownResult):
 
     @cached_property
     def system(self) -> System:
-        """The description of what was simulated."""
+        """The description of the simulated system."""
         from bough.results import netcdf
 
         with netcdf.sound(self.path):
@@ -347,7 +355,7 @@ class SavedResult(ShownResult):
 
     @cached_property
     def audit(self) -> Audit | None:
-        """What was found when the file was written."""
+        """The audit made when the file was written."""
         from bough.results import netcdf
         from bough.results.audit import Audit
 
@@ -368,7 +376,7 @@ class SavedResult(ShownResult):
 
 
 def open_result(path: str | PathLike[str]) -> SavedResult:
-    """Read a result that `Result.save` wrote.
+    """Read a result written by `Result.save`.
 
     Parameters
     ----------
@@ -378,11 +386,11 @@ def open_result(path: str | PathLike[str]) -> SavedResult:
     Returns
     -------
     SavedResult
-        The result, with what was recorded only.
+        The result, limited to the recorded quantities.
 
     Raises
     ------
     StateError
-        There is no such file, or bough did not write it.
+        The file does not exist, or was not written by bough.
     """
     return SavedResult(path)

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from bough.describe.numeric import shown
 from bough.errors import SimulationError, StateError
 from bough.integrate.checkpoint import with_samples_before
 from bough.integrate.integration import Integration
-from bough.integrate.trajectory import Trajectory
+from bough.integrate.trajectory import Trajectory, positive
 from bough.results.audit import MOST, Audit, audited, origin, thinned
-from bough.results.netcdf import Appender, folder_of, pack_meshes, read_head, read_samples, sound
-from bough.results.report import Facts
+from bough.results.netcdf import Appender, file_path, folder_of, pack_meshes, read_head, read_samples, sound
 from bough.results.result import Result, SavedResult, open_result
+from bough.results.result_contents import Facts
 from bough.whole import discard
 
 ARRAYS = ("t", "x", "u", "law_states")
@@ -155,6 +156,16 @@ def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str,
     for run in kept["runs"]:
         run["dropped"] = last if before else run["dropped"]
     return kept
+
+
+def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path, float] | None:
+    """The file to which samples are streamed and the seconds between two checkpoints; None if they are not streamed."""
+    if save_to is None and checkpoint is not None:
+        raise StateError(f"checkpoint is {shown(checkpoint)}, but nothing is streamed; give save_to, too")
+    if save_to is None:
+        return None
+    interval = 60.0 if checkpoint is None else positive("checkpoint", checkpoint, "seconds between two checkpoints")
+    return file_path("save_to", save_to), interval
 
 
 def checkpoint_of(path: Path) -> float | None:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
-from bough.describe.elements import ELEMENTS, Element
-from bough.describe.parts import PARTS, Part
-from bough.flex.deflections import displacements
+from bough.describe.parts import ELEMENTS, PARTS, Element, Part
+from bough.flex.flexible_body import displacements
 from bough.results.dataset import entry_units
 from bough.results.quantities import constrained_by_loops, coupled_names
-from bough.results.report import Report
+from bough.results.result_contents import Report
 from bough.results.samples import along, flexible_bodies, modal_coordinates, outermost, recoveries
 from bough.results.singular import from_attrs
 
@@ -289,7 +288,8 @@ def _final(report: Report) -> list[Row]:
     for name, body in report.system.bodies.items():
         parts = []
         for i, coordinate in enumerate(body.joint.q_labels, start=at):
-            parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}")
+            there = not np.isnan(q[..., i]).all()                           # else its joint has let go
+            parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}" if there else f"{coordinate} gone")
         found += [(f"final {body.joint.name or name}", ", ".join(parts))] if parts else []
         at += body.n_q
     return found

@@ -15,13 +15,13 @@ from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, add, load3, load9, load_gathered, load_spatial, read, noinline, store, sub
 from bough.sweeps import fields as f
-from bough.sweeps.friction import find_hold, keep_hold
+from bough.sweeps.friction_forces import find_hold, keep_hold
 from bough.sweeps.fronts import (apply_multipliers, assemble_fronts, back_substitute_fronts, hold_against_loops, transmit_front,
                                  transmit_front_modal)
 from bough.sweeps.implicit import implicit_inertia
 from bough.sweeps.modal import modal_accelerate, modal_reduce
 from bough.sweeps.fronts import inboard_columns
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, own_mass
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, own_mass
 
 
 @leaf

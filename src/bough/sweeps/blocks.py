@@ -215,14 +215,26 @@ def add_products(lane, ws, to, F, at, first, n):
 def store_column(lane, ws, at, j, F):
     """Spatial vector j of many: their first components make packs, then their second ones, and so on."""
     w = 4//width_of(lane)                                       # numbers of one state in a pack
-    to = at + (j//w)*6*w + j % w
+    store_strided(lane, ws, at + (j//w)*6*w + j % w, w, F)
+
+
+@leaf
+def store_strided(lane, ws, at, stride, F):
+    """The six numbers of a spatial vector, each `stride` behind the one before."""
     (a, b, c), (d, e, f) = F
-    store(lane, ws, to, a)
-    store(lane, ws, to + w, b)
-    store(lane, ws, to + 2*w, c)
-    store(lane, ws, to + 3*w, d)
-    store(lane, ws, to + 4*w, e)
-    store(lane, ws, to + 5*w, f)
+    store(lane, ws, at, a)
+    store(lane, ws, at + stride, b)
+    store(lane, ws, at + 2*stride, c)
+    store(lane, ws, at + 3*stride, d)
+    store(lane, ws, at + 4*stride, e)
+    store(lane, ws, at + 5*stride, f)
+
+
+@leaf
+def load_strided(lane, ws, at, stride):
+    """Such a vector."""
+    return ((load(lane, ws, at), load(lane, ws, at + stride), load(lane, ws, at + 2*stride)),
+            (load(lane, ws, at + 3*stride), load(lane, ws, at + 4*stride), load(lane, ws, at + 5*stride)))
 
 
 # ---- symmetric positive definite equations M x = b of any size, row by row
@@ -295,10 +307,10 @@ def store_numbers(lane, out, group, states, n, ws, at):
 
 
 @leaf
-def count_beyond(rows, limit):
-    """How many numbers are not below a limit in size; NaN is not."""
+def count_beyond(rows, n, limit):
+    """How many of the first n numbers are not below a limit in size; NaN is not."""
     found = 0
-    for i in range(rows.size):
+    for i in range(n):
         found += not abs(read(flat(rows), i)) < limit
     return found
 

@@ -21,11 +21,11 @@ from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.couplings import balance_couplings
 from bough.sweeps.composite import gather_mass_matrix, gather_wrench
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
-from bough.sweeps.elements import apply_elements
-from bough.sweeps.friction import loaded_passes, update_loads
+from bough.sweeps.force_elements import apply_elements
+from bough.sweeps.friction_forces import loaded_passes, update_loads
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
 from bough.sweeps.kinematics import fill_column_rates, fill_columns, fill_frames, trace_motion, trace_positions
-from bough.sweeps.motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
+from bough.sweeps.tree_motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads_to_moving, clear_slots, gather_inputs, gather_ports
 from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
 from bough.sweeps.modal import set_modal_forces_at_rest
@@ -35,7 +35,7 @@ from bough.sweeps.schema import frame_blocks
 from bough.sweeps.tanks import set_masses
 
 SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
-SHORTEST = 1e-24                    # square of the length of a quaternion
+SHORTEST, LONGEST = 1e-24, 1e24     # square of the length of a quaternion
 
 
 @leaf
@@ -96,24 +96,24 @@ loops_only(reset_closure_weights, lambda lane, plan, ws: None)
 
 
 @leaf
-def doubts(plan, x, given, out, limit):
+def doubts(plan, x, given, out, n, limit):
     """Of a call with one state: how many numbers of it and of what is given are not finite, how many quaternions have no length,
-    how many numbers of the result are not below a limit.  Rows are checked before and after a call, by NumPy."""
+    how many of the first n numbers of the result are not below a limit.  Rows are checked before and after a call, by NumPy."""
     if n_rows(x) > 1:
         return 0
-    return doubtful_state(plan, x) + count_beyond(given, inf) + count_beyond(out, limit)
+    return doubtful_state(plan, x) + count_beyond(given, given.size, inf) + count_beyond(out, n, limit)
 
 
 @leaf
 def doubtful_state(plan, x):
     """Of one state, or of its coordinates: how many numbers are not finite, and how many quaternions have no length."""
-    found, entries = count_beyond(x, inf), flat(x)
+    found, entries = count_beyond(x, x.size, inf), flat(x)
     for k in range(read(plan, f.N_QUATERNIONS)):
         at = read(plan, read(plan, f.QUATERNIONS) + k*f.QUATERNION_ROW + f.QUATERNION_AT)
         square = 0.0
         for i in range(at, at + 4):
             square += float(read(entries, i))*float(read(entries, i))
-        found += not square > SHORTEST
+        found += not SHORTEST < square < LONGEST
     return found
 
 
@@ -129,7 +129,7 @@ def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
         rates = read(plan, f.N_X) - read(plan, f.NQ) - read(plan, f.N_LAW_STATES)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
         store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
-    return doubts(plan, x, u, out, SUSPECT)
+    return doubts(plan, x, u, out, out.size, SUSPECT)
 
 
 forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for method in (ORDER_N, DENSE, CLOUD))
@@ -205,7 +205,7 @@ def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
         for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
             for j in range(read(plan, f.NV)):
                 out[group*width_of(lane) + i, j] = get_lane(lane, ws, at + j, i) - get_lane(lane, ws, applied + j, i)
-    return doubts(plan, x, vdot, out, inf)
+    return doubts(plan, x, vdot, out, out.size, inf)
 
 
 @kernel
@@ -229,7 +229,7 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
         remainder_motion(lane, plan, parameters_of(pars, group), ws)
         gather_mass_matrix(lane, plan, parameters_of(pars, group), ws)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
-    return doubts(plan, x, u, out, inf)
+    return doubts(plan, x, u, out, out.size, inf)
 
 
 @kernel
@@ -281,7 +281,7 @@ def kinematics(sweep_table, plan, pars, tables, x, u, vdot, route, spots, out, w
             gather_ports(lane, plan, parameters_of(pars, group), ws)
             apply_elements(lane, plan, parameters_of(pars, group), ws)
             store_rows(lane, out, group, frames, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
-    return doubts(plan, x, vdot, out, inf)
+    return doubts(plan, x, vdot, out, out.size, inf)
 
 
 # ---- of coordinates, and speeds: one state, or rows of them ---------------------------------------------------------------------
@@ -306,7 +306,7 @@ def poses(sweep_table, plan, pars, tables, route, spots, ws, q, positions, attit
         fill_frames(lane, plan, ws, route, spots, at, False)
         store_numbers(lane, positions, group, n_rows(q), 3*n, ws, at)
         store_numbers(lane, attitudes, group, n_rows(q), 9*n, ws, at + turned)
-    return doubts(plan, q, positions, attitudes, inf)
+    return doubts(plan, q, positions, attitudes, attitudes.size, inf)
 
 
 @kernel
@@ -322,7 +322,7 @@ def jacobian(sweep_table, plan, pars, tables, route, spots, ws, q, out):
         trace_positions(lane, plan, parameters_of(pars, group), ws, route)
         fill_columns(lane, plan, parameters_of(pars, group), ws, route, flat(spots), at)
         store_numbers(lane, out, group, n_rows(q), 6*read(plan, f.NV), ws, at)
-    return 0 if n_rows(q) > 1 else doubtful_state(plan, q) + count_beyond(out, inf)
+    return 0 if n_rows(q) > 1 else doubtful_state(plan, q) + count_beyond(out, out.size, inf)
 
 
 @kernel
@@ -339,7 +339,7 @@ def jacobian_rate(sweep_table, plan, pars, tables, route, spots, ws, q, v, out):
         trace_motion(lane, plan, parameters_of(pars, group), ws, route)
         fill_column_rates(lane, plan, parameters_of(pars, group), ws, route, flat(spots), at)
         store_numbers(lane, out, group, n_rows(q), 6*read(plan, f.NV), ws, at)
-    return 0 if n_rows(q) > 1 else doubtful_state(plan, q) + count_beyond(v, inf) + count_beyond(out, inf)
+    return 0 if n_rows(q) > 1 else doubtful_state(plan, q) + count_beyond(v, v.size, inf) + count_beyond(out, out.size, inf)
 
 
 @kernel

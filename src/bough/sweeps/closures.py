@@ -15,17 +15,17 @@ For each such motion a dual direction e gives its rate, e.v or e.w, and the forc
 """
 
 from bough.kernels.algebra import ZERO, cross, dot, rotate
-from bough.kernels.elementary import arctangent
+from bough.kernels.algebra import arctangent
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, loops_only, noinline, quads_of, read, read3,
                                  scale, smaller, sqrt, store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.blocks import pack_of
+from bough.sweeps.blocks import pack_of, store_strided
 from bough.sweeps.couplings import assemble_couplings, least_coupling_bias
 from bough.sweeps.modes import flex_of, modal_add, modal_speeds, mode_columns
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, record_of
 
 
 @leaf
@@ -60,9 +60,9 @@ def store_loop_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
             + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
     if at_a:
-        store_wrench(lane, ws, at_a - j, read(plan, row + f.STRIDE_A), K_a)
+        store_strided(lane, ws, at_a - j, read(plan, row + f.STRIDE_A), K_a)
     if at_b:
-        store_wrench(lane, ws, at_b - j, read(plan, row + f.STRIDE_B), K_b)
+        store_strided(lane, ws, at_b - j, read(plan, row + f.STRIDE_B), K_b)
     store(lane, ws, bias_place(plan, row) - j, bias)
     accumulate(lane, ws, read(plan, row + f.LOOP_MULTIPLIERS), gap*gap)
 
@@ -74,23 +74,6 @@ def bias_place(plan, row):
     if at == 0:
         at, stride = read(plan, row + f.COLUMN_A), read(plan, row + f.STRIDE_A)
     return at + 6*stride
-
-
-@leaf
-def store_wrench(lane, ws, at, stride, K):
-    (a, b, c), (d, e, force) = K
-    store(lane, ws, at, a)
-    store(lane, ws, at + stride, b)
-    store(lane, ws, at + 2*stride, c)
-    store(lane, ws, at + 3*stride, d)
-    store(lane, ws, at + 4*stride, e)
-    store(lane, ws, at + 5*stride, force)
-
-
-@leaf
-def load_wrench(lane, ws, at, stride):
-    return ((load(lane, ws, at), load(lane, ws, at + stride), load(lane, ws, at + 2*stride)),
-            (load(lane, ws, at + 3*stride), load(lane, ws, at + 4*stride), load(lane, ws, at + 5*stride)))
 
 
 @leaf

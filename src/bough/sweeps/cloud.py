@@ -21,11 +21,11 @@ from bough.kernels.lanes import (accumulate, across, add, get_lane, load, load3,
                                  one_state_only, quads_of, read, read3, read9, read_pack, scale, noinline, store, sub, zero)
 from bough.sweeps.schema import cloud_method
 from bough.sweeps.composite import composite_times, nothing_composite
-from bough.sweeps.elements import apply_elements
+from bough.sweeps.force_elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
 from bough.sweeps.loads import apply_body_loads
-from bough.sweeps.motion import hinge_row, load_motion, compute_sines
+from bough.sweeps.tree_motion import hinge_row, load_motion, compute_sines
 
 CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 

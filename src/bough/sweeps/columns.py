@@ -7,33 +7,37 @@ depths of all speeds.  A column by a coordinate or speed s has entries only for 
 B holds the columns, four speeds' by four: for each four, a row of 12 numbers for each speed, by their q, their v and their tau.  Of
 one state these are three packs, and those of eight speeds are solved at once; of four states they are twelve.  Either stays in
 registers while a row is solved.  Rows without entries are not read before they are solved.
+
+Kernels give for each state a row `out`: v' (or tau), and three matrices one behind the other, by q, v and tau (or v'); three
+numbers more are room for packs that stick out.
 """
+from math import inf
+
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (accumulate, align_stack, flat, get_lane, lanes_of, load, load3, load4, load_dozen, noinline,
-                                 one_state_only, parameters_of, pointer_to, put, quads_of, read, scale, store, sub, transposed,
-                                 zero)
+                                 one_state_only, parameters_of, pointer_to, put, quads_of, read, scale, store, store_four, sub,
+                                 transposed, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.blocks import load_rows, n_groups, pack_of, packs_until, store_rows
-from bough.sweeps.calls import SUSPECT, doubts, load_state
-from bough.sweeps.derivative import ORDER_N, accelerations
-from bough.sweeps.motion import MOTION, store_wrenches, vdot_motion
-from bough.sweeps.pairs import entry_place, fill_closed_form
+from bough.sweeps.blocks import load_rows, n_groups, n_rows, pack_of, packs_until, store_rows
+from bough.sweeps.calls import SUSPECT, doubts, load_state, unlike
+from bough.sweeps.loads import gather_inputs
+from bough.sweeps.tree_motion import MOTION, remainder_motion, vdot_motion
+from bough.sweeps.pairs import accelerate_tree, entry_place, fill_closed_form, path_of, speed_row, weigh_tree
 
-
-@leaf
-def speed_row(route, s):
-    return read(route, f.COLUMNS_AT) + f.SPEED_ROW*s
+ILL = 5e5                   # of M_ii (M^-1)_ii: what M^-1 multiplies then cancels to some 1e-10
 
 
 @leaf
 def factor_paths(lane, ws, route):
-    """M = L^T D L in place of M on the paths: L below the diagonal, 1/D on it; and by columns, of speed s those that it moves."""
+    """M = L^T D L in place of M on the paths: L below the diagonal, 1/D on it; and by columns, of speed s those that it moves.  The
+    diagonal of M is kept."""
     quads, rows, width = quads_of(ws), read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH)
     P, L = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L)
+    for s in range(rows):
+        store(lane, ws, read(route, f.COLUMNS_INERTIAS) + s, load(lane, ws, P + s*width + path_of(route, s)[0]))
     for s in range(rows - 1, -1, -1):
-        depth, path = read(route, speed_row(route, s) + f.SPEED_DEPTH), read(route, speed_row(route, s) + f.SPEED_PATH)
-        at = P + s*width
+        at, (depth, path) = P + s*width, path_of(route, s)
         over = 1.0/load(lane, ws, at + depth)
         for d in range(depth - 1, -1, -1):
             a = -load(lane, ws, at + d)*over
@@ -45,6 +49,26 @@ def factor_paths(lane, ws, route):
             store(lane, ws, at + d, l)
             store(lane, ws, L + read(route, path + d)*rows + s, l)
         store(lane, ws, at + depth, over)
+
+
+@leaf
+def solve_accelerations(lane, plan, ws, route):
+    """v' = M^-1 (tau - h), h the torques of the motion without v'; also in their place."""
+    rows, width, P, at = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_P), read(route, f.COLUMNS_TORQUES)
+    tau, vdot = read(plan, f.WS_U), read(plan, f.WS_XDOT) + read(plan, f.NQ)
+    for s in range(rows):
+        store(lane, ws, at + s, load(lane, ws, tau + read(route, speed_row(route, s) + f.SPEED_V)) - load(lane, ws, at + s))
+    for s in range(rows - 1, -1, -1):                                       # L^T
+        y, (depth, path) = load(lane, ws, at + s), path_of(route, s)
+        for d in range(depth):
+            accumulate(lane, ws, at + read(route, path + d), -load(lane, ws, P + s*width + d)*y)
+    for s in range(rows):                                                   # D, then L
+        depth, path = path_of(route, s)
+        x = load(lane, ws, at + s)*load(lane, ws, P + s*width + depth)
+        for d in range(depth):
+            x = x - load(lane, ws, P + s*width + d)*load(lane, ws, at + read(route, path + d))
+        store(lane, ws, at + s, x)
+        store(lane, ws, vdot + read(route, speed_row(route, s) + f.SPEED_V), x)
 
 
 def load_row(lane, ws, at, other):
@@ -82,19 +106,13 @@ def end_of(lane, route, first):
 
 
 @leaf
-def path_of(route, s):
-    """How many speeds move s, and where they are listed."""
-    return read(route, speed_row(route, s) + f.SPEED_DEPTH), read(route, speed_row(route, s) + f.SPEED_PATH)
-
-
-@leaf
 def clear_columns(lane, ws, route):
     """Rows of B that have entries: of what the speeds of a column move, and of their path."""
-    rows = read(route, f.COLUMNS_SPEEDS)
-    other, nothing = 12*rows, zero(quads_of(ws))
+    rows, length = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED)
+    other, nothing = 12*length, zero(quads_of(ws))
     row = nothing_row(lane, nothing)
     for first in range(0, rows, speeds_at_once(lane)):
-        B, (depth, path) = read(route, f.COLUMNS_B) + 3*first*rows, path_of(route, first)
+        B, (depth, path) = read(route, f.COLUMNS_B) + 3*first*length, path_of(route, first)
         for d in range(depth):
             store_row(lane, ws, B + 12*read(route, path + d), other, row)
         for s in range(first, end_of(lane, route, first)):
@@ -112,7 +130,8 @@ nothing_row = one_state_only(nothing_row, lambda lane, o: ((o, o, o), (o, o, o),
 def solve_some(lane, ws, route, first, end):
     """The columns of some speeds from `first` on, which have entries before `end` and on the path of the first [B 60]."""
     rows, width = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH)
-    P, L, B, other = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L), read(route, f.COLUMNS_B) + 3*first*rows, 12*rows
+    P, L, length = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L), read(route, f.COLUMNS_PADDED)
+    B, other = read(route, f.COLUMNS_B) + 3*first*length, 12*length
     for s in range(end - 1, first - 1, -1):                                 # L^T: what each speed moves
         row = load_row(lane, ws, B + 12*s, other)
         for i in range(s + 1, min(read(route, speed_row(route, s) + f.SPEED_END), end)):
@@ -141,9 +160,8 @@ def solve_some(lane, ws, route, first, end):
 
 @sweep(method="derivatives", rounds=2)
 def solve_columns(lane, ws, route):
-    """M^-1 times all columns: by q and v what is in B, by tau minus the unit matrix."""
+    """M^-1 times all columns, M in factors: by q and v what is in B, by tau minus the unit matrix."""
     noinline()
-    factor_paths(lane, ws, route)
     rows = read(route, f.COLUMNS_SPEEDS)
     for s in range(rows):
         store(lane, ws, entry_place(route, 2, s, s), -1.0)
@@ -151,105 +169,192 @@ def solve_columns(lane, ws, route):
         solve_some(lane, ws, route, first, end_of(lane, route, first))
 
 
+@leaf
+def ill_conditioned(lane, ws, route, states):
+    """How many of M_ii (M^-1)_ii are not below a limit: by how much other speeds take the inertia away that a speed sees, whatever its
+    unit.  Errors of all columns are one to twenty roundings of it."""
+    found = 0
+    for s in range(read(route, f.COLUMNS_SPEEDS)):
+        for i in range(min(states, width_of(lane))):
+            inverse = -get_lane(lane, ws, entry_place(route, 2, s, s), i)
+            found += not inverse*get_lane(lane, ws, read(route, f.COLUMNS_INERTIAS) + s, i) < ILL
+    return found
+
+
 # ---- out ---------------------------------------------------------------------------------------------------------------
-def store_blocks(lane, ws, route, J, group, sign, blocks):
-    """Of one state: columns of B, times a sign, as matrices whose rows are padded to fours."""
-    rows, wide, B, to = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), read(route, f.COLUMNS_B), flat(J)
-    quads, first = quads_of(ws), group*blocks*rows*wide
-    for block in range(blocks):
-        for s in range(rows):
-            row = first + wide*(rows*block + read(route, speed_row(route, s) + f.SPEED_V))
-            if read(route, f.COLUMNS_SAME):
-                for p in range(wide//4):
-                    store(quads, to, row//4 + p, sign*load(quads, ws, B//4 + 3*(p*rows + s) + block))
-            else:
+@leaf
+def block_place(route, out, state, block):
+    """Where a matrix starts in the row of a state."""
+    rows = read(route, f.COLUMNS_SPEEDS)
+    return state*out.shape[1] + rows + block*rows*rows
+
+
+def store_blocks(lane, ws, route, out, group, sign):
+    """Of one state: columns of B, times a sign, as matrices; a pack that sticks out of a row is overwritten by the next one."""
+    rows, length, to, quads = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), flat(out), quads_of(ws)
+    for block in range(3):
+        first, source = block_place(route, out, group, block), read(route, f.COLUMNS_B)//4 + block
+        if read(route, f.COLUMNS_SAME):
+            for s in range(rows):
+                for p in range(length//4):
+                    store_four(to, first + rows*s + 4*p, sign*load(quads, ws, source + 3*(p*length + s)))
+        else:
+            for s in range(rows):
+                row = first + rows*read(route, speed_row(route, s) + f.SPEED_V)
                 for c in range(rows):
                     x = load(lane, ws, entry_place(route, block, s, c))
                     put(to, row + read(route, speed_row(route, c) + f.SPEED_V), sign*x)
 
 
 @leaf
-def store_four_blocks(lane, ws, route, J, group, sign, blocks):
+def store_four_blocks(lane, ws, route, out, group, sign):
     """The same of four states, four columns at a time."""
-    rows, wide, B, to = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), read(route, f.COLUMNS_B), flat(J)
-    quads, size = quads_of(to), blocks*rows*wide//4
-    for block in range(blocks):
-        for p in range(wide//4):
-            for s in range(rows):
-                a, b, c, d = load4(lane, ws, B + 12*(p*rows + s) + 4*block)
+    rows, B, to, length = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_B), flat(out), out.shape[1]
+    wide = read(route, f.COLUMNS_PADDED)
+    for block in range(3):
+        first = block_place(route, out, 4*group, block)
+        for s in range(rows):
+            for p in range(wide//4):
+                a, b, c, d = load4(lane, ws, B + 12*(p*wide + s) + 4*block)
                 a, b, c, d = transposed(a, b, c, d)
-                row = 4*group*size + wide//4*(rows*block + s) + p
-                store(quads, to, row, sign*a)
-                store(quads, to, row + size, sign*b)
-                store(quads, to, row + 2*size, sign*c)
-                store(quads, to, row + 3*size, sign*d)
+                at = first + rows*s + 4*p
+                store_four(to, at, sign*a)
+                store_four(to, at + length, sign*b)
+                store_four(to, at + 2*length, sign*c)
+                store_four(to, at + 3*length, sign*d)
 
 
-def store_blocks_of_states(lane, ws, route, J, group, sign, blocks):
+def store_blocks_of_states(lane, ws, route, out, group, sign):
     """The same of up to four states."""
-    rows, wide, to, states = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), flat(J), min(4, J.shape[0] - 4*group)
+    rows, to, states = read(route, f.COLUMNS_SPEEDS), flat(out), min(4, out.shape[0] - 4*group)
     if read(route, f.COLUMNS_SAME) and states == 4:
-        store_four_blocks(lane, ws, route, J, group, sign, blocks)
+        store_four_blocks(lane, ws, route, out, group, sign)
         return
     for i in range(states):
-        first = (4*group + i)*blocks*rows*wide
-        for block in range(blocks):
+        for block in range(3):
             for c in range(rows):
-                column = first + wide*rows*block + read(route, speed_row(route, c) + f.SPEED_V)
+                column = block_place(route, out, 4*group + i, block) + read(route, speed_row(route, c) + f.SPEED_V)
                 for s in range(rows):
-                    put(to, column + wide*read(route, speed_row(route, s) + f.SPEED_V),
+                    put(to, column + rows*read(route, speed_row(route, s) + f.SPEED_V),
                         sign*get_lane(lane, ws, entry_place(route, block, s, c), i))
 
 
 store_blocks = one_state_only(store_blocks, store_blocks_of_states)
 
 
+@leaf
+def store_torques(lane, plan, ws, route, out, group):
+    """Those of the motion, less what is applied."""
+    at, applied = read(route, f.COLUMNS_TORQUES), read(plan, f.WS_U)
+    for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
+        for s in range(read(route, f.COLUMNS_SPEEDS)):
+            v = read(route, speed_row(route, s) + f.SPEED_V)
+            out[group*width_of(lane) + i, v] = get_lane(lane, ws, at + s, i) - get_lane(lane, ws, applied + v, i)
+
+
 # ---- kernels -----------------------------------------------------------------------------------------------------------
+@sweep(method="derivatives")
+def apply_torques(lane, plan, pars, tables, ws):
+    """What acts along v, in u."""
+    noinline()
+    gather_inputs(lane, plan, pars, tables, ws)
+
+
+@sweep(method="derivatives", rounds=2)
+def factor_columns(lane, ws, route):
+    """The mass matrix on paths, factored."""
+    noinline()
+    factor_paths(lane, ws, route)
+
+
+@sweep(excludes="flexible", method="derivatives", rounds=2)
+def accelerate_columns(lane, plan, ws, route):
+    """After weigh_tree and factor_columns: v', and A and F with it; rows of B that have entries are zero."""
+    noinline()
+    clear_columns(lane, ws, route)
+    solve_accelerations(lane, plan, ws, route)
+    accelerate_tree(lane, plan, ws, route)
+
+
 @sweep(method="derivatives")
 def empty_columns(lane, ws, route):
     """All of B is zero: where nothing is solved, rows without entries are asked for, too."""
     noinline()
-    for i in range(3*read(route, f.COLUMNS_PADDED)*read(route, f.COLUMNS_SPEEDS)):
+    for i in range(3*read(route, f.COLUMNS_PADDED)*read(route, f.COLUMNS_PADDED)):
         store(lane, ws, read(route, f.COLUMNS_B) + i, zero(lane))
 
 
 @sweep(method="derivatives")
-def inverse_columns(lane, plan, pars, ws, route):
-    """Motions and wrenches of all bodies at the v' in ws: what the derivatives of inverse dynamics start from; B empty."""
+def inertia_columns(lane, ws, route):
+    """The mass matrix on paths into the third block of B."""
     noinline()
-    vdot_motion(lane, plan, pars, ws, MOTION)
-    store_wrenches(lane, plan, pars, ws)
-    clear_columns(lane, ws, route)
+    for s in range(read(route, f.COLUMNS_SPEEDS)):
+        at, (depth, path) = read(route, f.COLUMNS_P) + read(route, f.COLUMNS_WIDTH)*s, path_of(route, s)
+        for d in range(depth):
+            store(lane, ws, entry_place(route, 2, s, read(route, path + d)), load(lane, ws, at + d))
+            store(lane, ws, entry_place(route, 2, read(route, path + d), s), load(lane, ws, at + d))
+        store(lane, ws, entry_place(route, 2, s, s), load(lane, ws, at + depth))
+
+
+@leaf
+def takes(plan, x, more, q, v, given):
+    """Put one state in its row of x, and what is given along v in its row; False if they are not as they should be, see `unlike`.
+    Nothing where all is in the rows already: q is empty then."""
+    if q.size == 0:
+        return True
+    nq, nv = read(plan, f.NQ), read(plan, f.NV)
+    if unlike(q, nq) or unlike(v, nv) or unlike(given, nv):
+        return False
+    for i in range(nq):
+        x[0, i] = q[i]
+    for i in range(nv):
+        x[0, nq + i] = v[i]
+        more[0, i] = given[i]
+    return True
 
 
 @kernel
-def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, out, J, ws):
-    """out = v'; J = its derivatives by q, v and tau, of each state three matrices with rows padded to fours; rigid trees without
-    loads but joint torques, springs and dampers."""
+def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, q, v, tau, out):
+    """out = v' and its derivatives by q, v and tau; rigid trees without loads but joint torques, springs and dampers."""
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
-    ws, route = pointer_to(ws), pointer_to(route)
+    ws, route, doubtful = pointer_to(ws), pointer_to(route), 0
+    if not takes(plan, x, u, q, v, tau):
+        return 1
     for group in range(n_groups(lane, x)):
+        of_group = parameters_of(pars, group)
         load_state(lane, plan, tables, t, x, u, group, ws)
-        accelerations(lane, plan, parameters_of(pars, group), tables, ws, ORDER_N, 0)
-        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
-        inverse_columns(lane, plan, parameters_of(pars, group), ws, route)
-        fill_closed_form(lane, plan, parameters_of(pars, group), ws, route)
+        apply_torques(lane, plan, of_group, tables, ws)
+        remainder_motion(lane, plan, of_group, ws)
+        weigh_tree(lane, plan, of_group, ws, route)
+        factor_columns(lane, ws, route)
+        accelerate_columns(lane, plan, ws, route)
+        fill_closed_form(lane, plan, of_group, ws, route)
         solve_columns(lane, ws, route)
-        store_blocks(lane, ws, route, J, group, -1.0, 3)
-    return doubts(plan, x, u, out, SUSPECT)
+        store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        store_blocks(lane, ws, route, out, group, -1.0)
+        doubtful += ill_conditioned(lane, ws, route, n_rows(x) - group*width_of(lane))
+    return doubtful + doubts(plan, x, u, out, read(plan, f.NV), SUSPECT)
 
 
 @kernel
-def inverse_partials(sweep_table, plan, pars, tables, t, x, u, vdot, route, J, ws):
-    """J = derivatives of inverse dynamics by q and v, of each state two matrices with rows padded to fours; of such trees."""
+def inverse_partials(sweep_table, plan, pars, tables, t, x, u, vdot, route, ws, q, v, a, out):
+    """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route = pointer_to(ws), pointer_to(route)
+    if not takes(plan, x, vdot, q, v, a):
+        return 1
     for group in range(n_groups(lane, x)):
+        of_group = parameters_of(pars, group)
         load_state(lane, plan, tables, t, x, u, group, ws)
         load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        apply_torques(lane, plan, of_group, tables, ws)
+        vdot_motion(lane, plan, of_group, ws, MOTION)
+        weigh_tree(lane, plan, of_group, ws, route)
         empty_columns(lane, ws, route)
-        inverse_columns(lane, plan, parameters_of(pars, group), ws, route)
-        fill_closed_form(lane, plan, parameters_of(pars, group), ws, route)
-        store_blocks(lane, ws, route, J, group, 1.0, 2)
+        inertia_columns(lane, ws, route)
+        fill_closed_form(lane, plan, of_group, ws, route)
+        store_torques(lane, plan, ws, route, out, group)
+        store_blocks(lane, ws, route, out, group, 1.0)
+    return doubts(plan, x, vdot, out, read(plan, f.NV), inf)

@@ -19,7 +19,7 @@ from bough.sweeps.held import eliminate_prescribed
 from bough.sweeps.loop_jacobian import project_path, solve_loops_dense, store_entry
 from bough.sweeps.modal import modal_composite, modal_project, shift_to_inboard
 from bough.sweeps.modes import body_attitude, flex_of, mode_rows
-from bough.sweeps.motion import clear_store, hinge_attitude, hinge_row, own_mass, store_wrenches
+from bough.sweeps.tree_motion import clear_store, hinge_attitude, hinge_row, own_mass, store_wrenches
 
 
 @leaf

@@ -11,9 +11,9 @@ from bough.sweeps.couplings import store_contacts
 from bough.sweeps.composite import gather_wrench, solve_dense
 from bough.sweeps import fields as f
 from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
-from bough.sweeps.friction import loaded_passes, store_holds, update_loads
+from bough.sweeps.friction_forces import loaded_passes, store_holds, update_loads
 from bough.sweeps.loads import apply_loads, apply_loads_to_moving, clear_slots, gather_inputs
-from bough.sweeps.motion import LEAN, MOTION, hinge_row, remainder_motion, scatter_rates, vdot_motion
+from bough.sweeps.tree_motion import LEAN, MOTION, hinge_row, remainder_motion, scatter_rates, vdot_motion
 from bough.sweeps.orbit import take_mean_from_roots
 from bough.sweeps.tanks import set_masses
 

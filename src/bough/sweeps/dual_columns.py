@@ -6,6 +6,8 @@ the subtrees of the four directions are visited.  For each pack of four speeds t
 
     place of the list | how many hinges;        the list: hinge, whether its inner one is on the list
 """
+from math import inf
+
 from bough.kernels.algebra import (compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench, spatial_dot, unrotate,
                                    unrotate_spatial)
 from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, hinge_move, load_axis,
@@ -17,13 +19,14 @@ from bough.kernels.lanes import (accumulate, add, align_stack, flexible_only, la
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_rows, n_rows, store_rows
-from bough.sweeps.calls import SUSPECT, doubts, load_state
-from bough.sweeps.columns import clear_columns, empty_columns, solve_columns, speed_row, store_blocks
+from bough.sweeps.calls import SUSPECT, doubts, inverse_sweeps, load_state
+from bough.sweeps.columns import (clear_columns, empty_columns, factor_columns, ill_conditioned, inertia_columns, solve_columns,
+                                  store_blocks, takes)
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, modal_move, mode_rows, node_shapes
-from bough.sweeps.motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
-from bough.sweeps.pairs import add_springs
+from bough.sweeps.tree_motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
+from bough.sweeps.pairs import add_springs, speed_row
 
 
 @leaf
@@ -267,7 +270,7 @@ def fill_dual_columns(lane, plan, pars, ws, base, route):
         for by_speed in range(2):
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 1.0)
             scatter_listed(lane, plan, pars, ws, base, route, pack)
-            gather_listed(lane, plan, pars, ws, base, route, pack, read(route, f.COLUMNS_B)//4 + 3*pack*rows + by_speed)
+            gather_listed(lane, plan, pars, ws, base, route, pack, read(route, f.COLUMNS_B)//4 + 3*pack*read(route, f.COLUMNS_PADDED) + by_speed)
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 0.0)
 
 
@@ -298,14 +301,23 @@ def place_paths(lane, plan, ws, route):
         store(lane, ws, P + s*width + depth, load(lane, ws, at + read(route, row + f.SPEED_V)))
 
 
+@leaf
+def weigh_columns(lane, plan, pars, ws, route):
+    """The mass matrix of the motion in ws on paths."""
+    gather_mass_matrix(lane, plan, pars, ws)
+    place_paths(lane, plan, ws, route)
+
+
 # ---- kernels -----------------------------------------------------------------------------------------------------------
 @kernel
-def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, out, J, ws, base):
-    """out = v'; J = its derivatives by q, v and tau, of each state three matrices with rows padded to fours; trees without loads
-    but joint torques, springs and dampers.  `ws`: of duals."""
+def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, ws, base, q, v, tau, out):
+    """out = v' and its derivatives by q, v and tau, as `sweeps.columns` gives them; trees without loads but joint torques, springs
+    and dampers.  `ws`: of duals."""
     align_stack()
-    one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
+    one, lane, doubtful = lanes_of(base, sweep_table), lanes_of(ws, dual_table), 0
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
+    if not takes(plan, x, u, q, v, tau):
+        return 1
     for state in range(n_rows(x)):
         of_state = parameters_of(pars, state)
         load_state(one, plan, tables, t, x, u, state, base)
@@ -314,26 +326,34 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
         vdot_motion(one, plan, of_state, base, MOTION)
         prepare_columns(one, base, route)
         fill_dual_columns(lane, plan, of_state, ws, base, route)
-        gather_mass_matrix(one, plan, of_state, base)
+        weigh_columns(one, plan, of_state, base, route)
         add_springs_to_columns(one, plan, of_state, base, route)
-        place_paths(one, plan, base, route)
+        factor_columns(one, base, route)
         solve_columns(one, base, route)
-        store_blocks(one, base, route, J, state, -1.0, 3)
-    return doubts(plan, x, u, out, SUSPECT)
+        store_blocks(one, base, route, out, state, -1.0)
+        doubtful += ill_conditioned(one, base, route, 1)
+    return doubtful + doubts(plan, x, u, out, read(plan, f.NV), SUSPECT)
 
 
 @kernel
-def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, J, ws, base):
-    """J = derivatives of inverse dynamics by q and v, of each state two matrices with rows padded to fours; trees as above."""
+def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, ws, base, q, v, a, out):
+    """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
     align_stack()
     one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
+    if not takes(plan, x, vdot, q, v, a):
+        return 1
     for state in range(n_rows(x)):
-        of_state = parameters_of(pars, state)
-        load_state(one, plan, tables, t, x, u, state, base)
-        load_rows(one, vdot, state, base, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
+        of_state, at = parameters_of(pars, state), read(plan, f.WS_XDOT) + read(plan, f.NQ)
+        inverse_sweeps(one, plan, of_state, tables, t, x, u, vdot, state, base, False)
+        for i in range(read(plan, f.NV)):
+            out[state, i] = load(one, base, at + i) - load(one, base, read(plan, f.WS_U) + i)
+        load_rows(one, vdot, state, base, at, read(plan, f.NV))
         vdot_motion(one, plan, of_state, base, MOTION)
         empty_columns(one, base, route)
         fill_dual_columns(lane, plan, of_state, ws, base, route)
+        weigh_columns(one, plan, of_state, base, route)
+        inertia_columns(one, base, route)
         add_springs_to_columns(one, plan, of_state, base, route)
-        store_blocks(one, base, route, J, state, 1.0, 2)
+        store_blocks(one, base, route, out, state, 1.0)
+    return doubts(plan, x, vdot, out, read(plan, f.NV), inf)

@@ -31,8 +31,7 @@ from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_o
                                  store, sub, where_positive, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.blocks import pack_of, packs_until
-from bough.sweeps.closures import load_wrench, store_wrench
+from bough.sweeps.blocks import load_strided, pack_of, packs_until, store_strided
 from bough.sweeps.couplings import add_compliance, add_factors
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
 
@@ -48,7 +47,7 @@ def node_columns(lane, plan, ws, row, front):
         run = source + f.SOURCE_ROW + f.RUN*p
         begin, to = read(plan, run + f.RUN_FROM), read(plan, run + f.RUN_TO)
         for j in range(read(plan, run + f.RUN_LENGTH)):
-            K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + f.FRONT_K) + begin + j, width))
+            K = unrotate_spatial(C, load_strided(lane, ws, at + width*(width + f.FRONT_K) + begin + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
                 accumulate(lane, ws, X + length*i + to + j, -share)
@@ -63,7 +62,7 @@ def inboard_columns(lane, plan, ws, row):
         C, shapes = body_attitude(lane, plan, ws, flex), inboard_shapes(lane, plan, flex)
         at, width = read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH)
         for j in range(read(plan, front + f.FRONT_FIRST), read(plan, front + f.FRONT_END)):
-            K = unrotate_spatial(C, load_wrench(lane, ws, at + width*(width + f.FRONT_K) + j, width))
+            K = unrotate_spatial(C, load_strided(lane, ws, at + width*(width + f.FRONT_K) + j, width))
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
                 accumulate(lane, ws, X + length*i + j, share)
@@ -90,7 +89,7 @@ def modal_columns(lane, plan, ws, row, front):
             more = more + d_x*load(lane, ws, mode + at_z)
             for l in range(j, end):
                 accumulate(lane, ws, at + width*j + l, d_x*load(lane, ws, X + length*i + l))
-        store_wrench(lane, ws, K + j, width, add(load_wrench(lane, ws, K + j, width), rotate_spatial(C, added)))
+        store_strided(lane, ws, K + j, width, add(load_strided(lane, ws, K + j, width), rotate_spatial(C, added)))
         accumulate(lane, ws, bias + j, more)
 
 
@@ -184,14 +183,14 @@ def transmit_front_spherical(lane, plan, ws, front, row, P, r):
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
     LDL, G, nu = factor(P[0]), load9(lane, ws, gain), load3(lane, ws, gain + 9)
     for j in range(first, end):
-        m, _ = load_wrench(lane, ws, K + j, width)
-        store_wrench(lane, ws, W + j, open_width, (solve(LDL, m), ZERO))
+        m, _ = load_strided(lane, ws, K + j, width)
+        store_strided(lane, ws, W + j, open_width, (solve(LDL, m), ZERO))
         accumulate(lane, ws, bias + j, dot(m, nu))
     add_hinge_compliance(lane, plan, ws, front)
     for j in range(first, end):
-        m, force = load_wrench(lane, ws, K + j, width)
+        m, force = load_strided(lane, ws, K + j, width)
         force = sub(force, unrotate(G, m))
-        store_wrench(lane, ws, K + j, width, (cross(r, force), force))
+        store_strided(lane, ws, K + j, width, (cross(r, force), force))
 
 
 @leaf
@@ -203,13 +202,13 @@ def transmit_front_free(lane, plan, ws, front, row, P):
     LDL = factor(J)
     LDL_M, (nu, a_0) = factor(sub_product(M, H, solve_columns(LDL, H))), load_spatial(lane, ws, read(plan, row + f.RECORD) + f.GAIN)
     for j in range(first, end):
-        m, force = load_wrench(lane, ws, K + j, width)
+        m, force = load_strided(lane, ws, K + j, width)
         a = solve(LDL_M, sub(force, unrotate(H, solve(LDL, m))))
-        store_wrench(lane, ws, W + j, open_width, (solve(LDL, sub(m, rotate(H, a))), a))
+        store_strided(lane, ws, W + j, open_width, (solve(LDL, sub(m, rotate(H, a))), a))
         accumulate(lane, ws, bias + j, dot(m, nu) + dot(force, a_0))
     add_hinge_compliance(lane, plan, ws, front)
     for j in range(first, end):
-        store_wrench(lane, ws, K + j, width, (ZERO, ZERO))
+        store_strided(lane, ws, K + j, width, (ZERO, ZERO))
 
 
 @leaf
@@ -218,9 +217,9 @@ def add_hinge_compliance(lane, plan, ws, front):
     at, width, first, end = extent(plan, front)
     K, W, open_width = line(at, width, f.FRONT_K), read(plan, front + f.FRONT_U) - first, width - first
     for j in range(first, end):
-        K_j = load_wrench(lane, ws, K + j, width)
+        K_j = load_strided(lane, ws, K + j, width)
         for i in range(j, end):
-            accumulate(lane, ws, at + width*j + i, spatial_dot(K_j, load_wrench(lane, ws, W + i, open_width)))
+            accumulate(lane, ws, at + width*j + i, spatial_dot(K_j, load_strided(lane, ws, W + i, open_width)))
 
 
 def transmit_front(lane, plan, ws, row, C, P, r):
@@ -272,7 +271,7 @@ def hold_hinge_response(lane, plan, ws, front, row, C):
         at, width, first, end = extent(plan, front)
         U, e = read(plan, front + f.FRONT_U) - first, axis_z(C)
         for j in range(first, end):
-            m, force = load_wrench(lane, ws, line(at, width, f.FRONT_K) + j, width)
+            m, force = load_strided(lane, ws, line(at, width, f.FRONT_K) + j, width)
             u = dot(e, m) if kind == REVOLUTE else dot(e, force)
             store(lane, ws, U + j, add_factors(lane, lane, ws, U + j, u))
         store(lane, ws, U + width, zero(lane))
@@ -302,8 +301,8 @@ def shift_front(lane, plan, ws, front, r):
     at, width, first, end = extent(plan, front)
     K = line(at, width, f.FRONT_K)
     for j in range(first, end):
-        m, force = load_wrench(lane, ws, K + j, width)
-        store_wrench(lane, ws, K + j, width, (add(m, cross(r, force)), force))
+        m, force = load_strided(lane, ws, K + j, width)
+        store_strided(lane, ws, K + j, width, (add(m, cross(r, force)), force))
 
 
 # ---- inward: at a junction -----------------------------------------------------------------------------------------------
@@ -416,7 +415,7 @@ def eliminate(lane, ws, at, width, end, i, least):
     for j in range(i + 1, end):
         subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
     quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, f.FRONT_K), pack_of(lane, width)
-    (a, b, c), (e, force, g) = scale(d, load_wrench(lane, ws, K + i, width))
+    (a, b, c), (e, force, g) = scale(d, load_strided(lane, ws, K + i, width))
     h = d*load(lane, ws, line(at, width, f.FRONT_BIAS) + i)
     for p in range(pack_of(lane, i + 1), packs_until(lane, end)):
         x, to = load(quads, ws, row + p), pack_of(lane, K) + p
@@ -542,7 +541,7 @@ def assemble_fronts(lane, plan, pars, ws, row, P, z):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
                 d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, f.FRONT_LAMBDA) + i))
-                K_i = load_wrench(lane, ws, K + i, width)
+                K_i = load_strided(lane, ws, K + i, width)
                 P = sub_outer(P, K_i, scale(-d, K_i))
                 z = add(z, scale(d*load(lane, ws, bias + i), K_i))
         junction = read(plan, junction + f.NEXT_JUNCTION)
@@ -569,7 +568,7 @@ def apply_multipliers(lane, plan, ws, row):
             o = (zero(lane), zero(lane), zero(lane))
             added6 = (o, o)
             for j in range(first, end):
-                added6 = add(added6, scale(load(lane, ws, multipliers + j), load_wrench(lane, ws, W + j, open_width)))
+                added6 = add(added6, scale(load(lane, ws, multipliers + j), load_strided(lane, ws, W + j, open_width)))
             if kind == FREE:
                 accumulate(lane, ws, gain, added6)
             else:
@@ -590,7 +589,7 @@ def back_substitute_junction(lane, plan, ws, junction, A):
     for c in range(read(plan, junction + f.N_CLOSED) - 1, -1, -1):
         column, rows = read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_COLUMN), read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_ROWS)
         for i in range(column + rows - 1, column - 1, -1):
-            gap = load(lane, ws, bias + i) + spatial_dot(load_wrench(lane, ws, K + i, width), A)
+            gap = load(lane, ws, bias + i) + spatial_dot(load_strided(lane, ws, K + i, width), A)
             for j in range(end - 1, i, -1):                                 # the newest last: the others do not wait for it
                 gap = gap + load(lane, ws, at + width*i + j)*load(lane, ws, multipliers + j)
             store(lane, ws, multipliers + i, -gap*load(lane, ws, pivots + i))

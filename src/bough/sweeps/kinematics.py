@@ -6,14 +6,15 @@ fixed on bodies of the route's hinges.  Gravity has no part in it: accelerations
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, rotate_spatial, shift_motion
 from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, hinge_move, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (add, flexible_only, load, load3, load9, load_spatial, noinline, read, read3, read9, scale,
+from bough.kernels.lanes import (add, flexible_only, load3, load9, load_spatial, noinline, read, read3, read9, scale,
                                  store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
+from bough.sweeps.blocks import load_strided, store_strided
 from bough.sweeps.closures import point_acceleration
 from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_move, modal_row, modal_speeds,
                                 node_shapes, shape_motion, shape_rate, with_modal_bias)
-from bough.sweeps.motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
 from bough.sweeps.schema import frame_blocks
 
 
@@ -133,7 +134,8 @@ def fill_columns(lane, plan, pars, ws, route, spots, to):
         if kind < MODAL:
             C, first = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), column_start(plan, row, to)
             for j in range(n_speeds(kind)):
-                store_motion(lane, plan, ws, first + j, shift_motion(arm, hinge_column(kind, hinge_attitude(pars, k), C, j)))
+                column = shift_motion(arm, hinge_column(kind, hinge_attitude(pars, k), C, j))
+                store_strided(lane, ws, first + j, read(plan, f.NV), column)
         else:
             fill_modal_columns(lane, plan, ws, row, arm, to)
 
@@ -160,7 +162,7 @@ def fill_column_rates(lane, plan, pars, ws, route, spots, to):
             for j in range(n_speeds(kind)):
                 a, x = hinge_column(kind, hinge_attitude(pars, k), C, j)
                 turning = cross(omega, a), scale(0.0 if kind == FREE else 1.0, cross(omega, x))         # F of FREE is the ground's
-                store_motion(lane, plan, ws, first + j, moved_column((a, x), turning, arm, rate))
+                store_strided(lane, ws, first + j, read(plan, f.NV), moved_column((a, x), turning, arm, rate))
         else:
             fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to)
 
@@ -170,26 +172,6 @@ def moved_column(H, H_rate, arm, rate):
     """The rate of a column that is carried along `arm`, which changes at `rate`."""
     turning, sliding = shift_motion(arm, H_rate)
     return turning, add(sliding, cross(H[0], rate))
-
-
-@leaf
-def store_motion(lane, plan, ws, at, motion):
-    """A column of six rows of nv numbers."""
-    nv = read(plan, f.NV)
-    (a, b, c), (x, y, z) = motion
-    store(lane, ws, at, a)
-    store(lane, ws, at + nv, b)
-    store(lane, ws, at + 2*nv, c)
-    store(lane, ws, at + 3*nv, x)
-    store(lane, ws, at + 4*nv, y)
-    store(lane, ws, at + 5*nv, z)
-
-
-@leaf
-def load_column(lane, plan, ws, at):
-    nv = read(plan, f.NV)
-    return ((load(lane, ws, at), load(lane, ws, at + nv), load(lane, ws, at + 2*nv)),
-            (load(lane, ws, at + 3*nv), load(lane, ws, at + 4*nv), load(lane, ws, at + 5*nv)))
 
 
 def fill_modal_columns(lane, plan, ws, row, arm, to):
@@ -203,8 +185,8 @@ def fill_modal_columns(lane, plan, ws, row, arm, to):
         n = 0
     for j in range(n):
         shape = rotate_spatial(C, load_spatial(lane, ws, shapes + 6*j))
-        before = load_column(lane, plan, ws, first + j)                     # of the other node of the body
-        store_motion(lane, plan, ws, first + j, add(before, scale(sign, shift_motion(arm, shape))))
+        before = load_strided(lane, ws, first + j, read(plan, f.NV))         # of the other node of the body
+        store_strided(lane, ws, first + j, read(plan, f.NV), add(before, scale(sign, shift_motion(arm, shape))))
 
 
 flexible_only(fill_modal_columns, lambda lane, plan, ws, row, arm, to: None)
@@ -224,8 +206,8 @@ def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
         shape, change = shape_rate(lane, plan, pars, ws, row, j, motion)
         H, within = rotate_spatial(C, shape), rotate_spatial(C, change)
         turning = add(within, (cross(omega, H[0]), cross(omega, H[1])))
-        before = load_column(lane, plan, ws, first + j)                     # of the other node of the body
-        store_motion(lane, plan, ws, first + j, add(before, scale(sign, moved_column(H, turning, arm, rate))))
+        before = load_strided(lane, ws, first + j, read(plan, f.NV))         # of the other node of the body
+        store_strided(lane, ws, first + j, read(plan, f.NV), add(before, scale(sign, moved_column(H, turning, arm, rate))))
 
 
 flexible_only(fill_modal_column_rates, lambda lane, plan, pars, ws, row, arm, rate, to: None)

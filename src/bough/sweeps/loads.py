@@ -13,11 +13,11 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.closures import apply_loop_loads
 from bough.sweeps.couplings import apply_couplings
-from bough.sweeps.elements import apply_elements
-from bough.sweeps.friction import apply_frictions
+from bough.sweeps.force_elements import apply_elements
+from bough.sweeps.friction_forces import apply_frictions
 from bough.sweeps.held import last_start
 from bough.sweeps.implicit import act_implicitly, clear_implicit_inertia, implicit_distance
-from bough.sweeps.motion import hinge_row, record_of
+from bough.sweeps.tree_motion import hinge_row, record_of
 from bough.sweeps.orbit import apply_orbit, take_mean_from_loads
 from bough.sweeps.tanks import apply_slosh, apply_tanks
 

@@ -8,14 +8,14 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, any_negative, load, load3, load9, load_spatial, flexible_only, loops_only, read,
                                  store, zero)
 from bough.sweeps.schema import dense_method
-from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
-from bough.sweeps.closures import bias_place, load_wrench
+from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense, load_strided
+from bough.sweeps.closures import bias_place
 from bough.sweeps.couplings import balance_couplings, coupling_jacobian, coupling_place, n_couplings
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import exchange, restore_order, set_limits
 from bough.sweeps.held import zero_prescribed_columns
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
-from bough.sweeps.motion import hinge_attitude, hinge_row
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row
 
 
 @leaf
@@ -87,10 +87,10 @@ def loop_jacobian(lane, plan, pars, ws, at):
         first, meet = at + nv*(read(plan, row + f.LOOP_MULTIPLIERS) - read(plan, f.WS_MULTIPLIERS)), read(plan, row + f.LOOP_MEET)
         for j in range(read(plan, row + f.LOOP_ROWS)):
             if read(plan, row + f.COLUMN_A):
-                X = load_wrench(lane, ws, read(plan, row + f.COLUMN_A) - j, read(plan, row + f.STRIDE_A))
+                X = load_strided(lane, ws, read(plan, row + f.COLUMN_A) - j, read(plan, row + f.STRIDE_A))
                 project_path(lane, plan, pars, ws, read(plan, row + f.LOOP_A), meet, X, first + nv*j, NOTHING)
             if read(plan, row + f.COLUMN_B):
-                X = load_wrench(lane, ws, read(plan, row + f.COLUMN_B) - j, read(plan, row + f.STRIDE_B))
+                X = load_strided(lane, ws, read(plan, row + f.COLUMN_B) - j, read(plan, row + f.STRIDE_B))
                 project_path(lane, plan, pars, ws, read(plan, row + f.LOOP_B), meet, X, first + nv*j, NOTHING)
     coupling_jacobian(lane, plan, pars, ws, at)
 

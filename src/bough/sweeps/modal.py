@@ -14,7 +14,7 @@ from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps import fields as f
 from bough.sweeps.modes import (body_attitude, body_parameters, flex_of, inboard_shapes, modal_add, modal_row, mode_rows,
                                 node_shapes)
-from bough.sweeps.motion import hinge_row
+from bough.sweeps.tree_motion import hinge_row
 
 
 @leaf

@@ -26,7 +26,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.modal import own_inertia
 from bough.sweeps.modes import counts, deformed_blocks, integral_parameters, mode_rows
 from bough.sweeps.blocks import padded
-from bough.sweeps.motion import hinge_attitude, hinge_row, own_mass
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, own_mass
 from bough.sweeps.tanks import center_shift, total_mass
 
 

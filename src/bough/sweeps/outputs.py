@@ -1,5 +1,5 @@
-"""Outputs that follow from the state alone, for laws: where places are and how they move, deflections, tensions of lines, energies
-and momenta.
+"""Outputs that follow from the state alone, for laws: where places are and how they move, deflections, strains, tensions of lines,
+energies and momenta.
 
 Root to tips along the paths to what is measured comes first: of each body its attitude and rate, and where its origin is and how
 fast it moves, in the place of its acceleration.  All that uses the records of the hinges, which the dynamics fills anew.
@@ -13,9 +13,9 @@ from bough.kernels.lanes import (add, flexible_only, load, load3, load6, load9, 
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.composite import composite_times, own_composite
-from bough.sweeps.elements import apply_elements, apply_line
+from bough.sweeps.force_elements import apply_elements, apply_line
 from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_move, modal_speeds, mode_rows, strain_energy
-from bough.sweeps.motion import compute_sines, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, record_of
 from bough.sweeps.tanks import slosh_energy, total_mass
 
 
@@ -38,7 +38,9 @@ def fill_outputs(lane, plan, pars, ws):
         kind = read(plan, row + f.OUTPUT_KIND)
         if kind == f.OUT_TENSION:
             apply_line(lane, plan, pars, ws, read(plan, row + f.OUTPUT_ELEMENT))        # slots are cleared before they are used
-        elif kind >= f.OUT_STRAIN:
+        elif kind == f.OUT_STRAIN:
+            measure_strain(lane, plan, pars, ws, row)
+        elif kind >= f.OUT_STRAIN_ENERGY:
             measure_sum(lane, plan, pars, ws, row, p)
         else:
             measure_place(lane, plan, pars, ws, row, p)
@@ -96,13 +98,28 @@ def axes_of(lane, plan, pars, ws, row, p):
     return compose(load9(lane, ws, record_of(plan, read(plan, row + f.OUTPUT_FRAME)) + f.ATTITUDE), read9(pars, p + f.OUTPUT_AXES))
 
 
+def measure_strain(lane, plan, pars, ws, row):
+    """The components of a strain, linear in the modal coordinates [B 74]."""
+    hinge = hinge_row(plan, read(plan, row + f.OUTPUT_BODY))
+    (_, n), q, to = flex_of(plan, hinge), read(plan, hinge + f.Q), read(plan, row + f.OUTPUT_TO)
+    at = read(plan, row + f.OUTPUT_GAUGE)
+    for i in range(read(plan, row + f.OUTPUT_COMPONENTS)):
+        strain = zero(lane)
+        for r in range(n):
+            strain = strain + read(pars, at + n*i + r)*load(lane, ws, q + r)
+        store(lane, ws, to + i, strain)
+
+
+flexible_only(measure_strain, lambda lane, plan, pars, ws, row: None)
+
+
 # ---- sums over all bodies --------------------------------------------------------------------------------------------
 @leaf
 def measure_sum(lane, plan, pars, ws, row, p):
     """A strain energy, an energy or a momentum, of what sum_motion found [B 26].  What is welded to the ground counts in the mass
     center: OUTPUT_PLACE is its first moment."""
     kind, to, sums = read(plan, row + f.OUTPUT_KIND), read(plan, row + f.OUTPUT_TO), read(plan, f.WS_SUMS)
-    if kind == f.OUT_STRAIN:
+    if kind == f.OUT_STRAIN_ENERGY:
         strain = strain_energy(lane, plan, pars, ws, hinge_row(plan, read(plan, row + f.OUTPUT_BODY)))
         store(lane, ws, to, strain + read(pars, p + f.OUTPUT_CONSTANT))
         return

@@ -1,7 +1,8 @@
 """All derivatives of the dynamics of rigid trees in closed form, for every pair of speeds.
 
-Spatial vectors are in inertial axes and about the ground's origin O here: V = (omega, velocity of the body at O), A the rate of V
-less gravity.  A speed s of the hinge k has a motion S, and with V', A' of the inner body
+Spatial vectors are in inertial axes and about a point O at rest, where the origin of the tree's first body is now: V = (omega,
+velocity of the body at O), A the rate of V less gravity.  A speed s of the hinge k has a motion S, and with V', A' of the inner
+body
 
     psi = V' x S        chi = A' x S + V' x psi        phi = psi + V_k x S                                          [B 61]
 
@@ -10,29 +11,41 @@ U = sum m u x^T and p = sum m u, of which 2 B (a, b) = (2 (tr U - U) a, 2 a x p)
 
     d tau_j/d q_i = S_j.t1   t1 = 2 B psi_i + I chi_i + S_i x* F       d tau_i/d q_j = t3.psi_j + t4.chi_j   t3 = (2 B)^T S_i
     d tau_j/d v_i = S_j.t2   t2 = 2 B S_i + I phi_i                    d tau_i/d v_j = t3.S_j + t4.phi_j     t4 = I S_i
-    M_ij = t4.S_j                                                                                                   [B 62]
+    M_ij = t4.S_j            tau_i = S_i.F                                                                          [B 62]
 
 and for two speeds of one hinge t1 is without S x* F.  Subtrees are contiguous, so that the speeds i come in packs: four of one
 state, or one of four states.  The results go to B, see `sweeps.columns`, which solves with the mass matrix.
 """
-from bough.kernels.algebra import cross, dot, outer, rotate, shift_wrench, unrotate
-from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_column
+from bough.kernels.algebra import axis_z, column, cross, dot, outer, rotate, rotate_sym, spatial_dot, unrotate
+from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load9, load_mass, load_spatial, noinline, one_state_only, quads_of,
-                                 read, read3, scale, store, sub, zero)
+from bough.kernels.lanes import (accumulate, add, load, load3, load4, load9, load_composite, load_four, load_spatial, noinline,
+                                 one_state_only, quads_of, read, read3, scale, store, store_four, sub, tanks_only, transposed,
+                                 unpack4, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.composite import composite_times, own_composite, shift_composite
-from bough.sweeps.motion import hinge_attitude, hinge_row, load_motion
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, record_of
 
-# of each hinge: sums of its subtree, padded to packs; its place and velocity; V and A of its body about O
+# of each hinge: sums of its subtree, padded to packs; its place and velocity, later dA; V and A of its body; then what speeds
+# further out add to F.  A FREE hinge has two: the second is for the body that has moved, but not turned
 SUM_J, SUM_H, SUM_M, SUM_U, SUM_P, SUM_F, SUMS = 0, 6, 9, 10, 19, 22, 28
-PLACE, SPEED, SPATIAL_V, SPATIAL_A, BODY = 28, 31, 34, 40, 48
-# of each speed, for packs: t1, t2, t3, t4; and one by one: S, psi (angular), chi, phi
-T1, T2, T3, T4, T_ROWS = 0, 6, 12, 15, 21
-C_S, C_PSI, C_CHI, C_PHI, C_ROW = 0, 6, 9, 15, 24
-SCRATCH = 20
+PLACE, SPATIAL_V, SPATIAL_A, FURTHER, BODY = 28, 36, 42, 48, 56
+# of each speed
+S_, PSI, CHI, PHI, T1, T2, T3, T4, SPEED_NUMBERS = 0, 6, 9, 15, 21, 27, 33, 36, 42
+SCRATCH = 4
+
+
+@leaf
+def speed_row(route, s):
+    return read(route, f.COLUMNS_AT) + f.SPEED_ROW*s
+
+
+@leaf
+def path_of(route, s):
+    """How many speeds move s, and where they are listed."""
+    return read(route, speed_row(route, s) + f.SPEED_DEPTH), read(route, speed_row(route, s) + f.SPEED_PATH)
 
 
 @leaf
@@ -75,189 +88,475 @@ def skew_times_sym(w, S):
             x*xy - y*xx, x*yy - y*xy, x*yz - y*xz)
 
 
+# ---- numbers of speeds: those of a pack of speeds side by side, so that a speed's own are four apart in one state -----------------
 @leaf
-def scatter_places(lane, plan, pars, ws, H):
-    """Places, velocities, V and A of all bodies about O; the sums of each body alone."""
-    o = (zero(lane), zero(lane), zero(lane))
-    store(lane, ws, H + PLACE, (o, o))
-    store(lane, ws, H + SPATIAL_V, (o, o))
-    store(lane, ws, H + SPATIAL_A, (o, scale(-1.0, read3(pars, f.GRAVITY))))
+def speed_place(lane, T, s):
+    """Where the numbers of a speed start."""
+    w = 4//width_of(lane)
+    return T + s//w*w*SPEED_NUMBERS + s % w
+
+
+@leaf
+def pack_place(lane, T, i):
+    """The pack that pack i of speeds starts with."""
+    return pack_of(lane, T) + SPEED_NUMBERS*i
+
+
+@leaf
+def load3_apart(lane, ws, at, which):
+    w = 4//width_of(lane)
+    at = at + w*which
+    return load(lane, ws, at), load(lane, ws, at + w), load(lane, ws, at + 2*w)
+
+
+@leaf
+def load_apart(lane, ws, at, which):
+    """A spatial vector."""
+    return load3_apart(lane, ws, at, which), load3_apart(lane, ws, at, which + 3)
+
+
+@leaf
+def store3_apart(lane, ws, at, which, u):
+    w = 4//width_of(lane)
+    at = at + w*which
+    store(lane, ws, at, u[0])
+    store(lane, ws, at + w, u[1])
+    store(lane, ws, at + 2*w, u[2])
+
+
+@leaf
+def store_apart(lane, ws, at, which, F):
+    store3_apart(lane, ws, at, which, F[0])
+    store3_apart(lane, ws, at, which + 3, F[1])
+
+
+# ---- bodies ------------------------------------------------------------------------------------------------------------
+@leaf
+def store_axes(lane, ws, T, s, p, C):
+    """S of the turns about the axes of a body at p."""
+    for c in range(3):
+        e = column(C, c)
+        store_apart(lane, ws, speed_place(lane, T, s + c), S_, (e, cross(p, e)))
+
+
+@leaf
+def scatter_places(lane, plan, pars, ws, route, H, T):
+    """Places and velocities of all bodies, S of all speeds."""
+    zeros, firsts = (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
+    store(lane, ws, H + PLACE, (zeros, zeros))
+    store(lane, ws, H + SPATIAL_V, (zeros, zeros))
+    store(lane, ws, H + SPATIAL_A, (zeros, scale(-1.0, read3(pars, f.GRAVITY))))
     for k in range(1, read(plan, f.N_HINGES) + 1):
-        row, at = hinge_row(plan, k), H + BODY*k
+        row, at, s = hinge_row(plan, k), H + BODY*k, read(route, firsts + k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
-        C, omega, (alpha, a) = load_motion(lane, ws, record)
-        r, (p, v) = load3(lane, ws, record + f.OFFSET), load_spatial(lane, ws, H + BODY*i + PLACE)
-        v = add(v, cross(load3(lane, ws, H + BODY*i + SPATIAL_V), r))
-        if kind == PRISMATIC:
-            v = add(v, scale(load(lane, ws, read(plan, row + f.V)), (C[2], C[5], C[8])))
-        elif kind == FREE:
-            v = add(v, rotate(hinge_attitude(pars, k), load3(lane, ws, read(plan, row + f.V))))
-        p = add(p, r)
-        v_O = sub(v, cross(omega, p))
-        store(lane, ws, at + PLACE, (p, v))
-        store(lane, ws, at + SPATIAL_V, (omega, v_O))
-        store(lane, ws, at + SPATIAL_A, (alpha, sub(sub(a, cross(alpha, p)), cross(omega, v))))
-        if read(plan, row + f.MASSIVE):
-            J, h, m = shift_composite(p, own_composite(lane, plan, pars, ws, k, C))
-            momentum = add(scale(m, v_O), cross(omega, h))
-            store(lane, ws, at + SUM_J, ((J, h), m))
-            store(lane, ws, at + SUM_U, (add(outer(v_O, h), skew_times_sym(omega, spread(J))), momentum))
-            store(lane, ws, at + SUM_F, shift_wrench(p, load_spatial(lane, ws, record + f.GAIN)))
-        else:
-            for j in range(SUMS):
-                store(lane, ws, at + j, zero(lane))
-
-
-@leaf
-def describe_speed(lane, ws, T, K, s, n, S, V_i, A_i, V_k, sums):
-    """What the pairs need of a speed [B 61-62]."""
-    J, h, m, U, momentum, F = sums
-    psi = motion_cross(V_i, S)
-    chi = add(motion_cross(A_i, S), motion_cross(V_i, psi))
-    phi = add(psi, motion_cross(V_k, S))
-    R = J, h, m
-    t1 = add(composite_times(R, chi), wrench_cross(S, F))
-    t1 = add(t1, scale(2.0, (trace_less_times(U, psi[0]), cross(psi[0], momentum))))
-    t2 = add(composite_times(R, phi), scale(2.0, (trace_less_times(U, S[0]), cross(S[0], momentum))))
-    t3 = scale(2.0, add(trace_less_transposed(U, S[0]), cross(momentum, S[1])))
-    store_across(lane, ws, T + s, n, T1, t1)
-    store_across(lane, ws, T + s, n, T2, t2)
-    store(lane, ws, T + T3*n + s, t3[0])
-    store(lane, ws, T + (T3 + 1)*n + s, t3[1])
-    store(lane, ws, T + (T3 + 2)*n + s, t3[2])
-    store_across(lane, ws, T + s, n, T4, composite_times(R, S))
-    store(lane, ws, K + C_ROW*s + C_S, (S, psi[0]))
-    store(lane, ws, K + C_ROW*s + C_CHI, (chi, phi))
-
-
-@leaf
-def store_across(lane, ws, to, n, row, F):
-    """Six numbers, n apart."""
-    (a, b, c), (d, e, g) = F
-    store(lane, ws, to + row*n, a)
-    store(lane, ws, to + (row + 1)*n, b)
-    store(lane, ws, to + (row + 2)*n, c)
-    store(lane, ws, to + (row + 3)*n, d)
-    store(lane, ws, to + (row + 4)*n, e)
-    store(lane, ws, to + (row + 5)*n, g)
-
-
-@leaf
-def gather_sums(lane, plan, pars, ws, route, H, T, K, n):
-    """Tips to root: sums of all subtrees; what the pairs need of each speed."""
-    quads, o, firsts = quads_of(ws), (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
-    for k in range(read(plan, f.N_HINGES), 0, -1):
-        row, at = hinge_row(plan, k), H + BODY*k
-        i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
-        J, h = load_mass(lane, ws, at + SUM_J)
-        sums = (J, h, load(lane, ws, at + SUM_M), load9(lane, ws, at + SUM_U), load3(lane, ws, at + SUM_P),
-                load_spatial(lane, ws, at + SUM_F))
-        V_i, A_i = load_spatial(lane, ws, H + BODY*i + SPATIAL_V), load_spatial(lane, ws, H + BODY*i + SPATIAL_A)
-        V_k = load_spatial(lane, ws, at + SPATIAL_V)
-        p, C, s = load3(lane, ws, at + PLACE), load9(lane, ws, record + f.ATTITUDE), read(route, firsts + k)
+        C, r = load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.OFFSET)
+        p, v = load_spatial(lane, ws, H + BODY*i + PLACE)
+        v = add(v, cross(load3(lane, ws, record_of(plan, i) + f.RATE), r))
+        if i > 0:                                                   # else this is O
+            p = add(p, r)
+        e = axis_z(C)
         if kind == REVOLUTE:
-            e = (C[2], C[5], C[8])
-            describe_speed(lane, ws, T, K, s, n, (e, cross(p, e)), V_i, A_i, V_k, sums)
+            store_apart(lane, ws, speed_place(lane, T, s), S_, (e, cross(p, e)))
         elif kind == PRISMATIC:
-            describe_speed(lane, ws, T, K, s, n, (o, (C[2], C[5], C[8])), V_i, A_i, V_k, sums)
-        elif kind == SPHERICAL or kind == FREE:
-            if kind == FREE:
-                F, slide = hinge_attitude(pars, k), (o, load3(lane, ws, at + SPEED))
-                for c in range(3):
-                    e = add(o, hinge_column(FREE, F, C, c)[1])
-                    describe_speed(lane, ws, T, K, s + c, n, (o, e), V_i, A_i, slide, sums)
-                s, V_i, A_i = s + 3, slide, (o, load3(lane, ws, record + f.ACCELERATION + 3))
+            v = add(v, scale(load(lane, ws, read(plan, row + f.V)), e))
+            store_apart(lane, ws, speed_place(lane, T, s), S_, (zeros, e))
+        elif kind == SPHERICAL:
+            store_axes(lane, ws, T, s, p, C)
+        elif kind == FREE:
+            F, moved = hinge_attitude(pars, k), read(route, speed_row(route, s) + f.SPEED_OUTER)
+            v = add(v, rotate(F, load3(lane, ws, read(plan, row + f.V))))
+            store(lane, ws, moved, ((zeros, v), (zeros, load3(lane, ws, record + f.ACCELERATION + 3))))
             for c in range(3):
-                e, _ = hinge_column(SPHERICAL, C, C, c)
-                describe_speed(lane, ws, T, K, s + c, n, (e, cross(p, e)), V_i, A_i, V_k, sums)
+                store_apart(lane, ws, speed_place(lane, T, s + c), S_, (zeros, add(zeros, column(F, c))))
+            store_axes(lane, ws, T, s + 3, p, C)
+        store(lane, ws, at + PLACE, (p, v))
+        store(lane, ws, at + FURTHER, (zeros, zeros))
+
+
+# ---- bodies in packs: four of one state, or one of four states -----------------------------------------------------------------
+@leaf
+def across_four(table, a, b, c, d, at):
+    """Four numbers, `at` behind each of four places."""
+    return transposed(load_four(table, a + at), load_four(table, b + at), load_four(table, c + at), load_four(table, d + at))
+
+
+@leaf
+def put_four(ws, a, b, c, d, at, x):
+    """The same back."""
+    x = transposed(x[0], x[1], x[2], x[3])
+    store_four(ws, a + at, x[0])
+    store_four(ws, b + at, x[1])
+    store_four(ws, c + at, x[2])
+    store_four(ws, d + at, x[3])
+
+
+@leaf
+def bodies_of(plan, i):
+    """Of one state, the bodies of pack i; the last one is repeated."""
+    first, last = 4*i + 1, read(plan, f.N_HINGES)
+    return first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
+
+
+def motion_of_bodies(lane, plan, ws, i):
+    """Attitude, rate and acceleration."""
+    k, l, m, n = bodies_of(plan, i)
+    k, l, m, n = record_of(plan, k), record_of(plan, l), record_of(plan, m), record_of(plan, n)
+    (a, b, c, d), (e, g, h, j) = across_four(ws, k, l, m, n, 0), across_four(ws, k, l, m, n, 4)
+    (o, p, q, r), (s, t, u, v) = across_four(ws, k, l, m, n, 8), across_four(ws, k, l, m, n, 12)
+    w, x, _, _ = across_four(ws, k, l, m, n, 16)
+    return (a, b, c, d, e, g, h, j, o), (p, q, r), ((s, t, u), (v, w, x))
+
+
+motion_of_bodies = one_state_only(motion_of_bodies, lambda lane, plan, ws, i: load_motion(lane, ws, record_of(plan, i + 1)))
+
+
+def places_of_bodies(lane, plan, ws, H, i):
+    k, l, m, n = bodies_of(plan, i)
+    a, b, c, d = across_four(ws, H + BODY*k, H + BODY*l, H + BODY*m, H + BODY*n, PLACE)
+    e, g, _, _ = across_four(ws, H + BODY*k, H + BODY*l, H + BODY*m, H + BODY*n, PLACE + 4)
+    return (a, b, c), (d, e, g)
+
+
+places_of_bodies = one_state_only(places_of_bodies, lambda lane, plan, ws, H, i: load_spatial(lane, ws, H + BODY*(i + 1) + PLACE))
+
+
+def own_four(lane, plan, pars, ws, k, at):
+    """Four of the numbers of body k, mass, first moment and inertia; of propellant those of now [B 87]."""
+    place = read(plan, hinge_row(plan, k) + f.MASSIVE)
+    return load_four(ws, place + at) if place > 1 else load_four(pars, k*f.HINGE_PARS + f.MASS + at)
+
+
+tanks_only(own_four, lambda lane, plan, pars, ws, k, at: load_four(pars, k*f.HINGE_PARS + f.MASS + at))
+
+
+@leaf
+def own_across(lane, plan, pars, ws, i, at):
+    k, l, m, n = bodies_of(plan, i)
+    return transposed(own_four(lane, plan, pars, ws, k, at), own_four(lane, plan, pars, ws, l, at),
+                      own_four(lane, plan, pars, ws, m, at), own_four(lane, plan, pars, ws, n, at))
+
+
+def composites_of_bodies(lane, plan, pars, ws, i, C):
+    """Own inertias, about the origins of the bodies."""
+    m, x, y, z = own_across(lane, plan, pars, ws, i, 0)
+    xx, xy, xz, yy = own_across(lane, plan, pars, ws, i, 4)
+    _, _, yz, zz = own_across(lane, plan, pars, ws, i, 6)
+    return rotate_sym(C, (xx, xy, xz, yy, yz, zz)), rotate(C, (x, y, z)), m
+
+
+composites_of_bodies = one_state_only(composites_of_bodies, lambda lane, plan, pars, ws, i, C: own_composite(
+    lane, plan, pars, ws, i + 1, C))
+
+
+def store_bodies(lane, plan, ws, H, i, sums, motion):
+    """The sums of each body alone; V and A."""
+    ((xx, xy, xz, yy, yz, zz), (hx, hy, hz), m), U, (px, py, pz), ((nx, ny, nz), (fx, fy, fz)) = sums
+    ((a, b, c), (d, e, g)), ((h, j, o), (p, q, r)) = motion
+    k, l, s, t = bodies_of(plan, i)
+    k, l, s, t = H + BODY*k, H + BODY*l, H + BODY*s, H + BODY*t
+    put_four(ws, k, l, s, t, 0, (xx, xy, xz, yy))
+    put_four(ws, k, l, s, t, 4, (yz, zz, hx, hy))
+    put_four(ws, k, l, s, t, 8, (hz, m, U[0], U[1]))
+    put_four(ws, k, l, s, t, 12, (U[2], U[3], U[4], U[5]))
+    put_four(ws, k, l, s, t, 16, (U[6], U[7], U[8], px))
+    put_four(ws, k, l, s, t, 20, (py, pz, nx, ny))
+    put_four(ws, k, l, s, t, 24, (nz, fx, fy, fz))
+    put_four(ws, k, l, s, t, SPATIAL_V, (a, b, c, d))
+    put_four(ws, k, l, s, t, SPATIAL_V + 4, (e, g, h, j))
+    put_four(ws, k, l, s, t, SPATIAL_V + 8, (o, p, q, r))
+
+
+def store_body(lane, plan, ws, H, i, sums, motion):
+    store(lane, ws, H + BODY*(i + 1), sums)
+    store(lane, ws, H + BODY*(i + 1) + SPATIAL_V, motion)
+
+
+store_bodies = one_state_only(store_bodies, store_body)
+
+
+@leaf
+def weigh_bodies(lane, plan, pars, ws, H):
+    """V and A of all bodies; the sums of each body alone."""
+    for i in range(packs_until(lane, read(plan, f.N_HINGES))):
+        (C, omega, (alpha, a)), (p, v) = motion_of_bodies(lane, plan, ws, i), places_of_bodies(lane, plan, ws, H, i)
+        v_O = sub(v, cross(omega, p))
+        V, A = (omega, v_O), (alpha, sub(sub(a, cross(alpha, p)), cross(omega, v)))
+        J, h, m = shift_composite(p, composites_of_bodies(lane, plan, pars, ws, i, C))
+        momentum = composite_times((J, h, m), V)
+        U = add(outer(v_O, h), skew_times_sym(omega, spread(J)))
+        F = add(composite_times((J, h, m), A), wrench_cross(V, momentum))
+        store_bodies(lane, plan, ws, H, i, ((J, h, m), U, momentum[1], F), (V, A))
+
+
+@leaf
+def gather_sums(lane, plan, ws, H):
+    """Tips to root: the sums of all subtrees."""
+    quads = quads_of(ws)
+    for k in range(read(plan, f.N_HINGES), 0, -1):
+        i = read(plan, hinge_row(plan, k) + f.INNER)
         if i > 0:
-            to, source = pack_of(lane, H + BODY*i), pack_of(lane, at)
+            to, source = pack_of(lane, H + BODY*i), pack_of(lane, H + BODY*k)
             for j in range(pack_of(lane, SUMS)):
                 accumulate(quads, ws, to + j, load(quads, ws, source + j))
 
 
-# ---- pairs -------------------------------------------------------------------------------------------------------------
-@leaf
-def six(quads, ws, at, packs, S):
-    (a, b, c), (d, e, g) = S
-    return (a*load(quads, ws, at) + b*load(quads, ws, at + packs) + c*load(quads, ws, at + 2*packs)
-            + d*load(quads, ws, at + 3*packs) + e*load(quads, ws, at + 4*packs) + g*load(quads, ws, at + 5*packs))
+def four_of(lane, ws, route, i, which, at):
+    """Of one state: four numbers of pack i from what each of its speeds has at `which`, `at` numbers behind."""
+    row = speed_row(route, 4*i) + which
+    return across_four(ws, read(route, row), read(route, row + f.SPEED_ROW), read(route, row + 2*f.SPEED_ROW),
+                       read(route, row + 3*f.SPEED_ROW), at)
+
+
+four_of = one_state_only(four_of, lambda lane, ws, route, i, which, at: load4(
+    lane, ws, read(route, speed_row(route, i) + which) + at))
 
 
 @leaf
-def three(quads, ws, at, packs, a):
-    return a[0]*load(quads, ws, at) + a[1]*load(quads, ws, at + packs) + a[2]*load(quads, ws, at + 2*packs)
+def sums_of(lane, ws, route, i):
+    """(J, h, m), U, p, F of what the speeds of pack i move."""
+    xx, xy, xz, yy = four_of(lane, ws, route, i, f.SPEED_SUMS, 0)
+    yz, zz, hx, hy = four_of(lane, ws, route, i, f.SPEED_SUMS, 4)
+    hz, m, a, b = four_of(lane, ws, route, i, f.SPEED_SUMS, 8)
+    c, d, e, g = four_of(lane, ws, route, i, f.SPEED_SUMS, 12)
+    h, j, k, px = four_of(lane, ws, route, i, f.SPEED_SUMS, 16)
+    py, pz, nx, ny = four_of(lane, ws, route, i, f.SPEED_SUMS, 20)
+    nz, fx, fy, fz = four_of(lane, ws, route, i, f.SPEED_SUMS, 24)
+    return (((xx, xy, xz, yy, yz, zz), (hx, hy, hz), m), (a, b, c, d, e, g, h, j, k), (px, py, pz),
+            ((nx, ny, nz), (fx, fy, fz)))
+
+
+@leaf
+def motion_of(lane, ws, route, i):
+    """V' and A' of what the speeds of pack i move against, V of what they move."""
+    a, b, c, d = four_of(lane, ws, route, i, f.SPEED_INNER, 0)
+    e, g, h, j = four_of(lane, ws, route, i, f.SPEED_INNER, 4)
+    k, l, m, n = four_of(lane, ws, route, i, f.SPEED_INNER, 8)
+    o, p, q, r = four_of(lane, ws, route, i, f.SPEED_OUTER, 0)
+    s, t, _, _ = four_of(lane, ws, route, i, f.SPEED_OUTER, 4)
+    return ((a, b, c), (d, e, g)), ((h, j, k), (l, m, n)), ((o, p, q), (r, s, t))
+
+
+# ---- speeds: torques and mass matrix -------------------------------------------------------------------------------------
+@leaf
+def weigh_speeds(lane, ws, route, T):
+    """t4 = I S and tau = S.F of all speeds, F that of the motion in ws."""
+    quads, torques = quads_of(ws), pack_of(lane, read(route, f.COLUMNS_TORQUES))
+    for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
+        at, (R, _, _, F) = pack_place(lane, T, i), sums_of(lane, ws, route, i)
+        S = load_apart(quads, ws, at, S_)
+        store_apart(quads, ws, at, T4, composite_times(R, S))
+        store(quads, ws, torques + i, spatial_dot(S, F))
+
+
+@leaf
+def six(quads, ws, at, which, S):
+    return spatial_dot(S, load_apart(quads, ws, at, which))
+
+
+# Entries of a speed with those that it moves are written in whole packs where that does no harm, see `whole_packs`, outer speeds
+# first; then the rest of them one by one, which there is in one state only.
+def packs_of(lane, route, j):
+    """Of one state: the packs that are written as a whole."""
+    row = speed_row(route, j)
+    return (read(route, row + f.SPEED_WRITES) + 3)//4, read(route, row + f.SPEED_UNTIL)//4
+
+
+packs_of = one_state_only(packs_of, lambda lane, route, j: (j, read(route, speed_row(route, j) + f.SPEED_END)))
+
+
+def rest_of(lane, route, j, last):
+    """Of one state: a pack of which only some are written, the first or the last one, and from which speed to which; none if the
+    last equals the first."""
+    row = speed_row(route, j)
+    begin, until = read(route, row + f.SPEED_WRITES), read(route, row + f.SPEED_UNTIL)
+    i = until//4 if last else begin//4
+    if (i == begin//4 and last) or (until % 4 == 0 if last else begin % 4 == 0):
+        return i, 0, 0
+    return i, max(begin, 4*i), min(until, 4*i + 4)
+
+
+rest_of = one_state_only(rest_of, lambda lane, route, j, last: (0, 0, 0))
+
+
+def put_apart(lane, ws, to, step, x):
+    """Of one state: the numbers of a pack to places `step` apart."""
+    a, b, c, d = unpack4(x)
+    store(lane, ws, to, a)
+    store(lane, ws, to + step, b)
+    store(lane, ws, to + 2*step, c)
+    store(lane, ws, to + 3*step, d)
+
+
+put_apart = one_state_only(put_apart, lambda lane, ws, to, step, x: store(lane, ws, to, x))
+
+
+def put_side_by_side(lane, ws, to, x):
+    """Of one state: a pack to a pack."""
+    store(quads_of(ws), ws, to//4, x)
+
+
+put_side_by_side = one_state_only(put_side_by_side, lambda lane, ws, to, x: store(lane, ws, to, x))
+
+
+@leaf
+def put_some(lane, ws, to, step, first, begin, end, x, scratch):
+    """The numbers begin ... end of a pack that starts with the number `first`."""
+    store(quads_of(ws), ws, scratch//4, x)
+    for l in range(begin - first, end - first):
+        store(lane, ws, to + step*l, load(lane, ws, scratch + l))
+
+
+@leaf
+def first_of(lane, i):
+    """The first speed of pack i."""
+    return 4*i//width_of(lane)
+
+
+@leaf
+def column_place(B, length, s, column):
+    """Where the derivative of speed s by q of the speed `column` is, in blocks of `length` rows that start at B; that by v is four
+    numbers behind, by tau eight."""
+    return B + 12*(column//4*length + s) + column % 4
 
 
 @leaf
 def entry_place(route, block, s, column):
-    """Where the derivative of speed s by q (block 0), v or tau of the speed `column` is."""
-    return read(route, f.COLUMNS_B) + 12*(column//4*read(route, f.COLUMNS_SPEEDS) + s) + 4*block + column % 4
-
-
-def store_pairs(lane, ws, route, j, i, end, depth, found):
-    """Of one state: entries of the speeds j < end of pack i with the speed j, both ways, and of the mass matrix."""
-    quads, width, scratch = quads_of(ws), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_SCRATCH)
-    begin, until, (q_down, v_down, M, q_up, v_up) = max(j - 4*i, 0), min(end - 4*i, 4), found
-    to, P = entry_place(route, 0, j, 4*i), read(route, f.COLUMNS_P)
-    store(quads, ws, scratch//4, (q_down, v_down, M, q_up, v_up))
-    if begin == 0 and until == 4:
-        store(quads, ws, to//4, q_up)
-        store(quads, ws, to//4 + 1, v_up)
-    else:
-        for l in range(begin, until):
-            store(lane, ws, to + l, load(lane, ws, scratch + 12 + l))
-            store(lane, ws, to + 4 + l, load(lane, ws, scratch + 16 + l))
-    column = entry_place(route, 0, 4*i, j)
-    for l in range(begin, until):
-        store(lane, ws, column + 12*l, load(lane, ws, scratch + l))
-        store(lane, ws, column + 12*l + 4, load(lane, ws, scratch + 4 + l))
-        store(lane, ws, P + width*(4*i + l) + depth, load(lane, ws, scratch + 8 + l))
-
-
-def store_pairs_of_states(lane, ws, route, j, i, end, depth, found):
-    """The same of four states, of which a pack has one number each."""
-    q_down, v_down, M, q_up, v_up = found
-    store(lane, ws, entry_place(route, 0, j, i), q_up)
-    store(lane, ws, entry_place(route, 1, j, i), v_up)
-    store(lane, ws, entry_place(route, 0, i, j), q_down)
-    store(lane, ws, entry_place(route, 1, i, j), v_down)
-    store(lane, ws, read(route, f.COLUMNS_P) + read(route, f.COLUMNS_WIDTH)*i + depth, M)
-
-
-store_pairs = one_state_only(store_pairs, store_pairs_of_states)
+    """The same by q (block 0), v or tau."""
+    return column_place(read(route, f.COLUMNS_B), read(route, f.COLUMNS_PADDED), s, column) + 4*block
 
 
 @leaf
-def fill_pairs(lane, ws, route, T, K, n):
-    """Derivatives of inverse dynamics by q and v into the first two blocks of B, and M on the paths [B 62]."""
-    quads, packs, at = quads_of(ws), pack_of(lane, n), pack_of(lane, T)
-    for j in range(read(route, f.COLUMNS_SPEEDS)):
-        row, speed = K + C_ROW*j, read(route, f.COLUMNS_AT) + f.SPEED_ROW*j
-        S, psi = load_spatial(lane, ws, row + C_S), load3(lane, ws, row + C_PSI)
-        chi, phi = load_spatial(lane, ws, row + C_CHI), load_spatial(lane, ws, row + C_PHI)
-        end, depth = read(route, speed + f.SPEED_END), read(route, speed + f.SPEED_DEPTH)
-        for i in range(pack_of(lane, j), packs_until(lane, end)):
-            q_up, v_up = six(quads, ws, at + T1*packs + i, packs, S), six(quads, ws, at + T2*packs + i, packs, S)
-            q_down = three(quads, ws, at + T3*packs + i, packs, psi) + six(quads, ws, at + T4*packs + i, packs, chi)
-            v_down = three(quads, ws, at + T3*packs + i, packs, S[0]) + six(quads, ws, at + T4*packs + i, packs, phi)
-            M = six(quads, ws, at + T4*packs + i, packs, S)
-            store_pairs(lane, ws, route, j, i, end, depth, (q_down, v_down, M, q_up, v_up))
+def fill_inertias(lane, ws, route, T):
+    """The mass matrix on paths: for each speed, its entries with those that move it, and with itself [B 62]."""
+    quads, P, width, scratch = quads_of(ws), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_SCRATCH)
+    for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
+        S, to, (begin, end) = load_apart(lane, ws, speed_place(lane, T, j), S_), P + path_of(route, j)[0], packs_of(lane, route, j)
+        for i in range(begin, end):
+            put_apart(lane, ws, to + width*first_of(lane, i), width, six(quads, ws, pack_place(lane, T, i), T4, S))
+    for j in range(read(route, f.COLUMNS_SPEEDS)*(4//width_of(lane)//4)):
+        for last in range(2):
+            i, begin, end = rest_of(lane, route, j, last)
+            if begin < end:
+                M = six(quads, ws, pack_place(lane, T, i), T4, load_apart(lane, ws, speed_place(lane, T, j), S_))
+                put_some(lane, ws, P + path_of(route, j)[0] + width*4*i, width, 4*i, begin, end, M, scratch)
+
+
+@sweep(excludes="flexible", method="derivatives", rounds=2)
+def weigh_tree(lane, plan, pars, ws, route):
+    """After a motion sweep: torques of that motion by speed, the mass matrix on paths."""
+    noinline()
+    H, T = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T)
+    scatter_places(lane, plan, pars, ws, route, H, T)
+    weigh_bodies(lane, plan, pars, ws, H)
+    gather_sums(lane, plan, ws, H)
+    weigh_speeds(lane, ws, route, T)
+    fill_inertias(lane, ws, route, T)
 
 
 @leaf
-def take_wrench_from_own(lane, plan, ws, route, H, K):
+def accelerate_tree(lane, plan, ws, route):
+    """A and F without v' -> those with it: A has dA = sum S v' over the path more, F has I dA and t4 v' of all speeds further
+    out."""
+    H, T, vdot = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_TORQUES)
+    zeros, firsts = (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
+    store(lane, ws, H + PLACE, (zeros, zeros))
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        row, at, first = hinge_row(plan, k), H + BODY*k, read(route, firsts + k)
+        dA, kind = load_spatial(lane, ws, H + BODY*read(plan, row + f.INNER) + PLACE), read(plan, row + f.KIND)
+        for s in range(first, first + n_speeds(kind)):
+            dA = add(dA, scale(load(lane, ws, vdot + s), load_apart(lane, ws, speed_place(lane, T, s), S_)))
+            if kind == FREE and s == first + 2:
+                accumulate(lane, ws, read(route, speed_row(route, first) + f.SPEED_OUTER) + SPATIAL_A - SPATIAL_V, dA)
+        store(lane, ws, at + PLACE, dA)
+        accumulate(lane, ws, at + SPATIAL_A, dA)
+    for k in range(read(plan, f.N_HINGES), 0, -1):
+        row, at, first = hinge_row(plan, k), H + BODY*k, read(route, firsts + k)
+        more, i = load_spatial(lane, ws, at + FURTHER), read(plan, row + f.INNER)
+        dA = load_spatial(lane, ws, at + PLACE)
+        accumulate(lane, ws, at + SUM_F, add(more, composite_times(load_composite(lane, ws, at + SUM_J), dA)))
+        for s in range(first, first + n_speeds(read(plan, row + f.KIND))):
+            more = add(more, scale(load(lane, ws, vdot + s), load_apart(lane, ws, speed_place(lane, T, s), T4)))
+        if i > 0:
+            accumulate(lane, ws, H + BODY*i + FURTHER, more)
+
+
+# ---- pairs -------------------------------------------------------------------------------------------------------------
+@leaf
+def describe_speeds(lane, ws, route, T):
+    """What the pairs need of all speeds [B 61-62]."""
+    quads = quads_of(ws)
+    for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
+        at, (V_i, A_i, V_k), (R, U, momentum, F) = pack_place(lane, T, i), motion_of(lane, ws, route, i), sums_of(lane, ws, route, i)
+        S = load_apart(quads, ws, at, S_)
+        psi = motion_cross(V_i, S)
+        chi = add(motion_cross(A_i, S), motion_cross(V_i, psi))
+        phi = add(psi, motion_cross(V_k, S))
+        t1 = add(composite_times(R, chi), wrench_cross(S, F))
+        t1 = add(t1, scale(2.0, (trace_less_times(U, psi[0]), cross(psi[0], momentum))))
+        t2 = add(composite_times(R, phi), scale(2.0, (trace_less_times(U, S[0]), cross(S[0], momentum))))
+        t3 = scale(2.0, add(trace_less_transposed(U, S[0]), cross(momentum, S[1])))
+        store3_apart(quads, ws, at, PSI, psi[0])
+        store_apart(quads, ws, at, CHI, chi)
+        store_apart(quads, ws, at, PHI, phi)
+        store_apart(quads, ws, at, T1, t1)
+        store_apart(quads, ws, at, T2, t2)
+        store3_apart(quads, ws, at, T3, t3)
+
+
+@leaf
+def pair(lane, ws, T, i, of_j):
+    """Entries of a speed j with those of pack i: of j by q and v of these, and of these by q and v of j [B 62]."""
+    quads, at, (S, psi, chi, phi) = quads_of(ws), pack_place(lane, T, i), of_j
+    t3, t4 = load3_apart(quads, ws, at, T3), load_apart(quads, ws, at, T4)
+    return (six(quads, ws, at, T1, S), six(quads, ws, at, T2, S),
+            dot(psi, t3) + spatial_dot(chi, t4), dot(S[0], t3) + spatial_dot(phi, t4))
+
+
+@leaf
+def inner_speed(lane, ws, T, j):
+    """What pairs need of the inner one."""
+    at = speed_place(lane, T, j)
+    return load_apart(lane, ws, at, S_), load3_apart(lane, ws, at, PSI), load_apart(lane, ws, at, CHI), load_apart(lane, ws, at, PHI)
+
+
+@leaf
+def fill_pairs(lane, ws, route, T):
+    """Derivatives of inverse dynamics by q and v into the first two blocks of B."""
+    B, length, scratch = read(route, f.COLUMNS_B), read(route, f.COLUMNS_PADDED), read(route, f.COLUMNS_SCRATCH)
+    for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
+        of_j, (begin, end) = inner_speed(lane, ws, T, j), packs_of(lane, route, j)
+        for i in range(begin, end):
+            up, down = column_place(B, length, j, first_of(lane, i)), column_place(B, length, first_of(lane, i), j)
+            q_up, v_up, q_down, v_down = pair(lane, ws, T, i, of_j)
+            put_side_by_side(lane, ws, up, q_up)
+            put_side_by_side(lane, ws, up + 4, v_up)
+            put_apart(lane, ws, down, 12, q_down)
+            put_apart(lane, ws, down + 4, 12, v_down)
+    for j in range(read(route, f.COLUMNS_SPEEDS)*(4//width_of(lane)//4)):
+        for last in range(2):
+            i, begin, end = rest_of(lane, route, j, last)
+            if begin < end:
+                up, down = column_place(B, length, j, 4*i), column_place(B, length, 4*i, j)
+                q_up, v_up, q_down, v_down = pair(lane, ws, T, i, inner_speed(lane, ws, T, j))
+                put_some(lane, ws, up, 1, 4*i, begin, end, q_up, scratch)
+                put_some(lane, ws, up + 4, 1, 4*i, begin, end, v_up, scratch)
+                put_some(lane, ws, down, 12, 4*i, begin, end, q_down, scratch)
+                put_some(lane, ws, down + 4, 12, 4*i, begin, end, v_down, scratch)
+
+
+@leaf
+def take_wrench_from_own(lane, plan, ws, route, H, T):
     """Two speeds of one hinge: without S_j.(S_i x* F) [B 62]."""
-    for s in range(read(route, f.COLUMNS_SPEEDS)):
-        speed = read(route, f.COLUMNS_AT) + f.SPEED_ROW*s
-        k, c = read(route, speed + f.SPEED_HINGE), read(route, speed + f.SPEED_COMPONENT)
-        kind = read(plan, hinge_row(plan, k) + f.KIND)
-        first = 3 if kind == FREE else 0
-        if (kind == SPHERICAL or kind == FREE) and c > first:
-            X = wrench_cross(load_spatial(lane, ws, K + C_ROW*s + C_S), load_spatial(lane, ws, H + BODY*k + SUM_F))
-            for j in range(s - c + first, s):
-                S = load_spatial(lane, ws, K + C_ROW*j + C_S)
-                accumulate(lane, ws, entry_place(route, 0, j, s), -(dot(S[0], X[0]) + dot(S[1], X[1])))
+    for k in range(1, read(plan, f.N_HINGES) + 1):
+        kind, first = read(plan, hinge_row(plan, k) + f.KIND), read(route, read(route, f.COLUMNS_FIRSTS) + k)
+        if kind == SPHERICAL or kind == FREE:
+            first += 3 if kind == FREE else 0
+            F = load_spatial(lane, ws, H + BODY*k + SUM_F)
+            for s in range(first + 1, first + 3):
+                X = wrench_cross(load_apart(lane, ws, speed_place(lane, T, s), S_), F)
+                for j in range(first, s):
+                    S = load_apart(lane, ws, speed_place(lane, T, j), S_)
+                    accumulate(lane, ws, entry_place(route, 0, j, s), -spatial_dot(S, X))
 
 
 @leaf
@@ -273,11 +572,10 @@ def add_springs(lane, plan, pars, ws, route):
 
 @sweep(excludes="flexible", method="derivatives", rounds=2)
 def fill_closed_form(lane, plan, pars, ws, route):
-    """After scatter_motion and store_wrenches, B empty: derivatives of inverse dynamics in B, the mass matrix on paths in P."""
+    """After weigh_tree, B empty: derivatives of inverse dynamics in B."""
     noinline()
-    H, T, K, n = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_K), read(route, f.COLUMNS_PADDED)
-    scatter_places(lane, plan, pars, ws, H)
-    gather_sums(lane, plan, pars, ws, route, H, T, K, n)
-    fill_pairs(lane, ws, route, T, K, n)
-    take_wrench_from_own(lane, plan, ws, route, H, K)
+    T = read(route, f.COLUMNS_T)
+    describe_speeds(lane, ws, route, T)
+    fill_pairs(lane, ws, route, T)
+    take_wrench_from_own(lane, plan, ws, route, read(route, f.COLUMNS_H), T)
     add_springs(lane, plan, pars, ws, route)

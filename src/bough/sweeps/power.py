@@ -10,7 +10,7 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.loads import port_share, wrench_at
 from bough.sweeps.modes import modal_add, modal_speeds
-from bough.sweeps.motion import hinge_attitude, hinge_row, record_of
+from bough.sweeps.tree_motion import hinge_attitude, hinge_row, record_of
 from bough.sweeps.orbit import root_row
 
 

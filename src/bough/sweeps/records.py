@@ -27,7 +27,8 @@ ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="a
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
 OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
                      OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
-                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="energy of a flexible body",
+                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="of an element of a flexible body",
+                     OUT_STRAIN_ENERGY="energy of a flexible body",
                      OUT_KINETIC="energy of all that moves", OUT_POTENTIAL="energy", OUT_TOTAL="energy",
                      OUT_ANGULAR="momentum about the mass center", OUT_LINEAR="momentum")
 ELEMENT_KINDS = Codes(LINE="tension between two points", RESTORING="linear force and moment", BUOYANCY="lift of cylinders",
@@ -176,7 +177,7 @@ ANGLE_RUN = Record(
     "angle run", "plan", "neighboring coordinates, most of them angles, whose sines are taken together",
     Field("ANGLE_FIRST", "first coordinate", to="q"),
     Field("ANGLE_END", "end"),
-    size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.assemble", read="sweeps.motion")
+    size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.assemble", read="sweeps.tree_motion")
 
 QUATERNION = Record(
     "quaternion", "plan", "four coordinates that make a quaternion",
@@ -205,7 +206,7 @@ FRICTION = Record(
     Field("FRICTION_STATE", "in runs: what holds it, or its own state; the load of its joint; what it has taken", to="ws.x",
           length=3, optional=True),
     Field("FRICTION_RATE", "rates of these", to="ws.xdot", length=3, optional=True),
-    size_name="FRICTION_ROW", prefix="FRICTION_", written="compile.friction_tables", read="sweeps.friction")
+    size_name="FRICTION_ROW", prefix="FRICTION_", written="compile.friction_tank_tables", read="sweeps.friction_forces")
 
 TANK = Record(
     "tank", "plan", "propellant in a body, and the nozzle through which it leaves",
@@ -222,7 +223,7 @@ TANK = Record(
     Field("TANK_COLUMNS", "of a piece: cubics of so many properties behind its start"),
     Field("TANK_WS", "properties now, and what its flow does", to="ws.tanks", length="tank", owned=True),
     Field("TANK_EXHAUST", "in runs: rates of momenta and energy of all exhaust", to="ws.xdot", length=7, optional=True),
-    size_name="TANK_ROW", prefix="TANK_", written="compile.tank_tables", read="sweeps.tanks")
+    size_name="TANK_ROW", prefix="TANK_", written="compile.friction_tank_tables", read="sweeps.tanks")
 
 WHEEL = Record(
     "wheel", "plan", "a wheel in a body",
@@ -361,7 +362,7 @@ ELEMENT = Record(
     Field("ELEMENT_WS", "what it exerts", to="ws.elements", length="element", owned=True),
     Field("ELEMENT_REST", "of a line, by how much its length changes", to="ws.u", optional=True),
     Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
-    size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.elements, cloud")
+    size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.force_elements, cloud")
 
 PATH = Record(
     "path", "plan", "a hinge on the way to what is measured, inner before outer",
@@ -373,8 +374,10 @@ OUTPUT = Record(
     Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
     Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
     Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
-    Field("OUTPUT_BODY", "of a deflection or a strain energy: the MODAL hinge of its body", to="hinge"),
+    Field("OUTPUT_BODY", "of a deflection, a strain or a strain energy: the MODAL hinge of its body", to="hinge"),
     Field("OUTPUT_ELEMENT", "of a tension: its line", to="plan.elements", length="element", optional=True),
+    Field("OUTPUT_GAUGE", "of a strain: each of its components per modal coordinate", to="pars.gauges", owned=True, optional=True),
+    Field("OUTPUT_COMPONENTS", "of a strain: how many"),
     Field("OUTPUT_TO", "its numbers", to="ws.outputs", length="output", owned=True),
     size_name="OUTPUT_ROW", prefix="OUTPUT_", written="compile.assemble", read="sweeps.outputs")
 
@@ -409,7 +412,7 @@ HINGE_PARAMETERS = Record(
     Field("MASS", "mass", (), "kg"),
     Field("MOMENT", "first moment of mass", (3,), "kg m"),
     Field("INERTIA", "inertia", (6,), "kg m^2"),
-    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.motion, modal, modes, cloud")
+    size_name="HINGE_PARS", written="compile.assemble", read="sweeps.tree_motion, modal, modes, cloud")
 
 GROUND_PARAMETERS = Record(
     "ground", "pars", "the world, in the place of hinge 0",
@@ -419,7 +422,7 @@ GROUND_PARAMETERS = Record(
     Field("STABILIZATION", "frequency of Baumgarte's stabilization of loops", (), "1/s"),
     Field("LEAST_SHARE", "of a loop's largest entry of J M^-1 J^T: a row with less is singular, and holds nothing", ()),
     padding(HINGE_PARAMETERS.size - 7),
-    written="compile.assemble, integrate.integration", read="sweeps.motion, orbit, derivative, cloud, fronts")
+    written="compile.assemble, integrate.integration", read="sweeps.tree_motion, orbit, derivative, cloud, fronts")
 
 SPRING_PARAMETERS = Record(
     "spring", "pars", "spring and damper of one coordinate",
@@ -437,7 +440,7 @@ FRICTION_PARAMETERS = Record(
     Field("SMOOTH_SPEED", "below which the smooth law is linear", (), "rad/s or m/s"),
     Field("BRISTLE", "stiffness of bristles", (), "N m/rad or N/m"),
     Field("LOAD_FACTOR", "dry friction for each newton that the joint bears", (), "m or 1"),
-    size_name="FRICTION_PARS", written="compile.friction_tables", read="sweeps.friction")
+    size_name="FRICTION_PARS", written="compile.friction_tank_tables", read="sweeps.friction_forces")
 
 WHEEL_PARAMETERS = Record(
     "wheel", "pars", "a wheel in a body",
@@ -513,7 +516,7 @@ LINE_PARAMETERS = Record(
     Field("LINE_STIFFNESS", "stiffness", (), "N/m"),
     Field("LINE_LENGTH", "length without force", (), "m"),
     Field("LINE_DAMPING", "damping", (), "N s/m"),
-    size_name="LINE_PARS", prefix="LINE_", written="compile.element_tables", read="sweeps.elements")
+    size_name="LINE_PARS", prefix="LINE_", written="compile.element_tables", read="sweeps.force_elements")
 
 RESTORING_PARAMETERS = Record(
     "restoring", "pars", "a force and a moment linear in displacement and angles",
@@ -526,7 +529,7 @@ RESTORING_PARAMETERS = Record(
     Field("FORCE_ANGLE", "stiffness of the force against angles", (3, 3), "N/rad"),
     Field("MOMENT_PLACE", "stiffness of the moment against displacements", (3, 3), "N"),
     Field("MOMENT_ANGLE", "stiffness of the moment against angles", (3, 3), "N m/rad"),
-    size_name="RESTORING_PARS", prefix="RESTORING_", written="compile.element_tables", read="sweeps.elements")
+    size_name="RESTORING_PARS", prefix="RESTORING_", written="compile.element_tables", read="sweeps.force_elements")
 
 BUOYANCY_PARAMETERS = Record(
     "buoyancy", "pars", "upright cylinders in water; these follow",
@@ -534,14 +537,14 @@ BUOYANCY_PARAMETERS = Record(
     Field("BUOYANCY_AXIS", "axis of the sections", (3,)),
     Field("BUOYANCY_WEIGHT", "weight of water per volume", (), "N/m^3"),
     Field("BUOYANCY_LEVEL", "height of the water plane", (), "m"),
-    size_name="BUOYANCY_PARS", prefix="BUOYANCY_", written="compile.element_tables", read="sweeps.elements")
+    size_name="BUOYANCY_PARS", prefix="BUOYANCY_", written="compile.element_tables", read="sweeps.force_elements")
 
 CYLINDER_PARAMETERS = Record(
     "cylinder", "pars", "of a buoyancy",
     Field("CYLINDER_BOTTOM", "lower end on the axis", (), "m"),
     Field("CYLINDER_TOP", "upper end on the axis", (), "m"),
     Field("CYLINDER_RADIUS", "radius", (), "m"),
-    size_name="CYLINDER_PARS", prefix="CYLINDER_", written="compile.element_tables", read="sweeps.elements")
+    size_name="CYLINDER_PARS", prefix="CYLINDER_", written="compile.element_tables", read="sweeps.force_elements")
 
 BUSHING_PARAMETERS = Record(
     "bushing", "pars", "spring and damper between two frames; rotations before displacements",
@@ -555,7 +558,7 @@ BUSHING_PARAMETERS = Record(
     Field("BUSHING_DAMPING_RR", "damping: moments against rotation rates", (3, 3), "N m s/rad"),
     Field("BUSHING_DAMPING_RT", "moments against velocities", (3, 3), "N s"),
     Field("BUSHING_DAMPING_TT", "forces against velocities", (3, 3), "N s/m"),
-    size_name="BUSHING_PARS", prefix="BUSHING_", written="compile.element_tables", read="sweeps.elements")
+    size_name="BUSHING_PARS", prefix="BUSHING_", written="compile.element_tables", read="sweeps.force_elements")
 
 OUTPUT_PARAMETERS = Record(
     "output", "pars", "where something is measured, and along which axes",
@@ -565,7 +568,7 @@ OUTPUT_PARAMETERS = Record(
     Field("OUTPUT_PLACE", "of a deflection: the undeformed place in its body's frame; of a sum over all bodies: the first moment "
           "of those that are fixed to the ground", (3,), "m or kg m"),
     Field("OUTPUT_CONSTANT", "of an energy: what is constant in it", (), "J"),
-    size_name="OUTPUT_PARS", prefix="OUTPUT_", written="compile.output_tables", read="sweeps.outputs")
+    size_name="OUTPUT_PARS", prefix="OUTPUT_", written="compile.signal_tables", read="sweeps.outputs")
 
 FLEXIBLE_PARAMETERS = Blocks(
     "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
@@ -628,7 +631,7 @@ TANK_PARAMETERS = Record(
     Field("NO_FLOW", "what a flow may be below zero: rounding", (), "kg/s"),
     Field("LEAST_FIXED", "mass of fixed propellant below which it has no mass center", (), "kg"),
     Field("DESCRIBED", "propellant that TOTAL_MASS contains", (), "kg"),
-    size_name="TANK_PARS", written="compile.tank_tables", read="sweeps.tanks")
+    size_name="TANK_PARS", written="compile.friction_tank_tables", read="sweeps.tanks")
 
 HINGE_RECORD = Record(
     "hinge", "ws", "motion of a hinge's body, in inertial axes",
@@ -638,7 +641,7 @@ HINGE_RECORD = Record(
           (6,), "rad/s^2, m/s^2"),
     Field("OFFSET", "from the inner body's origin", (3,), "m"),
     Field("GAIN", "what one sweep keeps for the next; its length depends on the kind of hinge", (0,)),
-    written="sweeps.motion, articulated", read="all sweeps")
+    written="sweeps.tree_motion, articulated", read="all sweeps")
 
 MODAL_RECORD = Record(
     "modal", "ws", "a flexible body as it is deformed; its blocks follow",
@@ -703,7 +706,7 @@ CLOSURE = Record(
     Field("CLOSURE_SINE", "scratch"),
     Field("CLOSURE_COSINE", "scratch"),
     size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures, integrate.compiled.stepping",
-    read="sweeps.closures, modes, derivative, motion")
+    read="sweeps.closures, modes, derivative, tree_motion")
 
 FRONT_LINES = Record(
     "front", "ws", "of c columns: c lines of L, then these, c numbers each",
@@ -720,13 +723,13 @@ ELEMENT_RESULT = Record(
     Field("ELEMENT_ENERGY", "potential energy", (), "J"),
     Field("ELEMENT_TENSION", "of a line", (), "N"),
     Field("ELEMENT_POWER", "of the inputs that change the length of a line", (), "W"),
-    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.elements", read="sweeps.calls, power, analyze.body_motion")
+    size_name="ELEMENT_OUT", prefix="ELEMENT_", written="sweeps.force_elements", read="sweeps.calls, power, analyze.body_motion")
 
 FRICTION_RESULT = Record(
     "friction", "ws", "scratch of friction",
     Field("FRICTION_FORCE", "dry friction: the size that it can have"),
     Field("FRICTION_LOAD", "the force that its joint bears"),
-    size_name="FRICTION_OUT", prefix="FRICTION_", written="sweeps.friction", read="sweeps.friction")
+    size_name="FRICTION_OUT", prefix="FRICTION_", written="sweeps.friction_forces", read="sweeps.friction_forces")
 
 TANK_RESULT = Record(
     "tank", "ws", "propellant of a tank, about its hinges' origins in their axes; what its flow does, in inertial axes",
@@ -740,8 +743,8 @@ TANK_RESULT = Record(
 
 OUTPUT_RESULT = Record(
     "output", "ws", "what an output shows",
-    Field("OUTPUT_VALUE", "three components, or a quaternion", (4,)),
-    size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.output_tables")
+    Field("OUTPUT_VALUE", "three components, a quaternion, or a strain", (6,)),
+    size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.signal_tables")
 
 SUMS_RECORD = Record(
     "sums", "ws", "of all bodies that move, in inertial axes",
@@ -755,7 +758,7 @@ BRANCH = Record(
     Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
     Field("SHARED_ACCEL", "acceleration for them", (6,), "rad/s^2, m/s^2"),
     size_name="BRANCH_STORE", written="sweeps.articulated, composite",
-    read="sweeps.articulated, composite, derivative, motion, cloud")
+    read="sweeps.articulated, composite, derivative, tree_motion, cloud")
 
 CLOUD_JOINT = Record(
     "cloud joint", "ws", "the joint of a floating base",
@@ -818,22 +821,28 @@ COLUMNS = Record(
     Field("COLUMNS_SAME", "speeds are in the order of v"),
     Field("COLUMNS_GROUPS", "where lists of the hinges start that four speeds move, and how long they are"),
     Field("COLUMNS_H", "in ws: places and sums of the bodies"),
-    Field("COLUMNS_T", "in ws: what pairs need of the outer speed"),
-    Field("COLUMNS_K", "in ws: what they need of the inner speed"),
+    Field("COLUMNS_T", "in ws: what pairs need of the speeds"),
+    Field("COLUMNS_TORQUES", "in ws: by speed, torques, then v'"),
+    Field("COLUMNS_INERTIAS", "in ws: the diagonal of the mass matrix"),
     Field("COLUMNS_P", "in ws: by speed, its path's entries of the mass matrix, then of its factor"),
     Field("COLUMNS_L", "in ws: the factor by columns"),
     Field("COLUMNS_B", "in ws: derivatives by q, v and tau"),
-    Field("COLUMNS_SCRATCH", "in ws: room for five packs"),
+    Field("COLUMNS_SCRATCH", "in ws: room for a pack"),
     size_name="COLUMNS_HEAD", prefix="COLUMNS_", written="analyze.partials", read="sweeps.columns")
 
 SPEED = Record(
-    "speed", "route", "a speed of a tree",
+    "speed", "route", "a speed of a tree; rows are padded to fours, the last one repeated",
     Field("SPEED_HINGE", "its hinge"),
     Field("SPEED_COMPONENT", "which of the hinge's speeds it is"),
     Field("SPEED_V", "its place in v"),
     Field("SPEED_END", "the end of the speeds that it moves, itself first"),
     Field("SPEED_DEPTH", "how many speeds move it"),
     Field("SPEED_PATH", "where these start in the route, the root's first"),
+    Field("SPEED_INNER", "in ws: motion of what it moves against"),
+    Field("SPEED_OUTER", "in ws: motion of what it moves"),
+    Field("SPEED_SUMS", "in ws: sums of all that it moves"),
+    Field("SPEED_WRITES", "of one state, the first speed whose entries with it can be written in whole packs, outer speeds first"),
+    Field("SPEED_UNTIL", "the end of these: that of all that it moves, or where nothing follows"),
     size_name="SPEED_ROW", prefix="SPEED_", written="analyze.partials", read="sweeps.columns")
 
 SPOT = Record(
@@ -921,6 +930,7 @@ SECTIONS = (                                                    # of each array 
     Section("clouds", "pars", "sums of bodies from a floating base on, four bodies at a time", None, "PAR_CLOUD", aligned=True),
     Section("flexible", "pars", "integrals of flexible bodies, and of their nodes; shared by those that are alike", aligned=True),
     Section("elements", "pars", "of each element in turn"),
+    Section("gauges", "pars", "strains per modal coordinate, of each output that is one in turn"),
     Section("outputs", "pars", OUTPUT_PARAMETERS.meaning, OUTPUT_PARAMETERS, "PAR_OUTPUTS"),
 
     Section("time tables", "tables", "columns of tables, one after the other, as pieces: start, c0 to c3"),

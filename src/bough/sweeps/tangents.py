@@ -11,11 +11,11 @@ from bough.sweeps import fields as f
 from bough.sweeps.blocks import n_groups
 from bough.sweeps.calls import behind_traced, inverse_dynamics_sweeps, reset_closure_weights
 from bough.sweeps.derivative import ORDER_N, accelerations
-from bough.sweeps.elements import apply_elements
+from bough.sweeps.force_elements import apply_elements
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.kinematics import fill_frames, trace_motion
 from bough.sweeps.loads import gather_ports
-from bough.sweeps.motion import hinge_row
+from bough.sweeps.tree_motion import hinge_row
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.schema import frame_blocks
 from bough.sweeps.tanks import set_masses

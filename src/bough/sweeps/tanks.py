@@ -22,7 +22,7 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.closures import motion_relative_to
 from bough.sweeps.held import last_start
-from bough.sweeps.motion import hinge_row, record_of
+from bough.sweeps.tree_motion import hinge_row, record_of
 
 FIXED, COLUMNS = 10, 22                 # properties of what is fixed in the tank; with those of what sloshes
 ON_TANK, ON_SLOSH, ON_NOZZLE = 0, 12, 24        # in TANK_ACTS

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,17 +18,17 @@ from bough.analyze.equations_of_motion import room_for
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame, Free, System, load
 from bough.describe.orientation import rotation_matrix
-from bough.errors import BoughError, StepWarning
+from bough.errors import BoughError
 from bough.files import read
 from bough.integrate.methods import FIXED
 from bough.kernels.linker import link
 from bough.model import Model
-from bough.progress import quiet, working
+from bough.progress import quiet
 from bough.simulation import simulate, with_settings
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.verify.case import Cases, Missing, Outcome, chosen, judge
-from bough.verify.suite import Verified, machine
+from bough.verify.case import Cases, Missing, Outcome, chosen
+from bough.verify.suite import Verified, judged
 
 Pairs = Iterator[tuple[Any, ...]]
 STATES = 5  # a group of four lanes, and one more
@@ -342,15 +340,9 @@ def verify_system(
     tell: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Verified:
     """All of it, for a system."""
-    begin, outcomes = time.perf_counter(), list[Outcome]()
-    with working(f"verify {system.name}") as bar, quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", StepWarning)
+    with quiet():
         cases = chosen(list(cases_of(Checked(system, laws or {}))), only)
-        for i, case in enumerate(cases):
-            outcomes.append(judge(case))
-            tell(outcomes[-1])
-            bar((i + 1) / len(cases))
-    return Verified(tuple(outcomes), time.perf_counter() - begin, machine())
+    return judged(cases, f"verify {system.name}", tell)
 
 
 # ---- in a process without a compiler ---------------------------------------------------------------------------------------

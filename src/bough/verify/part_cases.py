@@ -28,6 +28,7 @@ from bough.describe import (
 from bough.flex import beam
 from bough.integrate.sensitivities import sensitivities
 from bough.simulation import simulate
+from bough.sweeps import calls
 from bough.verify import dynamics_cases, systems
 from bough.verify.case import Cases
 from bough.verify.closed_forms import FORMULA, INTEGRATORS, TABULATED, G, pendulum, swing
@@ -191,13 +192,13 @@ for _name in RELATIONS:
     )
 
 
-@CASES.case("a gearbox", "angle of the link over 0.5 s, rigid and elastic", "(I + n^2 J) q'' = n T; an oscillator", FORMULA, 9.0)
+@CASES.case("a gearbox", "angle of the link over 0.5 s, rigid and elastic", "(I + n^2 J) q'' = n T; damped swings", FORMULA, 9.0)
 def gearbox() -> Pairs:
-    n, I, J, k = 20.0, 0.3, 1e-3, 80.0
+    n, I, J, k, c = 20.0, 0.3, 1e-3, 80.0, 1.2
     for stiffness in (None, k):
         s = System("drive")
         s.body("link", joint=Revolute("z", **({} if stiffness is None else {"v0": 0.4})), mass=1.0, inertia=(1.0, 1.0, I))
-        s.gearbox("motor", "link", ratio=n, inertia=J, stiffness=stiffness)
+        s.gearbox("motor", "link", ratio=n, inertia=J, stiffness=stiffness, damping=0.0 if stiffness is None else c)
         s.input("torque", coordinate="motor")
         model = s.compile()
         if stiffness is None:
@@ -205,35 +206,43 @@ def gearbox() -> Pairs:
             yield a[[model.names.v.index("link.rz")]], np.array([n * 0.7 / (I + n * n * J)])
             continue
         result: Any = simulate(model, until=0.5, dt=5e-4, sample_rate=40, record="state", progress=False)
-        t, w, whole = result.time, np.sqrt(k * (1 / I + 1 / (n * n * J))), I + n * n * J
-        theirs = 0.4 * (I / whole * t + n * n * J / whole * np.sin(w * t) / w)  # the link moves, the rotor stands at first
-        yield result.array("q")[:, model.names.q.index("link.rz")], theirs
+        t, light, whole = result.time, 1 / I + 1 / (n * n * J), I + n * n * J
+        decay = c * light / 2
+        w = np.sqrt(k * light - decay**2)
+        wound = np.exp(-decay * t) * np.sin(w * t) / w  # the link moves, the rotor stands at first
+        yield result.array("q")[:, model.names.q.index("link.rz")], 0.4 * (I / whole * t + n * n * J / whole * wound)
 
 
 # ---- ports and linear systems ----------------------------------------------------------------------------------------------
 @CASES.case(
     "outputs",
-    "places, velocities and accelerations that are measured, one state and five in lanes",
+    "places, attitudes, velocities and accelerations that are measured; as laws see them; one state and nine in lanes",
     "jets of the tree's kinematics",
     dynamics_cases.OWN,
     11.0,
 )
 def outputs() -> Pairs:
+    from scipy.spatial.transform import Rotation
+
     s, at = systems.tree(), (0.1, 0.2, 0.3)
-    for name in ("position", "velocity", "angular_velocity", "acceleration"):
+    for name in ("position", "attitude", "velocity", "angular_velocity", "acceleration"):
         target: dict[str, Any] = {name: Frame("b7", at=at)}
         s.output(name, **target)
     model, rng = s.compile(), np.random.default_rng(3)
-    q, v = systems.random_state(model, 5)
+    q, v = systems.random_state(model, 9)  # each entry of a quaternion is once the largest
     tau = rng.normal(size=v.shape)
-    M, f = zip(*(maximal.tree_equations(s, q[i], v[i], tau[i])[:2] for i in range(5)), strict=True)
-    together = model.outputs(q, v, tau)
-    for i in (0, 4):
+    M, f = zip(*(maximal.tree_equations(s, q[i], v[i], tau[i])[:2] for i in range(9)), strict=True)
+    together, seen = model.outputs(q, v, tau), ("position", "attitude", "velocity", "angular_velocity")
+    places = np.array([place for name in seen for place in model.tables.outputs[name].places], np.int64)
+    swept = np.empty((9, len(places)))
+    model.call(calls.measure, model.batch(q, v), places, swept)
+    for i in range(9):
         a = np.linalg.solve(M[i], f[i])
         there, (w, w1) = maximal.places(s, q[i], v[i], a)["b7"], (None, None)
         w, w1, arm = there.velocity[:3], there.acceleration[:3], there.rotation.value @ np.array(at)
         theirs = {
             "position": there.position.value + arm,
+            "attitude": Rotation.from_matrix(there.rotation.value).as_quat(canonical=True),
             "velocity": there.velocity[3:] + np.cross(w, arm),
             "angular_velocity": w,
             "acceleration": there.acceleration[3:] + np.cross(w1, arm) + np.cross(w, np.cross(w, arm)),
@@ -244,6 +253,7 @@ def outputs() -> Pairs:
             scale = size if name == "acceleration" else 0.0
             yield alone[name], values, scale
             yield together[name][i], values, scale
+        yield swept[i], np.concatenate([theirs[name] for name in seen])
 
 
 @CASES.case("a linear system", "response of place to force at five frequencies", "1/(k - m w^2 + i c w)", FORMULA, 11.0)

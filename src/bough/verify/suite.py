@@ -1,15 +1,18 @@
-"""All cases, done one after the other, and what came of them."""
+"""All cases, done one after the other, and what came of them: as lines of text, and as a page."""
 
 from __future__ import annotations
 
+import os
 import platform
-import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+import numpy as np
 
 from bough import __version__
 from bough.errors import StepWarning
@@ -22,7 +25,8 @@ class Verified:
     """The outcomes of all cases, and where they were found."""
 
     outcomes: tuple[Outcome, ...]
-    seconds: float
+    seconds: float  # of the clock
+    processor_seconds: float  # of all cores, subprocesses too
     machine: dict[str, str]
 
     @property
@@ -47,6 +51,7 @@ class Verified:
         return {
             "fine": not self.short,
             "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
             "machine": self.machine,
             "cases": [outcome.to_mapping() for outcome in self.outcomes],
         }
@@ -66,7 +71,7 @@ def machine() -> dict[str, str]:
         **packages,
         "system": f"{platform.system()} {platform.release()}",
         "processor": platform.machine(),
-        "bits of long double": str(sys.float_info.mant_dig),
+        "bits of long double": str(np.finfo(np.longdouble).nmant + 1),
     }
 
 
@@ -80,12 +85,56 @@ def all_cases() -> list[Case]:
 
 def verify(only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
     """Do all cases, or those that begin with one of the words `only`; `tell` hears of each when it is done."""
-    cases, begin, outcomes = chosen(all_cases(), only), time.perf_counter(), []
-    with working("verify") as bar:
+    return judged(chosen(all_cases(), only), "verify", tell)
+
+
+def judged(cases: Sequence[Case], title: str, tell: Callable[[Outcome], None]) -> Verified:
+    """These cases, one after the other, under a progress bar."""
+    begin, busy, outcomes = time.perf_counter(), sum(os.times()[:4]), []
+    with working(title) as bar:
         for i, case in enumerate(cases):
             with quiet(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", StepWarning)
                 outcomes.append(judge(case))
             tell(outcomes[-1])
             bar((i + 1) / len(cases))
-    return Verified(tuple(outcomes), time.perf_counter() - begin, machine())
+    return Verified(tuple(outcomes), time.perf_counter() - begin, sum(os.times()[:4]) - busy, machine())
+
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222 }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: 0.3em 0.7em; vertical-align: top }
+tr { border-top: 1px solid #ddd } .digits { text-align: right; white-space: nowrap } .source { color: #666; font-size: 0.9em }
+.fine { color: #1a7f37 } .short { color: #fff; background: #b3261e; font-weight: bold } .missing { color: #777 }
+@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } tr { border-color: #333 } .source { color: #999 } }
+"""
+
+
+def digits_text(outcome: Outcome) -> str:
+    """Found and asked."""
+    return f"{'-' if outcome.found is None else f'{outcome.found:.1f}'} / {outcome.asked:g}"
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """A case in one line."""
+    why = f"   ({outcome.problem})" if outcome.problem else ""
+    return f"{outcome.word:14} {digits_text(outcome):>12}  {outcome.room}: {outcome.name}{why}"
+
+
+def report_page(title: str, outcomes: Iterable[Outcome], head: Mapping[str, str], last: str) -> str:
+    """What was compared with what, to how many digits, as one HTML page."""
+    classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "not told": "missing"}
+    rows = [
+        f"<tr><td class='{classes[o.word]}'>{o.word}</td><td class='digits'>{escape(digits_text(o))}</td>"
+        f"<td><b>{escape(o.room)}</b>: {escape(o.name)}<br>{escape(o.what)}</td>"
+        f"<td>{escape(o.against)}<br><span class='source'>{escape(o.source)}</span>"
+        f"{f'<br><b>{escape(o.problem)}</b>' if o.problem else ''}</td><td class='digits'>{o.seconds:.1f} s</td></tr>"
+        for o in outcomes
+    ]
+    facts = " &middot; ".join(f"{escape(name)} {escape(value)}" for name, value in head.items())
+    return (
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title><style>{STYLE}</style></head>"
+        f"<body><h1>{escape(title)}</h1><p>{facts}</p><p><b>{escape(last)}</b></p>"
+        f"<table><tr><th></th><th class='digits'>digits / asked</th><th>what</th>"
+        f"<th>against what</th><th></th></tr>{''.join(rows)}</table></body></html>\n"
+    )

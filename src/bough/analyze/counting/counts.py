@@ -1,4 +1,7 @@
-"""Counts of a kernel's operations: asked for in a process of its own, in which nothing is compiled."""
+"""Counts of a kernel's operations: asked for in a process of its own, in which nothing is compiled.
+
+Operations of one evaluation of the accelerations of a model, counted while the sweeps run as plain Python.
+"""
 import io
 import json
 import os
@@ -9,6 +12,11 @@ from dataclasses import astuple, dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
+
+from bough.analyze.equations_of_motion import room_for
+from bough.compile.batch import Batch
+from bough.compile.compiled_model import CompiledModel
+from bough.sweeps import fields as f
 
 
 @dataclass(frozen=True)
@@ -56,3 +64,12 @@ def count_operations(kernel: str, arrays: Mapping[str, np.ndarray]) -> tuple[dic
     found = json.loads(run.stdout)
     parts = {part: Operations(*numbers) for part, numbers in found["parts"].items() if any(numbers)}
     return parts, np.array(found["out"]).reshape(arrays["out"].shape)
+
+
+def operation_counts(model: CompiledModel, batch: Batch, dynamics: str) -> OperationCounts:
+    """Of one evaluation of the accelerations of one state, by "order-n", "dense" or "cloud"."""
+    tables = batch.tables
+    arrays = {"features": np.array(tables.features), "plan": tables.plan, "pars": tables.pars, "tables": tables.tables,
+              "t": batch.t, "x": batch.x, "u": batch.u,
+              "out": room_for(model, batch, dynamics), "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more(dynamics))}
+    return OperationCounts(dynamics, count_operations(f"forward_{dynamics.replace('-', '_')}", arrays)[0])

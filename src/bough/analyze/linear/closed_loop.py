@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import control_names, input_entries
 from bough.analyze.derivatives import turned
 from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
 from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
-from bough.analyze.outputs import outputs as measure
+from bough.analyze.signals import control_names, input_entries
+from bough.analyze.signals import outputs as measure
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

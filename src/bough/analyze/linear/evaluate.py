@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bough.analyze.linear.reduction import scaled
+from bough.analyze.linear.order_reduction import scaled
 
 if TYPE_CHECKING:
     from bough.analyze.linear.linear_system import LinearSystem

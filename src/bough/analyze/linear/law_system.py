@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.control_entries import control_names, control_units, input_entries
 from bough.analyze.linear.closed_loop import Laws, Reader, duals_of, reader, values_read
 from bough.analyze.linear.linear_system import LinearSystem
+from bough.analyze.signals import control_names, control_units, input_entries
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import xarray
 
     from bough.analyze.linear.margins import Margins
+    from bough.analyze.linear.power_spectra import Disturbance, Spectrum
     from bough.analyze.linear.response import FrequencyResponse
-    from bough.analyze.linear.spectrum import Disturbance, Spectrum
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -25,7 +25,7 @@ HOLDS = {"zoh": "zoh", "foh": "foh", "tustin": "bilinear"}
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """The state about which a system was linearized; what a model does not have is None."""
+    """The state about which a system was linearized; parts that a model does not have are None."""
     q: Floats
     v: Floats
     wheels: Floats | None = None
@@ -37,9 +37,9 @@ class OperatingPoint:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearSystem:
-    """A linear system by name: x' = A x + B u, y = C x + D u, or, with a sample time, x[k+1] = A x[k] + B u[k].
+    """A linear system with named states and ports: x' = A x + B u, y = C x + D u, or, with a sample time, x[k+1] = A x[k] + B u[k].
 
-    x, u and y are deviations from the operating point. `Model.linearize` makes one; so does `from_arrays`, of a filter or a
+    x, u and y are deviations from the operating point. `Model.linearize` returns one; `from_arrays` builds one for a filter or a
     controller.
 
     Attributes
@@ -52,9 +52,9 @@ class LinearSystem:
         The sample time [s]; None: continuous.
     name : str
     residual : ndarray
-        x' at the operating point: what is left over if it is no equilibrium. Zero, if it is one.
+        x' at the operating point: zero at an equilibrium.
     residual_scale : ndarray
-        The size of the terms that cancel in it, entry by entry; `balanced` compares the two.
+        The magnitude of the terms that cancel in it, entry by entry; `balanced` compares the two.
     point : OperatingPoint or None
 
     Examples
@@ -119,15 +119,15 @@ class LinearSystem:
     @classmethod
     def from_arrays(cls, A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike | None = None, *, inputs: Names | None = None,
                     outputs: Names | None = None, states: Names | None = None, **facts: Any) -> LinearSystem:
-        """A system of matrices; names that are not given are x1, x2, ..., u1, ..., y1, ...
+        """A system from matrices; default names are x1, x2, ..., u1, ..., y1, ...
 
         Parameters
         ----------
         A, B, C, D : array_like
-            D is zero, if not given.
+            D defaults to zero.
         inputs, outputs, states : str or sequence of str, optional
         **facts
-            Units, dt, name: as the attributes are called. Units may be one text for all.
+            Units, dt, name: as the attributes. Units can be one string for all.
 
         Returns
         -------
@@ -148,15 +148,15 @@ class LinearSystem:
     @classmethod
     def from_control(cls, system: Any, *, inputs: Names | None = None, outputs: Names | None = None,
                      **facts: Any) -> LinearSystem:
-        """A system of python-control (a state space or a transfer function), with names of ports where they are given.
+        """A system from python-control (a state space or a transfer function), with the given port names.
 
         Parameters
         ----------
         system : control.StateSpace or control.TransferFunction
         inputs, outputs : str or sequence of str, optional
-            Names; those of the system, if not given.
+            Names; by default those of the system.
         **facts
-            As `from_arrays` takes them.
+            As in `from_arrays`.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class LinearSystem:
         Parameters
         ----------
         inputs, outputs : str or sequence of str, optional
-            Ports ("gyro": all its numbers) or single numbers ("gyro.x"); all, if not given.
+            Ports ("gyro": all components) or single components ("gyro.x"); by default all.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class LinearSystem:
                        outputs=tuple(self.outputs[k] for k in o), output_units=tuple(self.output_units[k] for k in o))
 
     def find(self, kind: str, names: Names | None) -> list[int]:
-        """The places of inputs, outputs or states by name: `kind` is "input", "output" or "state"."""
+        """The indices of inputs, outputs or states by name: `kind` is "input", "output" or "state"."""
         known = getattr(self, f"{kind}s")
         if names is None:
             return list(range(len(known)))
@@ -208,28 +208,28 @@ class LinearSystem:
 
     # ---- poles and zeros -------------------------------------------------------------------------------------------
     def poles(self) -> Complexes:
-        """The eigenvalues of A, sorted by their size; 1/s, or factors per sample if it is discrete."""
+        """The eigenvalues of A, sorted by magnitude; 1/s, or factors per sample if discrete."""
         return by_size(np.linalg.eigvals(self.A)) if len(self.A) else np.zeros(0, complex)
 
     def zeros(self) -> Complexes:
-        """The transmission zeros between all inputs and all outputs (`select` those that are meant), sorted by their size."""
-        from bough.analyze.linear.reduction import transmission_zeros
+        """The transmission zeros between all inputs and all outputs (use `select` first for some of them), sorted by magnitude."""
+        from bough.analyze.linear.order_reduction import transmission_zeros
 
         return by_size(transmission_zeros(self.A, self.B, self.C, self.D))
 
     @property
     def balanced(self) -> bool:
-        """Whether the operating point is an equilibrium: nothing is left over but rounding."""
+        """Whether the operating point is an equilibrium, to rounding."""
         return bool((np.abs(self.residual) <= 1e-9 * np.maximum(self.residual_scale, 1e-3)).all())
 
     # ---- frequency ------------------------------------------------------------------------------------------------
     def response(self, frequencies: ArrayLike | None = None) -> FrequencyResponse:
-        """The response of all outputs to sines on each input (`select` those that are meant).
+        """The frequency response of all outputs to each input (use `select` first for some of them).
 
         Parameters
         ----------
         frequencies : array_like, optional
-            [Hz]; if not given, so many that every lightly damped resonance is resolved.
+            [Hz]; by default enough to resolve every lightly damped resonance.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class LinearSystem:
         ----------
         disturbances : mapping
             {input: one-sided density [unit^2/Hz]}: a number (white noise), a function of the frequency [Hz], or a table
-            (frequencies, densities), straight on logarithmic scales and nothing beyond its ends.
+            (frequencies, densities), interpolated on logarithmic scales and zero beyond its ends.
         frequencies : array_like, optional
             [Hz], rising.
 
@@ -262,18 +262,18 @@ class LinearSystem:
         >>> print(f"{lag.spectrum({'noise': 2.0}).rms['y']:.3f}")      # white noise of 2 /Hz: the variance is 2/4
         0.707
         """
-        from bough.analyze.linear.spectrum import spectrum
+        from bough.analyze.linear.power_spectra import spectrum
 
         return spectrum(self, disturbances, frequencies)
 
     def forced(self, amplitudes: Mapping[str, Any], frequencies: ArrayLike | None = None) -> xarray.DataArray:
-        """Complex amplitudes of the outputs under sines on several inputs at once, as of the imbalance of a wheel.
+        """Complex amplitudes of the outputs under harmonic excitation of several inputs at once, such as wheel imbalance.
 
         Parameters
         ----------
         amplitudes : mapping
-            {input: amplitude}: a complex number, or a function of the frequency [Hz], as `lambda f: U*(2*np.pi*f)**2`; 1j is a
-            quarter of a turn ahead.
+            {input: amplitude}: a complex number, or a function of the frequency [Hz], such as `lambda f: U*(2*np.pi*f)**2`; 1j
+            leads by a quarter of a turn.
         frequencies : array_like, optional
             [Hz]
 
@@ -282,13 +282,13 @@ class LinearSystem:
         xarray.DataArray
             (frequency, output)
         """
-        from bough.analyze.linear.spectrum import forced
+        from bough.analyze.linear.power_spectra import forced
 
         return forced(self, amplitudes, frequencies)
 
     # ---- loops ----------------------------------------------------------------------------------------------------
     def feedback(self, controller: LinearSystem, sign: int = -1) -> LinearSystem:
-        """The loop closed by a controller, from all inputs (what is added to the controller's) to all outputs.
+        """The loop closed by a controller, from all inputs (added to those of the controller) to all outputs.
 
         Parameters
         ----------
@@ -320,21 +320,21 @@ class LinearSystem:
         return Loop(self, controller, sign).closed()
 
     def cut(self, controller: LinearSystem, at: str, sign: int = -1) -> LinearSystem:
-        """The loop gain L of a system and its controller, cut at one number of a port, with all else closed: the closed loop has
-        the poles of 1/(1 + L).
+        """The loop gain L of a system and its controller, cut at one component of a port, with all else closed: the closed loop
+        has the poles of 1/(1 + L).
 
         Parameters
         ----------
         controller : LinearSystem
-            As of `feedback`.
+            As in `feedback`.
         at : str
-            A number of an input that the controller sets ("rw", "torque.x"), or of an output that it reads ("gyro.x").
+            A component of an input that the controller sets ("rw", "torque.x"), or of an output that it reads ("gyro.x").
         sign : {-1, 1}
 
         Returns
         -------
         LinearSystem
-            With one input and one output; ask for its `margins()` and its `response()`.
+            With one input and one output; use its `margins()` and `response()`.
         """
         from bough.analyze.linear.connect import Loop
 
@@ -353,15 +353,15 @@ class LinearSystem:
 
     # ---- other forms ---------------------------------------------------------------------------------------------
     def discretize(self, dt: float, hold: str = "zoh") -> LinearSystem:
-        """The discrete system whose samples are those of this one.
+        """The equivalent discrete system.
 
         Parameters
         ----------
         dt : float
             The sample time [s].
         hold : {"zoh", "foh", "tustin"}
-            What the inputs do between two samples: they stay ("zoh", as with a computer in the loop), or run straight ("foh"); both
-            are exact. "tustin" is the bilinear rule, for filters.
+            Inputs between samples: constant ("zoh", as with a computer in the loop), or linear ("foh"); both are exact. "tustin"
+            is the bilinear rule, for filters.
 
         Returns
         -------
@@ -383,49 +383,49 @@ class LinearSystem:
         return replace(self, A=A, B=B, C=C, D=D, dt=float(dt), residual=left_over, residual_scale=self.residual_scale * dt)
 
     def minimal(self, tolerance: float = 1e-9) -> LinearSystem:
-        """The same response without states that inputs do not reach or outputs do not see (`select` ports first).
+        """The same response without uncontrollable or unobservable states (use `select` first to choose ports).
 
         Parameters
         ----------
         tolerance : float
-            Of the size of A: what couples less is no coupling.
+            Relative to the magnitude of A: smaller couplings are neglected.
 
         Returns
         -------
         LinearSystem
         """
-        from bough.analyze.linear.reduction import minimal
+        from bough.analyze.linear.order_reduction import minimal
 
         return minimal(self, tolerance)
 
     def reduced(self, order: int | None = None, *, tolerance: float = 1e-6) -> LinearSystem:
-        """A smaller system with almost the same response, by balanced truncation: the error of the gain is at most twice the sum of
-        Hankel's singular values that are left out (`hankel`). What is not asymptotically stable stays.
+        """A smaller system with almost the same response, by balanced truncation: the gain error is at most twice the sum of the
+        truncated Hankel singular values (`hankel`). The part that is not asymptotically stable is kept.
 
         Parameters
         ----------
         order : int, optional
             The number of states.
         tolerance : float
-            Without an order: states stay down to this part of the greatest singular value.
+            Without an order: keep states down to this fraction of the largest singular value.
 
         Returns
         -------
         LinearSystem
         """
-        from bough.analyze.linear.reduction import balanced
+        from bough.analyze.linear.order_reduction import balanced
 
         return balanced(self, order, tolerance)[0]
 
     def hankel(self) -> Floats:
-        """Hankel's singular values of the asymptotically stable part, from the greatest on: how much each state of the balanced
-        system matters between these inputs and outputs."""
-        from bough.analyze.linear.reduction import balanced
+        """Hankel singular values of the asymptotically stable part, largest first: the importance of each state of the balanced
+        system between these inputs and outputs."""
+        from bough.analyze.linear.order_reduction import balanced
 
         return balanced(self, None, 0.0)[1]
 
     def to_control(self) -> Any:
-        """A `control.StateSpace` with the same names; python-control takes no dots in names: "gyro.x" becomes "gyro_x"."""
+        """A `control.StateSpace` with the same names; python-control does not allow dots in names: "gyro.x" becomes "gyro_x"."""
         control = _control("LinearSystem.to_control")
         names = {kind: _undotted(getattr(self, kind)) for kind in ("states", "inputs", "outputs")}
         return control.StateSpace(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)

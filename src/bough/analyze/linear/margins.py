@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from bough.analyze.linear.evaluate import TURN, Evaluator, grid
-from bough.analyze.linear.reduction import minimal, transmission_zeros
+from bough.analyze.linear.order_reduction import minimal, transmission_zeros
 from bough.errors import StateError
 
 if TYPE_CHECKING:
@@ -23,27 +23,29 @@ NOISE = 1e-10                           # of a phase or a logarithm
 
 
 class Crossing(NamedTuple):
-    """A margin and where it is."""
+    """A margin and its frequency."""
     frequency: float                    # [Hz]
     margin: float
 
 
 @dataclass(frozen=True, repr=False)
 class Margins:
-    """How far a loop with the gain L and negative feedback, 1 + L, is from the border of stability.
+    """Stability margins of a loop with the gain L and negative feedback, 1 + L.
 
     Attributes
     ----------
     gains : list of Crossing
-        Factors by which the gain may be multiplied, where the phase is 180 deg: above 1 growing, below 1 shrinking.
+        Factors on the gain that reach the stability limit, where the phase is 180 deg: above 1 for an increase, below 1 for a
+        decrease.
     phases : list of Crossing
-        Phase [deg] between L and -1 where |L| = 1: positive, as much may be lost; negative, as much may be gained.
+        Phase [deg] between L and -1 where |L| = 1: positive, the tolerable phase lag; negative, the tolerable phase lead.
     delay : Crossing
-        The delay [s] that the loop bears.
+        The tolerable delay [s] of the loop.
     modulus : Crossing
-        The least distance |1 + L|; one over the peak of the sensitivity.
+        The smallest distance |1 + L|; the inverse of the peak sensitivity.
     stable : bool
-        Whether the closed loop is stable; what the loop does not touch, as translations of a free body, does not count.
+        Whether the closed loop is stable; motions that the loop does not affect, such as translations of a free body, do not
+        count.
     """
     gains: list[Crossing]
     phases: list[Crossing]
@@ -54,17 +56,17 @@ class Margins:
 
     @property
     def gain(self) -> float:
-        """The least factor above 1; infinite if there is none."""
+        """The smallest factor above 1; infinite if there is none."""
         return min((each.margin for each in self.gains if each.margin > 1), default=np.inf)
 
     @property
     def gain_reduction(self) -> float:
-        """The greatest factor below 1; 0 if there is none."""
+        """The largest factor below 1; 0 if there is none."""
         return max((each.margin for each in self.gains if each.margin < 1), default=0.0)
 
     @property
     def phase(self) -> float:
-        """The least phase margin [deg], of either sign; infinite if there is none."""
+        """The smallest phase margin [deg], of either sign; infinite if there is none."""
         return min((abs(each.margin) for each in self.phases), default=np.inf)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Multi-blade (Coleman) coordinates: blades of a turning rotor as a whole, seen from where it is held."""
+"""Multi-blade (Coleman) coordinates: the blades of a turning rotor as a whole, in the fixed frame."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -23,8 +23,8 @@ class Multiblade:
     system : LinearSystem
         The mean over the azimuths: states of blades are "blades.NAME collective", "cosine", "sine".
     periodic : float
-        What is left of the dependence on the azimuth: the greatest entry of A less its mean, over the size of A's row. Zero for
-        a rotor of equal blades on an isotropic ground; small numbers justify the mean, else ask `floquet`.
+        The remaining dependence on the azimuth: the largest deviation of an entry of A from its mean, relative to the magnitude of
+        its row. Zero for a rotor of equal blades on an isotropic support; small values justify the mean, otherwise use `floquet`.
     """
     system: LinearSystem
     periodic: float
@@ -93,18 +93,18 @@ def _moving(system: LinearSystem, places: Places, azimuth: float, rate: float, b
 
 def multiblade(source: Callable[[float], LinearSystem], *, rate: float, blades: Sequence[str] = ("blade1", "blade2", "blade3"),
                azimuths: ArrayLike | None = None) -> Multiblade:
-    """A turning rotor in coordinates of the whole rotor, in which equal blades give constant matrices.
+    """A turning rotor in multi-blade coordinates, in which equal blades give constant matrices.
 
     Parameters
     ----------
     source : function
-        Of the azimuth of the rotor [rad]: the LinearSystem there, at this rate.
+        A function of the rotor azimuth [rad] that returns the LinearSystem there, at this rate.
     rate : float
-        Of the azimuth [rad/s].
+        Rotor speed [rad/s].
     blades : sequence of str
-        Bodies in the order in which they stand, each 2 pi / n ahead of the one before in the direction of positive azimuth.
+        Bodies in order around the rotor, each 2 pi / n ahead of the previous one in the direction of positive azimuth.
     azimuths : array_like, optional
-        Over which the mean is taken; eight in the angle between two blades, if not given.
+        Azimuths over which the mean is taken; by default eight in the angle between two blades.
 
     Returns
     -------

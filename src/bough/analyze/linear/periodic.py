@@ -1,7 +1,7 @@
-"""Periodic systems x' = A(t) x, A(t + T) = A(t): what a period makes of a deviation, its multipliers, and where they are stable.
+"""Periodic systems x' = A(t) x, A(t + T) = A(t): monodromy matrix, Floquet multipliers and stability.
 
-Each step of the period is an exponential of a matrix (Magnus, order six, from A at three points of Gauss), so that stiff and
-undamped modes need no short steps; the number of steps is doubled until the answer stays. [B 47]
+Each step of the period is a matrix exponential (Magnus, order six, from A at three Gauss points), so stiff and undamped modes need
+no short steps; the number of steps is doubled until the result converges. [B 47]
 """
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ FIRST, MOST = 8, 2048                   # steps of a period
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Floquet:
-    """A period of a linear system.
+    """Floquet analysis of one period of a linear system.
 
     Attributes
     ----------
     multipliers : ndarray
-        Eigenvalues of the monodromy: factors by which deviations grow in a period. Stable, if all are within the unit circle.
+        Eigenvalues of the monodromy matrix: growth factors of deviations per period. Stable if all are within the unit circle.
     monodromy : ndarray
-        (state, state): the deviations after a period by those before it.
+        (state, state): maps deviations before a period to those after it.
     period : float
         [s]
     steps : int
     error : float
-        By how much of its size the monodromy changed when the number of steps was doubled the last time.
+        Relative change of the monodromy matrix at the last doubling of the number of steps.
     exponents : ndarray
         log(multiplier) / period [1/s], with the multiple of 2 pi i / period that is strongest in the periodic shape of the mode.
     states : tuple of str
@@ -53,8 +53,8 @@ class Floquet:
 
     @property
     def stable(self) -> bool:
-        """Whether no deviation grows: no multiplier is beyond the unit circle but for rounding, of which double ones feel
-        the root."""
+        """Whether no deviation grows: no multiplier is outside the unit circle, allowing for rounding (its square root for double
+        multipliers)."""
         return bool((np.abs(self.multipliers) <= 1.0 + max(np.sqrt(self.error), 1e-7)).all())
 
     @property
@@ -75,21 +75,21 @@ class Floquet:
 
 def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, start: float = 0.0, tolerance: float = 1e-9,
             **options: Any) -> Floquet:
-    """Floquet multipliers of a system that is linearized along a periodic motion.
+    """Floquet multipliers of a system linearized along a periodic motion.
 
     Parameters
     ----------
     source : function or Model
-        A function of the time that returns a LinearSystem, or A itself: `lambda t: result.linearize(t)` along a run that has
-        settled. Or a model: linearized at its initial state, with prescribed coordinates where they are at each time.
+        A function of time that returns a LinearSystem, or A itself: `lambda t: result.linearize(t)` along a run that has settled.
+        Or a model, linearized at its initial state, with prescribed coordinates at their values at each time.
     period : float
         [s]
     start : float
-        Where the period begins [s]; multipliers do not depend on it.
+        Start of the period [s]; the multipliers do not depend on it.
     tolerance : float
-        Steps are doubled until the monodromy changes by less than this part of its size.
+        Steps are doubled until the relative change of the monodromy matrix is below this.
     **options
-        Of a model: what `Model.linearize` takes.
+        For a model: options of `Model.linearize`.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def ratio(upper: str, lower: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FrequencyResponse:
-    """The response of a linear system to sines.
+    """The frequency response of a linear system.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Floats:
-        """(frequency, output, input), in units of the output for a unit of the input."""
+        """(frequency, output, input), in output units per input unit."""
         return np.abs(self.gain)
 
     @property
@@ -104,7 +104,7 @@ class FrequencyResponse:
         return np.rad2deg(angle - 2 * np.pi * turns)
 
     def singular_values(self) -> xarray.DataArray:
-        """The gains between directions of all inputs and of all outputs, from the greatest on: (frequency, number)."""
+        """The singular values of the gain matrix, largest first: (frequency, number)."""
         import xarray
 
         units = {ratio(o, i) for o in self.output_units for i in self.input_units}
@@ -140,7 +140,7 @@ class FrequencyResponse:
         -------
         matplotlib.figure.Figure
         """
-        from bough.analyze.linear import figures
+        from bough.analyze.linear import linear_figures as figures
 
         known = {"bode": figures.bode, "nichols": figures.nichols, "nyquist": figures.nyquist,
                  "singular values": figures.singular_values}

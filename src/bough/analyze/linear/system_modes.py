@@ -1,4 +1,4 @@
-"""The modes of a whole system: frequencies, damping, shapes, who takes part, and what inputs excite and outputs show.
+"""The modes of a whole system: frequencies, damping, shapes, participation, excitation by inputs and observation by outputs.
 
     A x = lambda x,   w A = lambda w,   w x = 1:     frequency |lambda|/2 pi,   damping -Re lambda/|lambda|             [B 43]
     residue of a mode from inputs to outputs         R = (C x)(w B)
@@ -37,35 +37,35 @@ LEAST = 0.05                # of all: smaller shares are not printed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Modes:
-    """The modes of a system that deviates from a motion; printed, they are a table. `Model.modes` makes it.
+    """The modes of a system about a motion; `print` shows a table. `Model.modes` returns one.
 
-    A pair of conjugate eigenvalues is one mode; one that is real is a mode that does not swing. Eigenvalues that are zero are not
-    among them: they are counted.
+    A pair of conjugate eigenvalues is one mode; a real eigenvalue is a non-oscillating mode. Zero eigenvalues are not listed, only
+    counted.
 
     Attributes
     ----------
     eigenvalues : ndarray
         (modes,) complex, 1/s, from slow to fast; of a pair the one with the positive imaginary part.
     frequencies : ndarray
-        (modes,) Hz, |eigenvalue|/2 pi; the frequency of the swinging is `damped_frequencies`.
+        (modes,) Hz, |eigenvalue|/2 pi; for the frequency of oscillation see `damped_frequencies`.
     damping : ndarray
-        (modes,) of critical: -Re/|eigenvalue|. 1: it decays without swinging, -1: it grows.
+        (modes,) damping ratio, -Re/|eigenvalue|. 1: decays without oscillation; -1: grows without oscillation.
     rigid : int
-        Rigid-body modes: motions against which nothing holds the system, not even by turning axes.
+        Number of rigid-body modes: unrestrained motions.
     zeros : int
-        Eigenvalues that are zero: a rigid-body mode has two, unless something damps it.
+        Number of zero eigenvalues: a rigid-body mode has two, unless it is damped.
     shapes : ndarray
-        (nv, modes) complex: coordinates along the directions of v, those that closed loops make follow included. The greatest share
-        has the phase 0; a velocity of unit kinetic energy.
+        (nv, modes) complex: coordinates along the directions of v, including those determined by closed loops. The largest entry
+        has phase 0; normalized to unit kinetic energy of the speeds.
     joints, bodies : dict
-        By name, (modes,): the share that it takes part with, 0 to 1.
+        By name, (modes,): participation, 0 to 1.
     shown, excited : ndarray
-        C x, (outputs, modes), and w B, (modes, inputs): what outputs show of a mode, and how inputs excite it. `excited` is NaN of
-        modes whose eigenvalue is a multiple one with too few shapes, such as those of translations in axes that turn.
+        C x, (outputs, modes), and w B, (modes, inputs): how outputs observe a mode, and how inputs excite it. `excited` is NaN for
+        modes with a defective multiple eigenvalue, such as translations in rotating axes.
     residues : ndarray
         (modes, outputs, inputs) complex: the products of both.
     linear : LinearSystem
-        What they are the modes of.
+        The linear system of these modes.
     """
     model: CompiledModel
     linear: LinearSystem
@@ -81,7 +81,7 @@ class Modes:
 
     @cached_property
     def residues(self) -> Complexes:
-        """(modes, outputs, inputs); only for those who ask: of a thousand joints it would have thirty gigabytes."""
+        """(modes, outputs, inputs); computed only on request: for a thousand joints it takes thirty gigabytes."""
         return np.asarray(self.shown.T[:, :, None]*self.excited[:, None, :])
 
     @property
@@ -91,7 +91,7 @@ class Modes:
 
     @property
     def damped_frequencies(self) -> Floats:
-        """Hz, of the swinging; 0 if it does not."""
+        """Frequency of oscillation, Hz; 0 for a non-oscillating mode."""
         return np.abs(self.eigenvalues.imag)/(2.0*np.pi)
 
     @property
@@ -101,12 +101,12 @@ class Modes:
 
     @property
     def stable(self) -> bool:
-        """Whether no mode grows; zeros are not looked at."""
+        """Whether no mode grows; zero eigenvalues do not count."""
         return bool((self.eigenvalues.real <= ZERO*np.abs(self.eigenvalues)).all())
 
     @property
     def gains(self) -> Floats:
-        """(modes, outputs, inputs): what each mode adds to the outputs under constant inputs of one unit, -2 Re(R/lambda)."""
+        """(modes, outputs, inputs): static contribution of each mode to the outputs per unit of constant input, -2 Re(R/lambda)."""
         share = -self.residues/self.eigenvalues[:, None, None]
         return np.where(self.eigenvalues.imag[:, None, None] > 0.0, 2.0*share.real, share.real)
 
@@ -117,7 +117,7 @@ class Modes:
             return np.abs(self.residues)/np.abs(self.eigenvalues.real)[:, None, None]
 
     def shape(self, mode: int) -> dict[str, complex]:
-        """By coordinate, how it moves in a mode."""
+        """By coordinate, the complex shape of a mode."""
         from bough.analyze.linear.tangent_space import direction_names
         names = direction_names(self.model).coordinates
         return dict(zip(names, map(complex, self.shapes[:, self._number(mode)]), strict=True))
@@ -170,7 +170,7 @@ class Modes:
                 "balanced": balanced} | ({} if balanced else {"left_over": left})
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw the eigenvalues and who takes part in each mode.
+        """Draw the eigenvalues and the participation in each mode.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Modes:
 
     def view(self, mode: int, path: str | PathLike[str] | None = None, *, amplitude: float | None = None, frames: int = 60,
              open: bool | None = None) -> Any:
-        """Write an animation of a mode as one self-contained HTML file: one period of it, over and over.
+        """Write an animation of a mode as one self-contained HTML file: one period, repeated.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Modes:
         path
             The file; by default a temporary one, which is opened in the browser.
         amplitude
-            The greatest deviation of a coordinate [rad, m, or of modal coordinates]; by default one that is seen well.
+            The largest deviation of a coordinate [rad, m, or modal units]; by default one that is clearly visible.
         frames
             In a period.
         open

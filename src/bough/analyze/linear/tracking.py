@@ -87,7 +87,8 @@ def follow(make: Maker, low: tuple[float, Modes], high: tuple[float, Modes], dep
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModeTracks:
-    """Modes over a parameter; a mode that is not there at some value (it became motion without stiffness, or two real ones) is NaN.
+    """Modes over a parameter; a mode that does not exist at some value (it lost its stiffness, or split into two real ones) is
+    NaN.
 
     Attributes
     ----------
@@ -110,18 +111,18 @@ class ModeTracks:
 
     @property
     def frequencies(self) -> Floats:
-        """(value, mode) [Hz]: |eigenvalue| / 2 pi; of real ones NaN, for they do not swing."""
+        """(value, mode) [Hz]: |eigenvalue| / 2 pi; NaN for real eigenvalues, which do not oscillate."""
         found = np.abs(self.eigenvalues) / TURN
         return np.where(self.eigenvalues.imag > 0, found, np.nan)
 
     @property
     def damping(self) -> Floats:
-        """(value, mode): minus the real part over the size."""
+        """(value, mode): damping ratio, minus the real part over the magnitude."""
         return -self.eigenvalues.real / np.abs(self.eigenvalues)
 
     def criticals(self, harmonic: float = 1.0) -> list[tuple[int, float]]:
-        """(mode, value) where the swing of a mode has the frequency of the parameter [rad/s] times a harmonic: the critical speeds
-        of a rotor. Between the values given, frequencies are straight."""
+        """(mode, value) where the frequency of a mode equals the parameter [rad/s] times a harmonic: the critical speeds of a
+        rotor. Frequencies are interpolated linearly between the given values."""
         found = []
         for mode in range(self.eigenvalues.shape[1]):
             gap = self.eigenvalues[:, mode].imag - harmonic * np.abs(self.values)
@@ -151,15 +152,15 @@ class ModeTracks:
         what : {"campbell", "root locus"}
         path : path, optional
         harmonics : sequence of float
-            Campbell: also lines of these multiples of the parameter, taken as a rate [rad/s].
+            Campbell: also draw lines at these multiples of the parameter, taken as a rate [rad/s].
         up_to : float, optional
-            Campbell: only modes that come below this frequency [Hz].
+            Campbell: only modes below this frequency [Hz].
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        from bough.analyze.linear import figures
+        from bough.analyze.linear import linear_figures as figures
 
         if what not in ("campbell", "root locus"):
             raise StateError(f"plot: there is no {what!r}; give 'campbell' or 'root locus'")
@@ -184,15 +185,15 @@ def campbell(source: Maker | CompiledModel, values: ArrayLike, *, parameter: str
     Parameters
     ----------
     source : function or Model
-        A function of a number that returns a LinearSystem (linearized, trimmed, closed: what is wanted); or a model.
+        A function of a number that returns a LinearSystem (linearized, trimmed, closed, as needed); or a model.
     values : array_like
-        Of the parameter, in order. Where shapes change much between two, more are taken in between.
+        Values of the parameter, in order. Intermediate values are added where shapes change rapidly.
     parameter : str
-        Of a model: a number of its description ("boom.mass", "strut.stiffness"), an entry of v ("rotor.rz": a spin rate), or
-        a wheel (its speed). Of a function: what figures call its argument.
+        For a model: a parameter of its description ("boom.mass", "strut.stiffness"), an entry of v ("rotor.rz": a spin rate), or a
+        wheel (its speed). For a function: the label of its argument in figures.
     unit : str, optional
     **options
-        Of a model: what `Model.linearize` takes.
+        For a model: options of `Model.linearize`.
 
     Returns
     -------
@@ -236,14 +237,14 @@ def root_locus(source: Maker | CompiledModel | LinearSystem, values: ArrayLike, 
     Parameters
     ----------
     source : LinearSystem, function or Model
-        A system that a controller closes; or as of `campbell`.
+        A system closed by a controller; or as in `campbell`.
     values : array_like
         Gains by which the controller is multiplied; or values of the parameter.
     controller : LinearSystem, optional
-        As of `LinearSystem.feedback`, with its sign.
+        As in `LinearSystem.feedback`, with its sign.
     sign : {-1, 1}
     parameter, unit, **options
-        As of `campbell`.
+        As in `campbell`.
 
     Returns
     -------
@@ -287,7 +288,7 @@ def _joined(make: Maker, points: Floats, found: list[Modes]) -> list[dict[int, i
 
 # ---- the border of stability -----------------------------------------------------------------------------------------
 class StabilityBoundary(NamedTuple):
-    """Where a system becomes unstable: the value, the eigenvalue that crosses [1/s], the state that takes part most."""
+    """The stability boundary of a system: the parameter value, the eigenvalue that crosses [1/s], and the dominant state."""
     value: float
     eigenvalue: complex
     kind: str                           # "divergence": a real one; "flutter": a swing
@@ -315,16 +316,16 @@ def stability_boundary(source: Maker | CompiledModel, low: float, high: float, *
     Parameters
     ----------
     source : function or Model
-        As of `campbell`.
+        As in `campbell`.
     low, high : float
-        Two values, at one of which the system is unstable.
+        Two values; the system is unstable at one of them.
     parameter : str
-        As of `campbell`.
+        As in `campbell`.
     tolerance : float, optional
-        The real part [1/s] from which an eigenvalue counts as unstable: 1e-6 of the greatest eigenvalue, if not given, for those of
-        undamped and of rigid-body motion are zero to rounding.
+        The real part [1/s] above which an eigenvalue counts as unstable: by default 1e-6 of the largest eigenvalue, because those
+        of undamped and rigid-body motion are zero only to rounding.
     **options
-        Of a model: what `Model.linearize` takes.
+        For a model: options of `Model.linearize`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Trim: positions, inputs and parameters at which a system rests, or moves steadily, with its loops closed.
+"""Trim: positions, inputs and parameters at which a system is at rest or in steady motion, with its loops closed.
 
 Unknowns are coordinates, along directions N that keep the loops closed (N' M N = 1), and what else is asked for, e. With the
 accelerations f and those a of the steady motion,
@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.control_entries import control_names, control_units
 from bough.analyze.derivatives import Directions, directional
 from bough.analyze.equations_of_motion import forward, mass_matrices
 from bough.analyze.linear.linearization import gravity_size, orbital_rate
@@ -28,6 +27,7 @@ from bough.analyze.linear.tangent_space import rank_of
 from bough.analyze.loop_constraints import approach, moved
 from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.analyze.parameters import parameter
+from bough.analyze.signals import control_names, control_units
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -257,26 +257,26 @@ def better(problem: Problem, place: Place, linear: tuple[Floats, Floats, Floats,
 # ---- what was found --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False, repr=False)
 class Trim:
-    """A state in which a system rests or moves steadily. `Model.trim` finds it; printed, it says how well.
+    """A state of rest or steady motion, returned by `Model.trim`; `print` shows the residual.
 
     Attributes
     ----------
     model : Model
-        The model, with the parameters that were found.
+        The model, with the parameters found.
     q, v, tau : ndarray
-        Coordinates, speeds, and joint torques that are given and found.
+        Coordinates, speeds, and joint torques, given and found.
     wheels, orbit : ndarray or None
         Speeds of wheels, and position and velocity of the mass center.
     inputs : dict
-        By input of the description, its value: what was given, and what was found.
+        By input of the description, its value, given or found.
     found : dict
-        By name, the values of what was sought besides coordinates: inputs, forces that hold coordinates, parameters, accelerations.
+        By name, the values of unknowns other than coordinates: inputs, holding forces, parameters, accelerations.
     left_over : dict
-        By coordinate, the force or torque that is not balanced; rounding, where all is well.
+        By coordinate, the unbalanced force or torque; at rounding level at an equilibrium.
     undetermined : tuple of str
-        Coordinates along which nothing holds the system: they are where the search began.
+        Coordinates that nothing restrains: they keep their starting values.
     steps : int
-        How many the search took.
+        Number of steps of the search.
     """
     model: Any
     q: Floats
@@ -296,17 +296,17 @@ class Trim:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What calls of the model take: q, v, tau, inputs, and wheels, motors, orbit and t where there are any."""
+        """Arguments for calls of the model: q, v, tau, inputs, and wheels, motors, orbit and t if present."""
         more = {"wheels": self.wheels, "motors": self.motors, "orbit": self.orbit}
         return ({"q": self.q, "v": self.v, "tau": self.tau, "inputs": self.inputs or None} | self.options
                 | {name: value for name, value in more.items() if value is not None})
 
     def linearize(self, **options: Any) -> Any:
-        """The linear system of deviations from it; options as of `Model.linearize`."""
+        """The linear system of deviations from it; options as in `Model.linearize`."""
         return self._asked("linearize", options)
 
     def modes(self, **options: Any) -> Any:
-        """The modes about it; options as of `Model.modes`."""
+        """The modes about it; options as in `Model.modes`."""
         return self._asked("modes", options)
 
     def _asked(self, call: str, options: dict[str, Any]) -> Any:

@@ -58,7 +58,7 @@ SINGULAR = 1e-13                        # of directions that points cannot move 
 
 
 class Operators:
-    """Spatial operators of one state of a model; each applies itself in O(N).
+    """Spatial operators at one state of a model; each applies in O(N).
 
     E_Phi, Phi, H, M        one step inward; (I - E_Phi)^-1; hinge maps; inertias
     R                       composite inertias
@@ -68,8 +68,8 @@ class Operators:
     factor, inverse_factor  I + H Phi K and I - H Psi K, inverses of each other
     inverse                 M^-1, by the compiled sweeps
 
-    They are those of the tree: loops are left open.  Where coordinates are held, H and the mass matrix are those of all
-    speeds; H_free, and all that comes from D and G, those of the speeds that are free.
+    They are those of the tree, with loops open. If coordinates are held, H and the mass matrix are those of all speeds; H_free,
+    and everything derived from D and G, those of the free speeds.
 
     >>> import bough
     >>> s = bough.System("arm")
@@ -106,12 +106,12 @@ class Operators:
     # ---- Newton-Euler ------------------------------------------------------------------------------------------------
     @cached_property
     def E_Phi(self) -> Operator:
-        """Carries forces from each link to its inner link [JR 20]."""
+        """Transfers forces from each link to its inner link [JR 20]."""
         return self._chains.one_step("E_Phi", [link.Phi for link in self._each], "each link to its inner link")
 
     @cached_property
     def Phi(self) -> Operator:
-        """Gathers forces of all that is outboard; its transpose scatters velocities [JR 21]."""
+        """Gathers forces of everything outboard; its transpose scatters velocities [JR 21]."""
         return self._chains.all_steps("Phi", [link.Phi for link in self._each], "(I - E_Phi)^-1, by recursion inward")
 
     @cached_property
@@ -139,7 +139,7 @@ class Operators:
 
     @cached_property
     def R(self) -> Operator:
-        """Composite inertias: of each link with all that is outboard, moving as one [JR 47]."""
+        """Composite inertias: each link with everything outboard, as one rigid body [JR 47]."""
         R = [link.M.copy() for link in self._each]
         for k in range(len(R) - 1, -1, -1):
             link = self._each[k]
@@ -198,7 +198,7 @@ class Operators:
 
     @cached_property
     def tau_bar(self) -> Operator:
-        """I - G H: what of a force the hinges pass on [JR 52]."""
+        """I - G H: the part of a force that the hinges transmit [JR 52]."""
         return self._on_links("tau_bar", self._passing, "I - G H, a block a link")
 
     @property
@@ -254,16 +254,16 @@ class Operators:
     # ---- dynamics --------------------------------------------------------------------------------------------------------
     @property
     def a(self) -> Floats:
-        """Accelerations of all links that are there without v', gravity's and prescribed ones with them: V' = Phi* (H* v' + a)."""
+        """Accelerations of all links at v' = 0, including gravity and prescribed ones: V' = Phi* (H* v' + a)."""
         return np.concatenate([link.a for link in self._each])
 
     @property
     def b(self) -> Floats:
-        """Forces that motion, elasticity and loads demand of all links: f = Phi (M V' + b)."""
+        """Forces on all links due to motion, elasticity and loads: f = Phi (M V' + b)."""
         return np.concatenate([link.b for link in self._each])
 
     def accelerations(self, tau: Any = None) -> Floats:
-        """v' of the free speeds under torques tau along all speeds, besides what the model itself applies [JR 57]."""
+        """v' of the free speeds under torques tau along all speeds, in addition to the model's own loads [JR 57]."""
         given = np.zeros(self.model.nv) if tau is None else array("tau", tau, self.model.nv)
         if given.shape != (self.model.nv,):
             raise StateError(f"tau has shape {given.shape}; give {self.model.nv} numbers")
@@ -298,7 +298,7 @@ class Operators:
         return Y.T @ (ops.D_inverse @ Y)
 
     def operational_space_inertia(self, points: Sequence[Point]) -> Floats:
-        """The inertia that points show to wrenches at them, the inverse of J M^-1 J*: O(N) and the cube of the points."""
+        """The operational-space inertia of points, the inverse of J M^-1 J*: O(N) plus the cube of the number of points."""
         mobility = self.mobility(points)
         size = np.sqrt(np.diag(mobility))
         size[size == 0.0] = 1.0                                 # fixed to the ground
@@ -322,7 +322,7 @@ class Operators:
         return self._with(whole_joints(self.links), "whole joints")
 
     def split(self, body: str, split: Split) -> "Operators":
-        """The same state with the whole link of a body taken apart as `split` says; refused by name where the two would differ."""
+        """The same state with the whole link of a body split as `split` says; rejected by name if the two would differ."""
         return self._with(split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
 
     def _with(self, links: Links, form: str) -> "Operators":

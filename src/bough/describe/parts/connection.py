@@ -1,7 +1,11 @@
-"""What an event does to what is connected: attach, detach, close, open, stiffen.
+"""Event actions on connections: attach, detach, close, open, stiffen.
 
 An attachment is a loop that is open at the start: `Attach` describes and closes it, `Close` and `Open` switch any described loop,
-and `Detach` opens a loop or an attachment, or lets a body go from its parent (see `describe.separation`).
+and `Detach` opens a loop or an attachment, or releases a body from its parent.
+
+A body that can be released has six locked coordinates between it and its parent until then. A weld becomes a locked free joint. Any
+other joint stays, carried by a massless body on a locked free joint; on release the joint is locked instead, and since the carrier
+has no mass nothing jumps.
 """
 
 from collections.abc import Iterator
@@ -10,9 +14,10 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, model_validator
 
 from bough.describe.base import Description, Fault, among
-from bough.describe.body import WORLD, FrameField
-from bough.describe.joint import Weld
+from bough.describe.body import WORLD, Body, FrameField
+from bough.describe.joint import Free, Weld
 from bough.describe.numeric import Text, above_zero, at_least_zero, shown
+from bough.describe.orientation import IDENTITY
 from bough.describe.part import SystemView, listed
 from bough.describe.parts.loop import Closure, Loop, read_closure
 from bough.errors import nearest
@@ -22,14 +27,23 @@ GAP, ANGLE = 0.1, 0.1               # m, rad: what an attachment is pulled over,
 MaybeClosure = Annotated[Closure | None, BeforeValidator(lambda value: None if value is None else read_closure(value))]
 
 
-class Attach(Description):
-    """An action: from then on the frame `b` is held to the frame `a` by a joint, a weld if none is given. Speeds jump as the impulse
-    through the joint demands: momenta stay, and energy is lost.
+class Targeted(Description):
+    """An action on what a name stands for, and no more."""
 
-    With `pose` "present" the two are held as they are then: `a` and `b` count as coincident, wherever they are. With "nominal" they
-    are pulled together, as any joint of that kind holds them, which must be near: within `gap` [m] and `angle` [rad] (0.1 of each,
-    if not given). The attachment has a `name`, by default that of the event: by it `Detach` opens it again, `Output(load=...)`
-    measures what it bears, and results record it among the loops.
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
+
+
+class Attach(Description):
+    """An action: connect the frame `b` to the frame `a` by a joint, by default a weld. Speeds jump according to the impulse
+    through the joint, which conserves momentum and dissipates energy.
+
+    With `pose` "present" the relative pose at the event is kept: `a` and `b` count as coincident, wherever they are. With
+    "nominal" they are pulled together into the nominal pose of the joint, which must be near: within `gap` [m] and `angle` [rad]
+    (0.1 each by default). The attachment has a `name`, by default that of the event: use it to open it with `Detach`, to measure
+    its load with `Output(load=...)`, and to find it among the loops of a result.
 
     >>> from bough.describe.body import Frame
     >>> Attach("hand", Frame("target", at=(0, 0, 0.5)))
@@ -68,7 +82,7 @@ class Attach(Description):
         """The loop that it closes."""
         return Loop(self.name or event, self.joint or Weld(), self.a, self.b, open=True)
 
-    def texts(self, system: SystemView) -> Iterator[str]:
+    def problems(self, system: SystemView) -> Iterator[str]:
         """What is wrong with it in its system; what is wrong with its frames, its loop says."""
         a, b = self.a.body, self.b.body
         if self.joint is None and a != b and (inner := _inner(system, a, b)):
@@ -77,22 +91,17 @@ class Attach(Description):
                    "between them")  # fmt: skip
 
 
-class Detach(Description):
-    """An action: what holds `target` lets go. Of an attachment or a loop, it opens. Of a body, its joint does, and the body goes
-    its own way with all that it carries; its joint keeps the position that it has then. From a weld a body gets six coordinates
-    that are locked until then (`stage.x`, ...); else a body without mass, `stage_separation`, has them: how far it is from where
-    its joint would be.
+class Detach(Targeted):
+    """An action: release `target`. An attachment or a loop opens. A body separates from its parent together with everything it
+    carries; its joint keeps the position it has at that time. A welded body gets six coordinates that are locked until then
+    (`stage.x`, ...); for any other joint, a massless body `stage_separation` has them: the displacement from where the joint would
+    be.
 
     >>> Detach("stage")
     Detach(target='stage')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-    def texts(self, system: SystemView) -> Iterator[str]:
+    def problems(self, system: SystemView) -> Iterator[str]:
         bodies = [body for body in system.bodies.values() if self.target in (body.name, body.joint.name)]
         if self.target in system.loops:
             if bodies:
@@ -102,46 +111,34 @@ class Detach(Description):
             yield f"detach {self.target!r} names no loop, attachment or body{nearest(self.target, known) or listed(known)}"
         elif bodies[0].joint.kind == "free" and not all(bodies[0].joint.locked):
             yield f"detach {self.target!r} names a body that nothing holds: its joint is free; name one that a joint holds"
-        elif bodies[0].parent is not None and system.bodies.get(bodies[0].parent) is None:
-            return                                                              # its parent is not there, which is said elsewhere
 
 
-class Close(Description):
-    """An action: the loop `target`, which is open, is closed from then on. Its gap must be closed to 1e-6 m and rad then.
+class Close(Targeted):
+    """An action: close the loop `target`, which is open. Its gap must be closed to 1e-6 m and rad at that time.
 
     >>> Close("strut")
     Close(target='strut')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-    def texts(self, system: SystemView) -> Iterator[str]:
-        yield from _loop_texts(system, "close", self.target)
+    def problems(self, system: SystemView) -> Iterator[str]:
+        yield from _loop_problems(system, "close", self.target)
 
 
-class Open(Description):
-    """An action: the loop `target` is open from then on.
+class Open(Targeted):
+    """An action: open the loop `target`.
 
     >>> Open("strut")
     Open(target='strut')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-    def texts(self, system: SystemView) -> Iterator[str]:
-        yield from _loop_texts(system, "open", self.target)
+    def problems(self, system: SystemView) -> Iterator[str]:
+        yield from _loop_problems(system, "open", self.target)
 
 
 class Stiffen(Description):
-    """An action: stiffness and damping of the bushing `target` count `scale` times from then on. So a capture can be compliant: a
-    bushing that waits with scale 0 takes hold, is stiffened, and hands over to an Attach. What that does to the energy that the
-    bushing stores, drives give or take.
+    """An action: multiply the stiffness and damping of the bushing `target` by `scale`. This models a compliant capture: a bushing
+    with initial scale 0 engages, is stiffened, and is replaced by an Attach. The change in the bushing's stored energy is counted
+    as work of drives.
 
     >>> Stiffen("grip", 0.1)
     Stiffen(target='grip', scale=0.1)
@@ -153,7 +150,7 @@ class Stiffen(Description):
     def __init__(self, target: str, scale: float) -> None:
         super().__init__(target=target, scale=scale)
 
-    def texts(self, system: SystemView) -> Iterator[str]:
+    def problems(self, system: SystemView) -> Iterator[str]:
         if self.target not in system.bushings:
             known = list(system.bushings)
             yield f"stiffen {self.target!r} names no bushing of the system{nearest(self.target, known) or listed(known)}"
@@ -162,7 +159,7 @@ class Stiffen(Description):
 Connecting: TypeAlias = Attach | Detach | Close | Open | Stiffen
 
 
-def _loop_texts(system: SystemView, verb: str, name: str) -> Iterator[str]:
+def _loop_problems(system: SystemView, verb: str, name: str) -> Iterator[str]:
     if name not in system.loops:
         yield f"{verb} {name!r} names no loop of the system{nearest(name, system.loops) or listed(list(system.loops))}"
 
@@ -177,3 +174,42 @@ def _inner(system: SystemView, a: str, b: str) -> str:
         if other in path:
             return other
     return ""
+
+
+LOCKED = "locked"
+
+
+def carrier_name(body: str) -> str:
+    """Of what carries the joint of a body that can be detached."""
+    return f"{body}_separation"
+
+
+def detachable(system: SystemView) -> list[Body]:
+    """The bodies that events detach from their parents."""
+    actions = [action for event in system.events.values() for action in event.do if isinstance(action, Detach)]
+    names = {action.target for action in actions if action.target not in system.loops}
+    return [body for body in system.bodies.values() if body.name in names or body.joint.name in names]
+
+
+def separable(system: SystemView) -> dict[str, Body]:
+    """The bodies of a system, in which those that can be detached have what it takes."""
+    bodies, carriers = dict(system.bodies), dict[str, Body]()
+    for body in detachable(system):
+        carrier = carrier_name(body.name)
+        if body.joint.kind == "free" or body.parent == carrier:                 # it has it already
+            continue
+        held = Free(motion=[LOCKED] * 6)
+        if body.joint.kind == "weld":
+            bodies[body.name] = body.model_copy(update={"joint": held})
+        else:
+            place = {"parent": carrier, "node": None, "at": (0.0, 0.0, 0.0), "orient": IDENTITY}
+            bodies[body.name] = body.model_copy(update=place)
+            carriers[carrier] = Body(carrier, parent=body.parent, node=body.node, at=body.at, orient=body.orient, joint=held)
+    return bodies | carriers
+
+
+def separation_of(system: SystemView, name: str) -> tuple[Body, Body | None]:
+    """Of a body that a Detach names: the one whose six coordinates it releases, and the one whose joint it locks, if another."""
+    body = next(body for body in system.bodies.values() if name in (body.name, body.joint.name))
+    carrier = system.bodies.get(carrier_name(body.name))
+    return (body, None) if carrier is None or body.parent != carrier.name else (carrier, body)

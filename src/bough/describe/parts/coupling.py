@@ -1,18 +1,25 @@
-"""Couplings: linear relations between joint coordinates, such as those of gears, racks, screws, differentials and cables."""
+"""Couplings: linear relations between joint coordinates, such as those of gears, racks, screws, differentials and cables.
+
+A gearbox is several parts at once: a motor with its rotor, a gear ratio, and what gives way or has play between them and a joint.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import pi
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
+import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
 from bough.describe.base import Description, Fault, among, mapping_schema
+from bough.describe.body import Body
+from bough.describe.joint import Revolute
 from bough.describe.numeric import Number, Text, above_zero, at_least_zero, number, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, Recorded, SystemView, entry_named, misnamed, targets
+from bough.describe.parts.friction import Friction
 from bough.describe.settings import CentralGravity
-from bough.errors import nearest
+from bough.errors import DescriptionError, Problem, nearest
 
 Terms = dict[str, float]
 Reference = Literal["zero", "initial"]
@@ -29,7 +36,7 @@ Ratio = Annotated[float, BeforeValidator(nonzero), WithJsonSchema({"type": "numb
 
 
 class Relation(Description):
-    """A linear relation of coordinates that has a name of its own: sum of `terms` = `offset`."""
+    """A named linear relation of coordinates: sum of `terms` = `offset`."""
 
     kind: ClassVar[str]
 
@@ -48,8 +55,8 @@ class Relation(Description):
 
 
 class Gear(Relation):
-    """Gears of fixed centers: `driver` turns `ratio` times as far as `driven`, driver = ratio driven. The ratio is negative where
-    the two turn in opposite directions, as two external gears do; wheels of n1 and n2 teeth: ratio = -n2/n1.
+    """Gears with fixed centers: `driver` turns `ratio` times as far as `driven`, driver = ratio driven. The ratio is negative if
+    the two turn in opposite directions, as two external gears do; for n1 and n2 teeth, ratio = -n2/n1.
 
     >>> Gear("motor", "link", ratio=100).terms
     {'motor': 1.0, 'link': -100.0}
@@ -69,7 +76,7 @@ class Gear(Relation):
 
 
 class RackAndPinion(Relation):
-    """A rack that a pinion of the pitch `radius` [m] moves: rack = radius pinion.
+    """A rack driven by a pinion of pitch `radius` [m]: rack = radius pinion.
 
     >>> RackAndPinion("pinion", "rack", radius=0.02).terms
     {'rack': 1.0, 'pinion': -0.02}
@@ -89,7 +96,7 @@ class RackAndPinion(Relation):
 
 
 class Screw(Relation):
-    """A screw that advances by `lead` [m] in a turn: slide = lead/(2 pi) turn. A negative lead is a left-handed thread.
+    """A screw that advances by `lead` [m] per turn: slide = lead/(2 pi) turn. A negative lead is a left-handed thread.
 
     >>> Screw("spindle", "nut", lead=0.005).terms["nut"]
     1.0
@@ -130,7 +137,7 @@ class Differential(Relation):
 
 
 class Planetary(Relation):
-    """A planetary gear whose sun, ring and carrier turn about one axis, all against the same body: sun + ratio ring = (1 + ratio)
+    """A planetary gear whose sun, ring and carrier turn about one axis, all relative to one body: sun + ratio ring = (1 + ratio)
     carrier, with ratio = teeth of the ring/teeth of the sun (Willis).
 
     >>> Planetary("sun", "ring", "carrier", ratio=3).terms
@@ -158,7 +165,7 @@ class Planetary(Relation):
 
 
 class Mimic(Relation):
-    """A joint that follows another, as URDF's `mimic` says it: joint = multiplier of + offset.
+    """A joint that follows another, like URDF's `mimic`: joint = multiplier of + offset.
 
     >>> Mimic("right_finger", of="left_finger", multiplier=-1).terms
     {'right_finger': 1.0, 'left_finger': 1.0}
@@ -197,8 +204,7 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
     """
     if isinstance(value, Relation):
         return value
-    pairs = isinstance(value, tuple | list) and value and all(isinstance(each, tuple | list) and len(each) == 2 for each in value)
-    given = dict(value) if pairs else value
+    given = dict(value) if isinstance(value, tuple | list) and value and all(map(_is_term, value)) else value
     if not isinstance(given, Mapping):
         raise ValueError(f"is {shown(value)}; give a Gear, a Screw or the like, or a mapping of coordinates to factors")
     if isinstance(kind := given.get("type"), str):
@@ -206,6 +212,10 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
             raise ValueError(f"has the type {shown(kind)}{nearest(kind, RELATIONS)}; the types are {', '.join(RELATIONS)}")
         return RELATIONS[kind].from_mapping({key: entry for key, entry in given.items() if key != "type"})
     return tuple((text(name), _factor(name, factor)) for name, factor in given.items())
+
+
+def _is_term(entry: Any) -> bool:
+    return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
 
 
 def _factor(name: Any, value: Any) -> float:
@@ -241,16 +251,16 @@ RelationField = Annotated[
 
 
 class Coupling(Part):
-    """A linear relation that joint coordinates keep: the sum of factors times coordinates is `offset`, or, with the reference
-    "initial", what it is at the initial state of the description besides. The relation is a Gear, RackAndPinion, Screw,
-    Differential, Planetary or Mimic, or any mapping of coordinates to factors, as of a cable over pulleys of these radii. A joint
-    of one degree of freedom may be named instead of its coordinate.
+    """A linear relation between joint coordinates: the sum of factors times coordinates is `offset`; with the reference "initial",
+    its value at the initial state of the description is added. The relation is a Gear, RackAndPinion, Screw, Differential,
+    Planetary or Mimic, or any mapping of coordinates to factors, such as a cable over pulleys with these radii. A joint with one
+    degree of freedom can be named instead of its coordinate.
 
-    With a `stiffness` it gives way: a spring and a damper act on how far the sum is from its offset. With a `backlash` the sum may
-    be off by half of it either way before anything holds: a spring, or, without stiffness, a hard contact with impacts of a
-    `restitution`; what is slower than `slow` does not bounce. A `preload` is a constant force along the sum.
+    With a `stiffness` it is compliant: a spring and a damper act on the deviation of the sum from its offset. With a `backlash`
+    the sum can deviate by half of it either way before the coupling engages: a spring or, without stiffness, a hard contact with
+    impacts of a `restitution`; impacts slower than `slow` do not bounce. A `preload` is a constant force along the sum.
 
-    Its force on each coordinate is a factor times one multiplier, so that it does no work; it acts between the two bodies of that
+    Its force on each coordinate is its factor times one multiplier, so it does no work; it acts between the two bodies of that
     coordinate's joint.
 
     >>> Coupling("reducer", Gear("motor", "link", ratio=100))
@@ -376,3 +386,73 @@ def _given(system: SystemView, name: str) -> bool:
     """Whether the description locks or prescribes a coordinate."""
     body, entry = entry_named(system, name, "speed_names")[0]
     return body.joint.motion is not None and body.joint.motion[entry] is not None
+
+
+class Gearbox(NamedTuple):
+    """The parts of a gearbox: the rotor, a body on the joint's parent that turns about the joint's axis and has inertia only about
+    it; its coupling to the joint; and the friction of the rotor, if any. All have the gearbox's name.
+
+    >>> from bough.describe.system import System
+    >>> arm = System("arm")
+    >>> _ = arm.body("link", joint={"type": "revolute", "axis": "y"}, mass=2, inertia=(0.1, 0.2, 0.2))
+    >>> arm.gearbox("motor", "link", ratio=100, inertia=2e-5).coupling
+    Coupling('motor', relation=Gear(driver='motor', driven='link', ratio=100.0), reference='initial')
+    """
+
+    rotor: Body
+    coupling: Coupling
+    friction: Friction | None
+
+
+def gearbox_parts(
+    bodies: Mapping[str, Body],
+    name: str,
+    body: str,
+    *,
+    ratio: float,
+    inertia: float,
+    stiffness: float | None = None,
+    damping: float = 0.0,
+    backlash: float = 0.0,
+    restitution: float = 0.0,
+    friction: Mapping[str, Any] | None = None,
+) -> Gearbox:
+    """The rotor, the coupling and the friction of a gearbox at the joint of a body, which has one degree of freedom.
+
+    ratio          turns of the motor per turn of the joint (for a prismatic joint: rad/m)
+    inertia        of the rotor about its axis [kg m^2], on the motor side; at the joint it is ratio^2 times as large
+    stiffness      of the gearbox [N m/rad, N/m] and its damping, on the joint side; None: rigid
+    backlash       play of the joint with the motor at rest [rad, m], and the restitution of impacts if it is rigid
+    friction       of the rotor: the keywords of Friction, such as {"coulomb": 0.01}
+    """
+    subject = f"gearbox {name!r}"
+    if body not in bodies:
+        text = f"body {body!r} is not a body of the system{nearest(body, bodies)}; add it before"
+        raise DescriptionError([Problem(text, subject)])
+    driven = bodies[body]
+    if driven.joint.n_v != 1:
+        text = (f"the joint of body {body!r} has {driven.joint.n_v} degrees of freedom, and a gearbox drives one; put a body "
+                "between simpler joints")  # fmt: skip
+        raise DescriptionError([Problem(text, subject)])
+    given = {"ratio": ratio, "inertia": inertia, "stiffness": 1.0 if stiffness is None else stiffness, "damping": damping,
+             "backlash": backlash}  # fmt: skip
+    for key, value in given.items():
+        try:
+            number(value)
+        except ValueError as error:
+            raise DescriptionError([Problem(f"{key} {error}", subject)]) from None
+    if not inertia > 0.0:
+        raise DescriptionError([Problem(f"inertia is {inertia!r} kg m^2; give that of the rotor, a number > 0", subject)])
+    if not isinstance(friction, Mapping | None):
+        text = f"friction is {shown(friction)}; give a mapping of the keywords of Friction, such as coulomb"
+        raise DescriptionError([Problem(text, subject)])
+    axis = np.array(driven.joint.rotations or driven.joint.translations, float)[0]
+    rotor = Body(name, parent=driven.parent, node=driven.node, at=driven.at, orient=driven.orient, joint=Revolute(axis),
+                 inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)  # fmt: skip
+    options: dict[str, Any] = {"backlash": backlash * abs(ratio), "restitution": restitution}
+    if stiffness is not None:
+        options |= {"stiffness": stiffness / ratio**2 if ratio else stiffness, "damping": damping / ratio**2 if ratio else damping}
+    elif damping:
+        options["damping"] = damping
+    coupling = Coupling(name, Gear(name, driven.joint.name or body, ratio), reference="initial", **options)
+    return Gearbox(rotor, coupling, None if friction is None else Friction(name, name, **friction))

@@ -1,4 +1,4 @@
-"""What an event does to coordinates: lock, release, prescribe; what it does to connections is in `connection`.
+"""Event actions on coordinates: lock, release, prescribe; actions on connections are in `connection`.
 
 Events: what happens at a time, when a quantity crosses a value, or when several conditions hold.
 """
@@ -13,41 +13,31 @@ from bough.describe.base import Description, Fault, among, mapping_schema, read_
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
 from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
-from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
 from bough.describe.parts.loop import Loop
 from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
 
 
-class Lock(Description):
-    """An action: the coordinate `target`, or all of the joint of the body `target`, stays where it is from then on.
+class Lock(Targeted):
+    """An action: lock the coordinate `target`, or all coordinates of the joint of the body `target`, where they are.
 
     >>> Lock("boom.ry")
     Lock(target='boom.ry')
     """
 
-    target: Text
 
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-
-class Release(Description):
-    """An action: the coordinate `target`, or all of the joint of the body `target`, is free from then on.
+class Release(Targeted):
+    """An action: release the coordinate `target`, or all coordinates of the joint of the body `target`.
 
     >>> Release("boom")
     Release(target='boom')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
 
 class Prescribe(Description):
-    """An action: the coordinate `target` moves as the `motion` says from then on. The motion's time counts from the event, and its
-    positions from where the coordinate then is: q = q(event) + motion(t - t(event)) - motion(0).
+    """An action: prescribe the `motion` of the coordinate `target`. The motion's time is measured from the event, and its
+    positions from the coordinate's value at the event: q = q(event) + motion(t - t(event)) - motion(0).
 
     >>> from bough.describe.motions import Move
     >>> Prescribe("boom.ry", Move(1.57, duration=20))
@@ -116,8 +106,8 @@ Actions = Annotated[
 
 # ---- conditions ------------------------------------------------------------------------------------------------------------
 class Condition(Description):
-    """That a quantity is `below` a value, `above` one, or between both: `of` names an entry of q, a number of an output, or an
-    input that is a signal.
+    """A condition that a quantity is `below` a value, `above` one, or between both: `of` names an entry of q, a component of an
+    output, or a signal input.
 
     >>> Condition("gap", below=0.05), Condition("gap", above=0.01, below=0.05).label
     (Condition(of='gap', below=0.05), 'gap above 0.01 and below 0.05')
@@ -171,12 +161,12 @@ Quantity = Literal["position", "rate"]
 
 
 class Event(Part):
-    """What happens, once, at a time or when a quantity passes a value: the actions `do`, all at once, in their order.
+    """Actions `do`, executed together and in order, once, at a time or when a quantity crosses a value.
 
-    Either `at` is the time [s], or `when` is the name of a coordinate ("boom.ry", an entry of q), of a number of an output, or of
-    an input that is a signal, which `crosses` a value, "rising", "falling" or in "both" directions. With quantity="rate" it is the
-    speed of that name (an entry of v), or that of a wheel, that crosses it. Or `when` is a Condition, or a list of them: it happens
-    as soon as all of them hold. With `repeat` it happens each time. Events of one moment happen in the order of the description.
+    Either `at` is the time [s], or `when` is the name of a coordinate ("boom.ry", an entry of q), of a component of an output, or
+    of a signal input, which `crosses` a value, "rising", "falling" or in "both" directions. With quantity="rate" the speed of that
+    name (an entry of v), or that of a wheel, crosses it. Or `when` is a Condition, or a list of them: the event occurs as soon as
+    all of them hold. With `repeat` it occurs every time. Simultaneous events occur in the order of the description.
 
     >>> from bough.describe.parts.event import Lock, Release
     >>> Event("deploy", at=12, do=[Release("boom.ry")])
@@ -257,7 +247,7 @@ class Event(Part):
     def check(self, system: SystemView) -> Iterator[Finding]:
         """It must name what is there and can be held, and be able to happen."""
         for i, action in enumerate(self.do):
-            yield from (Finding(text, ("do", i)) for text in _action_texts(system, self, action))
+            yield from (Finding(text, ("do", i)) for text in _action_problems(system, self, action))
         yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
         yield from (Finding(text, ("do",)) for text in _clash_texts(system, self))
 
@@ -294,7 +284,7 @@ def _latched(coordinate: Any, at: Any, direction: Any = "both") -> dict[str, Any
 
 
 def Latch(name: str, coordinate: str, at: float, direction: str = "both") -> Event:
-    """The event that locks a coordinate when it passes the value `at`: short for an Event.
+    """The event that locks a coordinate when it crosses the value `at`: shorthand for an Event.
 
     >>> Latch("hinge stop", "boom.ry", at=1.57, direction="rising").do
     (Lock(target='boom.ry'),)
@@ -305,9 +295,9 @@ def Latch(name: str, coordinate: str, at: float, direction: str = "both") -> Eve
 _LATCH = mapping_schema({"coordinate": TEXT, "at": {"type": "number"}}, direction={"enum": list(get_args(Direction))})
 
 
-def _action_texts(system: SystemView, event: Event, action: Action) -> Iterator[str]:
+def _action_problems(system: SystemView, event: Event, action: Action) -> Iterator[str]:
     if isinstance(action, Connecting):
-        yield from action.texts(system)
+        yield from action.problems(system)
         return
     name, found = action.target, targets(system, action.target)
     what = f"{action.noun} {name!r}"

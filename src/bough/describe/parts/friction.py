@@ -14,18 +14,18 @@ FrictionLaw = Literal["sticking", "regularized", "dahl", "basilisk"]
 
 
 class Friction(Part):
-    """Friction along a joint coordinate, or about the axis of a wheel that a motor drives. Against the speed v acts
+    """Friction along a joint coordinate, or about the axis of a motor-driven wheel. It opposes the speed v with
 
         viscous v + [coulomb + (static - coulomb) exp(-(v/stribeck)^2)] s
 
-    What s is, the `law` says: "sticking": the sign of v, and at rest the coordinate is held until `static` does not suffice any
-    more; the moments of both are found inside the steps. "regularized": v/sqrt(v^2 + speed^2), a smooth law under which what should
-    stick creeps. "dahl": the dry part is a state F that bristles of a `stiffness` build up, F' = stiffness (v - |v| F/coulomb).
-    "basilisk": as of Basilisk's reaction wheels while they gain speed, smooth, with a peak of `static` near the Stribeck speed: the
-    dry part is sqrt(e) (static - coulomb) x exp(-x^2/2) + coulomb tanh(10 x), x = v/stribeck.
+    The `law` defines s. "sticking": the sign of v, and at rest the coordinate is held until the load exceeds `static`; sticking
+    and breakaway are located inside the steps. "regularized": v/sqrt(v^2 + speed^2), a smooth law under which a joint that should
+    stick creeps. "dahl": the dry part is a state F built up by bristles of a `stiffness`, F' = stiffness (v - |v| F/coulomb).
+    "basilisk": as for Basilisk's reaction wheels while they gain speed, smooth, with a peak of `static` near the Stribeck speed:
+    the dry part is sqrt(e) (static - coulomb) x exp(-x^2/2) + coulomb tanh(10 x), x = v/stribeck.
 
-    With `mu`, coulomb and static grow by mu radius N, where N is the force that the joint itself bears: across the axis of a
-    translation (without a radius), all of it of a rotation.
+    With `mu`, coulomb and static increase by mu radius N, where N is the joint load: for a translation, the force across its axis
+    (without a radius); for a rotation, the whole force.
 
     >>> Friction("bearing", "boom.ry", coulomb=0.2, static=0.3, stribeck=0.01, viscous=0.05)
     Friction('bearing', coordinate='boom.ry', coulomb=0.2, static=0.3, stribeck=0.01, viscous=0.05)

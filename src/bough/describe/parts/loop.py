@@ -1,4 +1,4 @@
-"""Loops: a joint, or a distance, between two frames that the tree already carries."""
+"""Loops: a joint, or a distance, between two frames of the tree."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
@@ -23,8 +23,8 @@ _REFUSED = {                                                    # options that o
 
 
 class Distance(Description):
-    """Closes a loop by holding the distance between the origins of its two frames: a rod without mass between two ball joints,
-    of the `length` [m].
+    """Closes a loop by fixing the distance between the origins of its two frames: a massless rod of the `length` [m] between two
+    ball joints.
 
     >>> Distance(2)
     Distance(length=2.0)
@@ -87,10 +87,10 @@ Closure = Annotated[Joint | Distance, BeforeValidator(read_closure), PlainSerial
 
 
 class Loop(Part):
-    """A loop of the system, closed by a joint or a Distance between two frames. The frame `a` stands for
-    the parent's side of the joint, the frame `b` for the child's: at zero coordinates the two coincide. What it does not leave free is
-    held; its stiffness, damping, rest and torque act along what it does; it has no motion of its own. One that is `open` at the
-    start is closed by an event (see Close).
+    """A loop, closed by a joint or a Distance between two frames. The frame `a` is the parent side of the joint, the frame `b` the
+    child side: at zero coordinates the two coincide. All motions that the joint does not leave free are constrained; its
+    stiffness, damping, rest and torque act along the free ones; it has no prescribed motion. A loop that is `open` at the start is
+    closed by an event (see Close).
 
     >>> Loop("strut", "spherical", Frame("panel", at=(1, 0, 0)), "bus")
     Loop('strut', joint=Spherical(), a=Frame(body='panel', at=(1.0, 0.0, 0.0)), b=Frame(body='bus'))

@@ -1,10 +1,11 @@
-"""Ports: inputs, through which what is outside acts on a system, and outputs, through which it looks at it."""
+"""Ports: inputs, which act on a system from outside, and outputs, which measure it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
+import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
@@ -14,6 +15,8 @@ from bough.describe.numeric import Axis, AxisLike, Text, above_zero, at_least_ze
 from bough.describe.part import BESIDE, FORCE_BESIDE, Attachment, Finding, Names, Part, SystemView, entry_named, listed
 from bough.describe.parts.wrench import Axes
 from bough.errors import nearest
+from bough.flex.integrals import Array
+from bough.flex.recovery import COMPONENTS, Recovery, components_along
 
 XYZ = ("x", "y", "z")
 
@@ -109,17 +112,17 @@ def _place_problem(field: str, frame: Frame | None, why: str) -> Iterator[Findin
 
 # ---- inputs ----------------------------------------------------------------------------------------------------------------
 class Input(Port):
-    """A force or the like that comes from outside in every call, at every step: from a law, a user's loop, another program. It
-    is zero unless it is given. Exactly one target:
+    """A force, torque or other quantity set from outside at every call or step: by a control law, the user's loop, or another
+    program. It is zero unless set. It has exactly one target:
 
-    - `coordinate`: the force or torque along a coordinate ("arm.ry"; "arm", if its joint has no other; "boom.mode1")
-    - `wheel`: the torque of the motor of a driven wheel
+    - `coordinate`: the force or torque along a coordinate ("arm.ry"; "arm" if its joint has only one; "boom.mode1")
+    - `wheel`: the motor torque of a driven wheel
     - `force`, `moment`: on a body, or at a Frame (a point, a node of a flexible body); one number along `axis`, else three. `axes`
       says whose axes these are: those of the "body" (of its frame) or of the "world"
-    - `rest`: by how much the length without force of a line changes, or that of the spring of a coordinate. Its potential energy
-      stays that about the rest of the description: the difference is work of the input
-    - `flow`: what leaves a tank [kg/s], besides the flow that its description gives
-    - `signal=True`: it moves nothing, but an event can wait for it: so a law says when
+    - `rest`: the change of the unstretched length of a line, or of the rest position of a coordinate's spring. The potential
+    energy still refers to the rest of the description: the difference is work of the input
+    - `flow`: the outflow of a tank [kg/s], added to that of its description
+    - `signal=True`: no effect on the motion, but an event can watch it: this lets a law trigger events
 
     >>> Input("thruster", force=Frame("bus", at=(0, 0, -1)), axis="z")
     Input('thruster', force=Frame(body='bus', at=(0.0, 0.0, -1.0)), axis=(0.0, 0.0, 1.0))
@@ -255,7 +258,8 @@ KINDS = {
     "felt_acceleration": Kind(XYZ, "m/s^2", "world", "-", late=True),
     "load": Kind(LOAD, "", "body", late=True),
     "deflection": Kind(XYZ, "m", "body", "-"),
-    "strain": Kind(unit="J"),
+    "strain": Kind(COMPONENTS, "1"),
+    "strain_energy": Kind(unit="J"),
     "wheel": Kind(unit="rad/s"),
     "tension": Kind(unit="N"),
     "energy": Kind(unit="J"),
@@ -310,23 +314,25 @@ ComponentField = Annotated[str | int | None, BeforeValidator(_component),
 
 
 class Output(Port):
-    """Something that is measured: by laws, a user's loop, another program, and in results. Exactly one target:
+    """A measured quantity, for control laws, the user's loop, other programs and results. It has exactly one target:
 
     - `coordinate`, `rate`: an entry of q, or of v, by its name
     - `position`, `velocity`, `angular_velocity`, `acceleration` (of a body, or at a Frame: a point, a node of a flexible body), and
-      `felt_acceleration`, which an accelerometer there shows: without gravity
+      `felt_acceleration`, the reading of an accelerometer there: without gravity
     - `attitude`: a quaternion [x, y, z, w]
-    - `load`: [moment, force] through a joint or loop, or each of a list of them that parts the system in two: see
+    - `load`: [moment, force] through a joint or loop, or through each of a list of them that splits the system in two: see
       `Model.internal_loads`
-    - `deflection`: of a node of a flexible body, from its undeformed place; `strain`: the strain energy of a flexible body
+    - `deflection`: of a node of a flexible body from its undeformed position
+    - `strain`: of an element that a flexible body recovers, "boom.root top": xx, yy, zz, xy, yz, zx (engineering shear) in the
+      body's axes; with `axis`, the reading of a strain gauge along it; `strain_energy`: of a flexible body
     - `wheel`: speed of a wheel; `tension`: of a line
-    - `distance`, `relative_speed`, `relative_angle`, `relative_rate`: between two places, bodies or Frames [a, b]: how far apart
-      their origins are, how fast b's moves as one sees it from a, by which angle their axes are turned, and how fast b turns
+    - `distance`, `relative_speed`, `relative_angle`, `relative_rate`: between two bodies or Frames [a, b]: the distance of their
+    origins, the speed of b's origin relative to a, the relative rotation angle, and the relative angular rate
     - `energy`: "kinetic", "potential" or "total"; `momentum`: "angular" (about the mass center) or "linear"
 
-    `axes` are those of the "world", of the "body" (of its frame), or of a body or Frame that is named. Without it they are the
-    world's; of a deflection its body's, and of a load its child's ("body"; or "parent"). `component` is one number of
-    several. A law sees it with `noise` (standard deviation) and in steps of `quantum`; results have it without.
+    `axes` are those of the "world", of the "body" (of its frame), or of a named body or Frame. The default is world axes; for a
+    deflection, those of its body; for a load, those of its child ("body"; or "parent"). `component` selects one number of several.
+    A law sees the output with `noise` (standard deviation) and quantized in steps of `quantum`; results have it without.
 
     >>> Output("tip", position=Frame("boom", node="tip"), component="z", noise=1e-4)
     Output('tip', position=Frame(body='boom', node='tip'), component='z', noise=0.0001)
@@ -347,6 +353,7 @@ class Output(Port):
     load: CutField = None
     deflection: FrameField | None = None
     strain: Text | None = None
+    strain_energy: Text | None = None
     wheel: Text | None = None
     tension: Text | None = None
     energy: Annotated[Energy, among(Energy)] | None = None
@@ -355,6 +362,7 @@ class Output(Port):
     relative_speed: PairField = None
     relative_angle: PairField = None
     relative_rate: PairField = None
+    axis: Axis | None = None
     axes: AxesField = None
     component: ComponentField = None
     noise: Annotated[float, at_least_zero("")] = 0.0
@@ -375,6 +383,7 @@ class Output(Port):
         load: Any = None,
         deflection: Any = None,
         strain: str | None = None,
+        strain_energy: str | None = None,
         wheel: str | None = None,
         tension: str | None = None,
         energy: str | None = None,
@@ -383,6 +392,7 @@ class Output(Port):
         relative_speed: Any = None,
         relative_angle: Any = None,
         relative_rate: Any = None,
+        axis: AxisLike | None = None,
         axes: Any = None,
         component: str | int | None = None,
         noise: float = 0.0,
@@ -392,9 +402,9 @@ class Output(Port):
         super().__init__(
             name=name, coordinate=coordinate, rate=rate, position=position, attitude=attitude, velocity=velocity,
             angular_velocity=angular_velocity, acceleration=acceleration, felt_acceleration=felt_acceleration, load=load,
-            deflection=deflection, strain=strain, wheel=wheel, tension=tension, energy=energy, momentum=momentum,
-            distance=distance, relative_speed=relative_speed, relative_angle=relative_angle, relative_rate=relative_rate, axes=axes,
-            component=component, noise=noise, quantum=quantum, label=label,
+            deflection=deflection, strain=strain, strain_energy=strain_energy, wheel=wheel, tension=tension, energy=energy,
+            momentum=momentum, distance=distance, relative_speed=relative_speed, relative_angle=relative_angle,
+            relative_rate=relative_rate, axis=axis, axes=axes, component=component, noise=noise, quantum=quantum, label=label,
         )  # fmt: skip
 
     @model_validator(mode="after")
@@ -402,7 +412,10 @@ class Output(Port):
         self._check_targets()
         kind, whole = KINDS[self.kind], self._whole
         if self.axes is not None and not kind.axes:
-            raise Fault("axes", f"axes is {shown(self.axes)}, but a {self.kind} has no direction; leave it out")
+            why = "strains are along the body's axes; give axis" if self.strain else f"a {self.kind} has no direction; leave it out"
+            raise Fault("axes", f"axes is {shown(self.axes)}, but {why}")
+        if self.axis is not None and not self.strain:
+            raise Fault("axis", f"axis is {shown(self.axis)}, but only a strain has one; give component, or leave it out")
         if self.axes == "body" and self.kind in ("attitude", "momentum"):
             raise Fault("axes", f"axes is 'body', but {self.kind} has no body of its own; name one, or leave it out")
         if self.kind == "load" and self.axes not in (None, "world", "body", "parent"):
@@ -417,6 +430,8 @@ class Output(Port):
         """All components, before one is chosen."""
         if isinstance(self.load, tuple):
             return tuple(f"{name}.{each}" for name in self.load for each in LOAD)
+        if self.axis is not None:
+            return ("",)
         return KINDS[self.kind].components
 
     @property
@@ -458,6 +473,12 @@ class Output(Port):
             return tuple("N m" if each.rpartition(".")[2][0] == "m" else "N" for each in self._whole[self.chosen])
         return (KINDS[self.kind].unit or {"angular": "N m s", "linear": "N s"}[str(self.momentum)],) * self.size
 
+    def gauge(self, system: SystemView) -> tuple[str, Array]:
+        """Of a strain: its body, and its components per modal coordinate (components, n), before one is chosen."""
+        body, recovery, element = strained(system, str(self.strain))[0]
+        rows = recovery.strain[recovery.index(element)]
+        return body, rows if self.axis is None else components_along(self.axis)[None] @ rows
+
     def late(self, system: SystemView) -> bool:
         """Whether it needs accelerations or forces, so that it depends on the inputs at the same time."""
         changed = self.tension is not None and any(each.rest == self.tension for each in system.of(Input).values())
@@ -487,8 +508,10 @@ class Output(Port):
         if self.tension:
             yield from _known("tension", self.tension, "line", list(system.lines))
         flexible = [body.name for body in system.bodies.values() if body.n_modes]
+        if self.strain_energy:
+            yield from _known("strain_energy", self.strain_energy, "flexible body", flexible)
         if self.strain:
-            yield from _known("strain", self.strain, "flexible body", flexible)
+            yield from self._strain_problem(system, self.strain)
         if self.deflection is not None and self.deflection.body in system.bodies:
             yield from _known("deflection", self.deflection.body, "flexible body", flexible)
         if self.deflection is not None and (any(self.deflection.at) or self.deflection.node is None):
@@ -496,3 +519,45 @@ class Output(Port):
         for name in ([self.load] if isinstance(self.load, str) else self.load or []):
             joints = [each for body in system.bodies.values() for each in (body.joint.name or body.name, body.name)]
             yield from _known("load", name, "joint, body or loop", [*joints, *system.loops])
+
+    def _strain_problem(self, system: SystemView, name: str) -> Iterator[Finding]:
+        found = strained(system, name)
+        if len(found) != 1:
+            yield Finding(f"strain {name!r} {_unstrained(system, name, len(found))}", ("strain",))
+            return
+        _, recovery, element = found[0]
+        known = {each for each, row in zip(COMPONENTS, recovery.strain[recovery.index(element)], strict=True) if row.any()}
+        shares = np.eye(6)[self.chosen][0] if self.axis is None else components_along(self.axis)
+        wanted = {each for each, share in zip(COMPONENTS, shares, strict=True) if share}
+        single = self.component is not None or self.axis is not None
+        if single and (not wanted & known or (len(known) == 1 and wanted - known)):
+            field, asked = ("component", self.component) if self.axis is None else ("axis", letter(self.axis) or self.axis)
+            only = f"only {', '.join(sorted(known)) or 'nothing'} of it is known (of a fiber, the strain along its beam)"
+            yield Finding(f"{field} is {shown(asked)}, but strain {name!r} does not show it: {only}", (field,))
+
+
+def strained(system: SystemView, name: str) -> list[tuple[str, Recovery, str]]:
+    """Bodies that recover the strain of the element of this name, "body.element", how, and its name there; one if all is well."""
+    return [(body.name, recovery, name[len(body.name) + 1:]) for body in system.bodies.values()
+            if (recovery := _recovery(body)) and name.startswith(f"{body.name}.") and recovery.has(name[len(body.name) + 1:])]
+
+
+def _recovery(body: Any) -> Recovery | None:
+    """Of strains."""
+    found = None if body.flexible is None else body.flexible.recovery
+    return found if found is not None and len(found.strain) else None
+
+
+def _unstrained(system: SystemView, name: str, several: int) -> str:
+    """Why a name is not that of one element that is strained."""
+    if several:
+        return "is an element of several bodies; give them other names"
+    owner = next((body for body in system.bodies.values() if name == body.name or name.startswith(f"{body.name}.")), None)
+    known = [f"{body.name}.{each}" for body in system.bodies.values() if (recovery := _recovery(body))
+             for each in recovery.names if owner is None or body is owner]  # fmt: skip
+    if owner is not None and not known:
+        how = "make it with recover=..., which says where" if owner.n_modes else "it is rigid"
+        return f"is of body {owner.name!r}, which recovers no strains: {how}" + (
+            f"; its strain energy is strain_energy={owner.name!r}" if owner.n_modes else "")  # fmt: skip
+    energy = f" (the strain energy of the whole body is strain_energy={name!r})" if owner and owner.name == name else ""
+    return f"is no element whose strain a body recovers{energy}{nearest(name, known) or listed(known)}"

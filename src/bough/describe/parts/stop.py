@@ -1,4 +1,4 @@
-"""Stops at the ends of the ranges of coordinates."""
+"""Stops at the limits of coordinates."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Self
@@ -11,7 +11,7 @@ from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, misnamed, 
 
 
 class Stop(Part):
-    """A spring and a damper that act on a coordinate only beyond a value: `above` it, or `below` it. The force there is
+    """A spring and a damper that act on a coordinate only beyond a limit: `above` it, or `below` it. The force there is
     -stiffness (q - value) - damping v.
 
     >>> Stop("bumper", "boom.ry", above=1.6, stiffness=500, damping=2)

@@ -1,8 +1,12 @@
-"""Tanks: propellant whose mass changes, the thrust that it gives, and how it sloshes."""
+"""Tanks: propellant of changing mass, its thrust, and its slosh.
+
+Mass center and inertia of settled propellant follow from the mass that is left. Settled propellant has a level surface normal to
+the z axis of the tank and lies at -z, as under thrust along +z. It rotates with the tank.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,6 +15,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_val
 
 from bough.describe.base import Description, Fault, among
 from bough.describe.body import Body, Frame
+from bough.describe.body_shapes import Box, Cylinder, Shape, Sphere, read_shape, write_shape
 from bough.describe.joint import Joint
 from bough.describe.motions import Signal, TimeTable, increasing
 from bough.describe.numeric import (
@@ -28,8 +33,6 @@ from bough.describe.numeric import (
 )
 from bough.describe.orientation import IDENTITY, Orientation
 from bough.describe.part import Attachment, Drawing, Finding, Part, Recorded, SystemView
-from bough.describe.propellant import settled_in, shape_knots, spread
-from bough.describe.shapes import Box, Cylinder, Shape, Sphere, read_shape, write_shape
 
 Array = NDArray[np.float64]
 G0 = 9.80665                    # m/s^2, by which a specific impulse is an exhaust speed
@@ -60,8 +63,8 @@ Masses = Annotated[tuple[float, ...], BeforeValidator(increasing), WithJsonSchem
 
 
 class Levels(Description):
-    """Where the propellant is, by how much of it is left: for each `mass` [kg] its mass center `com` [m] and its moments of
-    `inertia` about it [kg m^2], in the axes of the tank; between them both are linear.
+    """Mass properties of the propellant as a function of its mass: for each `mass` [kg] its mass center `com` [m] and its moments
+    of `inertia` about it [kg m^2], in the axes of the tank; both are interpolated linearly.
 
     >>> Levels(mass=[0, 100], com=[[0, 0, -0.5], [0, 0, 0]], inertia=[[0, 0, 0], [8, 8, 5]])
     Levels(mass=(0.0, 100.0), com=((0.0, 0.0, -0.5), (0.0, 0.0, 0.0)), inertia=((0.0, 0.0, 0.0), (8.0, 8.0, 5.0)))
@@ -95,12 +98,12 @@ Model = Literal["pendulum", "spring"]
 
 
 class Slosh(Description):
-    """The part of the propellant that sloshes, across the z axis of its tank: a mass `length` below the point `at` of the tank
-    that swings about that point as a "pendulum", or slides as a mass on a "spring". What swings has the frequency that the
-    acceleration of the tank a gives it, sqrt(a/length), under thrust and in spin; a `frequency` [Hz] is that without
-    acceleration, which a spring needs and a pendulum may have. Its amplitude decays by exp(-`decay` t) [1/s].
-    `mass`, `length` and `frequency` are numbers, or series over the `level`, the masses of propellant in the tank [kg]. It starts
-    at rest at `q0`, two angles about x and y [rad] or displacements along them [m].
+    """The sloshing part of the propellant, which moves across the z axis of its tank: a mass `length` below the point `at` of the
+    tank that swings about that point as a "pendulum", or slides as a mass on a "spring". Under an acceleration a of the tank, from
+    thrust or spin, the pendulum frequency is sqrt(a/length); `frequency` [Hz] is the frequency without acceleration, required for
+    a spring and optional for a pendulum. The amplitude decays as exp(-`decay` t) [1/s]. `mass`, `length` and `frequency` are
+    numbers, or series over the `level`, the mass of propellant in the tank [kg]. It starts at rest at `q0`, two angles about x and
+    y [rad] or displacements along them [m].
 
     >>> Slosh("pendulum", mass=[0, 30, 40], length=0.25, level=[0, 60, 100], decay=0.01).mass
     (0.0, 30.0, 40.0)
@@ -165,15 +168,15 @@ NozzleField = Annotated[Any, BeforeValidator(_nozzle), PlainSerializer(_write_no
 
 
 class Tank(Part):
-    """Propellant in a tank on a body: it adds a body of the tank's name, welded to `body` at `at` and `orient`, whose mass falls by
-    the `flow` [kg/s], a number, a TimeTable, or what an Input with this `flow` gives. The propellant leaves through a `nozzle`, a
-    place on the body, or a Frame on a body that turns on it (a gimbal), and pushes it along `direction` by the flow times the
-    `exhaust_speed` [m/s], or the specific impulse `isp` [s].
+    """A propellant tank on a body. It adds a body with the tank's name, welded to `body` at `at` and `orient`, whose mass
+    decreases by the `flow` [kg/s]: a number, a TimeTable, or the value of an Input with this `flow`. The propellant leaves through
+    a `nozzle`, a point on the body, or a Frame on a body gimbaled on it, and exerts a thrust along `direction` of the flow times
+    the `exhaust_speed` [m/s], or the specific impulse `isp` [s].
 
-    `mass` [kg] is there at the start, up to `capacity` fits in (as much, if not given); at `residual` flow and thrust end by
-    themselves, together with those of all tanks of the same `engine`. Where the propellant is follows from the `shape` of the tank,
-    a Box, a Cylinder or a Sphere about its origin, along its z axis; or from `levels`; else it is a point at the origin.
-    What `slosh` says, sloshes: a body "<name>_slosh" on the tank, whose coordinates are among q.
+    `mass` [kg] is the initial propellant, `capacity` the maximum (by default the same); at `residual`, flow and thrust end,
+    together with those of all tanks of the same `engine`. The mass properties of the propellant follow from the `shape` of the
+    tank, a Box, a Cylinder or a Sphere about its origin, along its z axis; or from `levels`; otherwise it is a point at the
+    origin. `slosh` adds a sloshing mass: a body "<name>_slosh" on the tank, whose coordinates are part of q.
 
     >>> tank = Tank("lox", "stage", mass=100, shape={"sphere": 0.3}, flow=0.5, isp=300, nozzle=(0, 0, -1))
     >>> tank.speed, [body.name for body in tank.bodies()]
@@ -203,8 +206,8 @@ class Tank(Part):
     orient: Orientation = IDENTITY
     node: Text | None = None
     shape: ShapeField = None
-    levels: Levels | None = None
-    slosh: Slosh | None = None
+    levels: Annotated[Levels, BeforeValidator(Levels.from_mapping)] | None = None
+    slosh: Annotated[Slosh, BeforeValidator(Slosh.from_mapping)] | None = None
 
     def __init__(self, name: str, body: str, mass: float, flow: Any = 0.0, *, exhaust_speed: float | None = None,
                  isp: float | None = None, nozzle: Any = (0.0, 0.0, 0.0), direction: AxisLike = "z", engine: str | None = None,
@@ -414,3 +417,65 @@ def _substance(ten: Array) -> dict[str, Any]:
     central = J - m * spread((h / m)[None])[0]
     central[np.abs(central) < 1e-12 * max(abs(J).max(), 1e-300)] = 0.0
     return {"mass": m, "com": (h / m).tolist(), "inertia": central.tolist(), "idealized": True}
+
+
+Floats = NDArray[np.float64]
+Settled = tuple[Floats, Floats]             # (n, 3) mass centers, (n, 3) principal moments of inertia about them, in tank axes
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)           # exact for the slices of a sphere, of degree 6 in the height
+
+
+def spread(r: Floats) -> Floats:
+    """(n, 3, 3): inertia of unit masses at r (n, 3)."""
+    return np.asarray(np.einsum("ni,ni->n", r, r)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", r, r))
+
+
+def settled_in(shape: Shape) -> Callable[[Floats], Settled]:
+    """Of a unit mass of propellant in a box, a cylinder or a sphere, by the share of the volume that it fills."""
+    return {Box: _in_box, Cylinder: _in_cylinder, Sphere: _in_sphere}[type(shape)](shape)
+
+
+def _in_box(box: Any) -> Callable[[Floats], Settled]:
+    x, y, z = box.size
+    return _upright(z, (x**2 / 12, y**2 / 12))
+
+
+def _in_cylinder(cylinder: Any) -> Callable[[Floats], Settled]:
+    return _upright(cylinder.length, (cylinder.radius**2 / 4,) * 2)
+
+
+def _upright(length: float, square: tuple[float, float]) -> Callable[[Floats], Settled]:
+    """In an upright tank: `square` are the second moments of a unit mass of a slice along x and y."""
+
+    def settled(share: Floats) -> Settled:
+        height = share * length
+        com = np.zeros((len(share), 3))
+        com[:, 2] = 0.5 * (height - length)
+        xx, yy, zz = np.full_like(height, square[0]), np.full_like(height, square[1]), height**2 / 12
+        return com, np.stack([yy + zz, xx + zz, xx + yy], axis=1)
+
+    return settled
+
+
+def _in_sphere(sphere: Any) -> Callable[[Floats], Settled]:
+    """The height z of a share phi of the volume solves phi = 3 x^2 - 2 x^3, x = z/2R."""
+    R = sphere.radius
+
+    def settled(share: Floats) -> Settled:
+        height = 2 * R * (0.5 - np.sin(np.arcsin(1.0 - 2.0 * np.clip(share, 1e-12, 1.0)) / 3.0))
+        z = 0.5 * height[:, None] * (1.0 + _NODES)                      # heights of slices above the bottom
+        a = 2 * R * z - z**2                                            # radii squared
+        weight = a * _WEIGHTS
+        weight /= weight.sum(axis=1, keepdims=True)
+        com = np.zeros((len(share), 3))
+        com[:, 2] = (weight * (z - R)).sum(axis=1)
+        xx, zz = (weight * a / 4).sum(axis=1), (weight * (z - R) ** 2).sum(axis=1) - com[:, 2] ** 2
+        return com, np.stack([xx + zz, xx + zz, 2 * xx], axis=1)
+
+    return settled
+
+
+def shape_knots(shape: Shape) -> Floats:
+    """Shares between which cubics in the mass follow the propellant: one is exact but in a sphere, whose level is not a polynomial
+    of the mass, and falls with its root near the ends.
+    """
+    return 0.5 - 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, 49)) if isinstance(shape, Sphere) else np.array([0.0, 1.0])

@@ -14,10 +14,10 @@ from bough.flex import FlexibleBody
 
 
 class Wheel(Part):
-    """A balanced wheel that spins about an axis fixed in a body. The body's mass and inertia include the wheel, locked;
-    `inertia` [kg m^2] is the wheel's own about its axis, `speed` [rad/s] its spin relative to the body at the start.
-    Without a `torque` the speed is held; with one [N m], a number or a TimeTable, the motor drives the wheel and its speed
-    is a state. On a flexible body the wheel sits on a node, with its axis in the node's frame: `node`, or the inboard one.
+    """A balanced wheel that spins about an axis fixed in a body. The body's mass and inertia include the wheel, locked; `inertia`
+    [kg m^2] is that of the wheel about its axis, `speed` [rad/s] its initial spin relative to the body. Without a `torque` the
+    speed is held; with one [N m], a number or a TimeTable, a motor drives the wheel and its speed is a state. On a flexible body
+    the wheel is attached to a node, with its axis in the node's frame: `node`, or the inboard one.
 
     >>> Wheel("rw1", "bus", "x", inertia=0.02, speed=300)
     Wheel('rw1', body='bus', axis=(1.0, 0.0, 0.0), inertia=0.02, speed=300.0)

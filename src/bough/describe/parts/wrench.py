@@ -12,9 +12,9 @@ Axes = Literal["body", "world"]
 
 
 class Wrench(Part):
-    """A force [N] and a moment [N m] from outside on a body, each 3 numbers or a TimeTable of 3 columns. The force acts at
-    the point `at` of the body frame; `frame` says whose axes the components are along: the "body"'s or the "world"'s.
-    On a flexible body, a node's frame stands for the body's: that of `node`, or of the inboard one.
+    """An external force [N] and moment [N m] on a body, each 3 numbers or a TimeTable with 3 columns. The force acts at the point
+    `at` of the body frame; `frame` gives the axes of the components: "body" or "world". On a flexible body, the frame of `node`,
+    or of the inboard node, replaces the body frame.
 
     >>> Wrench("thruster", "bus", force=(0, 0, 10), at=(0.5, 0, 0))
     Wrench('thruster', body='bus', force=(0.0, 0.0, 10.0), at=(0.5, 0.0, 0.0))

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from bough.describe import Mimic, System
 from bough.describe.numeric import word
 from bough.errors import DescriptionError, Problem
-from bough.exchange.urdf.range_stops import add_stops
 from bough.exchange.urdf.reading import read_robot
 from bough.exchange.urdf.robot import Link, Robot, RobotJoint, branches
-from bough.exchange.urdf.robot_parts import INERTIAS, MIMIC, joint_of, mass_properties, shapes
+from bough.exchange.urdf.robot_parts import INERTIAS, MIMIC, add_stops, joint_of, mass_properties, shapes
 
 EARTH = (0.0, 0.0, -9.81)
 LIMITS = ("ignore", "stops")
@@ -45,17 +44,17 @@ def load_urdf(
     inertias: str = "refuse",
     package_dirs: Iterable[str | PathLike[str]] = (),
 ) -> System:
-    """The robot that a URDF file describes. Links and joints keep their names; `System.notes` lists what is not used.
+    """The robot described by a URDF file. Links and joints keep their names; `System.notes` lists what is not used.
 
     base           the joint between the world and the root link: a joint, or its type, such as "free"; None is a weld. A root link
                    called "world" is the inertial frame itself
-    gravity        m/s^2; that of the Earth, along -z, if not given
-    limits         "ignore", or "stops": springs and dampers beyond the ends of the joints' ranges, of 25 Hz and half the critical
-                   damping with the inertia that each joint feels at zero coordinates
-    mimic          joints that follow others are "coupled" to them (a Coupling of the joint's name), "free" (each has its own
+    gravity        m/s^2; by default that of the Earth, along -z
+    limits         "ignore", or "stops": springs and dampers beyond the joint limits, of 25 Hz and half the critical damping for
+                   the effective inertia of each joint at zero coordinates
+    mimic          mimic joints are "coupled" to the joint they follow (a Coupling with the joint's name), "free" (each has its own
                    coordinate) or "locked" at their offset
-    inertias       negative moments are reasons to "refuse" the file, or to "repair" them: they become 0. Moments of which one is
-                   larger than the sum of the others are taken as they are
+    inertias       "refuse" a file with negative moments, or "repair" them: they become 0. Moments of which one is larger than the
+                   sum of the others are used as given
     package_dirs   folders that hold ROS packages, for package:// addresses of mesh files, besides those above the file
 
     >>> load_urdf("no-such-file.urdf")

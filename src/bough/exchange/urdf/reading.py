@@ -1,12 +1,12 @@
 """URDF files read with the standard library: every element is known, refused, or remembered as not used."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from bough.describe.numeric import LARGEST
 from bough.errors import DescriptionError, Problem
 from bough.exchange.urdf.robot import Inertial, Limit, Link, Mimic, Origin, Robot, RobotJoint, Vector, Visual
 
@@ -173,7 +173,7 @@ def _numbers(element: Element, key: str, count: int, default: Vector | None = No
         found = tuple(map(float, value.split()))
     except ValueError:
         found = ()
-    if len(found) != count or not all(map(math.isfinite, found)):
+    if len(found) != count or not all(abs(each) <= LARGEST for each in found):
         raise ValueError(f"<{element.tag}> has {key} {value!r}; give {wanted}")
     return found
 

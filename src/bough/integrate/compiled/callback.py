@@ -21,7 +21,7 @@ from numba import carray, cfunc, njit, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from bough.errors import StateError, texts
+from bough.errors import StateError, name_list
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add_lane, duals_only, get_lane, get_tangent, put_lane, put_tangent, read, store, width_of,
                                  zero)
@@ -42,7 +42,7 @@ def signature(number: Any) -> Any:
 def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
                 states: Sequence[float]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[float, ...]]:
     """Names of ports, None where none are given, and initial states, as tuples."""
-    ports = [None if names is None else tuple(texts(f"{who}: {what}", names))
+    ports = [None if names is None else tuple(name_list(f"{who}: {what}", names))
              for what, names in (("outputs", outputs), ("inputs", inputs))]
     try:
         values = tuple(map(float, states))

@@ -30,7 +30,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.implicit import implicit_state
-from bough.sweeps.motion import scatter_rates
+from bough.sweeps.tree_motion import scatter_rates
 from bough.sweeps.orbit import shift_roots
 from bough.sweeps.outputs import evaluate_outputs
 from bough.sweeps.power import fill_input_power

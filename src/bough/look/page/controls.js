@@ -79,7 +79,7 @@ class Controls {
 
   addDeformation() {
     const { world } = this, box = this.section("Deformation", true);
-    const kinds = new Set(world.flexible.filter(Boolean).map((each) => each.measure).filter(Boolean));
+    const kinds = new Set(world.flexible.filter(Boolean).flatMap((each) => each.measures));
     this.knob(box, "scale", -1, 3, 0, (value) => { world.scale = Math.abs(value - 1) < 0.02 ? 1 : value; });
     const options = [["none", "color of the limb"], ...["displacement", ...kinds].map((key) => [key, MEASURES[key].title])];
     this.color = this.choice(box, "color", options, (value) => this.measure(value));

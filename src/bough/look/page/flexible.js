@@ -4,8 +4,9 @@
 const MEASURES = {
   displacement: { title: "displacement", unit: "m" },
   curvature: { title: "bending curvature of beams", unit: "1/m" },
-  strain: { title: "largest strain along element edges", unit: "" },
+  edges: { title: "largest strain along element edges", unit: "" },
   stress: { title: "equivalent stress", unit: "MPa" },
+  strain: { title: "equivalent strain", unit: "" },
 };
 
 class Flexible {
@@ -24,7 +25,8 @@ class Flexible {
     this.actual = new Float32Array(this.n);
     this.shown = new Float32Array(this.n);
     this.stress = spec.stress ? byRows(spec.stress) : null;     // six components of each point for each mode
-    this.measure = spec.chain ? "curvature" : this.stress ? "stress" : this.lines.length ? "strain" : null;
+    this.strain = spec.strain ? byRows(spec.strain) : null;
+    this.measures = spec.chain ? ["curvature"] : this.stress ? ["stress", "strain"] : this.lines.length ? ["edges"] : [];
     if (spec.chain) this.band = new Band(this, byRows(spec.twist));
     this.object = this.build();
   }
@@ -97,28 +99,30 @@ class Flexible {
     return out;
   }
 
-  // What the colors mean: meters, curvature, or strain of element edges.
+  // What the colors mean: meters, curvature, stress and strain of von Mises (engineering shear), or strain of element edges.
   values(what, eta) {
     const { measured, moved } = this;
     measured.fill(0);
     if (what === "displacement") {
       for (let k = 0; k < this.count; k++) measured[k] = Math.hypot(moved[3 * k], moved[3 * k + 1], moved[3 * k + 2]);
-    } else if (what === "curvature" && this.band) this.band.curvatures(eta, measured);
-    else if (what === "strain" && this.measure === "strain") this.edgeStrains(measured);
-    else if (what === "stress" && this.measure === "stress") this.equivalentStress(eta, measured);
+    } else if (!this.measures.includes(what)) return measured;
+    else if (what === "curvature") this.band.curvatures(eta, measured);
+    else if (what === "edges") this.edgeStrains(measured);
+    else if (what === "stress") this.equivalent(this.stress, 1, 3, eta, measured);
+    else if (what === "strain") this.equivalent(this.strain, 2 / 3, 3 / 4, eta, measured);
     return measured;
   }
 
   // Of von Mises, out of xx, yy, zz, xy, yz, zx.
-  equivalentStress(eta, out) {
+  equivalent(rows, factor, shear, eta, out) {
     const n = this.n, s = new Float32Array(6);
     for (let k = 0; k < this.count; k++) {
       for (let i = 0; i < 6; i++) {
         s[i] = 0;
-        for (let r = 0; r < n; r++) s[i] += this.stress[(6 * k + i) * n + r] * eta[r];
+        for (let r = 0; r < n; r++) s[i] += rows[(6 * k + i) * n + r] * eta[r];
       }
       const [x, y, z, xy, yz, zx] = s;
-      out[k] = Math.sqrt(((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (xy * xy + yz * yz + zx * zx));
+      out[k] = factor * Math.sqrt(((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + shear * (xy * xy + yz * yz + zx * zx));
     }
   }
 
@@ -139,7 +143,7 @@ class Flexible {
 
   // Draws the displacements; with a measure and its largest value, in colors.
   draw(what, largest) {
-    const colored = what !== "none" && (what === "displacement" || what === this.measure);
+    const colored = what !== "none" && (what === "displacement" || this.measures.includes(what));
     if (this.material.vertexColors !== colored) {
       this.material.vertexColors = this.mesh.userData.measured = colored;
       if (colored) this.material.emissive.set("#000000");

@@ -1,0 +1,22 @@
+"""Texts of other tools, in whichever encoding and with whichever ends of lines they come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bough.errors import DescriptionError
+
+
+def read_text(path: Path, source: str, remedy: str) -> str:
+    """The text of a file: UTF-8 or UTF-16, with a mark at its beginning or without, or else Windows-1252."""
+    if not path.is_file():
+        raise DescriptionError(f"{source}: the file {str(path)!r} does not exist; {remedy}")
+    data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", errors="replace")
+    if data[1:2] == b"\0" or data[:1] == b"\0":  # no letter of these files has two bytes
+        return data.decode("utf-16-le" if data[1:2] == b"\0" else "utf-16-be", errors="replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
