@@ -432,6 +432,13 @@ def test_errors_by_name():
         bough.simulate(model, until=1.0, method="radau")
     with pytest.raises(DescriptionError, match="restitution is that of impacts"):
         bough.Coupling("c", {"a": 1, "b": 1}, restitution=0.5)
+    for options, text in [({"ratio": "x"}, "ratio is 'x'; give a number"), ({"inertia": -1.0}, "inertia is -1.0"),
+                          ({"ratio": 0.0}, "ratio is 0.0"), ({"backlash": "wide"}, "backlash is 'wide'"),
+                          ({"friction": 3}, "friction is 3; give a mapping")]:
+        with pytest.raises(DescriptionError, match=text):
+            slope(0.1, coulomb=1.0).gearbox("g", "block", **({"ratio": 10.0, "inertia": 1e-3} | options))
+    with pytest.raises(DescriptionError, match=r"relation is \[1, 2\]; give a Gear"):
+        bough.Coupling("c", [1, 2])
     with pytest.raises(DescriptionError, match="gearbox 'g': body 'x' is not a body"):
         slope(0.1).gearbox("g", "x", ratio=10, inertia=1e-4)
 

@@ -30,7 +30,7 @@ def run_stiff(run: Run, stop: float, show: float) -> None:
     begin, end = run.t, min(stop, show)
     inside = np.flatnonzero((samples > begin + SAME*abs(begin)) & (samples <= end + SAME*abs(end)))
     rows = np.flatnonzero(np.isnan(run.failed[:, 0])).tolist()
-    run.load_kernel(lambda: run.rates(0, begin, begin, run.x[0]))
+    run.load_kernel(lambda: (run.rates(0, begin, begin, run.x[0]), rates_along(run, 0, begin, run.x[0], np.eye(run.x.shape[1]))))
     for i, row in enumerate(rows):
         stiff_span(run, row, (begin, end), samples[inside], int(inside[0]) if len(inside) else 0, (i, len(rows)))
     run.t = float(run.passed[0]) if run.passed[1] else end

@@ -434,8 +434,18 @@ def gearbox_parts(
         text = (f"the joint of body {body!r} has {driven.joint.n_v} degrees of freedom, and a gearbox drives one; put a body "
                 "between simpler joints")  # fmt: skip
         raise DescriptionError([Problem(text, subject)])
-    if not (isinstance(inertia, int | float) and inertia > 0.0):
+    given = {"ratio": ratio, "inertia": inertia, "stiffness": 1.0 if stiffness is None else stiffness, "damping": damping,
+             "backlash": backlash}  # fmt: skip
+    for key, value in given.items():
+        try:
+            number(value)
+        except ValueError as error:
+            raise DescriptionError([Problem(f"{key} {error}", subject)]) from None
+    if not inertia > 0.0:
         raise DescriptionError([Problem(f"inertia is {inertia!r} kg m^2; give that of the rotor, a number > 0", subject)])
+    if not isinstance(friction, Mapping | None):
+        text = f"friction is {shown(friction)}; give a mapping of the keywords of Friction, such as coulomb"
+        raise DescriptionError([Problem(text, subject)])
     axis = np.array(driven.joint.rotations or driven.joint.translations, float)[0]
     rotor = Body(name, parent=driven.parent, node=driven.node, at=driven.at, orient=driven.orient, joint=Revolute(axis),
                  inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)  # fmt: skip
