@@ -36,9 +36,9 @@ def of_rigid(model: Model, rounds: int) -> dict[str, Any]:
     states = random_states(model, STATES)
     alone, answers = one_state(model, states)
     together = in_rows(forward_call(model, model.batch(*states)), aligned((STATES, answer_length(model.nv))))
-    public = [np.ascontiguousarray(rows[0]) for rows in states]
-    alone["public call"] = lambda: model.forward_dynamics_derivatives(*public)
-    alone["inverse, public call"] = lambda: model.inverse_dynamics_derivatives(*public)
+    q, v, more = (np.ascontiguousarray(rows[0]) for rows in states)
+    alone["public call"] = lambda: model.forward_dynamics_derivatives(q, v, more)
+    alone["inverse, public call"] = lambda: model.inverse_dynamics_derivatives(q, v, more)
     timings: dict[str, Any] = interleaved(alone, 1, rounds=rounds)
     timings |= interleaved({"four lanes": direct(together)}, STATES, rounds=rounds)
     if "pin" in installed():
