@@ -21,7 +21,8 @@ def test_tables_of_what_commands_write(tmp_path):
     (tmp_path / "mutants.json").write_text(json.dumps([{"name": "one", "found": True}, {"name": "two", "found": False}]))
     fuzz = {"kinds": {"laws": {"counts": {"accepted": 5, "refused: StateError": 2, "FOUND": 1}, "findings": {"3": "why"}}}}
     (tmp_path / "fuzz.json").write_text(json.dumps(fuzz))
-    text = made(gathered(tmp_path, {"faults": {"SIGKILL, run": {"old": 3, "new": 4}, "full disk, run": {"old": 2}}}))
+    (tmp_path / "faults.json").write_text(json.dumps({"SIGKILL, run": {"old": 3, "new": 4}}))
+    text = made(gathered(tmp_path, {"faults": {"SIGKILL, run": {"old": 9}, "full disk, run": {"old": 2}}}))
     for row in (
         "| `bough verify` | 1 cases fine, FALLING SHORT: b, 1 without their witness; 5 s of processor time, 3 s |",
         "| `make mutants` | 2 errors planted, 1 found, MISSED: two |",

@@ -52,9 +52,11 @@ SHORTENED = {
 
 
 def gathered(folder, known):
-    """What is known, and in its place what the folder has."""
+    """What is known, and in its place what the folder has; inputs and faults kind by kind, since they take long."""
     files = {name: folder / f"{name}.json" for name in SHORTENED}
-    return known | {name: SHORTENED[name](json.loads(file.read_text())) for name, file in files.items() if file.exists()}
+    found = {name: SHORTENED[name](json.loads(file.read_text())) for name, file in files.items() if file.exists()}
+    kept = {name: known.get(name, {}) for name in ("fuzz", "faults")}
+    return known | {name: kept.get(name, {}) | one for name, one in found.items()}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------------------
