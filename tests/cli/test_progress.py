@@ -174,7 +174,8 @@ def test_ctrl_c_in_a_shell_saves_and_plots_what_there_is(tmp_path):
     mine, theirs = pty.openpty()
     command = [sys.executable, "-c", "from bough.cli import main; main()", "run", "long.yaml"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True, start_new_session=True,
-                               env=os.environ | {"COLUMNS": "160", "TERM": "xterm"})  # fmt: skip
+                               env=os.environ | {"COLUMNS": "160", "TERM": "xterm"},
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # jobs in the background ignore it
     os.close(theirs)
     seen = b""
     while not (b"x real time" in seen and b" left" in seen):             # the first bar does not know yet how long it will take

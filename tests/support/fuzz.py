@@ -8,6 +8,7 @@ it began with. A case is told by its kind, the seed and its number: `--case KIND
 """
 
 import argparse
+import faulthandler
 import hashlib
 import json
 import os
@@ -42,6 +43,7 @@ def one(kind, seed, i, folder):
 
 def worker(kind, seed, numbers, put):
     """In a fork: case after case, each told before it begins and when it is done."""
+    faulthandler.disable()                                  # a crash is a finding, told by the parent
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if sys.platform == "linux" else 0
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))

@@ -35,7 +35,7 @@ NOTHING = 1e-6                      # 1/s: slower is rounding
 TOO_FAST = 1e100                    # 1/s: squares of what is faster may not be finite
 LEADING = 8                         # eigenvalues that a step is measured by
 LOOKS = 12                          # steps whose error is estimated
-SHORT_RUN = 1e5                     # steps times speeds: about a tenth of a second; less is looked at where springs say so
+SHORT_RUN = 2e5                     # steps times speeds: a few hundredths of a second; less is looked at where springs say so
 UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itself: reason enough to look at the assembled system
 SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
 WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
@@ -91,24 +91,24 @@ def fastest(rates: Rate, x: Floats, speeds: slice, quaternions: Sequence[int], h
 
 def arnoldi(along: Rate, start: Floats, directions: int) -> Fastest:
     """The eigenvalues of largest size of a linear map that a few directions show well enough."""
-    basis, H = [start/np.linalg.norm(start)], np.zeros((directions + 1, directions))
+    basis, H = np.zeros((directions + 1, len(start))), np.zeros((directions + 1, directions))
+    basis[0] = start/np.linalg.norm(start)
     for k in range(directions):
         image = along(basis[k])
         for _ in range(2):                                          # once more, for rounding
-            for i, each in enumerate(basis):
-                share = float(each @ image)
-                H[i, k] += share
-                image = image - share*each
+            shares = basis[:k + 1] @ image
+            H[:k + 1, k] += shares
+            image = image - shares @ basis[:k + 1]
         H[k + 1, k] = np.linalg.norm(image)
         if not np.isfinite(H[k + 1, k]) or H[k + 1, k] <= 1e-10*np.abs(H).max():
             directions = k + 1
             break
-        basis.append(image/H[k + 1, k])
+        basis[k + 1] = image/H[k + 1, k]
     values, vectors = np.linalg.eig(H[:directions, :directions])
     order = np.argsort(-np.abs(values))
     left = np.abs(H[directions, directions - 1]*vectors[-1]) if directions < H.shape[0] else np.zeros(len(values))
     known = [i for i in order if left[i] <= CONVERGED*np.abs(values[order[0]])] or list(order[:1])
-    moves = np.abs(np.transpose(basis[:directions]) @ vectors[:, known[0]])
+    moves = np.abs(basis[:directions].T @ vectors[:, known[0]])
     return Fastest(values[known], int(moves.argmax()))
 
 
@@ -213,7 +213,10 @@ def growth(tableau: Floats, z: complex) -> float:
         step = np.array([[1.0 - K, 1.0 - c], [-K, 1.0 - c]]) if z.imag else np.array([[1.0 + z.real]])
         return float(np.abs(np.linalg.eigvals(step)).max())
     if not implicit.any():
-        return float(abs(1.0 + z*(b @ np.linalg.solve(np.eye(s) - z*a, np.ones(s)))))
+        value, stages = 0.0j, np.ones(s)                            # 1 + z b·1 + z² b·a 1 + ...
+        for power in range(1, s + 1):
+            value, stages = value + z**power*float(b @ stages), a @ stages
+        return abs(1.0 + value)
     return float(np.abs(np.linalg.eigvals(additive_step(tableau, z, a, implicit, b))).max())
 
 
