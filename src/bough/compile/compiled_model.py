@@ -263,10 +263,10 @@ class CompiledModel:
 
     def motion_breaks(self, until: float) -> Floats:
         """Times at which what is prescribed changes its law: steps must end there."""
-        coordinates, found = holdable(self.system), [np.zeros(0)]
-        for name, hold in self.holds.items():
-            if hold.motion is not None:
-                found.append(hold.origin + breaks(motion_rows(coordinates[name].motions[hold.motion]), until - hold.origin))
+        moving = {name: (hold.motion, hold.origin) for name, hold in self.holds.items() if hold.motion is not None}
+        coordinates, found = holdable(self.system) if moving else {}, [np.zeros(0)]
+        for name, (motion, origin) in moving.items():
+            found.append(origin + breaks(motion_rows(coordinates[name].motions[motion]), until - origin))
         return np.unique(np.concatenate(found))
 
     # ---- names and places -------------------------------------------------------------------------------------

@@ -84,16 +84,16 @@ def hang(system: System, described: Loop, loop: Loop, holds: set[str], others: S
         return None
     if loop.joint.n_v > 3 and not loop.joint.spherical:                     # nothing fills up what is left of 7 + 6
         return None
-    found = []
     joints = _split(loop.joint)
-    for by, on, frame, chain in ((loop.b, loop.a, described.a, joints), (loop.a, loop.b, described.b, _backward(joints))):
+    ways = ((loop.b, loop.a, described.a, joints), (loop.a, loop.b, described.b, _backward(joints)))
+    for by, on, frame, chain in sorted(ways, key=lambda way: len(_path(system, way[0].body))):
         path = _path(system, by.body)
         if path and _can_hang(system, path, by, holds, others) and _base(system, on.body, others) != path[-1]:
             root = system.bodies[path[-1]]
             inner = _pose(_place(system, by.body) + np.asarray(by.at), rotation_matrix(by.orient))
             own = Frame(root.name, at=tuple((-_place(system, root.name)).tolist()))
-            found.append(Hung(root, path, loop.name, on, by, frame, chain, inner, own))
-    return min(found, key=lambda each: len(each.path), default=None)
+            return Hung(root, path, loop.name, on, by, frame, chain, inner, own)
+    return None
 
 
 def _path(system: System, body: str) -> tuple[str, ...]:
