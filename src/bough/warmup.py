@@ -8,8 +8,9 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
 import numpy as np
@@ -69,12 +70,23 @@ def warm_up(
     kernels = [Job(None, lane, tuple(methods)) for lane in widths]
     sweeps = [Job(features, lane, tuple(methods)) for features, lane in product(feature_sets(names), lanes)]
     workers = processes or os.cpu_count() or 1
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool, working("compiling") as bar:
+    with ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent) as pool, working("compiling") as bar:
         pending = [pool.submit(compile_job, job) for job in (*kernels, *sweeps)]
         for done, future in enumerate(as_completed(pending), 1):
             future.result()
             bar(done / len(pending))
     return [*kernels, *sweeps]
+
+
+def end_with_parent() -> None:
+    """End this worker when the process that started it is gone: those of a killed process would wait for work for ever."""
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+    Thread(target=watch, daemon=True).start()
 
 
 def feature_sets(names: Sequence[str]) -> list[Features]:

@@ -26,7 +26,7 @@ LINKS, MODES, STEP = 10, 5, 1e-3                    # of the chain that Exudyn t
 Options = dict[str, Any]
 SPACECRAFT: dict[str, list[Options]] = {
     "dopri5": [{"rtol": 1e-6, "atol": 1e-9}],
-    "radau": [{"rtol": rtol, "atol": 1e-3*rtol} for rtol in (1e-3, 1e-4, 1e-5)],
+    "radau": [{"rtol": rtol, "atol": 1e-3*rtol} for rtol in (1e-3, 1e-4, 2e-5, 1e-5)],
     "imex2": [{"dt": dt} for dt in (5e-3, 1e-2, 2e-2, 5e-2)],
     "imex4": [{"dt": dt} for dt in (1e-2, 2e-2, 5e-2)],
     "imex43": [{"rtol": rtol, "atol": 1e-3*rtol} for rtol in (1e-5, 1e-6, 1e-7, 1e-8)]}
