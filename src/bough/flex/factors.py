@@ -100,19 +100,26 @@ class SymmetricFactor:
 
     def solve(self, load: Array) -> Array:
         """The solution for one right side (dofs,), or for several (dofs, k)."""
-        from scipy.linalg.blas import dtrsm
-
-        x = np.asarray(load, dtype=float)[self.order].reshape(len(self.order), -1)
+        x = np.asarray(load, dtype=float)[self.order]
         for start, boundary, diagonal, below in self.fronts:  # L y = b
             own = slice(start, start + len(diagonal))
-            x[own] = dtrsm(1.0, diagonal, x[own], lower=1)
+            x[own] = _triangular(diagonal, x[own], 0)
             x[boundary] -= below @ x[own]
         for start, boundary, diagonal, below in reversed(self.fronts):  # L^T x = y
             own = slice(start, start + len(diagonal))
-            x[own] = dtrsm(1.0, diagonal, x[own] - below.T @ x[boundary], lower=1, trans_a=1)
+            x[own] = _triangular(diagonal, x[own] - below.T @ x[boundary], 1)
         found = np.empty_like(x)
         found[self.order] = x
-        return np.asarray(found.reshape(np.shape(load)))
+        return found
+
+
+def _triangular(lower: Array, load: Array, transposed: int) -> Array:
+    """L^-1 or L^-T of one right side, or of several: of one, BLAS's product and solution for vectors take a fifth of the time."""
+    from scipy.linalg.blas import dtrsm, dtrsv
+
+    if load.ndim == 1:
+        return np.asarray(dtrsv(lower, load, lower=1, trans=transposed))
+    return np.asarray(dtrsm(1.0, lower, load, lower=1, trans_a=transposed))
 
 
 def _add(panel: Array, rest: Array, rows: Array, update: Array) -> None:
