@@ -90,6 +90,37 @@ def test_central_impact_has_its_closed_form():
     np.testing.assert_allclose(result.data.v.values[-1], 1.5, rtol=1e-12)
 
 
+def test_two_chains_of_rods_have_their_closed_form():
+    """Four rods in line, hinged in pairs, move across the line; the pairs are welded end to end.  With y and turn of every rod as
+    coordinates, M is diagonal and J v = 0 says that ends meet: v+ = v - M^-1 J^T (J M^-1 J^T)^-1 J v."""
+    length, mass = 1.5, np.array([2.0, 1.0, 3.0, 0.5])
+    inertia = mass*length**2/12
+    before = {"a1.y": 0.7, "a1.wz": -0.2, "a2.rz": 0.5, "b1.y": -0.4, "b1.wz": 0.3, "b2.rz": -0.6}
+    s = bough.System("rods")
+    for i, (name, at) in enumerate((("a", 0.0), ("b", 2*length))):
+        m, I = mass[2*i:2*i + 2], inertia[2*i:2*i + 2]
+        speeds = [0, before[f"{name}1.y"], 0, 0, 0, before[f"{name}1.wz"]]
+        s.body(f"{name}1", joint=bough.Free(q0=[at, 0, 0, 0, 0, 0, 1], v0=speeds),
+               mass=m[0], inertia=(1e-3, I[0], I[0]))
+        s.body(f"{name}2", parent=f"{name}1", at=(length/2, 0, 0), joint=bough.Revolute("z", v0=before[f"{name}2.rz"]), mass=m[1],
+               com=(length/2, 0, 0), inertia=(1e-3, I[1], I[1]))
+    s.event("weld", at=0.0, do=[Attach(bough.Frame("a2", at=(length, 0, 0)), bough.Frame("b1", at=(-length/2, 0, 0)))])
+    (event,) = bough.simulate(s, until=0.01, dt=1e-3).events
+
+    turn = np.array([before["a1.wz"], before["a1.wz"] + before["a2.rz"], before["b1.wz"], before["b1.wz"] + before["b2.rz"]])
+    y = np.array([before["a1.y"], 0.0, before["b1.y"], 0.0])
+    y[1::2] = y[::2] + length/2*(turn[::2] + turn[1::2])
+    v, W = np.concatenate([y, turn]), np.concatenate([1/mass, 1/inertia])
+    meet = np.diff(np.eye(4), axis=0)                                       # of rods that touch: the outer one less the inner
+    J = np.vstack([np.hstack([meet, -length/2*np.abs(meet)]), np.append(np.zeros(4), meet[1])])
+    A = (J*W) @ J.T
+    found = v - W*(J.T @ np.linalg.solve(A, J @ v))
+    y, turn = found[:4], found[4:]
+    after = {"a1.y": y[0], "a1.wz": turn[0], "a2.rz": turn[1] - turn[0], "b1.y": y[2], "b1.wz": turn[2], "b2.rz": turn[3] - turn[2]}
+    assert {name: event.jump.speeds_after[name] for name in after} == pytest.approx(after, rel=1e-12, abs=1e-13)
+    assert event.jump.energy_lost == pytest.approx(0.5*(J @ v) @ np.linalg.solve(A, J @ v), rel=1e-12)
+
+
 @pytest.mark.parametrize("flexible", [False, True])
 def test_two_chains_keep_their_momenta(flexible):
     s = servicer(flexible)
