@@ -466,3 +466,17 @@ def test_the_report_of_a_campaign(tmp_path):
     said = failing.report(tmp_path/"failing")
     assert "5 failed" in said.heading
     assert said.write(tmp_path/"failing.html").exists()
+
+
+def test_a_capture_in_every_run_has_its_closed_form(tmp_path):
+    """A body of mass m at speed v meets one of 1 kg at rest after 3 m: together they go on at m v/(m + 1)."""
+    s = bough.System("head on")
+    s.body("a", joint=bough.Prismatic("x", v0=2.0), mass=3.0)
+    s.body("b", joint=bough.Prismatic("x", q0=4.0), mass=1.0)
+    s.output("gap", distance=["a", "b"])
+    s.event("bump", when="gap", crosses=1.0, direction="falling", do=[bough.Attach("a", "b")])
+    s.simulation(until=3.0, dt=0.01, sample_rate=10)
+    vary = {"a.mass": {"uniform": [2.0, 4.0]}, "a.v0": {"uniform": [1.5, 2.5]}}
+    data = bough.Campaign(s, samples=10, seed=1, vary=vary, metrics={"end": "final(b.x)"}).run(tmp_path/"bump.campaign")
+    m, v = data["a.mass"].values, data["a.v0"].values
+    np.testing.assert_allclose(data["end"].values, 4.0 + m*v/(m + 1.0)*(3.0 - 3.0/v), rtol=1e-11)       # times are found to 1e-12 s
