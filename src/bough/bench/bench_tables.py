@@ -292,8 +292,8 @@ def stiff(result: dict[str, Any]) -> Report:
 
     yield table("error against wall time", ("system", "method", "step"), ("wall, s", "steps", "x real", "error", "gap"), rows())
     for method, ratios in result["spacecraft"]["times faster"].items():
-        than = ", ".join(f"{ratio:.1f} times {key}" for key, ratio in ratios.items() if ratio)
-        yield f"spacecraft, {method} within 1e-4: {than} faster"
+        than = ", ".join(f"{ratio:.1f} times faster {key}" for key, ratio in ratios.items() if ratio)
+        yield f"spacecraft, {method} within 1e-4: {than}"
     ratio = result["jsc 16"]["times faster than euler-cromer"]
     yield "JSC case 16 at the paper's accuracy: " + ("missed" if ratio is None else f"{ratio:.1f} times faster than Euler-Cromer")
     columns = {"step, us": ".3g", "evaluation, us": ".3g", "evaluations": ".2f"}
