@@ -582,9 +582,11 @@ class Model(LinearCalls):
 
         Modes of flexible bodies on the path have columns as joints do. Written to `out` if given."""
         try:
-            ready = self._ready.calls[prepare_jacobian, place, point is not None]
+            ready = self._ready.calls[place if point is None else (prepare_jacobian, place, True)]  # a place alone is found sooner
         except (KeyError, TypeError):
             ready = self.ready(prepare_jacobian, place, point is not None)
+            if point is None:
+                self._ready.calls[place] = ready
         J = empty(ready.shape) if out is None else out
         if (out is None or fits(out, ready.shape)) and ready.solves(q, point, J):
             return J
