@@ -110,7 +110,7 @@ class SymmetricFactor:
             x[own] = _triangular(diagonal, x[own] - below.T @ x[boundary], 1)
         found = np.empty_like(x)
         found[self.order] = x
-        return found
+        return np.asarray(found)
 
 
 def _triangular(lower: Array, load: Array, transposed: int) -> Array:
