@@ -18,6 +18,7 @@ from bough.analyze.reactions import holding_rows
 from tests.support.compare import assert_same, solving
 from tests.support.flexible_trees import bodies, lumped_bodies, modal_places, moved, random_states, random_twin, turning_nodes
 from tests.support.nodal_oracle import NodalOracle
+from tests.support.tolerance import FORMULA, SWEEP
 from tests.sweeps.test_orbit import DIGITS, EARTH, LOW_ORBIT, NEAR, PEBBLES, exact, gravity_of
 
 METHODS = ("order-n", "dense")
@@ -79,7 +80,7 @@ def test_accelerations(seed, mu, R):
         for row in (alone, lanes[0]):
             for part in (modal_places(model), ~modal_places(model)):
                 assert_same(row[:model.nv][part], expected[part], solving(M, 1e-9))
-            assert_same(row[-3:], a, 1e-14)
+            assert_same(row[-3:], a, FORMULA)
     torques = model.inverse_dynamics(q, v, forward(model, model.batch(q, v, tau), "order-n").rows[:, :model.nv])
     weight = (np.abs(M) @ np.abs(expected)).max()
     assert_same(torques[0], tau, solving(M, 1e-10), weight)
@@ -116,8 +117,8 @@ def test_potential_energy(seed):
         energy += -PEBBLES*m.sum()/length - PEBBLES*(3*d @ S @ d/length**2 - np.trace(S))/(2*length**3)
         eta = oracle._modal(index)[0] - body.rest
         energy += 0.0 if body.K is None else eta @ body.K @ eta/2
-    assert_same(model.potential_energy(q[0]), energy, 1e-13)
-    assert_same(model.potential_energy(q)[0], energy, 1e-13)
+    assert_same(model.potential_energy(q[0]), energy, SWEEP)
+    assert_same(model.potential_energy(q)[0], energy, SWEEP)
 
 
 def test_linearized_bodies_are_pulled_as_undeformed():
@@ -170,7 +171,7 @@ def test_a_dumbbell_of_20_km_is_pulled_as_two_points(joint):
     for method in METHODS:
         row = forward(model, model.batch(q), method).rows[0]
         assert_same(J @ row[3:6], C.T @ torque, 1e-11)
-        assert_same(row[-3:], a, 1e-14)
+        assert_same(row[-3:], a, FORMULA)
 
 
 # ---- together with everything else -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from scipy.interpolate import CubicSpline
 import bough
 from tests.support.compare import assert_same
 from tests.support.random_systems import random_state
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP
 
 TIMES = np.array([0.5, 1.0, 2.5, 3.0, 4.5])
 VALUES = np.array([1.0, -2.0, 0.5, 4.0, 3.0])
@@ -59,7 +60,7 @@ def test_springs_and_dampers(n):
     tau[..., 12:] = -np.array([1, 2, 3])*v[..., 12:]
     assert_torques(model, tau, q, v)
     stretch = (k*(q[..., 7:12] - rest)**2).sum(-1) + 6.0*q[..., 12]**2 + (np.array([7, 8, 9])*q[..., :3]**2).sum(-1)
-    assert_same(model.potential_energy(q) - BARE.potential_energy(q), 0.5*stretch, 1e-12)
+    assert_same(model.potential_energy(q) - BARE.potential_energy(q), 0.5*stretch, CANCELLING)
 
 
 @pytest.mark.parametrize("n", [None, 6])
@@ -108,7 +109,7 @@ def test_cubic_table_is_smooth_and_meets_its_values():
 
     def force(t):
         return model.forward_dynamics(np.zeros((len(t), 1)), [0.0], t=t)[:, 0]
-    assert_same(force(TIMES), VALUES, 1e-14)
+    assert_same(force(TIMES), VALUES, FORMULA)
     h = 1e-3
 
     def curvature(t):
@@ -150,7 +151,7 @@ def test_a_force_by_its_power():
     model = chain(wrenches=[{"body": "plate", "force": force, "moment": moment, "at": at, "frame": "world"}])
     q, v = random_state(model, np.random.default_rng(6))
     J = BARE.jacobian(q, "plate", at)
-    assert_same(BARE.bias(q, v) - model.bias(q, v), J.T @ np.concatenate([moment, force]), 1e-12)
+    assert_same(BARE.bias(q, v) - model.bias(q, v), J.T @ np.concatenate([moment, force]), CANCELLING)
 
 
 @pytest.mark.parametrize("kind", ["linear", "hold", "cubic"])
@@ -179,8 +180,8 @@ def test_motor_tables():
     q, t = np.tile([0, 0, 0, 0, 0, 0, 1.0], (len(INSTANTS), 1)), np.array(INSTANTS)
     motor = table_value("linear", t)
     model = s.compile()
-    assert_same(model.forward_dynamics(q, np.zeros(6), t=t)[:, 3], -motor/(2.0 - 0.1), 1e-13)
-    assert_same(model.wheel_accelerations(q, np.zeros(6), t=t)[:, 0], motor/0.1 + motor/(2.0 - 0.1), 1e-13)
+    assert_same(model.forward_dynamics(q, np.zeros(6), t=t)[:, 3], -motor/(2.0 - 0.1), SWEEP)
+    assert_same(model.wheel_accelerations(q, np.zeros(6), t=t)[:, 0], motor/0.1 + motor/(2.0 - 0.1), SWEEP)
 
 
 def test_a_load_on_the_ground_moves_nothing():
@@ -191,13 +192,13 @@ def test_a_load_on_the_ground_moves_nothing():
     free = s.compile().forward_dynamics([0.2], [0.3])
     s.wrench("push", body="bench", force=(100, 200, 300), moment=(1, 2, 3))
     model = s.compile()
-    assert_same(model.forward_dynamics([0.2], [0.3], wrenches={"bench": [1, 2, 3, 4, 5, 6]}), free, 1e-15)
+    assert_same(model.forward_dynamics([0.2], [0.3], wrenches={"bench": [1, 2, 3, 4, 5, 6]}), free, PRODUCTS)
     f = model.reactions([0.2], [0.3], free)
     seen = model.bodies([0.2], [0.3], free)
     (alpha, a), w, arm = np.split(seen.acceleration[0, 1], 2), seen.rate[0, 1], (seen.com - seen.position)[0, 1]
     inertial = 1.0*(a + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm)))
     weight, push = np.array([0, 0, 6*9.81]), np.array([100, 200, 300])
-    assert_same(f[0, 3:], inertial + weight - push, 1e-12)
+    assert_same(f[0, 3:], inertial + weight - push, CANCELLING)
 
 
 def test_any_argument_can_lead_with_the_batch():
