@@ -10,6 +10,9 @@ bounds for the systems of the tests, taken once for all and not fitted to any of
 
 import numpy as np
 
+from bough.analyze.loop_constraints import CLOSED  # noqa: F401  1e-12 of a meter or of its size: assembly and projection end there
+from bough.integrate.event_handler import SHARE
+
 EPS = np.finfo(float).eps
 
 
@@ -37,9 +40,13 @@ CANCELLING = rounding(450, magnified=10)
 """1e-12: the same, where terms ten times larger than the result cancel: forces of bodies that move against each other, momenta
 about the mass center, moments about a far point, energies of motion beside those of rest."""
 
-RUN = rounding(4500)
+STEPPED = rounding(4500)
 """1e-12: what is kept, or what a method integrates exactly, over a run of some thousand steps: each rounds its state once, and the
 roundings add up, at worst all with one sign."""
+
+EVENT = SHARE*1.0
+"""1e-12 s: the moment of an event, which is found to `SHARE` of a step; steps in tests are not longer than 1 s. Where the motion up
+to the event is truncated as well, the method's error over the speed of what is watched comes on top."""
 
 
 def summed(terms):

@@ -44,8 +44,12 @@ def numbers(node: ast.AST) -> list[ast.Constant]:
     return [each for each in ast.walk(node) if is_small(each)]
 
 
-def expressions(node: ast.AST) -> list[ast.expr | None]:
-    """The tolerances of one call or comparison; None for pytest's own."""
+def names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def expressions(node: ast.AST, bounds: set[str]) -> list[ast.expr | None]:
+    """The tolerances of one call or comparison, which has numbers or bounds; None for pytest's own."""
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name not in ("approx", "assert_allclose", "allclose", "assert_same"):
@@ -55,7 +59,7 @@ def expressions(node: ast.AST) -> list[ast.expr | None]:
         return list(given) if given or name == "assert_same" else [None]
     if isinstance(node, ast.Compare):
         pairs = zip(node.ops, node.comparators, strict=True)
-        return [right for op, right in pairs if isinstance(op, ast.Lt | ast.LtE) and numbers(right)]
+        return [right for op, right in pairs if isinstance(op, ast.Lt | ast.LtE) and (numbers(right) or names(right) & bounds)]
     return []
 
 
@@ -76,8 +80,9 @@ class File:
         self.comments = {token.start[0] for token in comments if not token.string.startswith("# fmt")}
         paragraph = re.search(r"^Tolerances:(.*?)(?:\n\n|\Z)", ast.get_docstring(self.tree) or "", re.S | re.M)
         self.head = paragraph[1] if paragraph else ""
-        self.derived = {name.asname or name.name for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)
-                        and (node.module or "").startswith("tests.support") for name in node.names}  # fmt: skip
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module]
+        self.derived = {name.name for node in imports if node.module.startswith("tests.support") for name in node.names}
+        self.bounds = {name.name for node in imports if node.module == "tests.support.tolerance" for name in node.names}
 
     def commented(self, node: ast.stmt) -> bool:
         last = node.body[0].lineno - 1 if getattr(node, "body", None) else node.end_lineno
@@ -90,8 +95,8 @@ class File:
         told = self.head + "".join(ast.get_docstring(function) or "" for function in functions)
         if self.commented(statement) or (bare and all(re.search(rf"(?<![\d.]){re.escape(each)}(?!\.?\d)", told) for each in bare)):
             return True
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - self.derived if deep else ()
-        return not bare and all(self.derives(name, functions) for name in names)
+        others = names(node) - self.derived if deep else ()
+        return not bare and all(self.derives(name, functions) for name in others)
 
     def derives(self, name: str, functions: list) -> bool:
         """Whether a name is assigned without a bare number or with a comment; so are the cases of an argument."""
@@ -113,7 +118,8 @@ class File:
     def within(self, node, statement, functions):
         for child in ast.iter_child_nodes(node):
             inner = [*functions, child] if isinstance(child, ast.FunctionDef) else functions
-            for each in expressions(child) if not isinstance(child, ast.Compare) or isinstance(statement, ast.Assert) else []:
+            counts = isinstance(statement, ast.Assert) or not isinstance(child, ast.Compare)
+            for each in expressions(child, self.bounds) if counts else []:
                 if each is None:
                     yield Tolerance(self.path, child.lineno, "default", self.commented(statement) or "default")
                 elif not (isinstance(each, ast.Constant) and each.value == 0):

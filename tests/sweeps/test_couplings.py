@@ -10,7 +10,7 @@ from tests.support.compare import EPS, ROUNDINGS, assert_same, assert_within, lo
 from tests.support.flexible_trees import random_states, random_twin
 from tests.support.held_systems import given_accelerations, random_motions, solved, with_motions
 from tests.support.random_systems import random_state, random_system
-from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, RUN, SWEEP
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, STEPPED, SWEEP
 
 METHODS = ("order-n", "dense")
 
@@ -163,8 +163,8 @@ def test_a_screw_that_falls(method):
     exact = 0.5*a*t*t
     if method == "euler-cromer":
         exact = 0.5*a*t*(t + 1e-3)                                      # its own solution of a constant acceleration
-    np.testing.assert_allclose(result.data.q.sel(q_name="nut.z"), exact, rtol=0, atol=RUN)
-    np.testing.assert_allclose(result.data.q.sel(q_name="spindle.rz"), k*exact, rtol=0, atol=RUN*k)
+    np.testing.assert_allclose(result.data.q.sel(q_name="nut.z"), exact, rtol=0, atol=STEPPED)
+    np.testing.assert_allclose(result.data.q.sel(q_name="spindle.rz"), k*exact, rtol=0, atol=STEPPED*k)
     force = result.data.coupling_force
     assert list(force.coupled.values) == ["thread: nut.z", "thread: spindle.rz"]
     assert list(force.coupled_unit.values) == ["N", "N m"]
@@ -172,7 +172,7 @@ def test_a_screw_that_falls(method):
     np.testing.assert_allclose(force[:, 1], inertia*k*a, rtol=1e-9)
     assert float(np.abs(result.data.coupling_gap).max()) < PRODUCTS*k
     if method == "rk4":
-        assert np.ptp(result.data.total_energy.values) < RUN*abs(mass*9.81*exact[-1]) + FORMULA
+        assert np.ptp(result.data.total_energy.values) < STEPPED*abs(mass*9.81*exact[-1]) + FORMULA
         assert "kept to" in str(result)
 
 
@@ -241,7 +241,7 @@ def test_batches_and_baumgarte_follow_the_closed_form():
     a = -4.0*9.81/(4.0 + 3e-4*k*k)
     for options in ({}, {"stabilize": "baumgarte"}):
         result = bough.simulate(model, q0=np.stack([k*z, z], axis=1), until=0.2, dt=1e-3, sample_rate=5, **options)
-        np.testing.assert_allclose(result.data.q.sel(q_name="nut.z").isel(time=-1), z + 0.5*a*0.04, atol=RUN)
+        np.testing.assert_allclose(result.data.q.sel(q_name="nut.z").isel(time=-1), z + 0.5*a*0.04, atol=STEPPED)
 
 
 def test_an_event_locks_one_of_two_coupled_shafts():
