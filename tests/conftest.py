@@ -17,7 +17,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 MARKS = {"oracle": ("oracles/", "exchange/test_real_robots.py"), "browser": ("look/test_chromium.py",),
          "docs": ("docs/test_site.py", "docs/test_pages.py", "examples/")}
-LONG = ("verify/", "integrate/test_connections.py", "integrate/test_closed_motion.py")
 RISE = 50                                                      # MB by which a test must raise the peak to be named
 used: list[dict] = []
 
@@ -43,8 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files and folders whose tests are all of one kind; files that take long come first: no worker waits for them."""
-    items.sort(key=lambda item: not item.path.relative_to(config.rootpath / "tests").as_posix().startswith(LONG))
+    """Files and folders whose tests are all of one kind.  xdist hands out files by their number of tests, most first."""
     for item in items:
         place = item.path.relative_to(config.rootpath / "tests").as_posix()
         for mark, places in MARKS.items():

@@ -237,7 +237,7 @@ def test_a_lane_is_the_single_evaluation(tree, n):
     forward, dense = (model.forward_dynamics(q, v, tau, dynamics=method) for method in ("order-n", "dense"))
     inverse, M, f = model.inverse_dynamics(q, v, tau), model.mass_matrix(q), model.reactions(q, v, tau)
     i = int(rng.integers(n))
-    tolerance = max(1e-13, solving(M[i], 0.0)/10)
+    tolerance = max(SWEEP, solving(M[i], 0.0)/10)    # the same sums in another order: a few of the 30 roundings differ
     scale = solved_scale(M[i], tau[i], model.bias(q[i], v[i])).max()
     assert_same(forward[i], model.forward_dynamics(q[i], v[i], tau[i]), tolerance, scale)
     assert_same(dense[i], model.forward_dynamics(q[i], v[i], tau[i], dynamics="dense"), tolerance, scale)

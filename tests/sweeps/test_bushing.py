@@ -57,16 +57,16 @@ def test_as_wrenches_on_the_bare_model():
             for ours in (lanes[i], model.forward_dynamics(q[i], v[i], method=method)):
                 np.testing.assert_allclose(ours, a, rtol=0, atol=bound)
             f = BARE.reactions(q[i], v[i], a, wrenches=by, frame="world")
-            assert_same(model.reactions(q[i], v[i], a), f, 1e-10)
+            assert_same(model.reactions(q[i], v[i], a), f, CANCELLING)
     for i in range(6):
         energy = model.potential_energy(q[i]) - BARE.potential_energy(q[i])
         expected = [laws.bushing(BARE, q[i], v[i], each) for each in model.system.bushings.values()]
-        assert_same(energy, sum(each[1] for each in expected), 1e-11)
+        assert_same(energy, sum(each[1] for each in expected), CANCELLING)
         alone = model.element_forces(q[i], v[i])
         for (name, bushing), (load, _, _) in zip(model.system.bushings.items(), expected, strict=True):
             own = Rotation.from_quat(bushing.b.orient).as_matrix()
             axes = laws.motion(BARE, q[i], v[i], bushing.b.body, (0, 0, 0), bushing.b.node)[1] @ own
-            assert_same(forces[name][i], np.concatenate([axes.T @ load[:3], axes.T @ load[3:]]), 1e-11)
+            assert_same(forces[name][i], np.concatenate([axes.T @ load[:3], axes.T @ load[3:]]), CANCELLING)
             assert_same(alone[name], forces[name][i], 100*EPS*60)               # sums of some dozens of terms, in another order
 
 

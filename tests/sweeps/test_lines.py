@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from tests.support.compare import assert_same
+from tests.support.compare import assert_same, solved
 from tests.support.random_systems import random_state
 from tests.support.tolerance import CANCELLING, FORMULA, SWEEP
 
@@ -55,7 +55,7 @@ def test_tendons_of_mujoco():
         q, v = random_state(model, np.random.default_rng(seed))
         data.qpos[:], data.qvel[:] = [q[3], *q[:3], *q[4:]], v                          # scalar-first
         mujoco.mj_forward(oracle, data)
-        assert_same(model.forward_dynamics(q, v), data.qacc, 1e-11)
+        assert_same(model.forward_dynamics(q, v), data.qacc, solved(model, q))
         tension = [k*(length - rest) + c*rate for k, c, rest, length, rate in
                    zip((80, 50), (6, 3), (0.9, 0.4), data.ten_length, data.ten_velocity, strict=True)]
         assert_same(list(model.element_forces(q, v).values()), tension, CANCELLING)

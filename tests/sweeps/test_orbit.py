@@ -12,9 +12,9 @@ import pytest
 
 import bough
 from bough.analyze.equations_of_motion import forward
-from tests.support.compare import assert_same, solved_scale, solving
+from tests.support.compare import assert_same, solved, solved_scale, solving
 from tests.support.random_systems import random_state, random_system
-from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP
+from tests.support.tolerance import FORMULA, PRODUCTS, SWEEP
 
 EARTH, LOW_ORBIT = 3.986004418e14, (4.1e6, -3.2e6, 4.7e6)
 PEBBLES, NEAR = 30.0, (25.0, -18.0, 30.0)            # the size of a tree is no longer small against the distance
@@ -131,7 +131,7 @@ def test_welded_bodies(seed):
     system, model, nowhere, q, v, _ = floating_tree(seed, EARTH, LOW_ORBIT, kinds=kinds, n=6)
     wrenches, _ = witness_loads(system, model, q, LOW_ORBIT)
     expected = nowhere.forward_dynamics(q, 0*v, wrenches=wrenches, frame="world")
-    assert_same(model.forward_dynamics(q, 0*v), expected, solving(model.mass_matrix(q), CANCELLING))
+    assert_same(model.forward_dynamics(q, 0*v), expected, solving(model.mass_matrix(q)))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -237,6 +237,6 @@ def test_each_state_has_its_own_orbit():
     orbits = np.hstack([rng.normal(size=(5, 3))*7e6, rng.normal(size=(5, 3))])
     together = model.forward_dynamics(np.tile(q, (5, 1)), 0*v, orbit=orbits)
     for row, orbit in zip(together, orbits, strict=True):
-        assert_same(row, model.forward_dynamics(q, 0*v, orbit=orbit), 1e-11)
+        assert_same(row, model.forward_dynamics(q, 0*v, orbit=orbit), solved(model, q))
     assert np.ptp(together, axis=0).max() > 0.1*np.abs(together).max()
     assert_same(model.forward_dynamics(q, 0*v, orbit=[*LOW_ORBIT, 0, 0, 0]), model.forward_dynamics(q, 0*v), PRODUCTS)
