@@ -1,4 +1,6 @@
-"""Hypothesis profiles, and what the run took: CPU time and peak memory of each worker, and the tests that raised the peak."""
+"""Hypothesis profiles, memory given back between files, and what the run took: CPU time and peak memory of each worker, and the
+tests that raised the peak."""
+import ctypes
 import os
 import sys
 
@@ -56,6 +58,19 @@ def pytest_runtest_protocol(item: pytest.Item):
     result = yield
     if resource and peak() - before > RISE:
         item.config.stash[rises].append((round(peak() - before), item.nodeid))
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None):
+    """After the last test of a file: what it has cached is not needed again, and what compiling has freed goes to the system."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        for value in vars(item.module).values() if hasattr(item, "module") else ():
+            if hasattr(value, "cache_clear") and getattr(value, "__module__", None) == item.module.__name__:
+                value.cache_clear()
+        if sys.platform == "linux":
+            getattr(ctypes.CDLL(None), "malloc_trim", lambda pad: 0)(0)
     return result
 
 
