@@ -6,7 +6,7 @@ import bough
 from bough.describe import Lock
 from bough.integrate.event_handler import find_moment, passing, watcher
 from tests.support.event_runs import OFF, WAYS, block, run
-from tests.support.tolerance import PRODUCTS, STEPPED, SWEEP
+from tests.support.tolerance import EVENT, STEPPED, SWEEP
 
 every_way = pytest.mark.parametrize("method", list(WAYS))
 K, M, G = 1e4, 2.0, 9.81
@@ -111,6 +111,6 @@ def test_a_watcher_that_starts_at_zero_passes_at_once():
     row = watcher(0, 3.0, 0.5, 1.0)
     before = np.array([0.5])
     moment = find_moment(row[None], before, 1.0, 1e-3, lambda h: before + h)
-    assert 0.0 < moment <= max(PRODUCTS, np.spacing(1.001))
+    assert 0.0 < moment <= max(1e-3*EVENT, np.spacing(1.001))
     assert passing(row[None], before, before + moment) == [0]
     assert passing(row[None], before + 0.1, before + 0.2) == []
