@@ -24,6 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
+from bough.analyze.parameters import STENCIL
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -36,7 +37,6 @@ from bough.describe.part import depth_first
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
-STENCIL = ((-2.0, 1/12), (-1.0, -2/3), (1.0, 2/3), (2.0, -1/12))       # f' h of fourth order
 Wrenches = list[tuple[Floats, Floats, Floats, Floats, Floats]]        # place, velocity, rate, moment, force: (states, 3), world
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
 SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11
@@ -98,10 +98,8 @@ class States:
         if model.system.tanks:
             self.emptying, self.exhaust = flow_rates(model, batch)
         self.model, self.system, self.batch, self.n = model, model.system, batch, batch.n
-        rows = forward(model, batch).rows
-        self.a = np.ascontiguousarray(rows[:, :model.nv] if a is None else a)
-        self.wheels = rows[:, model.nv:model.nv + model.nw]
-        self.orbit = rows[:, model.nv + model.nw:model.nv + model.nw + 6*model.in_orbit]
+        found = forward(model, batch)
+        self.a, self.wheels, self.orbit = np.ascontiguousarray(found.v if a is None else a), found.wheels, found.orbit
         fastest = np.maximum(np.abs(batch.v).max(axis=1, initial=1.0), np.sqrt(np.abs(self.a).max(axis=1, initial=1.0)))
         self.h = REACH/fastest
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.equations_of_motion import check_finite, room_for
+from bough.analyze.equations_of_motion import Accelerations, check_finite, room_for
 from bough.analyze.output_derivatives import DESCRIBED, OutputsAlong, described_share, is_swept
 from bough.analyze.parameters import parameter, table_directions, unshared
 from bough.analyze.signals import known_outputs, outputs
@@ -71,24 +71,10 @@ class Directions:
 @dataclass(frozen=True)
 class Tangents:
     """Values (n, ...) and their derivatives (n, m, ...) along m directions at n states."""
-    model: CompiledModel
-    rates: Floats                               # (n, nv + nw + 6 in orbit + multipliers)
-    along: Floats                               # (n, m, the same)
+    rates: Accelerations
+    along: Accelerations
     outputs: dict[str, Floats] = field(default_factory=dict)            # (n, size)
     outputs_along: dict[str, Floats] = field(default_factory=dict)      # (n, m, size)
-
-    def _part(self, name: str) -> slice:
-        model, first = self.model, self.model.nv + self.model.nw
-        return {"v": slice(0, model.nv), "wheels": slice(model.nv, first), "orbit": slice(first, first + 6*model.in_orbit),
-                "multipliers": slice(first + 6*model.in_orbit, None)}[name]
-
-    def value(self, part: str) -> Floats:
-        """v' ("v"), or the rates of "wheels" or "orbit", or "multipliers" of the loops, padded to fours: (n, numbers)."""
-        return self.rates[:, self._part(part)]
-
-    def of(self, part: str) -> Floats:
-        """Their derivatives, (n, m, numbers)."""
-        return self.along[:, :, self._part(part)]
 
 
 def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
@@ -221,5 +207,5 @@ def directional(model: CompiledModel, batch: Batch, along: Directions, outputs: 
     rates, moved = rates_along(model, rows)
     shown, shown_along = outputs_along(model, rows, rates, moved, wanted, along)
     n, m = batch.n, along.m
-    return Tangents(model, rates, moved.reshape(n, m, -1), shown,
+    return Tangents(Accelerations(model, rates), Accelerations(model, moved.reshape(n, m, -1)), shown,
                     {name: each.reshape(n, m, -1) for name, each in shown_along.items()})

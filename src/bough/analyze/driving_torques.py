@@ -35,7 +35,7 @@ def driving_torques(model: CompiledModel, batch: Batch, a: Floats, driven: Seque
     lacking = np.where(idle, np.abs(needed), 0.0)
     for row in np.flatnonzero((lacking > ALLOWED*scale).any(axis=1))[:1]:
         i = int(lacking[row].argmax())
-        raise StateError(f"driven: the accelerations{state(batch, row)} need {needed[row, i]:.6g} along '{model.names.v[i]}', "
+        raise StateError(f"driven: the accelerations{batch.where(row)} need {needed[row, i]:.6g} along '{model.names.v[i]}', "
                          "which is not driven; drive it, or others that move it, or give other accelerations")
     return np.where(idle, 0.0, needed)
 
@@ -44,23 +44,16 @@ def allowed_rows(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     """(batch, rows, nv): the generalized forces of a unit force or moment in each row of the loops; the accelerations must keep
     the ends together."""
     gamma, J = loop_terms(model, batch, ACCELERATION)
-    closures = batch.tables.fronts.closures
     parting = gamma + np.einsum("bjv,bv->bj", J, a)
     gravity = 0.0 if model.in_orbit else float(np.linalg.norm(np.asarray(model.system.gravity)))
     scale = np.abs(J).max(axis=(1, 2))*(np.abs(a) + batch.v**2).max(axis=1) + np.abs(gamma).max(axis=1) + gravity
     for row in np.flatnonzero(np.abs(parting).max(axis=1) > ALLOWED*scale)[:1]:
         what = "loops" if model.system.loops else "couplings"
-        raise StateError(f"the accelerations{state(batch, row)} part {what}: {open_loops(model, parting[row], '/s^2')}; give such "
+        raise StateError(f"the accelerations{batch.where(row)} part {what}: {open_loops(model, parting[row], '/s^2')}; give such "
                          f"as the {what} allow, for instance those that forward_dynamics finds")
-    rows: Floats = J/row_sizes(closures)[:, None]
-    return rows
+    return np.asarray(J/row_sizes(batch.tables.fronts.closures)[:, None])
 
 
 def transposed(J: Floats, forces: Floats) -> Floats:
     """(batch, nv): J^T forces."""
-    product: Floats = np.einsum("bjv,bj->bv", J, forces)
-    return product
-
-
-def state(batch: Batch, row: int) -> str:
-    return "" if batch.single else f" in state {row} of the batch"
+    return np.einsum("bjv,bj->bv", J, forces)

@@ -164,16 +164,14 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     along = parts.directions(leave)
     if not along.m:
         nothing = {part: parts.named({}, np.zeros((batch.n, 0)), batch.single) for part in ("wheels", "orbit", "multipliers")}
-        quickly: ForwardDerivatives = parts.named(columns, value, batch.single, ForwardDerivatives, **nothing)
-        return quickly
+        return parts.named(columns, value, batch.single, ForwardDerivatives, **nothing)
     found = directional(model, batch, along, wanted)
-    others = {part: parts.named(parts.split(found.of(part), leave), found.value(part), batch.single)
+    others = {part: parts.named(parts.split(getattr(found.along, part), leave), getattr(found.rates, part), batch.single)
               for part in ("wheels", "orbit", "multipliers")}
     seen = {name: parts.named(parts.split(found.outputs_along[name], leave), found.outputs[name], batch.single)
             for name in found.outputs}
-    result: ForwardDerivatives = parts.named(columns | parts.split(found.of("v"), leave), found.value("v"), batch.single,
-                                             ForwardDerivatives, doutputs=seen, **others)
-    return result
+    return parts.named(columns | parts.split(found.along.v, leave), found.rates.v, batch.single, ForwardDerivatives, doutputs=seen,
+                       **others)
 
 
 Quick = Callable[[Any, Any, Any], Any]
@@ -247,8 +245,7 @@ def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameter
         rows = rows_along(model, replace(batch, single=False), along) if along.m else None
         value, moved = torques_along(model, rows, batch, a)
         columns |= parts.split(moved, leave)
-    found: InverseDerivatives = parts.named(columns, value, batch.single, InverseDerivatives)
-    return found
+    return parts.named(columns, value, batch.single, InverseDerivatives)
 
 
 def torques_along(model: CompiledModel, rows: Rows | None, batch: Batch, a: Floats) -> tuple[Floats, Floats]:

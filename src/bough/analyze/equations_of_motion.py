@@ -118,12 +118,11 @@ def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
     if (np.abs(out) < calls.SUSPECT).all():
         return
     for row in np.flatnonzero(~(np.abs(out) < calls.SUSPECT).all(axis=1)).tolist():
-        where = "" if batch.single else f" in state {row} of the batch"
         with np.errstate(all="ignore"):
             left = dict(zip(model.system.tanks, batch.state.tanks[row], strict=True))
             found = first_singular(batch.tables, batch.q[row], propellant_in(model.system, batch.tables.parts, left))
         if found:
-            raise StateError(message(*found) + f" (singular{where}: move away from this position)")
+            raise StateError(message(*found) + f" (singular{batch.where(row)}: move away from this position)")
         if not np.isfinite(out[row]).all():
             loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
         finite(out, f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch)
@@ -191,22 +190,27 @@ KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "clou
 
 @dataclass(frozen=True)
 class Accelerations:
-    """What the forward dynamics finds, in rows: v', accelerations of the wheels, rates of the orbit, multipliers of the loops."""
+    """Rows of the forward dynamics, or their derivatives: v', accelerations of the wheels, rates of the orbit, loop multipliers."""
     model: CompiledModel
     rows: Floats
 
     @property
     def v(self) -> Floats:
-        return self.rows[:, :self.model.nv]
+        return self.rows[..., :self.model.nv]
 
     @property
     def wheels(self) -> Floats:
-        return self.rows[:, self.model.nv:self.model.nv + self.model.nw]
+        return self.rows[..., self.model.nv:self.model.nv + self.model.nw]
+
+    @property
+    def orbit(self) -> Floats:
+        """Velocity and acceleration of the mass center; empty without central gravity."""
+        return self.rows[..., self.model.nv + self.model.nw:][..., :6*self.model.in_orbit]
 
     @property
     def multipliers(self) -> Floats:
-        """Padded to fours, loop by loop; empty by the cloud."""
-        return self.rows[:, self.model.nv + self.model.nw + 6*self.model.in_orbit:]
+        """Padded to fours, loop by loop; empty for the cloud."""
+        return self.rows[..., self.model.nv + self.model.nw + 6*self.model.in_orbit:]
 
 
 def room_for(model: CompiledModel, batch: Batch, dynamics: str) -> Floats:

@@ -80,7 +80,7 @@ def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: 
     rates, J = (found[0] for found in loop_terms(after, after.batch(state.q.copy(), state.v.copy()), SPEED))
     rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
                            if closure.name in names])
-    Y = speeds_under(before, state.q.copy(), J[rows])
+    Y = speeds_under(before, state.q.copy(), J[rows], np.zeros((len(rows), before.nv)))
     multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
     bodies, v = bodies_in(still, still.batch(state.q, state.v, wheels=state.wheels)), state.v.copy()
     energy = float(bodies.kinetic_energy[0])
@@ -116,12 +116,12 @@ def _through(model: CompiledModel, bodies: Bodies, forces: Floats, names: Sequen
     return found
 
 
-def speeds_under(model: CompiledModel, q: Floats, impulses: Floats) -> Floats:
-    """(rows, nv + nw): M^-1 J^T: what rows (rows, nv) of impulses along the speeds do to all speeds."""
+def speeds_under(model: CompiledModel, q: Floats, impulses: Floats, change: Floats) -> Floats:
+    """(rows, nv + nw): the change of all speeds under impulses (rows, nv) along them, when those held change so (rows, nv)."""
     batch, pars = at_rest(model, np.repeat(q[None], len(impulses), axis=0))
     batch.inputs.tau[:], out = impulses, np.empty((len(impulses), model.nv + model.nw))
-    call(calls.impulse, batch.tables, group_parameters(pars, batch.lanes), batch.t, batch.x, batch.u,
-         np.zeros((len(impulses), model.nv)), out, workspace(batch.tables, batch.lanes))
+    call(calls.impulse, batch.tables, group_parameters(pars, batch.lanes), batch.t, batch.x, batch.u, change, out,
+         workspace(batch.tables, batch.lanes))
     return out
 
 
@@ -143,11 +143,7 @@ def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
 
 def speeds_after(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     """(nv + nw,): the change of all speeds when those held change so."""
-    batch, pars = at_rest(model, q)
-    out = np.empty((1, model.nv + model.nw))
-    call(calls.impulse, batch.tables, pars, batch.t, batch.x, batch.u, change[None].copy(), out,
-         workspace(batch.tables, batch.lanes))
-    return out[0]
+    return speeds_under(model, q, np.zeros((1, model.nv)), change[None].copy())[0]
 
 
 def at_rest(model: CompiledModel, q: Floats) -> tuple[Batch, Floats]:

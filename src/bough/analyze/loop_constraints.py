@@ -17,7 +17,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
 from bough.errors import StateError, name_list, nearest
-from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
+from bough.kernels.hinges import FREE, SPHERICAL
 from bough.progress import counted
 from bough.sweeps.fronts import REDUNDANT
 
@@ -44,15 +44,14 @@ def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     from scipy.spatial.transform import Rotation  # slow to import
     q = q.copy()
     for hinge in model.tables.parts.hinges[1:]:
-        n = hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind] if hinge.kind < MODAL else 0
-        step, at = change[hinge.v:hinge.v + n], hinge.q
+        step, at = change[hinge.v:hinge.v + hinge.n_speeds], hinge.q
         if hinge.kind == FREE:
             q[at:at + 3] += step[:3]
             step, at = step[3:], at + 3
         if hinge.kind in (SPHERICAL, FREE):
             q[at:at + 4] = (Rotation.from_quat(q[at:at + 4])*Rotation.from_rotvec(step)).as_quat()
         else:
-            q[at:at + n] += step
+            q[at:at + len(step)] += step
     return q
 
 

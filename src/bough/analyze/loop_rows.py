@@ -65,6 +65,5 @@ def refuse_coincident(batch: Batch, J: Floats) -> None:
     for closure, rows in zip(closures, row_slices(closures), strict=True):
         found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
         if closure.held == f.DISTANCE and found.size:
-            where = "" if batch.single else f" in state {found[0]} of the batch"
-            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{where}, so that it has no direction; move "
-                             "one of them away, or let assemble find a state that closes the loops")
+            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{batch.where(found[0])}, so that it has no "
+                             "direction; move one of them away, or let assemble find a state that closes the loops")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.body_motion import Motion, frame_motion, route_to, traced
+from bough.analyze.equations_of_motion import Accelerations
 from bough.analyze.internal_loads import read_cut
 from bough.analyze.parameters import STENCIL, Parameter
 from bough.analyze.signals import Measured, outputs, q_entry, v_entry
@@ -36,10 +37,11 @@ class OutputsAlong:
     """Some outputs of a model and their derivatives, with rates of the state (n, ...) and their derivatives (n*m, ...)."""
 
     def __init__(self, model: CompiledModel, rows: Any, rates: Floats, moved: Floats, wanted: list[Output]) -> None:
-        self.model, self.rows, self.rates, self.moved, self.outputs = model, rows, rates, moved, wanted
+        self.model, self.rows, self.outputs = model, rows, wanted
+        self.rates, self.moved = Accelerations(model, rates), Accelerations(model, moved)
         self.batch: Batch = rows.batch
         self.x = model.layout.view(rows.dx)
-        self.a, self.da = (np.ascontiguousarray(each[:, :model.nv]) for each in (rates, moved))
+        self.a, self.da = (np.ascontiguousarray(each.v) for each in (self.rates, self.moved))
         self.at_states = Measured(model, self.batch, wanted)
 
     def tangent(self, output: Output) -> Floats:
@@ -97,8 +99,7 @@ class OutputsAlong:
 
     def _at(self, what: str, frame: Frame) -> Floats:
         frames, motion = self._motion
-        found: Floats = getattr(motion, what)[:, frames.index(frame)]
-        return found
+        return np.asarray(getattr(motion, what)[:, frames.index(frame)])
 
     def _turned(self, output: Output, vectors: Floats, along: Floats, own: Frame | None) -> Floats:
         """d(C^T x) = dC^T x + C^T dx, for vectors (n, 3) of the world in the axes of an output."""
@@ -127,17 +128,16 @@ class OutputsAlong:
         return self._vector(output, "acceleration", slice(3, 6))
 
     def _felt_acceleration(self, output: Output) -> Floats:
-        place, gravity, model = output.felt_acceleration, self.model.system.gravity, self.model
+        place, gravity = output.felt_acceleration, self.model.system.gravity
         assert place is not None
         a, da = self.at_states._at("acceleration", place)[:, 3:], self._at("acceleration", place)[:, 3:]
         if isinstance(gravity, CentralGravity):
-            rates = slice(model.nv + model.nw + 3, model.nv + model.nw + 6)
             d = self.batch.state.orbit[:, :3] + self.at_states._at("position", place)
             dd = self.x.orbit[:, :3] + self._at("position", place)
             over = 1.0/np.linalg.norm(d, axis=1, keepdims=True)
-            a = a + self.rates[:, rates] + gravity.mu*d*over**3
+            a = a + self.rates.orbit[:, 3:] + gravity.mu*d*over**3
             d, over = self._repeat(d), self._repeat(over)
-            da = da + self.moved[:, rates] + gravity.mu*over**3*(dd - 3.0*over**2*np.einsum("bi,bi->b", d, dd)[:, None]*d)
+            da = da + self.moved.orbit[:, 3:] + gravity.mu*over**3*(dd - 3.0*over**2*np.einsum("bi,bi->b", d, dd)[:, None]*d)
         else:
             a = a - np.asarray(gravity, float)
         return self._turned(output, a, da, place)

@@ -10,7 +10,7 @@ from bough.compile.batch import Batch, run, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
-from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE
+from bough.kernels.hinges import FREE
 from bough.kernels.lanes import DUAL, GIVEN, ONE, PLAIN, aligned
 from bough.kernels.linker import link
 from bough.sweeps import columns, dual_columns, pairs
@@ -90,8 +90,7 @@ def speed_rows(tables: Tables) -> list[dict[str, Any]]:
         if k == 0:
             continue
         path = list(path_of[hinge.inner])
-        size = 0 if hinge.kind == NODE else hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind]
-        for component in range(size):
+        for component in range(hinge.n_speeds):
             rows.append({"hinge": k, "component": component, "v": hinge.v + component, "depth": len(path), "path": list(path)})
             path.append(len(rows) - 1)
         path_of[k] = path
@@ -117,8 +116,7 @@ def visited_lists(tables: Tables, rows: list[dict[str, Any]]) -> list[list[int]]
 def columns_of(tables: Tables) -> Columns:
     if "columns" not in tables.routes:
         tables.routes["columns"] = Columns(tables)
-    found: Columns = tables.routes["columns"]
-    return found
+    return tables.routes["columns"]
 
 
 def columns_call(model: CompiledModel, batch: Batch, plain: Any, dual: Any, *more: Any) -> partial[Any]:

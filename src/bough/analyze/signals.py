@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
-from bough.analyze.equations_of_motion import forward
+from bough.analyze.equations_of_motion import Accelerations, forward
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -51,14 +51,14 @@ class Measured:
 
     # ---- what they share --------------------------------------------------------------------------------------
     @cached_property
-    def _rates(self) -> Floats:
-        """(batch, nv + nw + 6): accelerations, and in orbit rates of the orbit, under the inputs."""
-        return forward(self.model, self.batch).rows
+    def _rates(self) -> Accelerations:
+        """Accelerations under the inputs."""
+        return forward(self.model, self.batch)
 
     @cached_property
     def _a(self) -> Floats:
         late = any(output.late(self.model.system) for output in self.outputs)
-        return np.ascontiguousarray(self._rates[:, :self.model.nv]) if late else np.zeros_like(self.batch.v)
+        return np.ascontiguousarray(self._rates.v) if late else np.zeros_like(self.batch.v)
 
     @cached_property
     def _bodies(self) -> Bodies:
@@ -74,8 +74,7 @@ class Measured:
     def _at(self, what: str, frame: Frame) -> Floats:
         """One thing of one frame, (batch, ...)."""
         frames, motion = self._motion
-        found: Floats = getattr(motion, what)[:, frames.index(frame)]
-        return found
+        return np.asarray(getattr(motion, what)[:, frames.index(frame)])
 
     def _turned(self, output: Output, vectors: Floats, own: Frame | None) -> Floats:
         """Vectors (batch, 3) of the world in the axes of an output; `own`: those of its "body"."""
@@ -119,12 +118,12 @@ class Measured:
 
     def _felt_acceleration(self, output: Output) -> Floats:
         """Less gravity there; in orbit, with the acceleration of the mass center."""
-        place, gravity, model = output.felt_acceleration, self.model.system.gravity, self.model
+        place, gravity = output.felt_acceleration, self.model.system.gravity
         assert place is not None
         a = self._at("acceleration", place)[:, 3:]
         if isinstance(gravity, CentralGravity):
             d = self.batch.state.orbit[:, :3] + self._at("position", place)
-            a = a + self._rates[:, model.nv + model.nw + 3:model.nv + model.nw + 6]
+            a = a + self._rates.orbit[:, 3:]
             a = a + gravity.mu*d/np.linalg.norm(d, axis=1, keepdims=True)**3
         else:
             a = a - np.asarray(gravity, float)
