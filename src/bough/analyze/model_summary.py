@@ -71,14 +71,14 @@ def loops(model: CompiledModel, q: Floats) -> list[tuple[str, str]]:
     freedom, beside = freedom_at(model, q), _rank_beside(model, q)
     before = "loops" if model.system.loops else "couplings"
     found = [("freedom", f"{freedom.tree} before {before}, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
-                         f"{_count(freedom.degrees, 'degree')} of freedom")]  # fmt: skip
+                         f"{_count(freedom.degrees, 'degree')} of freedom")]
     if freedom.redundant:
         found.append(("redundant", f"{_listed(list(freedom.redundant))}: the other equations imply them"))
     if freedom.idle:
         found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {_each(freedom.idle)}"))
     if beside > freedom.rank:
         found.append(("singular", f"the initial position is singular: {beside} equations are independent beside it, which leave "
-                                  f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))  # fmt: skip
+                                  f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))
     return found + [("at the start", text) for text in _openings(model, q)]
 
 

@@ -70,9 +70,8 @@ def changed_system(system: System, changes: Mapping[str, ArrayLike]) -> System:
     for name, value in changes.items():
         found, given = named(system, name), np.asarray(value, float)
         if given.size != found.value.size and given.size != 1:
-            raise ModelError(
-                f"parameter '{name}' is {given.tolist()}; give {found.value.size} number{'s' * (found.value.size > 1)}"
-            )
+            raise ModelError(f"parameter '{name}' is {given.tolist()}; give {found.value.size} "
+                             f"number{'s' * (found.value.size > 1)}")
         after = found.changed(np.full(found.value.shape, given.item()) if given.size == 1 else given.reshape(found.value.shape))
         system = _checked(system, after)
     return system
@@ -153,16 +152,13 @@ def _check_ends(system: System, name: str, values: Floats) -> None:
 def _row(model: CompiledModel, nominal: Tables, changes: Mapping[str, Floats], member: int) -> Floats:
     try:
         own, others = parted(model.system, changes)
-        tables = build_tables(
-            changed_system(model.system, others), changes={name: value[None] for name, value in own.items()} or None
-        )
+        tables = build_tables(changed_system(model.system, others),
+                              changes={name: value[None] for name, value in own.items()} or None)
     except BoughError as error:
         raise ModelError(f"member {member} of the batch: {error}") from None
     if not same_structure(tables, nominal):
-        raise StateError(
-            f"member {member} of the batch has other tables than the model ({', '.join(others)}); simulate it alone, with "
-            "model.with_parameters(...), or as a bough.Campaign"
-        )
+        raise StateError(f"member {member} of the batch has other tables than the model ({', '.join(others)}); simulate it alone, "
+                         "with model.with_parameters(...), or as a bough.Campaign")
     return tables.pars
 
 

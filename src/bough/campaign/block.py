@@ -57,14 +57,9 @@ def run_block(campaign: Campaign, first: int, last: int) -> BlockResult:
     """Run the samples from first up to last."""
     numbers = np.arange(first, last)
     drawn = campaign.drawn(numbers)
-    found = BlockResult(
-        first,
-        campaign.actual(drawn),
-        np.full((len(numbers), len(campaign.metrics)), np.nan),
-        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
-        np.full(len(numbers), DONE, np.uint8),
-        {},
-    )
+    found = BlockResult(first, campaign.actual(drawn), np.full((len(numbers), len(campaign.metrics)), np.nan),
+                        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
+                        np.full(len(numbers), DONE, np.uint8), {})
     with quiet():
         for rows in _groups(campaign, numbers, drawn, found):
             _run_rows(campaign, rows, found)
@@ -139,9 +134,8 @@ def integrate(campaign: Campaign, rows: Rows) -> tuple[Integration, Trajectory]:
     if rows.parameters is not None:
         varied |= {"parameters": rows.parameters, "pars": rows.pars}
     laws, numbers = campaign.make_laws(rows.laws), rows.numbers.tolist()
-    integration = begin(
-        model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied, **settings
-    )
+    integration = begin(model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied,
+                        **settings)
     integration.finish(until)
     return integration, integration.trajectory()
 
@@ -255,17 +249,9 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
 def single(trajectory: Trajectory, i: int) -> Trajectory:
     """One sample of several, as a run by itself."""
     own = {name: value[i : i + 1] for name, value in (trajectory.parameters or {}).items()}
-    return replace(
-        trajectory,
-        x=trajectory.x[i : i + 1],
-        u=trajectory.u[i : i + 1],
-        law_states=trajectory.law_states[i : i + 1],
-        batched=False,
-        parameters=own or None,
-        memory=None,
-        events=trajectory.events[i : i + 1],
-        spans=trajectory.spans[i : i + 1],
-    )
+    return replace(trajectory, x=trajectory.x[i : i + 1], u=trajectory.u[i : i + 1], law_states=trajectory.law_states[i : i + 1],
+                   batched=False, parameters=own or None, memory=None, events=trajectory.events[i : i + 1],
+                   spans=trajectory.spans[i : i + 1])
 
 
 def _asked(metric: Metric, trajectory: Trajectory, i: int, found: BlockResult, number: int) -> float:

@@ -101,10 +101,8 @@ class Report:
     def heading(self) -> str:
         """What was run."""
         done, failed = int((self.status > 0).sum()), int((self.status == 2).sum())
-        return (
-            f"{self.study['name']}: {done:,} of {self.store.samples:,} samples "
-            f"({self.study['design']}, seed {self.study['seed']}), {failed:,} failed"
-        )
+        return (f"{self.study['name']}: {done:,} of {self.store.samples:,} samples ({self.study['design']}, seed "
+                f"{self.study['seed']}), {failed:,} failed")
 
     def tables(self) -> list[Table]:
         """Title, heads and rows of each."""
@@ -170,7 +168,7 @@ class Report:
         found = [each for each in self.requirements if self._metric(each.metric) == metric]
         values = self.values[metric]
         excess = [sign * (values - limit) for each in found for sign, limit in ((1.0, each.below), (-1.0, each.above))
-                  if limit is not None]  # fmt: skip
+                  if limit is not None]
         return worst(np.max(excess, axis=0) if excess else values, count)
 
     def _worst_row(self, name: str, rank: int, i: int) -> list[str]:
@@ -198,21 +196,15 @@ class Report:
     def write(self, path: str | PathLike[str]) -> Path:
         """Write a self-contained HTML file."""
         path = Path(path)
-        parts = [
-            f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(self.study['name'])}</title>"
-            f"<style>{STYLE}</style>",
-            f"<h1>{html.escape(self.heading)}</h1>",
-        ]
+        parts = ["<!doctype html><html lang='en'><meta "
+                 f"charset='utf-8'><title>{html.escape(self.study['name'])}</title><style>{STYLE}</style>",
+                 f"<h1>{html.escape(self.heading)}</h1>"]
         for title, heads, rows in self.tables():
             parts.append(f"<h2>{html.escape(title)}</h2>{_table(heads, rows)}")
         for title, figure in self.figures():
-            parts.append(
-                f"<h2>{html.escape(title)}</h2><img alt='{html.escape(title)}' src='data:image/png;base64,{png(figure)}'>"
-            )
-        parts.append(
-            "<footer>A sample by itself, with plots and a replay: <code>bough campaign FILE --rerun NUMBER</code>. "
-            f"All samples: <code>bough.open_campaign({html.escape(repr(str(self.store.path)))})</code></footer>"
-        )
+            parts.append(f"<h2>{html.escape(title)}</h2><img alt='{html.escape(title)}' src='data:image/png;base64,{png(figure)}'>")
+        parts.append("<footer>A sample by itself, with plots and a replay: <code>bough campaign FILE --rerun NUMBER</code>. All "
+                     f"samples: <code>bough.open_campaign({html.escape(repr(str(self.store.path)))})</code></footer>")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, "\n".join(parts))
         return path

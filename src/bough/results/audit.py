@@ -36,7 +36,7 @@ TURNED = 1e-3  # of the bodies' momenta: what may be lost of their sum
 GAP = 1e-5  # m or rad: how far a loop may be open
 WORK_OF = {"dampers": ("dampers", "stops"), "stops with dampers": ("stops",), "joint torques": ("joint torques", "loops"),
            "external wrenches": ("wrenches",), "modal damping": ("dampers",), "prescribed motion": ("drives",),
-           "wheel motors": ("motors",), "inputs": ("inputs", "orbit"), "a controller": ("inputs",)}  # fmt: skip
+           "wheel motors": ("motors",), "inputs": ("inputs", "orbit"), "a controller": ("inputs",)}
 CERTAIN = ("locking events", "linearized flexible bodies", "restoring moments", "friction")  # whose work is not told by powers
 
 
@@ -80,19 +80,16 @@ class Audit:
 
     def __str__(self) -> str:
         rows = [f"audit: {self.line}"]
-        rows += [
-            f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name, share in self.balances.items()
-        ]
+        rows += [f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name,
+                 share in self.balances.items()]
         rows += [f"  {name:22} not told: {why}" for name, why in self.not_told.items()]
-        rows += [
-            f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}"
-            for name, value in self.energy.items()
-        ]
+        rows += [f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}" for name,
+                 value in self.energy.items()]
         rows += [f"  {f'{name}, drift':22} {drift:.1e} of those of the bodies" for name, drift in self.momentum.items()]
         told = {"largest loop gap": None if self.loop_gap is None else f"{self.loop_gap:.1e} m or rad",
                 "integration error": self.error, "steps": self.steps,
                 "condition of M": None if self.conditioning is None else f"{self.conditioning:.1e}",
-                "events": str(self.events)}  # fmt: skip
+                "events": str(self.events)}
         rows += [f"  {name:22} {text}" for name, text in told.items() if text is not None]
         rows += [f"  {'warning':22} {text}" for text in self.warnings]
         return "\n".join(rows + [f"  {name:22} {value}" for name, value in self.origin.items()])
@@ -101,7 +98,7 @@ class Audit:
 def audited(trajectory: Trajectory) -> Audit:
     """The audit of what was recorded, without its origin."""
     found = Audit(error=trajectory.accuracy, steps=trajectory.stability, events=sum(map(len, trajectory.events)),
-                  warnings=list(trajectory.warnings))  # fmt: skip
+                  warnings=list(trajectory.warnings))
     sound = np.asarray(np.isfinite(trajectory.x).all(axis=2).all(axis=0))
     run = trajectory.first(int(np.argmin(sound)) if not sound.all() else len(sound))
     if trajectory.failure:
@@ -123,7 +120,7 @@ def thinned(trajectory: Trajectory, most: int) -> Trajectory:
     """So many samples at most, the first and the last among them."""
     chosen = np.unique(np.linspace(0, len(trajectory.t) - 1, most).astype(int)) if len(trajectory.t) > most else slice(None)
     return replace(trajectory, t=trajectory.t[chosen], x=trajectory.x[:, chosen], u=trajectory.u[:, chosen],
-                   law_states=trajectory.law_states[:, chosen])  # fmt: skip
+                   law_states=trajectory.law_states[:, chosen])
 
 
 def _states(samples: Samples) -> States:
@@ -140,7 +137,7 @@ def _balances(run: Trajectory, found: Audit) -> None:
             found.balances |= {name: max(share, found.balances.get(name, 0.0)) for name, share in one.worst.items()}
             found.not_told |= one.left_out
     found.findings += [f"{name} is not kept at single states ({share:.1e} of its terms is left)"
-                       for name, share in found.balances.items() if not share <= SHARE]  # fmt: skip
+                       for name, share in found.balances.items() if not share <= SHARE]
 
 
 def _energy(run: Trajectory, found: Audit) -> None:
@@ -211,9 +208,8 @@ def _integrated(t: Array, power: Array) -> tuple[Array, float]:
         times = t[::every] if t[::every][-1] == t[-1] else np.append(t[::every], t[-1])
         values = power[:, np.searchsorted(t, times)]
         if len(times) < 4:
-            return np.concatenate(
-                [np.zeros((len(power), 1)), np.cumsum(np.diff(t) * (power[:, 1:] + power[:, :-1]) / 2, axis=1)], axis=1
-            )
+            return np.concatenate([np.zeros((len(power), 1)), np.cumsum(np.diff(t) * (power[:, 1:] + power[:, :-1]) / 2, axis=1)],
+                                  axis=1)
         spline = CubicSpline(times, values, axis=1).antiderivative()
         return np.asarray(spline(t) - spline(t[0])[:, None])
 
@@ -284,4 +280,4 @@ def origin(trajectory: Trajectory, system: str) -> dict[str, Any]:
     return {"versions": {"bough": __version__, "python": platform.python_version(), **packages},
             "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
             "options": {name: value for name, value in options.items() if value is not None and name != "parameters"},
-            "hash of the model": hashlib.sha256(system.encode()).hexdigest()}  # fmt: skip
+            "hash of the model": hashlib.sha256(system.encode()).hexdigest()}

@@ -103,7 +103,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     names, model = list(records), trajectory.model
     empty = {dim for dim, axis in AXES.items() if axis.optional and not list(axis.names(model))}
     wanted = {name: quantity for record in names for name, quantity in RECORDS[record].quantities.items()
-              if empty.isdisjoint(quantity.dims) and (name != "input_work" or trajectory.audited)}  # fmt: skip
+              if empty.isdisjoint(quantity.dims) and (name != "input_work" or trajectory.audited)}
     values = _values(trajectory, {name: quantity.derive for name, quantity in wanted.items()})
     variables, leading = {}, _leading(trajectory)
     for name, quantity in wanted.items():
@@ -168,7 +168,7 @@ def label_internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -
 
     values = evaluate(trajectory, {"loads": derive}, accelerated=True)["loads"]
     variable = Variable((*_leading(trajectory), "connection", "component"), values if trajectory.batched else values[0],
-                        "N m, N", f"moment and force through joints, {axes} axes")  # fmt: skip
+                        "N m, N", f"moment and force through joints, {axes} axes")
     coords = coordinates(trajectory, {"internal_load": variable})
     coords["connection"] = text_variable("connection", connections.names, "joint or loop")
     coords["on"] = text_variable("connection", connections.on, "body that the load acts on")
@@ -196,7 +196,7 @@ def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[
         if dim in used:
             named, labels = zip(*((port.name, label) for port in ports.values() for label in port.labels), strict=True)
             coords |= {f"{dim}_port": text_variable(dim, named, f"{dim} it is a number of"),
-                       f"{dim}_label": text_variable(dim, labels, "as plots show it")}  # fmt: skip
+                       f"{dim}_label": text_variable(dim, labels, "as plots show it")}
     if "node" in used:
         owners = [body for body, flexible in flexible_bodies(model.system).items() for _ in flexible.nodes.names]
         coords["node_body"] = text_variable("node", owners, "body of the node")
@@ -213,10 +213,8 @@ def _points(system: System) -> dict[str, Variable]:
         owners += [name] * points
         lines += [] if flexible.outline is None else [first + np.asarray(flexible.outline.lines, dtype=int)]
         first += points
-    return {
-        "point_body": text_variable("point", owners, "body of the point"),
-        "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins"),
-    }
+    return {"point_body": text_variable("point", owners, "body of the point"),
+            "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins")}
 
 
 def entry_units(system: System) -> dict[str, list[str]]:
@@ -231,7 +229,7 @@ def entry_units(system: System) -> dict[str, list[str]]:
                               for each in system.frictions.values()],
             "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()],
             "input_unit": [unit for port in system.inputs.values() for unit in port.units(system)],
-            "output_unit": [unit for port in system.outputs.values() for unit in port.units(system)]}  # fmt: skip
+            "output_unit": [unit for port in system.outputs.values() for unit in port.units(system)]}
 
 
 def _parameters(trajectory: Trajectory) -> dict[str, Variable]:

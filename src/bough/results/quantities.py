@@ -164,11 +164,8 @@ RECORDS: dict[str, Record] = {
         "wheel_speed": lambda s: s.wheels,
         "wheel_momentum": lambda s: s.wheels * s.wheel_inertias,
     }), needs="wheels", default=True, evaluated="no"),
-    "tanks": Record(_of_part(Tank, {
-        "tank_mass": lambda s: s.tanks,
-        "tank_flow": tank_flows,
-        "tank_thrust": tank_thrusts,
-    }), needs="tanks", default=True),
+    "tanks": Record(_of_part(Tank, {"tank_mass": lambda s: s.tanks, "tank_flow": tank_flows,
+                                    "tank_thrust": tank_thrusts}), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
                                              lambda s: s.rows.exhaust[:, :3]),
@@ -192,11 +189,8 @@ RECORDS: dict[str, Record] = {
                                    lambda s: s.orbit[:, :3]),
         "orbit_velocity": Quantity(AXIS, "m/s", "velocity of the mass center, inertial axes", lambda s: s.orbit[:, 3:]),
     }, needs="central gravity", default=True, evaluated="no"),
-    "loops": Record(_of_part(Loop, {
-        "constraint_force": lambda s: s.loop_forces(),
-        "loop_gap": lambda s: s.loop_gaps[0],
-        "loop_gap_angle": lambda s: s.loop_gaps[1],
-    }), needs="loops", default=True),
+    "loops": Record(_of_part(Loop, {"constraint_force": lambda s: s.loop_forces(), "loop_gap": lambda s: s.loop_gaps[0],
+                                    "loop_gap_angle": lambda s: s.loop_gaps[1]}), needs="loops", default=True),
     "couplings": Record({
         "coupling_force": Quantity(("coupled",), "", Coupling.recorded["coupling_force"].meaning,
                                    lambda s: s.coupling_forces(), "coupled_unit"),
@@ -221,7 +215,7 @@ RECORDS: dict[str, Record] = {
     "outputs": Record({
         "outputs": Quantity(("output",), "", "outputs, without noise", lambda s: s.outputs(), "output_unit"),
     }, needs="outputs", default=True),
-}  # fmt: skip
+}
 QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
 RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}
 
@@ -257,7 +251,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     """
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
-                     and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
+                     and (entry.default is True or (entry.default == "controlled" and controlled)))
     names = name_list("record", record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
@@ -290,4 +284,4 @@ def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:
         name: (True, False) if isinstance(loop.joint, Distance) else
         (len(loop.joint.translations) < 3, not loop.joint.spherical and len(loop.joint.rotations) < 3)
         for name, loop in system.loops.items()
-    }  # fmt: skip
+    }

@@ -125,9 +125,8 @@ class ShownResult(Report):
 
         return write_all(self, Path(folder), prefix, skip)
 
-    def view(
-        self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0, frames: int | None = None
-    ) -> Replay:
+    def view(self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0,
+             frames: int | None = None) -> Replay:
         """Write a 3-D animation of the run as one self-contained HTML file: bodies, joints, deformations, loads, plots.
 
         Parameters
@@ -271,9 +270,7 @@ class Result(ShownResult):
             state.pop("law_states")
         return model.linearize(**{name: value for name, value in state.items() if value is not None}, **options)
 
-    def internal_loads(
-        self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child"
-    ) -> xarray.DataArray:
+    def internal_loads(self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child") -> xarray.DataArray:
         """The loads through a joint or loop, or through a cut, over time; see `Model.internal_loads`.
 
         Parameters

@@ -54,13 +54,11 @@ class Facts:
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
         """The facts of a trajectory."""
         system = trajectory.model.whole
-        return cls(
-            __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
-            float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
-            trajectory.base_pushed, record, trajectory.assembled,
-            json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
-            trajectory.choice, trajectory.stability, trajectory.accuracy,
-        )  # fmt: skip
+        return cls(__version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
+                   float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
+                   trajectory.base_pushed, record, trajectory.assembled,
+                   json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
+                   trajectory.choice, trajectory.stability, trajectory.accuracy)
 
     def to_attrs(self) -> dict[str, str | int | float]:
         """Texts and numbers only; what is None is left out."""

@@ -90,7 +90,7 @@ def nouns(axis: str) -> str:
 def along(system: System, axis: str) -> dict[str, Element]:
     """The elements of a system along an axis of variables."""
     return {name: element for name, element in system.elements.items()
-            if any(meaning.dims[0] == axis for meaning in element.recorded.values())}  # fmt: skip
+            if any(meaning.dims[0] == axis for meaning in element.recorded.values())}
 
 
 def element_values(bodies: Bodies) -> dict[str, np.ndarray]:
@@ -412,4 +412,4 @@ def state_at(trajectory: Trajectory, t: float, run: int = 0) -> tuple[Model, dic
         "orbit": state.orbit if model.in_orbit else None, "t": float(trajectory.t[sample]),
         "tanks": state.tanks if model.system.tanks else None,
         "law_states": laws[:len(laws) - trajectory.audited] if len(laws) else None,
-    }  # fmt: skip
+    }

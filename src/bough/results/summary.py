@@ -148,7 +148,7 @@ def _energy(report: Report) -> str:
     work = report.array("input_work") if audited else np.zeros_like(total)
     lost = report.array("friction_loss").sum(axis=-1) if "friction" in report.facts.record else None
     effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
-               if not (audited and effect in ("inputs", "a controller"))]  # fmt: skip
+               if not (audited and effect in ("inputs", "a controller"))]
     effects = [effect for effect in effects if lost is None or effect != "friction"]
     by_inputs = f", work of inputs {_span(work[..., -1])} J" if audited and work.any() else ""
     if lost is not None:
@@ -188,7 +188,7 @@ def _exhaust(report: Report) -> list[Row]:
         drift = np.nanmax(np.linalg.norm(whole - whole[..., :1, :], axis=-1))
         texts.append(f"{name} momentum {np.nanmax(np.linalg.norm(own, axis=-1)):.4g} {unit}, off by {drift:.1e} {unit}")
     effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
-               if effect not in ("propellant", "a controller", "inputs")]  # fmt: skip
+               if effect not in ("propellant", "a controller", "inputs")]
     if not effects and not report.facts.controlled:
         energy = report.array("whole_energy")
         texts.append(f"energy {np.nanmax(np.abs(report.array('exhaust_energy'))):.4g} J, off by "
@@ -236,7 +236,7 @@ def _elements(report: Report) -> list[Row]:
     found = []
     for kind in ELEMENTS:
         rows = [(f"{kind.noun} {name}", element.result_line(_values(report, element))) for name, element in
-                report.system.of(kind).items()]  # fmt: skip
+                report.system.of(kind).items()]
         found += _cut([(label, text) for label, text in rows if text], kind.key, _MOST_JOINTS)
     return found
 
