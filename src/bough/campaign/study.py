@@ -314,12 +314,7 @@ class Campaign:
         return found
 
     def report(self, store: str | PathLike[str]) -> Report:
-        """The report on the samples of a store: `print` it, or `write` it as an HTML page.
-
-        Parameters
-        ----------
-        store : path
-        """
+        """The report on the samples of a store: `print` it, or `write` it as an HTML page."""
         from bough.campaign.campaign_report import Report
 
         return Report(self.open_store(store))
@@ -351,12 +346,7 @@ class Campaign:
 
 
 def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
-    """The samples of a campaign stored in a folder: parameters, metrics, histories and status.
-
-    Parameters
-    ----------
-    store : path
-    """
+    """The samples of a campaign stored in a folder: parameters, metrics, histories and status."""
     from bough.campaign.store import Store
 
     return Store.open(Path(store)).dataset()

@@ -128,10 +128,6 @@ def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | Non
     wheels, orbit : array_like, optional
         Initial wheel speeds and orbit.
 
-    Returns
-    -------
-    Sensitivities
-
     Examples
     --------
     >>> import bough

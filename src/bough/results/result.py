@@ -110,10 +110,6 @@ class ShownResult(Report):
             A name accepted by `record`, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
         path
             Where the figure is written, if given.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.results.plots import plot
 
@@ -255,10 +251,6 @@ class Result(ShownResult):
             Which member of a batch.
         **options
             inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
-
-        Returns
-        -------
-        LinearSystem
         """
         from bough.results.samples import state_at
 

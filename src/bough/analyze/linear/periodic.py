@@ -91,10 +91,6 @@ def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, st
     **options
         For a model: options of `Model.linearize`.
 
-    Returns
-    -------
-    Floquet
-
     Examples
     --------
     >>> import bough, numpy as np

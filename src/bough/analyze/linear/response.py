@@ -135,10 +135,6 @@ class FrequencyResponse:
         ----------
         what : {"bode", "nichols", "nyquist", "singular values"}
         path : path, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.analyze.linear import linear_figures as figures
 

@@ -177,10 +177,6 @@ class Modes:
         ----------
         path
             Where the figure is written, if given.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         return bough.plot_modes(self, path)
 

@@ -155,10 +155,6 @@ class ModeTracks:
             Campbell: also draw lines at these multiples of the parameter, taken as a rate [rad/s].
         up_to : float, optional
             Campbell: only modes below this frequency [Hz].
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.analyze.linear import linear_figures as figures
 
@@ -194,10 +190,6 @@ def campbell(source: Maker | CompiledModel, values: ArrayLike, *, parameter: str
     unit : str, optional
     **options
         For a model: options of `Model.linearize`.
-
-    Returns
-    -------
-    ModeTracks
 
     Examples
     --------
@@ -326,10 +318,6 @@ def stability_boundary(source: Maker | CompiledModel, low: float, high: float, *
         of undamped and rigid-body motion are zero only to rounding.
     **options
         For a model: options of `Model.linearize`.
-
-    Returns
-    -------
-    StabilityBoundary
 
     Examples
     --------
