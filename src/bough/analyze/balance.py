@@ -24,7 +24,6 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
-from bough.analyze.parameters import STENCIL
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -37,6 +36,7 @@ from bough.describe.part import depth_first
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
+STENCIL = ((-2.0, 1/12), (-1.0, -2/3), (1.0, 2/3), (2.0, -1/12))       # f' h of fourth order
 Wrenches = list[tuple[Floats, Floats, Floats, Floats, Floats]]        # place, velocity, rate, moment, force: (states, 3), world
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
 SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11

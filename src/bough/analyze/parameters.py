@@ -11,20 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.parameter_routes import (
-    DERIVED,
-    OF_MODES,
-    SUBSTANCE,
-    Lens,
-    as_numbers,
-    change_of,
-    lens,
-    names_of,
-    nested,
-    of_body,
-    owner_of,
-    tokens_of,
-)
+from bough.analyze import parameter_routes as routes
+from bough.analyze.parameter_routes import SUBSTANCE, as_numbers, nested
 from bough.compile.assemble import build_tables
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -94,9 +82,9 @@ def parameter(system: System, name: str) -> Parameter:
 def value_in(before: System, after: System, name: str) -> Floats:
     """The value that a parameter of one system has in another, read from its description."""
     last = name.rpartition(".")[2]
-    if last not in DERIVED:
+    if last not in routes.DERIVED:
         return parameter(after, name).value
-    return change_of(owner_of(before, name), owner_of(after, name), last)
+    return routes.change_of(routes.owner_of(before, name), routes.owner_of(after, name), last)
 
 
 def _whole(system: System, name: str) -> Parameter:
@@ -114,18 +102,18 @@ def _whole(system: System, name: str) -> Parameter:
                          "much there is; give that by tanks, or describe another tank")
     for body in system.bodies.values():
         for prefix in sorted({body.name, body.joint.name or body.name}):
-            if name.startswith(prefix + ".") and (found := of_body(body, name[len(prefix) + 1:])) is not None:
+            if name.startswith(prefix + ".") and (found := routes.of_body(body, name[len(prefix) + 1:])) is not None:
                 return _described(system, "bodies", body.name, name, found)
     for kind in PARTS:
         for part in system.of(kind).values():
             if name.startswith(part.name + "."):
-                found = lens(part, tokens_of(name[len(part.name) + 1:]))
+                found = routes.lens(part, routes.tokens_of(name[len(part.name) + 1:]))
                 if found is not None and as_numbers(found.value) is not None:
                     return _described(system, kind.key, part.name, name, found)
     return _refuse(system, name)
 
 
-def _described(system: System, key: str, owner: str, name: str, found: Lens) -> Parameter:
+def _described(system: System, key: str, owner: str, name: str, found: routes.Lens) -> Parameter:
     """The number at the end of a route that starts at an owner."""
     numbers = as_numbers(found.value)
     if numbers is None:
@@ -143,8 +131,8 @@ def _refuse(system: System, name: str) -> Parameter:
     owner, _, field = name.rpartition(".")
     if owner in system.bodies and system.bodies[owner].flexible is not None and field in SUBSTANCE:
         raise StateError(f"parameter '{name}': body '{owner}' is flexible, and its {field} is that of its finite elements; its "
-                         f"place 'at' and {', '.join(OF_MODES)} are parameters")
-    known = names_of(system)
+                         f"place 'at' and {', '.join(routes.OF_MODES)} are parameters")
+    known = routes.names_of(system)
     own = [each.removeprefix(owner + ".") for each in known if owner and each.startswith(owner + ".")]
     if own:
         what = f"body '{owner}'" if owner in system.bodies else f"'{owner}'"

@@ -1,8 +1,9 @@
 """Inputs and outputs by name: what is measured in a batch of states, and where inputs are among the controls."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -219,6 +220,14 @@ def input_entries(model: CompiledModel) -> dict[str, list[int]]:
     start, ports = model.input_layout.ports.start, ports_of(list(model.system.inputs.values()))
     return ({name: list(places) for name, places in meanings.items() if len(places) == 1}
             | {name: list(range(start + at.start, start + at.stop)) for name, at in ports.items()})
+
+
+def check_ports(law: Any, what: str, names: Iterable[str], known: Mapping[str, Any]) -> None:
+    """Raise if an "output" or "input" that a law names does not exist."""
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            there = f"; there are {', '.join(known)}" if known else f"; the system has none: declare it with System.{what}"
+            raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, known) or there}")
 
 
 def control_names(model: CompiledModel) -> list[str]:

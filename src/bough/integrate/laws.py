@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.signals import control_names, input_entries, outputs
+from bough.analyze.signals import check_ports, control_names, input_entries, outputs
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import callback
@@ -82,14 +82,6 @@ def law(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 # ---- sampled laws ----------------------------------------------------------------------------------------------------------
-def check_names(law: Any, what: str, given: Sequence[str], known: Mapping[str, Any]) -> None:
-    """Ports that a law names must be there."""
-    for name in given:
-        if not isinstance(name, str) or name not in known:
-            there = f"; there are {', '.join(known)}" if known else f"; the system has none: declare it with System.{what}"
-            raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, known) or there}")
-
-
 @dataclass
 class Asked:
     """What is common to the ways in which laws are asked: it turns what they return into rows of controls."""
@@ -213,8 +205,8 @@ class AskedByName(Asked):
                  seed: Sequence[int]) -> None:
         known, entries = model.system.outputs, input_entries(model)
         self.outputs = tuple(known) if law.outputs is None else law.outputs
-        check_names(law, "output", self.outputs, known)
-        check_names(law, "input", law.inputs or (), entries)
+        check_ports(law, "output", self.outputs, known)
+        check_ports(law, "input", law.inputs or (), entries)
         allowed = entries if law.inputs is None else {name: entries[name] for name in law.inputs}
         super().__init__(model, f"law '{law.name}'", batched, allowed, late)
         twice = [name for name in law.inputs or () if late & set(entries[name])]
@@ -418,7 +410,7 @@ def controlled(model: Model, law: Controller) -> list[int]:
     if law.inputs is None:
         return list(range(model.nv + model.nw))
     entries = input_entries(model)
-    check_names(law, "input", law.inputs, entries)
+    check_ports(law, "input", law.inputs, entries)
     return [entry for name in law.inputs for entry in entries[name]]
 
 
@@ -446,7 +438,7 @@ def read_places(model: Model, law: Controller) -> list[int]:
     if law.outputs is None:
         x = model.tables.size(f.WS_X)
         return list(range(x, x + model.nq + model.nv + model.nw))
-    check_names(law, "output", law.outputs, model.system.outputs)
+    check_ports(law, "output", law.outputs, model.system.outputs)
     for name in law.outputs:
         output, why = model.system.outputs[name], model.tables.outputs[name].problem
         if output.noise or output.quantum:

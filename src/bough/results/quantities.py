@@ -15,15 +15,7 @@ from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements, rotations
 from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
 from bough.model import Model
-from bough.results.part_values import (
-    friction_forces,
-    friction_sticks,
-    tank_flows,
-    tank_thrusts,
-    whole_angular_momentum,
-    whole_energy,
-    whole_linear_momentum,
-)
+from bough.results import part_values
 from bough.results.samples import AXES as ELEMENT_AXES
 from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
 
@@ -164,8 +156,11 @@ RECORDS: dict[str, Record] = {
         "wheel_speed": lambda s: s.wheels,
         "wheel_momentum": lambda s: s.wheels * s.wheel_inertias,
     }), needs="wheels", default=True, evaluated="no"),
-    "tanks": Record(_of_part(Tank, {"tank_mass": lambda s: s.tanks, "tank_flow": tank_flows,
-                                    "tank_thrust": tank_thrusts}), needs="tanks", default=True),
+    "tanks": Record(_of_part(Tank, {
+        "tank_mass": lambda s: s.tanks,
+        "tank_flow": part_values.tank_flows,
+        "tank_thrust": part_values.tank_thrusts,
+    }), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
                                              lambda s: s.rows.exhaust[:, :3]),
@@ -173,9 +168,9 @@ RECORDS: dict[str, Record] = {
         "exhaust_energy": Quantity((), "J", "energy that the system has lost to what left its tanks, thrust included",
                                    lambda s: s.rows.exhaust[:, 6]),
         "whole_angular_momentum": Quantity(AXIS, "N m s", "of system and exhaust, about the world's origin",
-                                           whole_angular_momentum),
-        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", whole_linear_momentum),
-        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", whole_energy),
+                                           part_values.whole_angular_momentum),
+        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", part_values.whole_linear_momentum),
+        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", part_values.whole_energy),
     }, needs="tanks", default=True, plotted=False),
     "torque": Record({
         "joint_torque": Quantity(("v_name",), "",
@@ -189,19 +184,22 @@ RECORDS: dict[str, Record] = {
                                    lambda s: s.orbit[:, :3]),
         "orbit_velocity": Quantity(AXIS, "m/s", "velocity of the mass center, inertial axes", lambda s: s.orbit[:, 3:]),
     }, needs="central gravity", default=True, evaluated="no"),
-    "loops": Record(_of_part(Loop, {"constraint_force": lambda s: s.loop_forces(), "loop_gap": lambda s: s.loop_gaps[0],
-                                    "loop_gap_angle": lambda s: s.loop_gaps[1]}), needs="loops", default=True),
+    "loops": Record(_of_part(Loop, {
+        "constraint_force": lambda s: s.loop_forces(),
+        "loop_gap": lambda s: s.loop_gaps[0],
+        "loop_gap_angle": lambda s: s.loop_gaps[1],
+    }), needs="loops", default=True),
     "couplings": Record({
         "coupling_force": Quantity(("coupled",), "", Coupling.recorded["coupling_force"].meaning,
                                    lambda s: s.coupling_forces(), "coupled_unit"),
         "coupling_gap": Quantity(("coupling",), "rad or m", Coupling.recorded["coupling_gap"].meaning, lambda s: s.coupling_gaps()),
     }, needs="couplings", default=True),
     "friction": Record({
-        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, friction_forces,
+        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, part_values.friction_forces,
                                    "friction_unit"),
         "friction_loss": Quantity(("friction",), "J", Friction.recorded["friction_loss"].meaning,
                                   lambda s: s.rows.friction[..., 2]),
-        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, friction_sticks),
+        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, part_values.friction_sticks),
     }, needs="friction", default=True, evaluated="acceleration"),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",

@@ -129,8 +129,7 @@ def _matrix(source: Any, options: dict[str, Any]) -> tuple[Callable[[float], Flo
 
         def linearized(t: float) -> LinearSystem:
             q, v = model.follow(q0, v0, t)
-            found: LinearSystem = model.linearize(q, v, t=t, **options)
-            return found
+            return model.linearize(q, v, t=t, **options)
 
         return lambda t: linearized(t).A, linearized(0.0).states, model.system.name
     if options:

@@ -11,19 +11,10 @@ import numpy as np
 
 from bough.analyze.equations_of_motion import first_singular, message
 from bough.analyze.impulse import at_rest
+from bough.analyze.operators import state_links
 from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
-from bough.analyze.operators.state_links import (
-    Link,
-    Links,
-    Point,
-    Split,
-    links_of,
-    node_wrenches,
-    point_forces,
-    split_link,
-    whole_joints,
-)
+from bough.analyze.operators.state_links import Link, Links, Point, Split, links_of
 from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -310,20 +301,20 @@ class Operators:
 
     def _with_points(self, points: Sequence[Point]) -> tuple["Operators", Operator]:
         """Operators of the partitioned tree whose links have the nodes that are asked for, and the points as forces on links."""
-        wrenches, ops = node_wrenches(self.model, points), self
+        wrenches, ops = state_links.node_wrenches(self.model, points), self
         if wrenches or self.form != PARTITIONED:
             batch = self.model.changed(self._batch, wrenches={**wrenches, **self._batch.wrenches})
             ops = Operators(self.model, batch, links_of(self.model, batch))
-        return ops, point_forces(self.model, ops.links, ops.link_space, points)
+        return ops, state_links.point_forces(self.model, ops.links, ops.link_space, points)
 
     # ---- other partitions --------------------------------------------------------------------------------------------------
     def whole(self) -> "Operators":
         """The same state with joints kept whole: a link for each body, with all speeds of its joint and its modes [JR 58]."""
-        return self._with(whole_joints(self.links), "whole joints")
+        return self._with(state_links.whole_joints(self.links), "whole joints")
 
     def split(self, body: str, split: Split) -> "Operators":
         """The same state with the whole link of a body split as `split` says; rejected by name if the two would differ."""
-        return self._with(split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
+        return self._with(state_links.split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
 
     def _with(self, links: Links, form: str) -> "Operators":
         return Operators(self.model, self._batch, links, form)
