@@ -18,7 +18,7 @@ from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.model.compiler import as_model
-from bough.simulator import Simulator
+from bough.simulator import START, Simulator
 
 try:
     import gymnasium
@@ -297,7 +297,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
             raise StateError(f"num_envs is {shown(num_envs)}; give a number of environments, 1 or more")
         compiled = as_model(model)
         _check_stepped(compiled)
-        for name in ("q0", "v0", "wheels0", "orbit0", "tanks0"):
+        for name in START:
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
         self._task = task = _Task(compiled, reward, observations, actions, terminated, start, period, time_limit, sample_rate=0.0,

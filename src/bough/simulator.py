@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from os import PathLike
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from bough.analyze.signals import input_entries
 from bough.compile.batch import direct, lanes_for, linked
+from bough.compile.coordinates import member_of
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
@@ -25,7 +26,6 @@ from bough.integrate.compiled.loops import BEGIN, SAME, STOP
 from bough.integrate.integration import Integration, law_starts, started
 from bough.integrate.methods import FIXED
 from bough.integrate.run import STIFF, LawFailure
-from bough.integrate.start import member_of
 from bough.integrate.trajectory import Sampling, moment, positive
 from bough.kernels.linker import FAILED, raise_failure
 from bough.model import Model
@@ -37,10 +37,18 @@ from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.results.stream import Parts, Store, parts_of, stream, streaming
 
-OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
+START = ("q0", "v0", "wheels0", "orbit0", "tanks0")
+OPTIONS = (*START, "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
 MOST_STEPS = 2**53                  # in one call: floats count no further
 AHEAD, MOST_AHEAD = 256, 10**5      # samples that have room before the steps to them are taken
+
+
+def check_known(call: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise if one of the given options is unknown."""
+    for name in given:
+        if name not in known:
+            raise StateError(f"{call}: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
 
 
 class InputValues(MutableMapping[str, Any]):
@@ -153,9 +161,7 @@ class Simulator:
 
     def __init__(self, model: Model | System, *, method: str | None = None, dt: float | None = None, t0: float = 0.0,
                  sample_rate: float | None = None, record: Any = None, **options: Any) -> None:
-        for name in options:
-            if name not in OPTIONS:
-                raise StateError(f"Simulator: there is no option '{name}'{nearest(name, OPTIONS)}; it takes {', '.join(OPTIONS)}")
+        check_known("Simulator", options, OPTIONS)
         compiled = as_model(model)
         settings = compiled.system.settings
         method = method if method is not None else settings.method if settings is not None else "rk4"
@@ -429,10 +435,7 @@ class Simulator:
         simulator.
 
         Inputs are reset to zero, laws and events restart, and samples are dropped."""
-        known = ("q0", "v0", "wheels0", "orbit0", "tanks0", "t0", "seed", "parameters")
-        for name in options:
-            if name not in known:
-                raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+        check_known("reset", options, (*START, "t0", "seed", "parameters"))
         before, self._options = self._options, self._options | options
         try:
             self._begin(self._anew())
@@ -483,10 +486,8 @@ class Simulator:
             Otherwise q0, v0, wheels0, orbit0, tanks0, for all of these rows or one row each; the defaults are those of the
             description.
         """
-        run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0", "tanks0")
-        for name in start:
-            if name not in known:
-                raise StateError(f"restart: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+        run, rows = self._runs[0], np.atleast_1d(np.asarray(rows))
+        check_known("restart", start, START)
         if run.handler is not None or run.laws.sampled:
             what = "events or stops" if run.handler is not None else "laws that are asked by the clock"
             raise StateError(f"restart: the system has {what}, which begin anew for all states only; use reset(...)")
@@ -497,7 +498,8 @@ class Simulator:
         if x is None:
             same = {name: self._options.get(name, ()) for name in ("hold", "laws")}
             begin = self.t if t0 is None else t0
-            x = started(run.model, begin, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
+            own = member_of(self._options.get("parameters"), rows) or None
+            x = started(run.model, begin, same | start | {"parameters": own})[0]
         run.x[rows, :np.shape(x)[1]] = x
         run.x[rows, self.model.layout.nx:] = 0.0
         run.x[rows, run.model.layout.laws] = law_starts(self._options)

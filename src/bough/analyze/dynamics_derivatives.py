@@ -1,6 +1,6 @@
 """All first derivatives of forward and inverse dynamics, by name."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -125,24 +125,36 @@ class Parts:
         """Partials out of columns by part, (n, size, directions)."""
         lead, n, size = 0 if single else slice(None), len(value), value.shape[1]
         found = {name: columns.get(name, np.zeros((n, size, length)))[lead] for name, length in self.sizes.items()}
-        ports, numbers, at = found.pop("inputs"), found.pop("parameters"), 0
-        by_name: dict[str, Floats] = {}
-        for name, shape in self.parameters.items():
-            length = int(np.prod(shape))
-            by_name[name], at = numbers[..., at:at + length].reshape(*numbers.shape[:-1], *shape), at + length
-        inputs = {name: ports[..., place] for name, place in ports_of(list(self.model.system.inputs.values())).items()}
+        inputs, parameters = by_input(self.model, found.pop("inputs")), by_parameter(self.parameters, found.pop("parameters"))
         dt = found.pop("t")[..., 0]
         named = {"dtau": None, "da": None} | {f"d{name}": each for name, each in found.items()}
-        return kind(value=value[lead], dt=dt, dinputs=inputs, dparameters=by_name, **named, **more)
+        return kind(value=value[lead], dt=dt, dinputs=inputs, dparameters=parameters, **named, **more)
 
     def split(self, along: Floats, leave: Sequence[str] = ()) -> dict[str, Floats]:
         """(n, directions, size) -> by part (n, size, its directions)."""
-        at, found = 0, {}
-        for name, length in self.sizes.items():
-            if name not in leave:
-                found[name] = np.ascontiguousarray(along[:, at:at + length].transpose(0, 2, 1))
-                at += length
-        return found
+        return by_part({name: size for name, size in self.sizes.items() if name not in leave}, along)
+
+
+def by_part(sizes: Mapping[str, int], along: Floats) -> dict[str, Floats]:
+    """(n, directions, size) -> by part of the directions, of which these sizes are, (n, size, its directions)."""
+    at, found = 0, {}
+    for name, size in sizes.items():
+        found[name], at = np.ascontiguousarray(along[:, at:at + size].transpose(0, 2, 1)), at + size
+    return found
+
+
+def by_input(model: CompiledModel, columns: Floats) -> dict[str, Floats]:
+    """Columns (..., numbers of all inputs) by input."""
+    return {name: columns[..., place] for name, place in ports_of(list(model.system.inputs.values())).items()}
+
+
+def by_parameter(shapes: Mapping[str, tuple[int, ...]], columns: Floats) -> dict[str, Floats]:
+    """Columns (..., numbers of all parameters) by parameter, in the shape of each."""
+    at, found = 0, dict[str, Floats]()
+    for name, shape in shapes.items():
+        size = int(np.prod(shape))
+        found[name], at = columns[..., at:at + size].reshape(*columns.shape[:-1], *shape), at + size
+    return found
 
 
 def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence[str] = (),

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bough.analyze.parameters import Parameter, parameter
 from bough.compile.assemble import build_tables
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.coordinates import SHAPES, members
+from bough.compile.coordinates import SHAPES, member_of, members
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.describe import System
@@ -134,10 +134,6 @@ def beyond_numbers(model: CompiledModel, name: str) -> bool:
     except BoughError:
         return False                                                # as its values will show
     return not all(same_structure(each, nominal) for each in tables)
-
-
-def member_of(changes: Mapping[str, ArrayLike], member: int) -> dict[str, Floats]:
-    return {name: np.asarray(value, float)[member] for name, value in changes.items()}
 
 
 def _check_ends(system: System, name: str, values: Floats) -> None:

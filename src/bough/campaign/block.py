@@ -17,11 +17,13 @@ from bough.campaign.members import Rows
 from bough.campaign.metrics import Metric
 from bough.campaign.readback import check_tables, read_values
 from bough.compile.batch import direct, group_parameters, linked, workspace
+from bough.compile.coordinates import member_of
 from bough.compile.layout import Floats
 from bough.errors import BoughError, DescriptionError, nearest
 from bough.integrate.integration import Integration, begin
 from bough.integrate.laws import measure
 from bough.integrate.run import Run, explain_failure
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE
 from bough.kernels.linker import raise_failure
@@ -102,8 +104,7 @@ def _run_rows(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
 def _one_by_one(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
     """Run samples that would go together each by itself."""
     for i in range(len(rows.numbers)):
-        one = {name: value[i : i + 1] for name, value in (rows.parameters or {}).items()}
-        start = {name: value[i : i + 1] for name, value in rows.start.items()}
+        one, start = member_of(rows.parameters, slice(i, i + 1)), member_of(rows.start, slice(i, i + 1))
         _run_rows(campaign, replace(rows, numbers=rows.numbers[i : i + 1], parameters=one or None, pars=None, start=start), found)
 
 
@@ -205,8 +206,7 @@ class Histories:
         """Outputs that need more than a sweep along paths: sample by sample, each with its own model."""
         trajectory, found = self.trajectory, []
         for i in range(len(self.rows.numbers)):
-            own = {key: value[i] for key, value in (self.rows.parameters or {}).items()}
-            model, x = self.rows.model.with_parameters(own) if own else self.rows.model, trajectory.x[i]
+            model, x = member_model(self.rows.model, self.rows.parameters, i), trajectory.x[i]
             sound = np.isfinite(x).all(axis=1)
             values = np.full((len(x), len(model.system.outputs[name].entries)), np.nan)
             u = np.zeros((len(x), model.input_layout.nu))
@@ -248,7 +248,7 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
 
 def single(trajectory: Trajectory, i: int) -> Trajectory:
     """One sample of several, as a run by itself."""
-    own = {name: value[i : i + 1] for name, value in (trajectory.parameters or {}).items()}
+    own = member_of(trajectory.parameters, slice(i, i + 1))
     return replace(trajectory, x=trajectory.x[i : i + 1], u=trajectory.u[i : i + 1], law_states=trajectory.law_states[i : i + 1],
                    batched=False, parameters=own or None, memory=None, events=trajectory.events[i : i + 1],
                    spans=trajectory.spans[i : i + 1])

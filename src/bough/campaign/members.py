@@ -23,7 +23,7 @@ from bough.analyze.parameter_routes import names_of
 from bough.analyze.parameter_rows import beyond_numbers, changed_system, numbers_only, parted, same_structure
 from bough.analyze.parameters import NAME, parameter, symmetric, value_in
 from bough.campaign.distributions import Variation
-from bough.compile.coordinates import body_parameters
+from bough.compile.coordinates import body_parameters, member_of
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, System
 from bough.errors import BoughError, DescriptionError, StateError, nearest
@@ -323,7 +323,7 @@ class Members:
         """One sample; on a model of its own, if its tables are others."""
         parameters, model, alone = self.parameters(values), self.model, self.apart
         if parameters:
-            own = model.with_parameters({name: value[0] for name, value in parameters.items()})
+            own = model.with_parameters(member_of(parameters, 0))
             if alone or not same_structure(own.tables, model.tables):
                 model, parameters, alone = own, {}, True
         of = {kind: {each.owner: float(each.actual(values[:, j])[0]) for j, each in enumerate(self.targets) if each.kind == kind}

@@ -14,6 +14,7 @@ from bough.compile.coordinates import body_parameters
 from bough.compile.layout import Floats
 from bough.errors import SimulationError
 from bough.integrate.integration import Integration
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 
 LOOKED_AT = 8  # samples of a block, until one can be compared
@@ -113,7 +114,7 @@ def check_tables(rows: Rows, integration: Integration) -> None:
     usual = rows.members.model
     scale = np.abs(usual.tables.pars[0]).max()
     for i in range(min(len(rows.numbers), LOOKED_AT)):
-        own = usual.with_parameters({name: value[i] for name, value in rows.parameters.items()}).tables
+        own = member_model(usual, rows.parameters, i).tables
         if not same_structure(own, usual.tables):
             continue
         if not np.allclose(own.pars[0], rows.pars[i], rtol=SAME, atol=SAME * scale):

@@ -122,6 +122,11 @@ def body_parameters(system: System, changes: Mapping[str, Any] | None = None) ->
     return {name: BodyParameters(**arrays) for name, arrays in values.items()}
 
 
+def member_of(parameters: Mapping[str, Any] | None, member: Any) -> dict[str, NDArray[np.float64]]:
+    """The parameters of one member of a batch, or of several; empty if the members have none of their own."""
+    return {name: np.asarray(value, float)[member] for name, value in (parameters or {}).items()}
+
+
 def members(changes: Mapping[str, Any] | None) -> int:
     """How many members a batch of parameter sets has; 1 without one."""
     if changes is None:

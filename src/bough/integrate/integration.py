@@ -1,7 +1,7 @@
 """Integrate a model from an initial state."""
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.compile.batch import APART, choosing
-from bough.compile.coordinates import holdable, sticking
+from bough.compile.coordinates import holdable, member_of, sticking
 from bough.compile.friction_tank_tables import can_empty
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
@@ -25,7 +25,7 @@ from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, continuous_states
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
-from bough.integrate.start import initial_states, member_of, starting_masses
+from bough.integrate.start import initial_states, member_model, starting_masses
 from bough.integrate.step_safety import (
     LEADING,
     UNRESOLVED,
@@ -82,7 +82,7 @@ class Integration:
             method, self.choice = choose_method(self.trial(model, given | {
                 "laws": laws, "control": control, "control_period": control_period, "t0": t0}), steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
-        every = [*laws, control] if isinstance(laws, Iterable) else []
+        every = [*laws, control]
         extended = model.with_law_states(len(continuous_states(every)) + audit)
         system = model.system
         masses = starting_masses(model, tanks0) if x is None else extended.state(x).tanks
@@ -135,11 +135,11 @@ class Integration:
             """A run with events, on a model with its own parameters: what events and stops wait for may be among them."""
             if parameters is None:
                 return run(extended, pars, slice(i, i + 1), None, EventHandler(extended))
-            base = model.with_parameters(member_of(parameters, i) or {}).with_law_states(extended.layout.law_states)
+            base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
             own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
             return run(base, own, slice(i, i + 1), None, EventHandler(base))
 
-        every_member = None if parameters is None else [member_of(parameters, i) or {} for i in range(len(x))]
+        every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]
         self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]
 
     @classmethod

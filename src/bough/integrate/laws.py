@@ -334,8 +334,6 @@ class Laws:
     def __init__(self, model: Model, laws: Sequence[Any], control: Any, members: Sequence[int], batched: bool, start: float,
                  dt: float | None, control_period: float | None, seed: int, audit: bool) -> None:
         """`members`: which of a batch they act on."""
-        if isinstance(laws, Law | Controller | str) or not isinstance(laws, Iterable):
-            raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
         if not (isinstance(seed, int | np.integer) and seed >= 0):
             raise StateError(f"seed is {seed!r}; give a whole number, 0 or more")
         given = [law if isinstance(law, Law | Controller) else Law(law) for law in laws]

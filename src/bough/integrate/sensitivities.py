@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze.derivatives import Directions, Rows, outputs_along, rates_along, rows_along
+from bough.analyze.dynamics_derivatives import by_input, by_parameter, by_part
 from bough.analyze.parameters import parameter
 from bough.analyze.signals import control_names, known_outputs
 from bough.compile.batch import Batch
 from bough.compile.layout import Floats
-from bough.describe.parts.port import ports_of
 from bough.errors import SimulationError, StateError
 from bough.integrate.integration import Integration
 from bough.integrate.laws import controlled
@@ -192,19 +192,9 @@ def check_by(model: Model, by: Sequence[str], laws: Sequence[Any], batch: Batch)
 
 def traced(model: Model, value: Floats, moved: Floats, sizes: Mapping[str, int], named: Sequence[str]) -> Trace:
     """Columns (samples, m, size) by name."""
-    at, found = 0, {}
-    for name, size in sizes.items():
-        found[name], at = np.ascontiguousarray(moved[:, at:at + size].transpose(0, 2, 1)), at + size
-    places = ports_of(list(model.system.inputs.values())) if sizes["inputs"] else {}
-    by_name: dict[str, Floats] = {}
-    first = 0
-    for name in named:
-        shape = parameter(model.system, name).value.shape
-        size = int(np.prod(shape))
-        by_name[name] = found["parameters"][..., first:first + size].reshape(*value.shape, *shape)
-        first += size
-    return Trace(value, found["q"], found["v"], found["tau"], {name: found["inputs"][..., place] for name, place in places.items()},
-                 by_name)
+    found, shapes = by_part(sizes, moved), {name: parameter(model.system, name).value.shape for name in named}
+    return Trace(value, found["q"], found["v"], found["tau"], by_input(model, found["inputs"]) if sizes["inputs"] else {},
+                 by_parameter(shapes, found["parameters"]))
 
 
 def outputs_of_run(model: Model, start: Batch, rows: Rows, along: Directions, wanted: list[str], times: Floats, found: Samples,

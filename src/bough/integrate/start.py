@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.compile.batch import array
+from bough.compile.coordinates import member_of
 from bough.compile.coordinates import members as count_members
 from bough.compile.layout import Floats
 from bough.describe.orientation import rotation_matrix
@@ -35,7 +36,7 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
         center(model, x)
     elif model.in_orbit:
         for i in range(batch.n):
-            center(model.with_parameters(member_of(parameters, i) or {}), x[i:i + 1])
+            center(member_model(model, parameters, i), x[i:i + 1])
     return x, not batch.single
 
 
@@ -45,9 +46,10 @@ def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
 
-def member_of(parameters: Mapping[str, ArrayLike] | None, member: Any) -> dict[str, Floats] | None:
-    """The parameters of one member of a batch, or of several."""
-    return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
+def member_model(model: Model, parameters: Mapping[str, ArrayLike] | None, member: int) -> Model:
+    """The model with the parameters of one member of a batch; the model itself if the members have none of their own."""
+    own = member_of(parameters, member)
+    return model.with_parameters(own) if own else model
 
 
 def check_prescribed(model: Model, x: Floats, t: float) -> None:

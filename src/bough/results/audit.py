@@ -25,7 +25,7 @@ from bough.compile.batch import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
 from bough.results.part_values import whole_momenta
-from bough.results.samples import Rows, Samples, _chunks, _segments
+from bough.results.samples import Rows, Samples, chunks, segments
 from bough.results.summary import external_effects, nonconservative_effects
 
 Array = NDArray[Any]
@@ -37,7 +37,6 @@ GAP = 1e-5  # m or rad: how far a loop may be open
 WORK_OF = {"dampers": ("dampers", "stops"), "stops with dampers": ("stops",), "joint torques": ("joint torques", "loops"),
            "external wrenches": ("wrenches",), "modal damping": ("dampers",), "prescribed motion": ("drives",),
            "wheel motors": ("motors",), "inputs": ("inputs", "orbit"), "a controller": ("inputs",)}
-CERTAIN = ("locking events", "linearized flexible bodies", "restoring moments", "friction")  # whose work is not told by powers
 
 
 @dataclass
@@ -123,17 +122,12 @@ def thinned(trajectory: Trajectory, most: int) -> Trajectory:
                    law_states=trajectory.law_states[:, chosen])
 
 
-def _states(samples: Samples) -> States:
-    return States(samples.model, samples.model.batch(samples.q, samples.v, samples.tau, **samples.options), None)
-
-
 def _balances(run: Trajectory, found: Audit) -> None:
     """At some samples, run after run, each with what held then."""
     few = thinned(run, max(2, LOOKS // len(run.x)))
-    for model, rows in _segments(few):
-        for chunk in _chunks(model, Rows(*(each[:LOOKS] for each in rows))):
-            samples = Samples(model, chunk, accelerated=False)
-            one = balance(model, model.batch(samples.q, samples.v, samples.tau, **samples.options))
+    for model, rows in segments(few):
+        for chunk in chunks(model, Rows(*(each[:LOOKS] for each in rows))):
+            one = balance(model, Samples(model, chunk, accelerated=False).batch)
             found.balances |= {name: max(share, found.balances.get(name, 0.0)) for name, share in one.worst.items()}
             found.not_told |= one.left_out
     found.findings += [f"{name} is not kept at single states ({share:.1e} of its terms is left)"
@@ -187,9 +181,9 @@ def _energies(run: Trajectory) -> tuple[Array, Array, dict[str, Array], str]:
     """(runs, samples): total and kinetic energy, powers by what they are; and why powers cannot be told."""
     parts, why = list[tuple[Array, ...]](), ""
     names: list[str] = []
-    for model, rows in _segments(run):
-        for chunk in _chunks(model, rows):
-            states = _states(Samples(model, chunk, accelerated=False))
+    for model, rows in segments(run):
+        for chunk in chunks(model, rows):
+            states = States(model, Samples(model, chunk, accelerated=False).batch, None)
             why = why or states.no_energy()
             powers = {} if why else states.powers()
             names = list(powers) or names
@@ -222,7 +216,7 @@ def _momentum(run: Trajectory, found: Audit) -> None:
         return
     few = thinned(run, LOOKS)
     series, sizes = [], []
-    for model, rows in _segments(few):
+    for model, rows in segments(few):
         samples = Samples(model, rows, accelerated=False)
         series.append(whole_momenta(samples) if model.system.tanks else samples.bodies.momentum)
         arm = np.abs(samples.bodies.frames.position - samples.bodies.center_of_mass[:, None]).max(axis=(1, 2))
@@ -244,7 +238,7 @@ def _gaps(run: Trajectory, found: Audit) -> None:
     if not run.model.constrained:
         return
     few, found.loop_gap = thinned(run, MOST), 0.0
-    for model, rows in _segments(few):
+    for model, rows in segments(few):
         gaps = model.loop_gaps(model.state(rows.x).q) if model.constrained else {}
         found.loop_gap = max([found.loop_gap, *(float(np.abs(gap).max(initial=0.0)) for gap in gaps.values())])
     if found.loop_gap > GAP:

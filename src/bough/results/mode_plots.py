@@ -1,13 +1,12 @@
 """A figure of modes: their eigenvalues, and who takes part in each."""
 
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from bough.analyze.linear.system_modes import Modes
-from bough.figure_style import COLORS
+from bough.figure_style import COLORS, written
 
 MOST, FEWEST = 24, 3  # modes that are drawn; rows of a table of shares
 
@@ -46,7 +45,4 @@ def plot_modes(modes: Modes, path: str | PathLike[str] | None = None) -> Figure:
         axes.set_xticks(range(n), [f"{each:.3g}" for each in modes.frequencies[:n]], rotation=60, fontsize=7)
         axes.set_yticks(range(len(table)), list(table), fontsize=7)
         axes.set(xlabel="Hz", title=f"share [%] of {title}")
-    if path is not None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
-    return figure
+    return written(figure, path)

@@ -110,7 +110,7 @@ RECORDS: dict[str, Record] = {
     }, evaluated="acceleration"),
     "reactions": Record({
         "reaction": Quantity(("body", "component"), "N m, N", "moment and force of the parent on the body, body axes",
-                             lambda s: s.reactions()),
+                             lambda s: s.joint_loads),
     }, evaluated="acceleration"),
     "energy": Record({
         "kinetic_energy": Quantity((), "J", "kinetic energy", lambda s: s.bodies.kinetic_energy),

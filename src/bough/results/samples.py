@@ -1,12 +1,6 @@
-"""Flexible bodies in results: their modal coordinates and their nodes.
+"""Quantities derived from the recorded states: poses, accelerations, reactions, loop forces, energies, deformations.
 
-Force elements in results: what is recorded of them, and which elements each variable counts.
-
-The recorded states put through the model again: poses, accelerations, reactions, loop forces, energies, deformations.
-
-They are passed in chunks, so that memory stays bounded.
-
-The state of a run at one of its samples, as the calls of a model take it.
+States are evaluated in chunks, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -19,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.body_motion import Bodies
-from bough.compile.batch import evaluating
+from bough.compile.batch import Batch, evaluating
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.compile.element_tables import exerted
 from bough.compile.layout import EXHAUST, run_states
@@ -29,6 +23,7 @@ from bough.describe.parts import ELEMENTS, Element
 from bough.errors import NotFiniteError, StateError
 from bough.flex import FlexibleBody, Recovery
 from bough.integrate.compiled.loops import SAME
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
@@ -77,7 +72,7 @@ def _moving(shapes: Array) -> list[int]:
     return np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0.0)).tolist()
 
 
-# ---- samples ---------------------------------------------------------------------------------------------------------------
+# ---- force elements --------------------------------------------------------------------------------------------------------
 VARIABLES: dict[str, Recorded] = {name: meaning for kind in ELEMENTS for name, meaning in kind.recorded.items()}
 AXES = tuple(dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values()))     # each counts elements
 
@@ -91,16 +86,6 @@ def along(system: System, axis: str) -> dict[str, Element]:
     """The elements of a system along an axis of variables."""
     return {name: element for name, element in system.elements.items()
             if any(meaning.dims[0] == axis for meaning in element.recorded.values())}
-
-
-def element_values(bodies: Bodies) -> dict[str, np.ndarray]:
-    """Of each variable, (states, elements, ...)."""
-    system, states = bodies.model.system, len(bodies.elements)
-    found: dict[str, list[np.ndarray]] = {name: [] for name in VARIABLES}
-    for element, each in zip(system.elements.values(), exerted(bodies.elements), strict=True):
-        for name, values in element.values(each, bodies).items():
-            found[name].append(values)
-    return {name: np.stack(parts, axis=1) if parts else np.zeros((states, 0)) for name, parts in found.items()}
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------------
@@ -122,20 +107,11 @@ class Rows(NamedTuple):
 class Samples:
     """One chunk of states of one model; each thing is computed once, when it is first needed."""
 
-    model: Model
-    rows: Rows
-    q: Array
-    v: Array
-    wheels: Array
-    orbit: Array
-    tanks: Array
-    tau: Array
-
     def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
         state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
         self.model, self.rows, self.accelerated = model, rows, accelerated
-        self.q, self.v, self.wheels, self.orbit, self.tau = state.q, state.v, state.wheels, state.orbit, inputs.tau
-        self.tanks = state.tanks
+        self.q, self.v, self.wheels, self.orbit, self.tanks = state.q, state.v, state.wheels, state.orbit, state.tanks
+        self.tau: Array = inputs.tau
         self.options: dict[str, Any] = {"t": rows.t}
         motors = inputs.motors
         if model.system.frictions:
@@ -149,6 +125,11 @@ class Samples:
             self.options["orbit"] = self.orbit
         if model.system.tanks:
             self.options["tanks"] = self.tanks
+
+    @property
+    def batch(self) -> Batch:
+        """The states and inputs, as the analyses take them."""
+        return self.model.batch(self.q, self.v, self.tau, **self.options)
 
     @cached_property
     def a(self) -> Array:
@@ -230,16 +211,17 @@ class Samples:
         free = np.full(len(self.rows.t), np.nan)
         return np.stack([self.drives.get(name, free) for name in holdable(self.model.system)], axis=1)
 
-    def reactions(self) -> Array:
-        """(rows, bodies, 6)."""
-        return self.joint_loads
-
     def internal_loads(self, **cut: Any) -> CutLoads:
         return self.model.internal_loads(self.q, self.v, self.a, self.tau, **cut, **self.options)
 
     @cached_property
     def _elements(self) -> dict[str, Array]:
-        return element_values(self.bodies)
+        """By variable, (rows, elements, ...)."""
+        found: dict[str, list[Array]] = {name: [] for name in VARIABLES}
+        for element, each in zip(self.model.system.elements.values(), exerted(self.bodies.elements), strict=True):
+            for name, values in element.values(each, self.bodies).items():
+                found[name].append(values)
+        return {name: np.stack(parts, axis=1) if parts else np.zeros((len(self.q), 0)) for name, parts in found.items()}
 
     def element(self, name: str) -> Array:
         """(rows, elements, ...) of a variable of force elements."""
@@ -274,8 +256,8 @@ def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerate
     found: dict[str, list[Array]] = {name: [] for name in wanted}
     bar, silent = working(f"{trajectory.model.system.name}: deriving"), np.errstate(over="ignore", invalid="ignore")
     with bar as progress, silent, evaluating(runs * samples, runs, trajectory.lanes):
-        for model, rows in _segments(trajectory):
-            for chunk in _chunks(model, rows):
+        for model, rows in segments(trajectory):
+            for chunk in chunks(model, rows):
                 for name, values in _evaluate_chunk(model, chunk, wanted, accelerated).items():
                     found[name].append(values)
                 done += len(chunk.t)
@@ -299,15 +281,13 @@ def _all_rows(trajectory: Trajectory) -> Rows:
                 trajectory.exhaust.reshape(runs * samples, -1))
 
 
-def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
+def segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
     """All rows with the one model; or the rows of each run with its own parameters, and with the constraints that were in force."""
     if not trajectory.parameters and not trajectory.spans:
         yield trajectory.model, _all_rows(trajectory)
         return
     for run in range(len(trajectory.x)):
-        member = {key: values[run] for key, values in (trajectory.parameters or {}).items()}
-        model = trajectory.model.with_parameters(member) if member else trajectory.model
-        begin = -np.inf
+        model, begin = member_model(trajectory.model, trajectory.parameters, run), -np.inf
         for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
             inside = (trajectory.t > begin * (1.0 + SAME)) & (trajectory.t <= end * (1.0 + SAME))
             if inside.any():
@@ -330,7 +310,7 @@ def _evaluate_chunk(model: Model, chunk: Rows, wanted: Mapping[str, Derive], acc
             finite[error.rows] = False
 
 
-def _chunks(model: Model, rows: Rows) -> Iterator[Rows]:
+def chunks(model: Model, rows: Rows) -> Iterator[Rows]:
     longest = max(1, CHUNK // _floats(model))
     for part in np.array_split(np.arange(len(rows.t)), -(-len(rows.t) // longest)):
         yield Rows(*(array[part[0] : part[-1] + 1] for array in rows))
@@ -350,14 +330,8 @@ def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
     """Rows that the model accepts: diverged states are replaced; their results become NaN."""
     if finite.all():
         return chunk
-    start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model), model.tank_masses]
-    x = np.where(finite[:, None], chunk.x, np.concatenate([np.asarray(part, float) for part in start]))
-    return chunk._replace(x=x, u=np.where(finite[:, None], chunk.u, 0.0))
-
-
-def _initial_orbit(model: Model) -> list[float]:
-    gravity = model.system.gravity
-    return [] if isinstance(gravity, tuple) else [*gravity.position, *gravity.velocity]
+    start = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses)
+    return chunk._replace(x=np.where(finite[:, None], chunk.x, start), u=np.where(finite[:, None], chunk.u, 0.0))
 
 
 def continuous(series: Array, axis: int) -> Array:
@@ -394,10 +368,7 @@ def state_at(trajectory: Trajectory, t: float, run: int = 0) -> tuple[Model, dic
     first, last = float(trajectory.t[0]), float(trajectory.t[-1])
     if not first - 1e-9 <= t <= last + 1e-9 * max(1.0, abs(last)):
         raise StateError(f"t is {t!r} s; the run was recorded from {first:g} to {last:g} s: give a time between")
-    sample = int(np.abs(trajectory.t - t).argmin())
-    model = trajectory.model
-    if trajectory.parameters is not None:
-        model = model.with_parameters({name: values[run] for name, values in trajectory.parameters.items()})
+    sample, model = int(np.abs(trajectory.t - t).argmin()), member_model(trajectory.model, trajectory.parameters, run)
     for until, held in trajectory.spans[run] if trajectory.spans else ():
         if trajectory.t[sample] <= until:
             model = model.switched_as(held)

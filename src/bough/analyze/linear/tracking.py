@@ -14,6 +14,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.errors import StateError
+from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
@@ -161,8 +162,8 @@ class ModeTracks:
         if what not in ("campbell", "root locus"):
             raise StateError(f"plot: there is no {what!r}; give 'campbell' or 'root locus'")
         if what == "root locus":
-            return figures.written(figures.root_locus(self), path)
-        return figures.written(figures.campbell(self, np.atleast_1d(np.asarray(harmonics, float)), up_to), path)
+            return written(figures.root_locus(self), path)
+        return written(figures.campbell(self, np.atleast_1d(np.asarray(harmonics, float)), up_to), path)
 
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
