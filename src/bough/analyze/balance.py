@@ -106,14 +106,9 @@ class States:
     def at(self, s: float) -> Bodies:
         """All bodies where the motion leads in s steps."""
         model, d = self.model, (s*self.h)[:, None]
-        options: dict[str, Any] = {"t": self.batch.t[:, 0]}
-        if model.nw:
-            options["wheels"] = self.batch.state.wheels + d*self.wheels
-        if model.in_orbit:
-            options["orbit"] = self.batch.state.orbit + d*self.orbit
-        if model.system.tanks:
-            options["tanks"] = self.batch.state.tanks + d*self.emptying
-        return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, **options))
+        rates = {"wheels": self.wheels, "orbit": self.orbit, "tanks": self.emptying}
+        options: dict[str, Any] = {name: part + d*rates[name] for name, part in model.state_options(self.batch.state).items()}
+        return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, t=self.batch.t[:, 0], **options))
 
     def moved(self, d: Floats) -> Floats:
         """(states, nq): coordinates after the times d; in orbit they count from the mass center, which propellant moves [B 94]."""

@@ -17,7 +17,7 @@ from bough.analyze.body_motion import Motion, frame_motion, route_to, traced
 from bough.analyze.equations_of_motion import Accelerations
 from bough.analyze.internal_loads import read_cut
 from bough.analyze.parameters import STENCIL, Parameter
-from bough.analyze.signals import Measured, outputs, q_entry, v_entry
+from bough.analyze.signals import Measured, outputs, state_entry
 from bough.compile.batch import Batch, lanes_for
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -48,6 +48,8 @@ class OutputsAlong:
         """(n*m, size)"""
         if is_swept(self.model, output):
             return self._swept[output.name]
+        if (entry := state_entry(self.model, output)) is not None:
+            return np.ascontiguousarray(self.rows.dx[:, [entry]])
         found = getattr(self, f"_{output.kind}", None)
         turned = output.kind == "deflection" and output.along != "body"
         if found is None or turned or (output.kind == "load" and self.model.system.loops):
@@ -109,23 +111,11 @@ class OutputsAlong:
         C, dC = self._repeat(self.at_states._at("attitude", frame)), self._at("attitude", frame)
         return np.einsum("bij,bi->bj", dC, self._repeat(vectors)) + np.einsum("bij,bi->bj", C, along)
 
-    def _vector(self, output: Output, what: str, part: slice = slice(0, 3)) -> Floats:
+    # ---- one for each kind --------------------------------------------------------------------------------------
+    def _acceleration(self, output: Output) -> Floats:
         place = output.place
         assert place is not None
-        return self._turned(output, self.at_states._at(what, place)[:, part], self._at(what, place)[:, part], place)
-
-    # ---- one for each kind --------------------------------------------------------------------------------------
-    def _coordinate(self, output: Output) -> Floats:
-        return self.x.q[:, q_entry(self.model, str(output.coordinate))]
-
-    def _rate(self, output: Output) -> Floats:
-        return self.x.v[:, v_entry(self.model, str(output.rate))]
-
-    def _wheel(self, output: Output) -> Floats:
-        return self.x.wheels[:, self.model.names.wheels.index(str(output.wheel))]
-
-    def _acceleration(self, output: Output) -> Floats:
-        return self._vector(output, "acceleration", slice(3, 6))
+        return self._turned(output, self.at_states._at("acceleration", place)[:, 3:], self._at("acceleration", place)[:, 3:], place)
 
     def _felt_acceleration(self, output: Output) -> Floats:
         place, gravity = output.felt_acceleration, self.model.system.gravity

@@ -20,6 +20,9 @@ from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 
+VECTORS = {"position": ("position", slice(0, 3)), "velocity": ("velocity", slice(3, 6)),        # by kind of output: of a Motion
+           "angular_velocity": ("velocity", slice(0, 3)), "acceleration": ("acceleration", slice(3, 6))}
+
 
 def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = None) -> dict[str, Floats]:
     """By name, (batch, size) of each; of all, if none are named."""
@@ -47,7 +50,9 @@ class Measured:
 
     def value(self, output: Output) -> Floats:
         """(batch, size)"""
-        found = np.asarray(getattr(self, f"_{output.kind}")(output), float)
+        if (entry := state_entry(self.model, output)) is not None:
+            return self.batch.x[:, [entry]]
+        found = self._vector(output) if output.kind in VECTORS else np.asarray(getattr(self, f"_{output.kind}")(output), float)
         return np.ascontiguousarray(found.reshape(self.batch.n, -1)[:, output.chosen])
 
     # ---- what they share --------------------------------------------------------------------------------------
@@ -82,23 +87,12 @@ class Measured:
         frame = own if output.along == "body" else output.along
         return vectors if not isinstance(frame, Frame) else np.einsum("bij,bi->bj", self._at("attitude", frame), vectors)
 
-    def _vector(self, output: Output, what: str, part: slice = slice(0, 3)) -> Floats:
+    def _vector(self, output: Output) -> Floats:
         assert output.place is not None
+        what, part = VECTORS[output.kind]
         return self._turned(output, self._at(what, output.place)[:, part], output.place)
 
     # ---- one for each kind --------------------------------------------------------------------------------------
-    def _coordinate(self, output: Output) -> Floats:
-        return self.batch.q[:, q_entry(self.model, str(output.coordinate))]
-
-    def _rate(self, output: Output) -> Floats:
-        return self.batch.v[:, v_entry(self.model, str(output.rate))]
-
-    def _wheel(self, output: Output) -> Floats:
-        return self.batch.state.wheels[:, self.model.names.wheels.index(str(output.wheel))]
-
-    def _position(self, output: Output) -> Floats:
-        return self._vector(output, "position")
-
     def _attitude(self, output: Output) -> Floats:
         """Of the two quaternions of an attitude, the one with a scalar part >= 0."""
         assert output.attitude is not None
@@ -107,15 +101,6 @@ class Measured:
             attitude = np.einsum("bji,bjk->bik", self._at("attitude", output.along), attitude)
         found = quaternions(attitude)
         return np.where(found[:, 3:] < 0.0, -found, found)
-
-    def _velocity(self, output: Output) -> Floats:
-        return self._vector(output, "velocity", slice(3, 6))
-
-    def _angular_velocity(self, output: Output) -> Floats:
-        return self._vector(output, "velocity")
-
-    def _acceleration(self, output: Output) -> Floats:
-        return self._vector(output, "acceleration", slice(3, 6))
 
     def _felt_acceleration(self, output: Output) -> Floats:
         """Less gravity there; in orbit, with the acceleration of the mass center."""
@@ -192,16 +177,17 @@ class Measured:
         return self._turned(output, self._bodies.momentum[:, part], None)
 
 
-def q_entry(model: CompiledModel, name: str) -> int:
-    """Where a coordinate is in q."""
-    [(body, entry)] = entry_named(model.system, name, "coordinate_names")
-    return model.places[body.name][0] + entry
-
-
-def v_entry(model: CompiledModel, name: str) -> int:
-    """Where a rate is in v."""
-    [(body, entry)] = entry_named(model.system, name, "speed_names")
-    return model.places[body.name][1] + entry
+def state_entry(model: CompiledModel, output: Output) -> int | None:
+    """The entry of x that an output shows: a coordinate, a speed, or the speed of a wheel; None for other kinds."""
+    if output.wheel is not None:
+        return model.nq + model.nv + model.names.wheels.index(output.wheel)
+    if output.coordinate is not None:
+        [(body, entry)] = entry_named(model.system, output.coordinate, "coordinate_names")
+        return int(model.places[body.name][0]) + entry
+    if output.rate is not None:
+        [(body, entry)] = entry_named(model.system, output.rate, "speed_names")
+        return model.nq + int(model.places[body.name][1]) + entry
+    return None
 
 
 def input_entries(model: CompiledModel) -> dict[str, list[int]]:

@@ -381,7 +381,7 @@ def check_friction(model: Model, method: str, dynamics: str) -> None:
 # ---- what may be wrong with what was recorded ------------------------------------------------------------------------------
 def cut_at(trajectory: Trajectory, samples: int, failure: str) -> Trajectory:
     """Without what came after so many samples."""
-    return trajectory.first(max(samples, 1), failure=failure)
+    return trajectory.part(slice(max(samples, 1)), failure=failure)
 
 
 def check_whole(trajectory: Trajectory, until: float) -> Trajectory:

@@ -154,11 +154,7 @@ class Seen(dict[str, Any]):
 def measure(model: Model, names: Iterable[str], t: Floats, x: Floats, u: Floats) -> dict[str, Floats]:
     """By output, (rows, size), of states x at times t (rows,), and inputs u."""
     state, inputs = model.state(x), model.input_layout.view(u)
-    options: dict[str, Any] = {"wheels": state.wheels, "motors": inputs.motors} if model.nw else {}
-    if model.in_orbit:
-        options["orbit"] = state.orbit
-    if model.system.tanks:
-        options["tanks"] = state.tanks
+    options: dict[str, Any] = model.state_options(state) | ({"motors": inputs.motors} if model.nw else {})
     batch = model.batch(state.q, state.v, inputs.tau, t=t, inputs=model.named_inputs(inputs.ports), **options)
     return outputs(model, batch, names)
 

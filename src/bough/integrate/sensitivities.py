@@ -143,8 +143,8 @@ def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | Non
     if len(run.x) > 1:
         raise StateError(f"q0 has {len(run.x)} rows; give one state: the directions are what runs side by side")
     model, state = run.model, run.model.state(run.x)                    # with the states of its laws
-    batch = replace(model.batch(state.q, state.v, tau, inputs=inputs, wheels=state.wheels if model.nw else None,
-                                orbit=state.orbit if model.in_orbit else None), single=False)
+    options: dict[str, Any] = model.state_options(state)
+    batch = replace(model.batch(state.q, state.v, tau, inputs=inputs, **options), single=False)
     batch.x[:], run.u[:] = run.x, batch.u
     check_by(model, by, run.laws.continuous, batch)
     wanted, named = known_outputs(model, outputs), tuple([parameters] if isinstance(parameters, str) else parameters)

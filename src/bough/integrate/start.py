@@ -1,6 +1,5 @@
 """The state at the start of a run: what the caller gives, or what the description says."""
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,8 +66,7 @@ def check_prescribed(model: Model, x: Floats, t: float) -> None:
 def center(model: Model, x: Floats) -> None:
     """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
     state = model.state(x)
-    options: dict[str, Any] = {"tanks": state.tanks} if model.system.tanks else {}
-    bodies = model.bodies(state.q, state.v, **options)
+    bodies = model.bodies(state.q, state.v, tanks=state.tanks if model.system.tanks else None)
     position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
     for body in model.system.bodies.values():
         if body.parent is None:

@@ -109,9 +109,10 @@ class Trajectory:
             at += body.n_v
         return pushed
 
-    def first(self, n: int, **changes: Any) -> "Trajectory":
-        """The first n samples."""
-        return replace(self, t=self.t[:n], x=self.x[:, :n], u=self.u[:, :n], law_states=self.law_states[:, :n], **changes)
+    def part(self, samples: Any, **changes: Any) -> "Trajectory":
+        """Some of the samples: a slice or indices."""
+        return replace(self, t=self.t[samples], x=self.x[:, samples], u=self.u[:, samples], law_states=self.law_states[:, samples],
+                       **changes)
 
 
 @dataclass(frozen=True)

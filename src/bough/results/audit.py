@@ -12,7 +12,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -99,7 +99,7 @@ def audited(trajectory: Trajectory) -> Audit:
     found = Audit(error=trajectory.accuracy, steps=trajectory.stability, events=sum(map(len, trajectory.events)),
                   warnings=list(trajectory.warnings))
     sound = np.asarray(np.isfinite(trajectory.x).all(axis=2).all(axis=0))
-    run = trajectory.first(int(np.argmin(sound)) if not sound.all() else len(sound))
+    run = trajectory.part(slice(int(np.argmin(sound)) if not sound.all() else len(sound)))
     if trajectory.failure:
         found.findings.append(f"the run stopped early: {trajectory.failure}")
     if len(run.t) < 2:
@@ -118,8 +118,7 @@ def audited(trajectory: Trajectory) -> Audit:
 def thinned(trajectory: Trajectory, most: int) -> Trajectory:
     """So many samples at most, the first and the last among them."""
     chosen = np.unique(np.linspace(0, len(trajectory.t) - 1, most).astype(int)) if len(trajectory.t) > most else slice(None)
-    return replace(trajectory, t=trajectory.t[chosen], x=trajectory.x[:, chosen], u=trajectory.u[:, chosen],
-                   law_states=trajectory.law_states[:, chosen])
+    return trajectory.part(chosen)
 
 
 def _balances(run: Trajectory, found: Audit) -> None:

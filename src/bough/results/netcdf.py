@@ -21,6 +21,7 @@ from bough.whole import discard, whole_file
 
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
+COMPRESSED: dict[str, Any] = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
 
 
 RESUME = "resume"               # group of a file: what is needed to go on
@@ -136,8 +137,7 @@ class Appender:
             if "time" in variable.dims:
                 values = self._continued(name, variable)
                 if first:
-                    self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
-                                              compression_opts=2, shuffle=True)
+                    self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, **COMPRESSED)
                 self.file.variables[name].attrs.update(variable.attrs)          # of the last part: what is there may change
                 where = tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)
                 self.file.variables[name][where] = values
@@ -163,7 +163,7 @@ class Appender:
             if name not in group.variables:
                 sizes = [None if i == axis else n for i, n in enumerate(values.shape)]
                 group.dimensions.update(dict(zip(dims, sizes, strict=True)))
-                group.create_variable(name, dims, dtype=values.dtype, compression="gzip", compression_opts=2, shuffle=True)
+                group.create_variable(name, dims, dtype=values.dtype, **COMPRESSED)
             begin = group.variables[name].shape[axis]
             group.resize_dimension(dims[axis], begin + values.shape[axis])
             group.variables[name][(slice(None),)*axis + (slice(begin, None),)] = values
@@ -228,14 +228,13 @@ def _sizes(labeled: Labeled) -> Mapping[str, int]:
 
 
 def _write_variable(file: Any, name: str, variable: Variable) -> None:
-    values, options = variable.values, {}
+    values, options = variable.values, dict[str, Any]()
     if values.dtype.kind in "UO":
         import h5py
 
-        options["dtype"] = h5py.string_dtype()
-        values = values.astype(object)
+        options, values = {"dtype": h5py.string_dtype()}, values.astype(object)
     elif values.size >= _COMPRESSED_FROM:
-        options = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
+        options = COMPRESSED
     written = file.create_variable(name, variable.dims, data=values, **options)
     written.attrs.update(variable.attrs)
 

@@ -287,8 +287,7 @@ def _trimmed(trajectory: Trajectory) -> Trajectory:
     reached = np.isfinite(trajectory.x).all(axis=2).any(axis=0)
     if reached.all():
         return trajectory
-    n = 1 + int(np.flatnonzero(reached)[-1])
-    return trajectory.first(n)
+    return trajectory.part(slice(1 + int(np.flatnonzero(reached)[-1])))
 
 
 class SavedResult(ShownResult):

@@ -112,19 +112,15 @@ class Samples:
         self.model, self.rows, self.accelerated = model, rows, accelerated
         self.q, self.v, self.wheels, self.orbit, self.tanks = state.q, state.v, state.wheels, state.orbit, state.tanks
         self.tau: Array = inputs.tau
-        self.options: dict[str, Any] = {"t": rows.t}
+        self.options: dict[str, Any] = {"t": rows.t} | model.state_options(state)
         motors = inputs.motors
         if model.system.frictions:
             from_joints, from_wheels = bristle_torques(self)
             self.tau, motors = self.tau + from_joints, motors + from_wheels
         if model.nw:
-            self.options |= {"wheels": self.wheels, "motors": motors}
+            self.options["motors"] = motors
         if model.system.inputs:
             self.options["inputs"] = model.named_inputs(inputs.ports)
-        if model.in_orbit:
-            self.options["orbit"] = self.orbit
-        if model.system.tanks:
-            self.options["tanks"] = self.tanks
 
     @property
     def batch(self) -> Batch:
@@ -377,10 +373,7 @@ def state_at(trajectory: Trajectory, t: float, run: int = 0) -> tuple[Model, dic
     nv, nw = model.nv, model.nw
     own = run_states(model.system) + EXHAUST*bool(model.system.tanks)           # before the states of laws
     laws = trajectory.law_states[run, sample, own:] if trajectory.law_states.size else np.zeros(0)
-    return model, {
+    return model, model.state_options(state) | {
         "q": state.q, "v": state.v, "tau": controls[:nv], "inputs": model.named_inputs(controls[nv + nw:]) or None,
-        "wheels": state.wheels if nw else None, "motors": controls[nv:nv + nw] if nw else None,
-        "orbit": state.orbit if model.in_orbit else None, "t": float(trajectory.t[sample]),
-        "tanks": state.tanks if model.system.tanks else None,
-        "law_states": laws[:len(laws) - trajectory.audited] if len(laws) else None,
-    }
+        "motors": controls[nv:nv + nw] if nw else None, "t": float(trajectory.t[sample]),
+        "law_states": laws[:len(laws) - trajectory.audited] if len(laws) else None}

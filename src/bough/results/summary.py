@@ -81,20 +81,9 @@ def rows(report: Report) -> list[Row]:
     if report.facts.assembled:
         found.append(("start", report.facts.assembled))
     found += _events(report)
-    if "energy" in report.facts.record:
-        found.append(("energy", _energy(report)))
-    if "momentum" in report.facts.record:
-        found += _momentum(report)
-    if "exhaust" in report.facts.record:
-        found += _exhaust(report)
-    if "elements" in report.facts.record:
-        found += _elements(report) + _limits(report)
-    if "loops" in report.facts.record:
-        found.append(("loops", _gaps(report)))
-    if "stress" in report.facts.record:
-        found += _peaks(report)
-    if "couplings" in report.facts.record:
-        found.append(("couplings", _kept(report)))
+    for record, lines in (("energy", _energy), ("momentum", _momentum), ("exhaust", _exhaust), ("elements", _elements),
+                          ("elements", _limits), ("loops", _gaps), ("stress", _peaks), ("couplings", _kept)):
+        found += lines(report) if record in report.facts.record else []
     if report.audit is not None:
         found.append(("audit", report.audit.line))
     found += _passages(report)
@@ -141,7 +130,7 @@ def _wall_time(report: Report) -> str:
     return f"{wall:.3g} s" + (f", {_rounded(simulated / wall)} times real time" if wall > 0 else "")
 
 
-def _energy(report: Report) -> str:
+def _energy(report: Report) -> list[Row]:
     """How far the energy, less the work of inputs where that is known, is from what it was; or what else changes it."""
     total, kinetic = report.array("total_energy"), report.array("kinetic_energy")
     audited = "input_work" in report.labeled("energy").variables
@@ -155,12 +144,12 @@ def _energy(report: Report) -> str:
         work, by_inputs = work - lost, by_inputs + f", lost to friction {_span(lost[..., -1])} J"
     start, whole = f"{_span(total[..., 0])} J", f"{_span(total[..., 0])} -> {_span(total[..., -1])} J{by_inputs}"
     if effects:
-        return f"{whole} ({', '.join(effects)})"
+        return [("energy", f"{whole} ({', '.join(effects)})")]
     exchanged = np.nanmax(kinetic, axis=-1) - np.nanmin(kinetic, axis=-1)
     drift = np.nanmax(np.abs(total - total[..., :1] - work), axis=-1)
     steady = np.all(exchanged < 1e-6 * np.nanmax(np.abs(kinetic)))
     off = _relative(drift, np.abs(total[..., 0]), "of it") if steady else _relative(drift, exchanged, "of what is exchanged")
-    return f"{whole}, off by {drift.max():.1e} J{off}" if by_inputs else f"{start}, drift {drift.max():.1e} J{off}"
+    return [("energy", f"{whole}, off by {drift.max():.1e} J{off}" if by_inputs else f"{start}, drift {drift.max():.1e} J{off}")]
 
 
 def _momentum(report: Report) -> list[Row]:
@@ -208,7 +197,7 @@ def _events(report: Report) -> list[Row]:
     return [*rows, ("no event", f"{', '.join(missed)} did not happen")] if missed else rows
 
 
-def _gaps(report: Report) -> str:
+def _gaps(report: Report) -> list[Row]:
     """How far the loops were open at most, and which."""
     parts, names = [], list(report.system.loops)
     for kind, (variable, unit) in enumerate((("loop_gap", "m"), ("loop_gap_angle", "rad"))):
@@ -220,15 +209,16 @@ def _gaps(report: Report) -> str:
             largest = series[row, worst]
             which = f" ({names[worst]})" if len(names) > 1 and largest else ""
             parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
-    return f"largest gap {', '.join(parts)}" if parts else "open all the time"
+    return [("loops", f"largest gap {', '.join(parts)}" if parts else "open all the time")]
 
 
-def _kept(report: Report) -> str:
+def _kept(report: Report) -> list[Row]:
     """How far the couplings were from being kept at most, and the largest force or torque."""
     gap, force = np.nanmax(np.abs(report.array("coupling_gap"))), np.abs(report.array("coupling_force"))
     names = coupled_names(report.system)
     worst = int(np.nanmax(force.reshape(-1, len(names)), axis=0).argmax())
-    return f"kept to {gap:.1e} rad or m; at most {np.nanmax(force[..., worst]):.4g} N or N m ({names[worst]})"
+    most = f"{np.nanmax(force[..., worst]):.4g} N or N m ({names[worst]})"
+    return [("couplings", f"kept to {gap:.1e} rad or m; at most {most}")]
 
 
 def _elements(report: Report) -> list[Row]:
