@@ -1,7 +1,7 @@
 """Derivatives of accelerations, wheel and orbit rates, multipliers of loops and outputs along directions, in a batch of states.
 
-A direction of q is one of v: q moves from q0 to q0 o exp(d), so that a quaternion p moves along p o (d, 0)/2 [B 1], and nothing has
-to be said of its length.
+A direction of q is one of v: q moves from q0 to q0 o exp(d), so that a quaternion p moves along p o (d, 0)/2 [B 1] and keeps its
+length.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,9 +28,9 @@ from bough.sweeps import tangents
 
 @dataclass(frozen=True)
 class Directions:
-    """m directions, in all that accelerations depend on; what is not given does not change.
+    """m directions in the variables of the accelerations; variables that are not given do not change.
 
-    Each array is (m, numbers), the same directions at every state, or (n, m, numbers): directions of its own for each of n states.
+    Each array is (m, numbers), the same directions at every state, or (n, m, numbers), separate directions for each of n states.
     """
     q: Floats | None = None             # nv numbers: a rotation along the angular velocity in the outer body's axes
     v: Floats | None = None             # nv
@@ -45,7 +45,7 @@ class Directions:
 
     @property
     def m(self) -> int:
-        """How many."""
+        """The number of directions."""
         sizes = {np.shape(value)[-2] for value in self._given()} or {0}
         if len(sizes) != 1:
             raise StateError(f"directions: there are {sorted(sizes)} of them in different parts; give as many in each")
@@ -56,7 +56,7 @@ class Directions:
 
     @staticmethod
     def along(sizes: "dict[str, int]", names: Sequence[str] = ()) -> "Directions":
-        """Unit directions along every number of these parts, one part behind the other.
+        """Unit directions along every entry of these parts, one part after the other.
 
         >>> Directions.along({"q": 1, "tau": 2}).tau.tolist()
         [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
@@ -78,7 +78,7 @@ class Tangents:
 
 
 def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
-    """(n, m, nq): how q (n, nq) moves along directions d (n, m, nv): the speeds d make it q'."""
+    """(n, m, nq): q' for q (n, nq) and directions d (n, m, nv) as speeds."""
     found = np.zeros((*d.shape[:2], model.nq))
     for body in model.system.bodies.values():
         (at, v), joint = model.places[body.name], body.joint
@@ -94,7 +94,7 @@ def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
 
 
 def spread(value: Floats | None, n: int, m: int, size: int, what: str) -> Floats:
-    """(n, m, size): directions at each state."""
+    """(n, m, size): the directions at each state; zero if not given."""
     if value is None:
         return np.zeros((n, m, size))
     given = np.asarray(value, float)
@@ -117,7 +117,7 @@ class Rows:
         return len(self.dx)//self.batch.n
 
     def pars(self, tables: Tables, values: Floats | None = None) -> NDArray[Any]:
-        """Parameters of tables (or other values of them), with tangents where they have some."""
+        """Parameters of tables (or other values of them), with tangents if they have any."""
         values = tables.pars if values is None else values
         if self.dpars is None and len(values) == 1:
             return values
@@ -130,7 +130,7 @@ class Rows:
 
 
 def rows_along(model: CompiledModel, batch: Batch, along: Directions) -> Rows:
-    """Directions in the terms of x, u and pars."""
+    """Directions in terms of x, u and pars."""
     n, m = batch.n, along.m
     state = [turned(model, batch.q, spread(along.q, n, m, model.nv, "q")), spread(along.v, n, m, model.nv, "v"),
              spread(along.wheels, n, m, model.nw, "wheels"), spread(along.orbit, n, m, 6*model.in_orbit, "orbit"),
@@ -145,7 +145,7 @@ def rows_along(model: CompiledModel, batch: Batch, along: Directions) -> Rows:
 
 
 def pars_along(model: CompiledModel, batch: Batch, along: Directions) -> Callable[[Tables], Floats] | None:
-    """Directions of parameters as those of the numbers of tables."""
+    """Directions of parameters in terms of the numbers of the tables."""
     found = [parameter(model.system, name) for name in along.names]
     if not found:
         return None
@@ -187,13 +187,13 @@ def outputs_along(model: CompiledModel, rows: Rows, rates: Floats, moved: Floats
 
 
 def shares(system: System) -> bool:
-    """Whether flexible bodies that are alike have their numbers in the tables once."""
+    """Whether identical flexible bodies share their numbers in the tables."""
     bodies = [id(body.flexible) for body in system.bodies.values() if body.flexible is not None]
     return len(set(bodies)) < len(bodies)
 
 
 def apart(model: CompiledModel) -> CompiledModel:
-    """The same model, in whose tables every flexible body has numbers of its own."""
+    """The same model with separate numbers in the tables for every flexible body."""
     return type(model)(unshared(model.whole)).switched_as(model)
 
 

@@ -1,10 +1,10 @@
 """Derivatives of outputs along directions.
 
-What follows from the state alone (places, attitudes, velocities, deflections, energies, momenta) comes from the sweep that finds it
-for laws, on duals.  Accelerations come from the kinematics on duals, loads through joints of trees from the wrenches of inverse
-dynamics on duals; what outputs make of them is derived by hand.  Loads where loops are closed, and potential energies of central
-gravity, stops and springs in loops, come from differences of fourth order, as what a parameter changes in them outside the sweeps
-does: relative errors of 1e-11.
+Outputs that depend only on the state (places, attitudes, velocities, deflections, energies, momenta) are differentiated by the
+sweep that computes them for laws, on duals. Accelerations are differentiated by the kinematics on duals, loads through joints of
+trees by the wrenches of inverse dynamics on duals. Fourth-order differences, with relative errors of 1e-11, are used for loads with
+closed loops, for potential energies of central gravity, stops and springs in loops, and for effects of parameters outside the
+sweeps.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ from bough.sweeps import records as r
 from bough.sweeps import tangents
 
 STEP = 2e-3                                         # of differences of fourth order
-DESCRIBED = ("felt_acceleration", "energy", "load", "deflection")      # depend on the description itself, where no sweep finds them
+DESCRIBED = ("felt_acceleration", "energy", "load", "deflection")      # depend on the description itself if no sweep computes them
 
 
 class OutputsAlong:
@@ -59,7 +59,7 @@ class OutputsAlong:
 
     @cached_property
     def _swept(self) -> dict[str, Floats]:
-        """Those that a sweep finds in the state."""
+        """Outputs that a sweep computes from the state."""
         tables, rows = self.batch.tables, self.rows
         wanted = [output for output in self.outputs if is_swept(self.model, output)]
         places = np.array([place for output in wanted for place in tables.outputs[output.name].places])
@@ -70,13 +70,13 @@ class OutputsAlong:
         return {output.name: np.ascontiguousarray(along[:, a:b])
                 for output, a, b in zip(wanted, ends[:-1], ends[1:], strict=True)}
 
-    # ---- what they share --------------------------------------------------------------------------------------
+    # ---- shared intermediate results --------------------------------------------------------------------------------------
     def _repeat(self, array: Floats) -> Floats:
-        """States (n, ...) as many times as there are directions."""
+        """States (n, ...) repeated for each direction."""
         return np.repeat(array, self.rows.m, axis=0)
 
     def _route_along(self, frames: list[Frame] | None, elements: int = 0) -> tuple[Motion, Floats]:
-        """Derivatives of the motion of frames (of none: every hinge is passed), and of what force elements exert."""
+        """Derivatives of the motion of frames (None: every hinge is visited), and of the loads of force elements."""
         batch = self.model.changed(self.batch, keep_welds=True)
         parts, key = batch.tables.parts, ("frames", *frames) if frames is not None else ("elements",)
         if key not in batch.tables.routes:
@@ -133,7 +133,7 @@ class OutputsAlong:
         return self._turned(output, a, da, place)
 
     def _load(self, output: Output) -> Floats:
-        """Through joints of a tree: the wrenches of inverse dynamics, turned into the output's axes."""
+        """Through joints of a tree: the wrenches of inverse dynamics, in the output's axes."""
         model, rows, chosen = self.model, self.rows, read_cut(self.model.system, output.load)
         batch = model.changed(self.batch, torques=False, keep_welds=True)
         hinges, du = len(batch.tables.parts.hinges) - 1, rows.du.copy()
@@ -172,7 +172,7 @@ class OutputsAlong:
 
     # ---- differences --------------------------------------------------------------------------------------------
     def _differences(self, output: Output) -> Floats:
-        """Along the directions of states, times and inputs, a step of which moves no number by more than STEP of its size."""
+        """Along the directions of states, times and inputs, with steps that change no number by more than STEP of its size."""
         rows, total = self.rows, np.zeros(1)
         sizes = [np.abs(along)/(1.0 + self._repeat(np.abs(part)))
                  for part, along in ((self.batch.x, rows.dx), (self.batch.u, rows.du), (self.batch.t, rows.dt))]
@@ -185,7 +185,7 @@ class OutputsAlong:
 
 
 def is_swept(model: CompiledModel, output: Output) -> bool:
-    """Whether the sweep that finds outputs for laws finds this one, before the inputs are known."""
+    """Whether the sweep that computes outputs for laws computes this one before the inputs are known."""
     return output.tension is None and model.tables.outputs[output.name].swept
 
 

@@ -1,7 +1,7 @@
-"""Numbers of a description by name, as "boom.mass" or "strut.stiffness": what they are, and what they change in the tables.
+"""Numbers of a description by name, such as "boom.mass" or "strut.stiffness": their values, and their effect on the tables.
 
 Tables are smooth in the numbers of a description, and mostly polynomials of them: moments m c, inertias J + m c c.  Differences of
-fourth order are exact for these, but for rounding.
+fourth order are exact for these, except for rounding.
 """
 
 import re
@@ -35,7 +35,7 @@ class Parameter:
     changed: Callable[[Floats], System]         # the system with another value
 
     def steps(self) -> Iterable[tuple[int, float, list[tuple[float, System]]]]:
-        """Of each of its entries: which, the step, and systems with their weights, whose sum over the step is a derivative."""
+        """For each entry: its index, the step, and weighted systems whose sum divided by the step is the derivative."""
         scale = float(np.abs(self.value).max(initial=0.0)) or 1.0
         for i in range(self.value.size):
             step, found = STEP*scale, []
@@ -47,18 +47,18 @@ class Parameter:
             yield i, step, found
 
     def _same(self, i: int) -> set[tuple[int, ...]]:
-        """Where entry i is: a matrix is symmetric, its entries below the diagonal are those above."""
+        """The places of entry i: two in a symmetric matrix, except on the diagonal."""
         place = tuple(int(k) for k in np.unravel_index(i, self.value.shape))
         return {place, place[::-1]} if symmetric(self.name, self.value) else {place}
 
 
 def symmetric(name: str, value: Floats) -> bool:
-    """Whether a parameter is a symmetric matrix, such as an inertia, and no list of rows."""
+    """Whether a parameter is a symmetric matrix, such as an inertia, and not a list of rows."""
     return value.ndim == 2 and value.shape[0] == value.shape[1] and not name.endswith(ROWS) and np.array_equal(value, value.T)
 
 
 def parameter(system: System, name: str) -> Parameter:
-    """What a name stands for: "part.field" (fields of parts in parts with more dots), and, of an array, an entry in brackets."""
+    """The parameter with a name: "part.field", with more dots for nested parts, and an index in brackets for an array entry."""
     match = NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None:
         raise StateError(f"parameter {name!r} is no name; give one as 'body.mass' or 'body.com[2]'")
@@ -148,7 +148,7 @@ def _with_gravity(system: System, gravity: Any) -> System:
 
 
 def unshared(system: System) -> System:
-    """The same, in which flexible bodies that are alike are kept apart in the tables, so that one of them can change alone."""
+    """A copy in which identical flexible bodies have separate numbers in the tables, so that one of them can change alone."""
     twin = system.copy()
     for body in system.bodies.values():
         if body.flexible is not None:
