@@ -41,7 +41,7 @@ START = ("q0", "v0", "wheels0", "orbit0", "tanks0")
 OPTIONS = (*START, "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
 MOST_STEPS = 2**53                  # in one call: floats count no further
-AHEAD, MOST_AHEAD = 256, 10**5      # samples that have room before the steps to them are taken
+AHEAD, MOST_AHEAD = 256, 10**5      # samples for which memory is reserved in advance
 
 
 def check_known(call: str, given: Iterable[str], known: Sequence[str]) -> None:
@@ -52,7 +52,7 @@ def check_known(call: str, given: Iterable[str], known: Sequence[str]) -> None:
 
 
 class InputValues(MutableMapping[str, Any]):
-    """Inputs by name: a value acts from now on, until it is set again; the values set by laws are added."""
+    """Inputs by name: a value acts until it is set again; values set by laws are added."""
 
     def __init__(self, sim: Simulator) -> None:
         self._sim, self._entries = sim, input_entries(sim.model)
@@ -64,7 +64,7 @@ class InputValues(MutableMapping[str, Any]):
         return self._entries[name]
 
     def __getitem__(self, name: str) -> Any:
-        """What acts now."""
+        """The value that acts now."""
         acting = np.concatenate([run.in_force(self._sim.t, run.shown_x) for run in self._sim._runs])
         return self._sim._shaped(acting[:, self._entry(name)])
 
@@ -182,7 +182,7 @@ class Simulator:
 
     @classmethod
     def _resumed(cls, model: Model, integration: Integration, record: Any) -> Simulator:
-        """The simulator of an integration that goes on."""
+        """The simulator of a resumed integration."""
         sim = cls.__new__(cls)
         sim.model, sim._record = model, record
         sim._options = {key: value for key, value in integration.options.items() if value is not None}
@@ -195,12 +195,12 @@ class Simulator:
         self.batched, self.rows = integration.batched, sum(len(run.x) for run in self._runs)
         self.method, self.dt = integration.plan.method, integration.plan.dt
         self._sampling = integration.sampling
-        self._limit = self._at = 0                                  # steps, from the start: up to which the short way is open
+        self._limit = self._at = 0                                  # steps from the start: the end of the fast path
         self.u, self.y = InputValues(self), OutputValues(self)
         self._measured: tuple[Any, dict[str, Any]] = (None, {})
         self._store: Store | None = None                            # on disk: where samples go
 
-    # ---- going on ---------------------------------------------------------------------------------------------------
+    # ---- stepping ---------------------------------------------------------------------------------------------------
     @property
     def t(self) -> float:
         """The time [s]."""
@@ -215,28 +215,28 @@ class Simulator:
             If the motion diverges; its `result` holds the recorded samples.
         """
         if n.__class__ is int and 0 < n <= self._limit - self._at:
-            self._short_step(n)
+            self._fast_step(n)
             return
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= MOST_STEPS:
             raise StateError(f"step: n is {shown(n)}; give a number of steps, 1 or more")
         if self.method in STIFF:
             raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, "
                              "euler-cromer, dopri5, or an implicit method: imex2, imex4, imex43")
-        self._leave_short_way()
+        self._leave_fast_path()
         if self.dt is None:
             self._adaptive_steps(n)
             return
-        self._enter_short_way(n)
+        self._enter_fast_path(n)
         if self._at + n <= self._limit:
-            self._short_step(n)
+            self._fast_step(n)
         else:
-            self._leave_short_way()
+            self._leave_fast_path()
             start = self._integration.start
             self._go_to(float(start + (np.floor((self.t - start)/self.dt*(1.0 + SAME)) + n)*self.dt))
 
     def advance(self, until: float) -> None:
         """Advance to a time [s]; a step or law period that is interrupted there continues later as if nothing had happened."""
-        self._leave_short_way()
+        self._leave_fast_path()
         if not moment("until", until) > self.t:
             raise StateError(f"advance: until is {until!r}, and it is t = {self.t:.6g} s already; give a later time")
         self._go_to(float(until))
@@ -248,7 +248,7 @@ class Simulator:
         self._check()
 
     def _start(self) -> None:
-        """The first sample, and what laws and events say at the start."""
+        """Record the first sample, and evaluate laws and events at the start."""
         for run in self._runs:
             if not run.begun:
                 run.extend(np.array([run.start]))
@@ -275,8 +275,8 @@ class Simulator:
         if failure:
             raise SimulationError(f"system '{self.model.system.name}': {failure}", self._recorded())
 
-    # ---- the short way: fixed steps without anything between them ----------------------------------------------------
-    def _short_step(self, n: int) -> None:
+    # ---- the fast path: fixed steps without laws, events or samples of the caller between them ----------------------------
+    def _fast_step(self, n: int) -> None:
         """One call of the compiled loop."""
         grid, at = self._grid, self._at + n
         grid[0, BEGIN], grid[0, STOP] = self._at, at
@@ -285,11 +285,11 @@ class Simulator:
             raise_failure()
         self._at = at
         if stopped:
-            self._leave_short_way()
+            self._leave_fast_path()
             self._check()
 
-    def _enter_short_way(self, n: int) -> None:
-        """Where nothing happens for some steps, a step is one call of the compiled loop."""
+    def _enter_fast_path(self, n: int) -> None:
+        """Prepare steps that are one call of the compiled loop each, if nothing happens between them."""
         run, start, dt = self._runs[0], self._integration.start, self.dt or 0.0
         at = int(np.rint((run.t - start)/dt))
         inside = run.t != start + at*dt or run.shown_x is not run.x
@@ -318,8 +318,8 @@ class Simulator:
     def _project_samples(self) -> bool:
         return self._integration.plan.projects and self.method == "euler-cromer"
 
-    def _leave_short_way(self) -> None:
-        """Tell the run how far it is."""
+    def _leave_fast_path(self) -> None:
+        """Update the run with the steps taken on the fast path."""
         if self._limit:
             run = self._runs[0]
             t = float(run.clock[loops.REACHED])
@@ -344,7 +344,7 @@ class Simulator:
         return self.model.state(x if self.batched else x[0])
 
     def _shaped(self, values: Floats) -> Any:
-        """Rows (rows, size) as a user sees them: a number where there is one."""
+        """Rows (rows, size) as the user sees them: scalars if the size is 1."""
         found = values[:, 0] if values.shape[1] == 1 else values
         return found if self.batched else (found[0].copy() if found.ndim > 1 else float(found[0]))
 
@@ -353,8 +353,8 @@ class Simulator:
         for run in self._runs:
             if run.laws.late & set(entries):
                 raise StateError(f"u['{name}'] is set by a compiled law at every stage; give the system another input")
-            n, short = len(run.x), self._limit
-            if not short:
+            n = len(run.x)
+            if not self._limit:
                 self._settle(run)
             run.laws.base[:, entries] = values[at:at + n]
             run.laws.put(run.u)
@@ -363,7 +363,7 @@ class Simulator:
         self._measured = (None, {})
 
     def _settle(self, run: Any) -> None:
-        """What is set acts from the present time on: a step ends here."""
+        """End a step at the present time, so that new inputs act from here on."""
         if run.shown_x is not run.x:
             run.x[:], run.t, run.shown_x = run.shown_x, run.shown, run.x
             run.carry[:, loops.TIME] = run.t
@@ -389,8 +389,8 @@ class Simulator:
         return self._recorded()
 
     def _recorded(self) -> Result:
-        """What is in memory of it."""
-        self._leave_short_way()
+        """The part of the result that is in memory."""
+        self._leave_fast_path()
         self._start()
         return Result(self._integration.trajectory(), self._record)
 
@@ -404,9 +404,9 @@ class Simulator:
         progress : bool
             Whether to show a progress bar.
         """
-        self._leave_short_way()
+        self._leave_fast_path()
         end = self._integration.end if until is None else until
-        gathers = self._store is not None and end == self.t                     # all parts are there, but they are not one file yet
+        gathers = self._store is not None and end == self.t                     # parts are not yet merged into one file
         if end is None or not (end > self.t or gathers):
             planned = "there is no end planned" if end is None else f"until is {end:g} s"
             raise StateError(f"finish: {planned}, and it is t = {self.t:.6g} s; give a later time, until=...")
@@ -420,7 +420,7 @@ class Simulator:
         return self.result()
 
     def _stream(self, until: float, bar: Any) -> SavedResult:
-        """On to the end, with samples on disk."""
+        """Advance to the end, with samples on disk."""
         assert self._store is not None
         parts, controlled = self._store.parts(), bool(self._runs[0].laws.names)
         names = select_records(self._record, self.model.whole, controlled=controlled)
@@ -439,19 +439,19 @@ class Simulator:
         before, self._options = self._options, self._options | options
         try:
             self._begin(self._anew())
-        except BoughError:                                          # what makes no start changes nothing
+        except BoughError:                                          # a failed reset changes nothing
             self._options = before
             raise
 
-    # ---- back to where it was, or some states elsewhere ----------------------------------------------------------------
+    # ---- snapshots and restarts ----------------------------------------------------------------
     def snapshot(self) -> dict[str, Any]:
         """Everything needed to return here with `restore`, except the samples: numbers and strings, which JSON can hold."""
-        self._leave_short_way()
+        self._leave_fast_path()
         return remember(self._runs)
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Return to the state of a `snapshot`, bit for bit; later samples are dropped."""
-        self._leave_short_way()
+        self._leave_fast_path()
         if any(kept["done"] > run.done for run, kept in zip(self._runs, snapshot["runs"], strict=True)):
             raise StateError("restore: the snapshot has more samples than there are now; with samples one can only go back "
                              "(sample_rate=0 records none)")
@@ -510,7 +510,7 @@ class Simulator:
         self._measured = (None, {})
 
     def _set_clock(self, run: Any, rows: Any, t0: float) -> None:
-        """Let some states begin at a time of their own, if their steps end wherever loads and motions change their law."""
+        """Let some states restart at their own time, if steps from there end at all discontinuities of loads and motions."""
         if self.dt is None or self._period != np.inf:
             what = f"the method is '{self.method}'" if self.dt is None else "samples, which have one time, are recorded"
             raise StateError(f"restart: t0 is {t0!r}, but {what}; use fixed steps and sample_rate=0, or leave it out")
@@ -548,7 +548,7 @@ class Simulator:
             yield self.t
 
 
-# ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
+# ---- resuming runs from files -----------------------------------------------------------------------------------
 def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
            record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float | None = None) -> Simulator:
     """Resume a run after its end, an interrupt, or a crash, bit for bit as if it had never stopped.
@@ -607,7 +607,7 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
 
 
 def _same_model(file: Path, model: Model | System | None, text: str, meshes: str | None) -> Model:
-    """The model that is given, if it is that of the file; or the file's."""
+    """The given model, if it agrees with the file; or the model of the file."""
     if model is None:
         return read_system(text, meshes).compile()
     given = as_model(model)

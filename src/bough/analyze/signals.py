@@ -1,4 +1,4 @@
-"""Inputs and outputs by name: what is measured in a batch of states, and where inputs are among the controls."""
+"""Inputs and outputs by name: values of outputs in a batch of states, and places of inputs among the controls."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,14 +25,14 @@ VECTORS = {"position": ("position", slice(0, 3)), "velocity": ("velocity", slice
 
 
 def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = None) -> dict[str, Floats]:
-    """By name, (batch, size) of each; of all, if none are named."""
+    """By name, (batch, size) of each; by default of all outputs."""
     wanted = known_outputs(model, names)
     measured = Measured(model, replace(batch, single=False), [model.system.outputs[name] for name in wanted])
     return {output.name: measured.value(output) for output in measured.outputs}
 
 
 def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str]:
-    """Names of outputs that there are; all of them, if none are named."""
+    """Checked names of outputs; by default all of them."""
     known = model.system.outputs
     wanted = list(known) if names is None else name_list("outputs", names)
     for name in wanted:
@@ -43,7 +43,7 @@ def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str
 
 
 class Measured:
-    """Some outputs in a batch of states; what they share is found once, when it is first needed."""
+    """Some outputs in a batch of states; shared intermediate results are computed once, when first needed."""
 
     def __init__(self, model: CompiledModel, batch: Batch, wanted: list[Output]) -> None:
         self.model, self.batch, self.outputs = model, batch, wanted
@@ -55,7 +55,7 @@ class Measured:
         found = self._vector(output) if output.kind in VECTORS else np.asarray(getattr(self, f"_{output.kind}")(output), float)
         return np.ascontiguousarray(found.reshape(self.batch.n, -1)[:, output.chosen])
 
-    # ---- what they share --------------------------------------------------------------------------------------
+    # ---- shared intermediate results --------------------------------------------------------------------------------------
     @cached_property
     def _rates(self) -> Accelerations:
         """Accelerations under the inputs."""
@@ -72,18 +72,18 @@ class Measured:
 
     @cached_property
     def _motion(self) -> tuple[list[Frame], Motion]:
-        """Of all places that are asked for, and of frames whose axes are named."""
+        """The motion of all requested places, and of frames used as axes."""
         asked = [frame for output in self.outputs for frame in (output.place, output.along, *output.pair)]
         frames = list(dict.fromkeys(frame for frame in asked if isinstance(frame, Frame)))
         return frames, frame_motion(self.model, self.batch, self._a, frames)
 
     def _at(self, what: str, frame: Frame) -> Floats:
-        """One thing of one frame, (batch, ...)."""
+        """One quantity of one frame, (batch, ...)."""
         frames, motion = self._motion
         return np.asarray(getattr(motion, what)[:, frames.index(frame)])
 
     def _turned(self, output: Output, vectors: Floats, own: Frame | None) -> Floats:
-        """Vectors (batch, 3) of the world in the axes of an output; `own`: those of its "body"."""
+        """World vectors (batch, 3) in the axes of an output; `own`: the frame meant by "body"."""
         frame = own if output.along == "body" else output.along
         return vectors if not isinstance(frame, Frame) else np.einsum("bij,bi->bj", self._at("attitude", frame), vectors)
 
@@ -94,7 +94,7 @@ class Measured:
 
     # ---- one for each kind --------------------------------------------------------------------------------------
     def _attitude(self, output: Output) -> Floats:
-        """Of the two quaternions of an attitude, the one with a scalar part >= 0."""
+        """The quaternion of the attitude with a scalar part >= 0."""
         assert output.attitude is not None
         attitude = self._at("attitude", output.attitude)
         if isinstance(output.along, Frame):
@@ -103,7 +103,7 @@ class Measured:
         return np.where(found[:, 3:] < 0.0, -found, found)
 
     def _felt_acceleration(self, output: Output) -> Floats:
-        """Less gravity there; in orbit, with the acceleration of the mass center."""
+        """Acceleration minus local gravity; in orbit including the acceleration of the mass center."""
         place, gravity = output.felt_acceleration, self.model.system.gravity
         assert place is not None
         a = self._at("acceleration", place)[:, 3:]
@@ -119,13 +119,13 @@ class Measured:
         assert output.load is not None
         cut = [output.load] if isinstance(output.load, str) else output.load
         if any(name in self.model.whole.loops and name not in self.model.system.loops for name in cut):
-            return np.full((self.batch.n, 6*len(cut)), np.nan)                  # it is open now
+            return np.full((self.batch.n, 6*len(cut)), np.nan)                  # an open loop
         axes = "child" if output.along == "body" else str(output.along)
         from bough.analyze.internal_loads import internal_loads
         return internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes, driven=()).values
 
     def _deflection(self, output: Output) -> Floats:
-        """As the modal coordinates displace the node in its body's frame."""
+        """The displacement of the node by the modal coordinates, in the frame of its body."""
         place = output.deflection
         assert place is not None
         body = self.model.system.bodies[place.body].elastic
@@ -153,13 +153,13 @@ class Measured:
         return np.linalg.norm(self._apart(output, "position"), axis=1)
 
     def _relative_speed(self, output: Output) -> Floats:
-        """Of b's origin, as one sees it from frame a."""
+        """Speed of b's origin relative to frame a."""
         a, _ = output.pair
         seen = self._apart(output, "velocity")[:, 3:] - np.cross(self._at("velocity", a)[:, :3], self._apart(output, "position"))
         return np.linalg.norm(seen, axis=1)
 
     def _relative_angle(self, output: Output) -> Floats:
-        """2 atan2 of the vector part and the scalar of the quaternion from a to b: exact near zero, too."""
+        """2 atan2 of the vector and scalar parts of the quaternion from a to b: accurate near zero."""
         a, b = (self._at("attitude", frame) for frame in output.pair)
         turned = quaternions(np.einsum("bji,bjk->bik", a, b))
         return 2.0*np.arctan2(np.linalg.norm(turned[:, :3], axis=1), np.abs(turned[:, 3]))
@@ -168,7 +168,7 @@ class Measured:
         return np.linalg.norm(self._apart(output, "velocity")[:, :3], axis=1)
 
     def _apart(self, output: Output, what: str) -> Floats:
-        """That of b less that of a."""
+        """The quantity at b minus that at a."""
         a, b = output.pair
         return np.asarray(self._at(what, b) - self._at(what, a))
 
@@ -191,8 +191,8 @@ def state_entry(model: CompiledModel, output: Output) -> int | None:
 
 
 def input_entries(model: CompiledModel) -> dict[str, list[int]]:
-    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques
-    by coordinate or joint, and motors by wheel."""
+    """Entries of the controls by name: inputs of the description and, if the name is unambiguous, joint torques by coordinate or
+    joint, and motors by wheel."""
     named = [(name, i) for i, name in enumerate(model.names.v)]
     v = 0
     for body in model.system.bodies.values():
@@ -217,7 +217,7 @@ def check_ports(law: Any, what: str, names: Iterable[str], known: Mapping[str, A
 
 
 def control_names(model: CompiledModel) -> list[str]:
-    """What each entry of the controls is."""
+    """Names of all entries of the controls."""
     return [*model.names.v, *model.names.wheels, *model.names.inputs]
 
 

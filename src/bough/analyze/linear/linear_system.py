@@ -418,9 +418,9 @@ class LinearSystem:
         return xarray.Dataset(variables, coordinates, {"name": self.name, "dt": "continuous" if self.dt is None else self.dt})
 
     def __repr__(self) -> str:
-        from bough.analyze.linear.printed import told
+        from bough.analyze.linear.printed import text_of
 
-        return told(self)
+        return text_of(self)
 
 
 def by_size(values: NDArray[Any]) -> Complexes:

@@ -1,6 +1,6 @@
-"""M^-1 as an operator, by the compiled sweeps: the forward dynamics of the state at rest under torques alone.
+"""The spatial operators of a state, and the identities of the papers as calls.
 
-The spatial operators of a state, and the identities of the papers as calls.
+M^-1 is applied by the compiled sweeps: the forward dynamics of the state at rest under torques only.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from bough.sweeps import fields as f
 
 
 def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
-    """M^-1 of the free speeds at q, four right sides at a time."""
+    """M^-1 of the free speeds at q, four right-hand sides at a time."""
     batch, pars = at_rest(model, q)
     tables, free = batch.tables, np.flatnonzero(model.free)
     rows: dict[int, tuple[Floats, ...]] = {}
@@ -32,7 +32,7 @@ def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
     def apply(X: Floats) -> Floats:
         n = X.shape[1]
         if n not in rows:
-            rows.clear()                                # room for the last number of right sides
+            rows.clear()                                # keep arrays only for the last number of right-hand sides
             rows[n] = (np.zeros((n, 2)), np.repeat(batch.x, n, axis=0), np.zeros((n, batch.inputs.layout.nu)),
                        np.zeros((n, model.nv)), np.empty((n, model.nv + model.nw)))
         t, x, u, unchanged, out = rows[n]
@@ -45,7 +45,7 @@ def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
 
 # ---- spatial operators -----------------------------------------------------------------------------------------------------
 PARTITIONED = "partitioned"             # the links are the hinges that the compiler made
-SINGULAR = 1e-13                        # of directions that points cannot move in, against the others
+SINGULAR = 1e-13                        # relative mobility of directions in which points cannot move
 
 
 class Operators:
@@ -264,7 +264,7 @@ class Operators:
         return found - self._with_the_orbit(given) if self.model.in_orbit else found
 
     def _with_the_orbit(self, tau: Floats) -> Floats:
-        """The acceleration of the mass center by forces along free joints: it belongs to the orbit, and q counts from there."""
+        """The acceleration of the mass center by forces along free joints: it belongs to the orbit, to which q is relative."""
         shared, tables = np.zeros(self.model.nv), self.model.tables
         for body in self.model.system.bodies.values():
             if body.parent is None:
@@ -300,7 +300,7 @@ class Operators:
         return np.asarray(np.linalg.inv(mobility), np.float64)
 
     def _with_points(self, points: Sequence[Point]) -> tuple["Operators", Operator]:
-        """Operators of the partitioned tree whose links have the nodes that are asked for, and the points as forces on links."""
+        """Operators of the partitioned tree with links for the requested nodes, and the points as forces on links."""
         wrenches, ops = state_links.node_wrenches(self.model, points), self
         if wrenches or self.form != PARTITIONED:
             batch = self.model.changed(self._batch, wrenches={**wrenches, **self._batch.wrenches})
