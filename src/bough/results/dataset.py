@@ -41,7 +41,7 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and meaning, where it has them."""
+        """Unit and meaning, if present."""
         named = {"units": self.units, "long_name": self.long_name}
         return {key: text for key, text in named.items() if text}
 
@@ -118,7 +118,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
 
 
 def _without_gone(trajectory: Trajectory, dims: tuple[str, ...], array: Array) -> tuple[Array, str]:
-    """NaN for coordinates of joints after events let them go; and in words, which."""
+    """NaN for coordinates of detached joints; and their names, in words."""
     lost = [(run, event) for run, events in enumerate(trajectory.events) for event in events if event.gone]
     if dims[-1:] not in (("q_name",), ("v_name",), ("drive",)) or not lost:
         return array, ""
@@ -131,7 +131,7 @@ def _without_gone(trajectory: Trajectory, dims: tuple[str, ...], array: Array) -
 
 
 def with_gone(names: Sequence[str], events: Iterable[Occurrence], time: Array, values: Array) -> Array:
-    """Values (time, names) of one run, with what stands for coordinates of joints after events let them go."""
+    """Values (time, names) of one run, with the placeholder values of detached joints."""
     values = values.copy()
     for event in events:
         for name, value in event.gone.items():
@@ -141,7 +141,7 @@ def with_gone(names: Sequence[str], events: Iterable[Occurrence], time: Array, v
 
 
 def _attitudes(system: System) -> list[slice]:
-    """Where whole quaternions are among the outputs."""
+    """Places of quaternions among the outputs."""
     return [where for name, where in ports_of(list(system.outputs.values())).items() if where.stop - where.start == 4]
 
 
@@ -182,7 +182,7 @@ def _leading(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
-    """Those of the axes in use, units along them where they differ, owners of nodes and points, and the parameters of each run."""
+    """Coordinates of the axes in use, units if they differ, owners of nodes and points, and the parameters of each run."""
     model, used = trajectory.model, {dim for variable in variables.values() for dim in variable.dims}
     coords = {"time": Variable(("time",), trajectory.t, "s", "time")}
     if "run" in used:
@@ -218,7 +218,7 @@ def _points(system: System) -> dict[str, Variable]:
 
 
 def entry_units(system: System) -> dict[str, list[str]]:
-    """The unit of each entry of q, v, their accelerations, torques, and of what holds coordinates."""
+    """The units of the entries of q, v, accelerations, torques and drives."""
     q = [unit for body in system.bodies.values() for unit in body.coordinate_units]
     v = [unit for body in system.bodies.values() for unit in body.speed_units]
     forces = [FORCE_UNITS[unit] for unit in v]
@@ -233,7 +233,7 @@ def entry_units(system: System) -> dict[str, list[str]]:
 
 
 def _parameters(trajectory: Trajectory) -> dict[str, Variable]:
-    """What differs from run to run, as coordinates of the runs; NetCDF allows neither slashes nor blanks in their names."""
+    """Parameters that differ between runs, as coordinates; NetCDF allows neither slashes nor blanks in their names."""
     found = {}
     for key, values in (trajectory.parameters or {}).items():
         array = np.asarray(values, float)
