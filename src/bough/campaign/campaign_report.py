@@ -19,7 +19,7 @@ from bough.campaign.store import Store
 from bough.errors import StateError
 from bough.whole import write_text
 
-STRONGEST = 4  # things that are shown beside a metric
+STRONGEST = 4  # parameters shown for a metric
 WORST = 3  # runs
 Table = tuple[str, list[str], list[list[str]]]  # title, heads, rows
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#1d2733}
@@ -41,12 +41,12 @@ class Report:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Of parameters and metrics by name, one for each sample."""
+        """Values of parameters and metrics by name, one for each sample."""
         return {name: self.data[name].values for name in (*self.parameters, *self.metrics)}
 
     @cached_property
     def verdicts(self) -> list[Any]:
-        """Of the requirements."""
+        """Verdicts on the requirements."""
         return [statistics.verdict(each, self.values[self._metric(each.metric)], self.status > 0) for each in self.requirements]
 
     def _metric(self, name: str) -> str:
@@ -74,7 +74,7 @@ class Report:
         return statistics.total_indices(self.values[metric], self.parameters)
 
     def limits(self, metric: str) -> list[float]:
-        """That requirements give a metric."""
+        """Limits of a metric from requirements."""
         found = [each for each in self.requirements if self._metric(each.metric) == metric]
         return [limit for each in found for limit in (each.below, each.above) if limit is not None]
 
@@ -84,14 +84,14 @@ class Report:
         return ~np.all([np.ones(self.store.samples, bool), *(each.met(self.values[metric]) for each in found)], axis=0)
 
     def label(self, name: str) -> str:
-        """Of an axis."""
+        """Axis label."""
         unit = self.data[name].attrs.get("units", "")
         return f"{name} [{unit}]" if unit else name
 
     # ---- as text ---------------------------------------------------------------------------------------------------------
     @property
     def heading(self) -> str:
-        """What was run."""
+        """Title: the campaign, its samples and failures."""
         done, failed = int((self.status > 0).sum()), int((self.status == 2).sum())
         return (f"{self.study['name']}: {done:,} of {self.store.samples:,} samples ({self.study['design']}, seed "
                 f"{self.study['seed']}), {failed:,} failed")
@@ -119,7 +119,7 @@ class Report:
         return [name, *(f"{which} {r:+.2f}" for which, r in self.strongest(name)[:STRONGEST])]
 
     def _sobol_rows(self) -> list[list[str]]:
-        """None where SALib is not installed, samples are few, or they are no random ones."""
+        """Empty if SALib is not installed, or the samples are too few or not random."""
         found = []
         if self.study["design"] not in ("random", "latin-hypercube", "sobol"):
             return []
@@ -142,7 +142,7 @@ class Report:
         return float(np.ptp(values)) if len(values) else 0.0
 
     def _total_rows(self) -> list[list[str]]:
-        """Of a saltelli design."""
+        """Rows for a saltelli design."""
         found = []
         for name in self.metrics if self.study["design"] == "saltelli" else ():
             if not self._spread(name) > 0.0:
@@ -212,7 +212,7 @@ class Report:
 
 
 def _end(value: float) -> str:
-    """Of an interval; few runs say nothing of rare values."""
+    """An end of an interval; unknown for rare values if there are few runs."""
     return f"{value:.5g}" if np.isfinite(value) else "?"
 
 

@@ -1,8 +1,8 @@
-"""What is asked of every run: numbers made of the histories of coordinates, speeds, wheels and outputs.
+"""Metrics: numbers computed from the histories of coordinates, speeds, wheels and outputs of every run.
 
 peak(boom.ry)                       the largest absolute value
 1e3*rms(tip[2])                     arithmetic of numbers and metrics
-settling(boom.ry, band=0.01)        when it stays within a band about its final value (or `target`) for good
+settling(boom.ry, band=0.01)        the time from which it stays within a band about its final value (or `target`)
 time_above("line of sight", level=1e-4)
 max(norm(tip))                      of the length of a vector
 """
@@ -26,7 +26,7 @@ History = Callable[[str], "Floats"]  # by name: (runs, times) or (runs, times, s
 
 
 def _settling(t: Floats, y: Floats, band: float, target: float | None = None) -> Floats:
-    """The first time from which on y stays within the band; NaN where it does not at the end."""
+    """The time from which y stays within the band; NaN if it is outside at the end."""
     middle = y[:, -1:] if target is None else target
     outside = np.abs(y - middle) > band
     last = y.shape[1] - 1 - np.argmax(outside[:, ::-1], axis=1)
@@ -35,7 +35,7 @@ def _settling(t: Floats, y: Floats, band: float, target: float | None = None) ->
 
 
 def _time_above(t: Floats, y: Floats, level: float) -> Floats:
-    """How long y is above a level, between samples by straight lines."""
+    """How long y is above a level, with linear interpolation between samples."""
     a, b, h = y[:, :-1] - level, y[:, 1:] - level, np.diff(t)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where((a > 0) & (b > 0), 1.0, np.where((a <= 0) & (b <= 0), 0.0, np.maximum(a, b) / np.abs(b - a)))
@@ -43,7 +43,7 @@ def _time_above(t: Floats, y: Floats, level: float) -> Floats:
 
 
 def _first_crossing(t: Floats, y: Floats, level: float) -> Floats:
-    """When y first passes a level, between samples by straight lines; NaN if it never does."""
+    """When y first crosses a level, with linear interpolation between samples; NaN if it never does."""
     a, b = y[:, :-1] - level, y[:, 1:] - level
     crossed = (a != 0) & (a * b <= 0)
     k = np.argmax(crossed, axis=1)
@@ -54,12 +54,12 @@ def _first_crossing(t: Floats, y: Floats, level: float) -> Floats:
 
 
 def _weighted(y: Floats, h: Floats) -> Floats:
-    """y h, each row summed by itself: the rounding of a product with a matrix depends on how many rows it has."""
+    """y h, summed row by row: the rounding of a matrix product depends on the number of rows."""
     return np.asarray((y * h).sum(axis=1))
 
 
 def _mean(t: Floats, y: Floats) -> Floats:
-    """Over the time, by trapezoids."""
+    """Time average by the trapezoidal rule."""
     return np.asarray(_weighted(y[:, 1:] + y[:, :-1], np.diff(t)) / (2.0 * (t[-1] - t[0])))
 
 
@@ -86,7 +86,7 @@ ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A number asked of every run: an expression, or a function of the run's Result."""
+    """A number computed for every run: an expression, or a function of the run's Result."""
 
     name: str
     expression: str = ""
@@ -95,11 +95,11 @@ class Metric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the histories that it needs."""
+        """Names of the histories that it needs."""
         return tuple(dict.fromkeys(_quantities(self._tree))) if self.expression else ()
 
     def asked(self, result: Any) -> Any:
-        """What its function says of a Result."""
+        """The value of its function for a Result."""
         assert self.function is not None
         return self.function(result)
 
@@ -220,7 +220,7 @@ def _value(node: ast.expr, t: Floats, history: History) -> Any:
 
 
 def metric(name: str, given: Any) -> Metric:
-    """A metric out of what a person gives: an expression, a mapping with `of` and `unit`, or a function."""
+    """A metric from the user's input: an expression, a mapping with `of` and `unit`, or a function."""
     if callable(given):
         return Metric(name, function=given)
     if isinstance(given, str):
@@ -234,7 +234,7 @@ def metric(name: str, given: Any) -> Metric:
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a metric has to keep, in a share of all runs."""
+    """Limits of a metric, to be met with a probability."""
 
     metric: str
     below: float | None = None

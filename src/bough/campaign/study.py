@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from bough.campaign.store import Store
     from bough.results import Result
 
-CHECKED = 20_000_000  # values that are looked at before anything runs
-RESERVED = ("sample", "time", "status")  # names that a dataset of samples has itself
+CHECKED = 20_000_000  # values that are checked before the runs
+RESERVED = ("sample", "time", "status")  # names used by the dataset of samples
 PART = 65536  # samples at a time
 KEYS = ("campaign", "system", "samples", "seed", "design", "levels", "vary", "correlate", "metrics", "requirements", "keep",
         "simulation", "alternatives", "name")
@@ -155,17 +155,17 @@ class Campaign:
         return self.design.samples
 
     def drawn(self, numbers: Any) -> Floats:
-        """(n, things that vary): what the distributions give for samples with these numbers, one behind the other."""
+        """(n, paths): values of the distributions for samples with these consecutive numbers."""
         u = self.design.rows(int(numbers[0]), int(numbers[-1]) + 1)
         return np.column_stack([each.distribution.values(u[:, j], numbers) for j, each in enumerate(self.variations)])
 
     def actual(self, drawn: Floats) -> Floats:
-        """(n, things that vary): the numbers that are in force."""
+        """(n, paths): the resulting values."""
         return np.column_stack([each.actual(drawn[:, j]) for j, each in enumerate(self.members.targets)])
 
     @cached_property
     def times(self) -> Floats:
-        """Of the samples that histories have."""
+        """Times of the stored histories."""
         settings = with_settings({}, self.system.settings)
         fixed = settings.get("dt")
         return choose_sampling(0.0, settings["until"], settings.get("sample_rate"), fixed).times(settings["until"])
@@ -204,7 +204,7 @@ class Campaign:
 
     @property
     def identity(self) -> str:
-        """A hash of the system and of all that makes a sample, laws and functions by their source."""
+        """A hash of the system and everything that determines the samples, with laws and functions by their source."""
         made = {key: value for key, value in self.to_mapping().items() if key not in ("requirements", "name")}
         others = self.system.copy()
         others.bodies.update({f"{name}.{i}": each.model_copy(update={"name": f"{name}.{i}"})
@@ -304,7 +304,7 @@ class Campaign:
                             progress=progress).dataset()
 
     def open_store(self, store: str | PathLike[str]) -> Store:
-        """The samples that are kept, checked to be those of this campaign."""
+        """The stored samples, checked to be those of this campaign."""
         from bough.campaign.store import Store
 
         found = Store.open(Path(store))
@@ -353,7 +353,7 @@ def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
 
 
 def _from_script(path: Path) -> Campaign:
-    """The Campaign named `campaign`, or the only one, that a script makes."""
+    """The Campaign named `campaign`, or the only one, that a script defines."""
     made = {name: value for name, value in run_script(path).items() if isinstance(value, Campaign)}
     if "campaign" not in made and len({id(value) for value in made.values()}) != 1:
         found = f"makes several Campaigns ({', '.join(made)})" if made else "makes no Campaign"
@@ -362,7 +362,7 @@ def _from_script(path: Path) -> Campaign:
 
 
 def fingerprint(given: Any) -> str:
-    """Of a law or a function: its source, or its code where that is not to be had."""
+    """The source of a law or a function, or its bytecode if the source is not available."""
     function = getattr(given, "function", given)
     try:
         text = inspect.getsource(function)
