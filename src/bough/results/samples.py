@@ -107,12 +107,21 @@ class Rows(NamedTuple):
 class Samples:
     """One chunk of states of one model; each quantity is computed once, when first needed."""
 
+    model: Model
+    rows: Rows
+    q: Array
+    v: Array
+    wheels: Array
+    orbit: Array
+    tanks: Array
+    tau: Array
+
     def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
         state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
         self.model, self.rows, self.accelerated = model, rows, accelerated
-        self.q, self.v, self.wheels, self.orbit, self.tanks = state.q, state.v, state.wheels, state.orbit, state.tanks
-        self.tau: Array = inputs.tau
-        self.options: dict[str, Any] = {"t": rows.t} | model.state_options(state)
+        self.q, self.v, self.wheels, self.orbit = state.q, state.v, state.wheels, state.orbit
+        self.tanks, self.tau = state.tanks, inputs.tau
+        self.options: dict[str, Any] = {"t": rows.t, **model.state_options(state)}
         motors = inputs.motors
         if model.system.frictions:
             from_joints, from_wheels = bristle_torques(self)

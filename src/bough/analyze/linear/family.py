@@ -1,4 +1,4 @@
-"""Linear systems over a parameter: what a function makes of a number, or a model of one of its parameters, speeds or wheels."""
+"""Linear systems over a parameter: a function of a number, or a model with one of its parameters, speeds or wheels varied."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Maker = Callable[[float], LinearSystem]
 
 
 def maker(source: Maker | CompiledModel, parameter: str | None, options: dict[str, Any]) -> tuple[Maker, str, str]:
-    """The function, what its argument is called, and its unit."""
+    """The function, the name of its argument, and its unit."""
     if not isinstance(source, CompiledModel):
         if not callable(source):
             raise StateError(f"{source!r} is no model and no function of a number that returns a linear system")

@@ -1,4 +1,4 @@
-"""Laws as linear systems of their own: what they set by what they read, so that a loop can be cut at a port."""
+"""Laws as linear systems from the outputs they read to the inputs they set, so that a loop can be cut at a port."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law
 
 
 def _assembled(laws: Laws, of_y: Floats, of_z: Floats, z: Floats, period: float | None, delays: set[float]) -> LinearSystem:
-    """By the names of ports; what several laws read is one input."""
+    """The linear system with names of ports; an output read by several laws is one input."""
     model = laws.model
     read = [entry for each in laws.readers for port in each.reads or () for entry in model.system.outputs[port].entries]
     units = {entry: unit for port in model.system.outputs.values()
@@ -50,7 +50,7 @@ def _assembled(laws: Laws, of_y: Floats, of_z: Floats, z: Floats, period: float 
 
 
 def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearSystem:
-    """What it sets acts some samples later."""
+    """The system with its outputs delayed by some samples."""
     if len(delays) > 1:
         raise StateError(f"linearize_laws: the laws have delays {', '.join(map(str, delays))} s; linearize them one at a time")
     [delay] = delays
@@ -70,7 +70,7 @@ def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearS
 
 
 def sampled(model: CompiledModel, law: Any) -> Reader:
-    """A law with a period, compiled or in Python: what it sets, and its new states."""
+    """A law with a period, compiled or in Python: returns its outputs and its new states."""
     known, entries = model.system.outputs, input_entries(model)
     reads = tuple(known) if law.outputs is None else tuple(law.outputs)
     sets = list(law.inputs) if law.inputs is not None else list(model.system.inputs)

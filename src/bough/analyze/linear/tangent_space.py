@@ -1,11 +1,11 @@
-"""Deviations from a motion: their names, the axes that turn with it, and how closed loops tie them together [B 41].
+"""Deviations from a motion: their names, rotating axes, and the reduction by closed loops [B 41].
 
-A deviation is (d, e): coordinates move along d, q = q0 o exp(d), and speeds by e, each with nv numbers. With loops, only some of
-them are free: those of the independent coordinates, y and w, from which all others follow,
+A deviation is (d, e): coordinates move along d, q = q0 o exp(d), and speeds by e, each with nv numbers. With loops, only the
+deviations y and w of the independent coordinates are free; all others follow from them,
 
     d = S y,    e = K y + S w,        J S = 0,    J K y = -D(J v)[S y]                                                  [B 41]
 
-K is the second-order term of the loops: where they move, speeds that close them turn with the coordinates.
+K is the second-order term of the loops: for moving loops, the speeds that satisfy them change with the coordinates.
 """
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError
 from bough.sweeps.fronts import REDUNDANT
 
-OPEN = 1e-7                 # of the size of a loop: a gap, or the rate of one, that makes a state none of the system's
-BESIDE = 0.02               # rad or m: where the rank of loops is looked at beside a position
+OPEN = 1e-7                 # relative to the size of a loop: a gap, or gap rate, for which a state is rejected
+BESIDE = 0.02               # rad or m: distance of nearby positions at which the rank of loops is compared
 STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h from f(h) - f(-h), f(2 h) - f(-2 h), ...: sixth order
 STEP = 1e-2
 
@@ -36,7 +36,7 @@ STEP = 1e-2
 # ---- names -------------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class DirectionNames:
-    """What deviations along the entries of v are called: as coordinates and as speeds, with their units."""
+    """Names of deviations along the entries of v, as coordinates and as speeds, with their units."""
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]
     coordinate_units: tuple[str, ...]
@@ -63,20 +63,20 @@ def direction_names(model: CompiledModel) -> DirectionNames:
     return DirectionNames(tuple(coordinates), tuple(speeds), tuple(units), tuple(f"{unit}/s" for unit in units))
 
 
-# ---- axes that turn ----------------------------------------------------------------------------------------------------------
+# ---- rotating axes ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Turn:
-    """A joint whose rotation is a quaternion: where its rotation is in v, and how fast it turns."""
+    """A joint with a quaternion: the place of its rotation in v, and its rate."""
     body: str
     at: int                     # of three entries of v
     rate: Floats                # (3,) in the child's axes
-    slides: int | None          # where its three translations are in v: of a free root only
+    slides: int | None          # place of its three translations in v: only for a free root
     spin: Floats                # (3,) the same in the axes of the translations
     axes: Floats                # (3, 3) of the translations to the world
 
 
 def turns(model: CompiledModel, batch: Batch) -> Iterator[Turn]:
-    """Of all joints with quaternions, at one state."""
+    """The turns of all joints with quaternions, at one state."""
     for body in model.system.bodies.values():
         if body.joint.spherical:
             (q, v), n = model.places[body.name], len(body.joint.translations)
@@ -86,8 +86,8 @@ def turns(model: CompiledModel, batch: Batch) -> Iterator[Turn]:
 
 
 def turning(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
-    """(nv, nv) each: what turning axes add to d' and to e'.  A rotation is measured along the motion, R = R0(t) exp(d), so that
-    d' = e - omega x d; translations of a free root in axes that stand as its parent's do now and turn with it [B 40]."""
+    """(nv, nv) each: terms of the rotating axes in d' and e'.  A rotation is measured along the motion, R = R0(t) exp(d), so that
+    d' = e - omega x d; translations of a free root in axes that coincide with its parent's now and rotate with it [B 40]."""
     of_d, of_e = np.zeros((2, model.nv, model.nv))
     for turn in turns(model, batch):
         own = slice(turn.at, turn.at + 3)
@@ -111,14 +111,14 @@ def bracket(model: CompiledModel, d: Floats, v: Floats) -> Floats:
 # ---- loops -------------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Reduction:
-    """Independent coordinates at a state, and how all directions follow them."""
+    """Independent coordinates at a state, and the dependence of all directions on them."""
     independent: NDArray[np.intp]       # entries of v
     S: Floats                           # (nv, independent)
     K: Floats                           # (nv, independent)
 
 
 def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = None) -> Reduction:
-    """At one state; `wanted`: names of coordinates that shall be the independent ones, if they can."""
+    """The reduction at one state; `wanted`: names of coordinates to use as independent ones, if possible."""
     check_shares(model, batch)
     for i in np.flatnonzero(named_speeds(model, wanted or (), "independent") & ~model.free):
         raise StateError(f"independent: '{model.names.v[i]}' is held and does not deviate; leave it out")
@@ -193,15 +193,15 @@ def center_rows(model: CompiledModel, q: Floats) -> Floats:
 
 
 def rank_of(rows: Floats) -> int:
-    """How many of them are independent, as `loop_constraints.freedom_of` has it."""
+    """The number of independent rows, by the criterion of `loop_constraints.freedom_of`."""
     sizes = np.linalg.svd(rows, compute_uv=False)
     largest = sizes.max(initial=0.0)
     return int((sizes > np.sqrt(REDUNDANT)*largest).sum()) if largest > 1e-9 else 0
 
 
 def choose_dependent(model: CompiledModel, batch: Batch, rows: Floats, rank: int, wanted: Sequence[str] | None) -> NDArray[np.intp]:
-    """Which of the free entries of v follow from the others: those that the constraints move most, per momentum; those that are
-    `wanted` independent last."""
+    """The free entries of v to use as dependent: those on which the constraints act most, relative to inertia; `wanted` ones
+    last."""
     from scipy.linalg import qr  # slow to import
     free = np.flatnonzero(model.free)
     inertia = np.sqrt(np.maximum(np.diag(mass_matrices(model, batch)[0])[free], 0.0))
@@ -217,7 +217,7 @@ def choose_dependent(model: CompiledModel, batch: Batch, rows: Floats, rank: int
 
 
 def check_closed(model: CompiledModel, batch: Batch) -> None:
-    """Loops must be closed, and their speeds too."""
+    """Raise if loops are not closed in position or velocity."""
     size = max(1.0, *(closure.size for closure in batch.tables.fronts.closures))
     fast = max(1.0, float(np.abs(batch.v).max(initial=0.0)))
     for weights, limit, unit in ((POSITION, OPEN*size, ""), (SPEED, OPEN*size*fast, "/s")):
@@ -228,7 +228,7 @@ def check_closed(model: CompiledModel, batch: Batch) -> None:
 
 
 def check_singular(model: CompiledModel, batch: Batch, rank: int) -> None:
-    """Loops must be of full rank, or redundant wherever they are: at a singular position branches of motion meet."""
+    """Raise at a singular position, where the loops have lower rank than nearby: branches of motion meet there."""
     if not model.constrained:
         return
     rng, q, closures = np.random.default_rng(0), batch.q[0], model.tables.fronts.closures
@@ -249,7 +249,7 @@ def check_singular(model: CompiledModel, batch: Batch, rank: int) -> None:
 
 
 def check_shares(model: CompiledModel, batch: Batch) -> None:
-    """Shares of a spherical rotation can be held if the joint does not turn, or all of them."""
+    """Raise if only some components of a spherical rotation are held while the joint rotates."""
     for turn in turns(model, batch):
         free = model.free[turn.at:turn.at + 3]
         if turn.rate.any() and free.any() and not free.all():
