@@ -293,7 +293,8 @@ class Simulator:
         run, start, dt = self._runs[0], self._integration.start, self.dt or 0.0
         at = int(np.rint((run.t - start)/dt))
         inside = run.t != start + at*dt or run.shown_x is not run.x
-        if not run.begun or run.handler is not None or inside or self._project_samples() or self._integration.lanes is not None:
+        projected = self._integration.plan.projects and self.method == "euler-cromer"
+        if not run.begun or run.handler is not None or inside or projected or self._integration.lanes is not None:
             return
         try:
             run.prepare()
@@ -314,9 +315,6 @@ class Simulator:
         self._kernel = direct(partial(kernel, *linked(*model, stepper, self._grid, run.samples, *carry, rows, ws)))
         self._at, self._limit = at, last
         run.clock[:loops.RESIDENT] = run.done, np.inf, run.t
-
-    def _project_samples(self) -> bool:
-        return self._integration.plan.projects and self.method == "euler-cromer"
 
     def _leave_fast_path(self) -> None:
         """Update the run with the steps taken on the fast path."""

@@ -75,7 +75,8 @@ def loops(model: CompiledModel, q: Floats) -> list[tuple[str, str]]:
     if freedom.redundant:
         found.append(("redundant", f"{_listed(list(freedom.redundant))}: the other equations imply them"))
     if freedom.idle:
-        found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {_each(freedom.idle)}"))
+        which = "it" if len(freedom.idle) == 1 else "each of them"
+        found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {which}"))
     if beside > freedom.rank:
         found.append(("singular", f"the initial position is singular: {beside} equations are independent beside it, which leave "
                                   f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))
@@ -117,10 +118,6 @@ _BESIDE, _OPEN = 1e-3, 1e-9                 # rad or m
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _each(names: tuple[str, ...]) -> str:
-    return "it" if len(names) == 1 else "each of them"
 
 
 def _gravity(gravity: Any) -> str:

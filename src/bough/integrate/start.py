@@ -1,4 +1,4 @@
-"""The state at the start of a run: what the caller gives, or what the description says."""
+"""The initial state of a run, from the caller or the description."""
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,7 +16,7 @@ from bough.model import Model
 def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None,
                    orbit0: ArrayLike | None, tanks0: ArrayLike | None,
                    parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
-    """(batch, nx) of initial states, and whether a batch was asked for."""
+    """(batch, nx): initial states, and whether they are a batch."""
     still = np.zeros(model.layout.beyond.stop - model.layout.beyond.start)
     described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses, still)[None]
     model.follow_motions(described, t)
@@ -40,7 +40,7 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
 
 
 def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
-    """(rows, tanks) of propellant, before anything is checked."""
+    """(rows, tanks): initial masses of propellant, not yet checked."""
     given = np.atleast_2d(model.tank_masses if tanks0 is None else array("tanks0", tanks0, len(model.tank_masses)))
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
@@ -52,7 +52,7 @@ def member_model(model: Model, parameters: Mapping[str, ArrayLike] | None, membe
 
 
 def check_prescribed(model: Model, x: Floats, t: float) -> None:
-    """A state that is given must agree with what is prescribed, and locked coordinates must rest."""
+    """Raise if a given state disagrees with prescribed motions, or locked coordinates move."""
     wanted = x.copy()
     model.follow_motions(wanted, t)
     wrong = np.argwhere(np.abs(wanted - x) > 1e-9*np.maximum(1.0, np.abs(wanted)))
@@ -64,7 +64,7 @@ def check_prescribed(model: Model, x: Floats, t: float) -> None:
 
 
 def center(model: Model, x: Floats) -> None:
-    """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
+    """In orbit the tree moves about its mass center: shift the free roots so that this is at rest in the origin."""
     state = model.state(x)
     bodies = model.bodies(state.q, state.v, tanks=state.tanks if model.system.tanks else None)
     position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
