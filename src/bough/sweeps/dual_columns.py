@@ -1,10 +1,10 @@
-"""All derivatives of inverse dynamics of one state of a tree, on duals: each four directions only where they matter.
+"""All derivatives of inverse dynamics of one state of a tree by dual numbers, four directions at a time, only where they matter.
 
-A direction of a hinge moves its subtree, and what passes inward from there: on the path to the root nothing but the wrench changes
-[B 63].  `base` is the workspace of the state itself, with the motion of all bodies; `ws` that of the duals, of which only hinges in
-the subtrees of the four directions are visited.  For each pack of four speeds the route lists them:
+A direction of a hinge moves its subtree; on the path from there to the root only the wrench changes [B 63].  `base` is the
+workspace of the state itself, with the motion of all bodies; `ws` is that of the duals, in which only the hinges in the subtrees
+of the four directions are visited.  For each pack of four speeds the route has
 
-    place of the list | how many hinges;        the list: hinge, whether its inner one is on the list
+    position of the list | number of hinges;        the list: hinge, and whether its inner one is on the list
 """
 from math import inf
 
@@ -37,7 +37,7 @@ def tangents3(u):
 # ---- seeds -------------------------------------------------------------------------------------------------------------
 @leaf
 def seed(lane, plan, route, base, ws, s, by_speed, i, size):
-    """Lane i along speed s or along its coordinate; with size 0 along nothing again."""
+    """Set the tangent of lane i along speed s or along its coordinate; size 0 clears it."""
     one, k = single_of(lane), read(route, speed_row(route, s) + f.SPEED_HINGE)
     c, row = read(route, speed_row(route, s) + f.SPEED_COMPONENT), hinge_row(plan, k)
     kind, q = read(plan, row + f.KIND), read(plan, row + f.Q)
@@ -68,7 +68,7 @@ def seed_pack(lane, plan, route, base, ws, pack, by_speed, size):
 # ---- the sweeps over a list of hinges ----------------------------------------------------------------------------------
 @leaf
 def as_numbers(lane, motion):
-    """A motion of the state itself, which does not change."""
+    """A motion of the state itself, as a constant."""
     C, omega, A = motion
     o = zero(lane)
     v = (o, o, o)
@@ -77,14 +77,14 @@ def as_numbers(lane, motion):
 
 @leaf
 def listed(route, pack):
-    """Where the list of a pack starts, and how many hinges it has."""
+    """Start of the list of a pack, and its number of hinges."""
     at = read(route, f.COLUMNS_GROUPS) + 2*pack
     return read(route, at), read(route, at + 1)
 
 
 @leaf
 def scatter_listed(lane, plan, pars, ws, base, route, pack):
-    """scatter_motion with vdot of the hinges on a list; inner bodies that are not on it do not change."""
+    """scatter_motion with vdot for the hinges on a list; inner bodies not on the list are constant."""
     one, (at, count), before = single_of(lane), listed(route, pack), -1
     sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
     C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, 0)))
@@ -126,7 +126,7 @@ def scatter_listed(lane, plan, pars, ws, base, route, pack):
 
 @leaf
 def store_three(quads, base, at, u):
-    """Of three speeds."""
+    """Three speeds."""
     store(quads, base, at, u[0])
     store(quads, base, at + 3, u[1])
     store(quads, base, at + 6, u[2])
@@ -141,7 +141,7 @@ def add_three(quads, base, at, u):
 
 @leaf
 def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
-    """Tangents of tau = H f of a hinge on the list, into B: the packs of its speeds are three apart."""
+    """Tangents of tau = H f for a hinge on the list, into B: the packs of its speeds are three apart."""
     quads, kind, (m, force) = quads_of(base), read(plan, row + f.KIND), wrench
     attitude = read(plan, row + f.RECORD) + f.ATTITUDE
     if kind == REVOLUTE:
@@ -156,7 +156,7 @@ def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
 
 
 def modal_tangents(lane, plan, ws, base, row, wrench, at):
-    """modal_project of a hinge on the list, with the tangents of the modal forces to B."""
+    """modal_project for a hinge on the list; the tangents of the modal forces go to B."""
     quads, (flex, n) = quads_of(base), flex_of(plan, row)
     rows, length, _, at_z = mode_rows(lane, plan, flex, n)
     C = body_attitude(lane, plan, ws, flex)
@@ -179,7 +179,7 @@ flexible_only(modal_tangents, lambda lane, plan, ws, base, row, wrench, at: wren
 
 
 def add_modal_share(lane, plan, base, route, row, change, B):
-    """What a wrench adds to the modal forces of a body on the path."""
+    """Contribution of a wrench to the modal forces of a body on the path."""
     one, quads, (flex, n) = single_of(lane), quads_of(base), flex_of(plan, row)
     in_body = unrotate_spatial(body_attitude(one, plan, base, flex), change)
     at = B + 3*read(route, read(route, f.COLUMNS_FIRSTS) + read(plan, flex + f.FLEX_HINGE))
@@ -198,7 +198,7 @@ flexible_only(add_modal_share, lambda lane, plan, base, route, row, change, B: N
 
 @leaf
 def walk_path(lane, plan, pars, base, route, p, change, B):
-    """The change of the wrench on body p, inward to the root: nothing else changes there [B 63]."""
+    """Carry the change of the wrench on body p to the root: nothing else changes on the path [B 63]."""
     one, quads, firsts = single_of(lane), quads_of(base), read(route, f.COLUMNS_FIRSTS)
     while p > 0:
         row = hinge_row(plan, p)
@@ -221,7 +221,8 @@ def walk_path(lane, plan, pars, base, route, p, change, B):
 
 @leaf
 def gather_listed(lane, plan, pars, ws, base, route, pack, B):
-    """gather_wrench of the hinges on a list; what leaves it goes to the root.  B: where its rows start in base, in packs."""
+    """gather_wrench for the hinges on a list; wrenches that leave it are carried to the root.  B: start of its rows in base, in
+    packs."""
     (at, count), firsts = listed(route, pack), read(route, f.COLUMNS_FIRSTS)
     o = (zero(lane), zero(lane), zero(lane))
     wrench, nothing = (o, o), (o, o)
@@ -248,7 +249,7 @@ def gather_listed(lane, plan, pars, ws, base, route, pack, B):
 
 @leaf
 def copy_state(lane, plan, ws, base):
-    """State, sines and accelerations of base to the duals, without tangents."""
+    """Copy state, sines and accelerations from base to the duals, with zero tangents."""
     one, x, xdot = single_of(lane), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     sines, cosines = read(plan, f.WS_SINES), read(plan, f.WS_COSINES)
     for i in range(read(plan, f.N_X)):
@@ -262,7 +263,7 @@ def copy_state(lane, plan, ws, base):
 
 @sweep(method="derivatives", rounds=2)
 def fill_dual_columns(lane, plan, pars, ws, base, route):
-    """Derivatives of inverse dynamics by q and v in B, which is in base."""
+    """Derivatives of inverse dynamics with respect to q and v, into B in base."""
     noinline()
     copy_state(lane, plan, ws, base)
     first, length = read(route, f.COLUMNS_B)//4, read(route, f.COLUMNS_PADDED)
@@ -276,7 +277,7 @@ def fill_dual_columns(lane, plan, pars, ws, base, route):
 
 @sweep(method="derivatives")
 def prepare_columns(lane, ws, route):
-    """Rows of B that have entries are zero."""
+    """Zero the rows of B that have nonzeros."""
     noinline()
     clear_columns(lane, ws, route)
 
@@ -289,7 +290,7 @@ def add_springs_to_columns(lane, plan, pars, ws, route):
 
 @sweep(method="derivatives")
 def place_paths(lane, plan, ws, route):
-    """The mass matrix, which is at WS_MASS, on paths."""
+    """Copy the mass matrix at WS_MASS to the paths."""
     noinline()
     M, nv, P, width = read(plan, f.WS_MASS), read(plan, f.NV), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH)
     for s in range(read(route, f.COLUMNS_SPEEDS)):
@@ -303,7 +304,7 @@ def place_paths(lane, plan, ws, route):
 
 @leaf
 def weigh_columns(lane, plan, pars, ws, route):
-    """The mass matrix of the motion in ws on paths."""
+    """Mass matrix of the state in ws, on paths."""
     gather_mass_matrix(lane, plan, pars, ws)
     place_paths(lane, plan, ws, route)
 
@@ -311,8 +312,8 @@ def weigh_columns(lane, plan, pars, ws, route):
 # ---- kernels -----------------------------------------------------------------------------------------------------------
 @kernel
 def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, ws, base, plain, q, v, tau, out):
-    """out = v' and its derivatives by q, v and tau, as `sweeps.columns` gives them; trees without loads but joint torques, springs
-    and dampers.  `ws`: of duals."""
+    """out = v' and its derivatives with respect to q, v and tau, laid out as in `sweeps.columns`; for trees loaded only by joint
+    torques, springs and dampers.  `ws` is that of the duals."""
     align_stack()
     one, lane, doubtful = lanes_of(base, sweep_table), lanes_of(ws, dual_table), 0
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
@@ -337,7 +338,7 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
 
 @kernel
 def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, ws, base, plain, q, v, a, out):
-    """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
+    """out = torques that give vdot, and their derivatives with respect to q, v and vdot; for the same trees."""
     align_stack()
     one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
