@@ -1,6 +1,6 @@
-"""What ``lanes`` does, in plain Python: for debuggers, coverage and other number types (NUMBA_DISABLE_JIT=1).
+"""``lanes`` in plain Python: for debuggers, coverage and other number types (NUMBA_DISABLE_JIT=1).
 
-A number of four lanes is then a NumPy array of four, a dual two of them; everything else reads the same.
+A number of four lanes is a NumPy array of four, a dual two of them; everything else is unchanged.
 """
 import itertools
 
@@ -70,7 +70,7 @@ __all__ = [
 
 
 class Tag:
-    """How many states run side by side, and the features of the model: as `lanes.LanesType`."""
+    """Number of states side by side, and the features of the model: as `lanes.LanesType`."""
 
     def __init__(self, width, features, tangents=0):
         self.width, self.features, self.tangents = width, features, tangents
@@ -82,7 +82,7 @@ def lanes_of(ws, features):
 
 class Dual:
     """Values of four lanes and their tangents."""
-    __array_ufunc__ = None                              # NumPy's numbers leave arithmetic to this class
+    __array_ufunc__ = None                              # NumPy scalars leave the arithmetic to this class
 
     def __init__(self, value, tangent):
         self.value, self.tangent = value, tangent
@@ -121,7 +121,7 @@ def tangent_of(x):
 
 
 def _select(condition, a, b):
-    """a or b by a condition on values."""
+    """a or b, selected by a condition on values."""
     value = np.where(condition, value_of(a), value_of(b))
     if not isinstance(a, Dual) and not isinstance(b, Dual):
         return value
@@ -292,7 +292,7 @@ def scale(s, a):
 
 
 def _lane(lanes, array, index, lane, tangent=0):
-    """The array that holds the number at `index` in one lane, and where."""
+    """The array with the number at `index` in one lane, and its index there."""
     if isinstance(lanes, Quads):
         return Packs(array)[index], lane
     if lanes.tangents:
