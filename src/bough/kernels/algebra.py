@@ -409,36 +409,28 @@ def turning_rate(theta, rate, psi):
 
 
 # ---- vectors as values ---------------------------------------------------------------------------------------------------
+@one_state_only(otherwise=lambda lane, u: u)
 def vector(lane, u):
     """A vector of three numbers."""
     return register(u)
 
 
-vector = one_state_only(vector, lambda lane, u: u)
-
-
+@one_state_only(otherwise=lambda lane, u: u)
 def parts(lane, u):
     """The three numbers of a vector."""
     return unpack3(u)
 
 
-parts = one_state_only(parts, lambda lane, u: u)
-
-
+@one_state_only(otherwise=lambda lane, u, v: cross(u, v))
 def vector_cross(lane, u, v):
     """u x v: with c(x, y, z) = (y, z, x) it is c(u c(v) - c(u) v)."""
     return cycle(u*cycle(v) - cycle(u)*v)
 
 
-vector_cross = one_state_only(vector_cross, lambda lane, u, v: cross(u, v))
-
-
+@one_state_only(otherwise=lambda lane, u, v: dot(u, v))
 def vector_dot(lane, u, v):
     """u.v"""
     return total(u*v)
-
-
-vector_dot = one_state_only(vector_dot, lambda lane, u, v: dot(u, v))
 
 
 @leaf
@@ -485,12 +477,10 @@ def exponential(lane, ws, at):
     return grown_with(lane, load(lane, ws, at), x)
 
 
+@duals_only(otherwise=lambda lane, e, x: e)
 def grown_with(lane, e, x):
     """The value, with the tangent e dx."""
     return follow(e, e, x, zero(lane), x)
-
-
-duals_only(grown_with, lambda lane, e, x: e)
 
 
 @leaf
@@ -502,10 +492,8 @@ def arctangent(lane, ws, at, sine, cosine):
     return turned_with(lane, load(lane, ws, at), s, c)
 
 
+@duals_only(otherwise=lambda lane, angle, s, c: angle)
 def turned_with(lane, angle, s, c):
     """The angle, with the tangent (c ds - s dc)/(s^2 + c^2); sine and cosine may have any common factor."""
     over = inverse_above(s*s + c*c, 0.0)
     return follow(angle, c*over, s, -s*over, c)
-
-
-duals_only(turned_with, lambda lane, angle, s, c: angle)

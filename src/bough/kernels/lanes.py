@@ -314,21 +314,21 @@ def _ranked_tangents(ws):
     return 1 if ws.ndim == 3 else 0
 
 
+def _tag_of_sweep_table(context, builder, sig, args):
+    return builder.bitcast(data_of(context, builder, sig.args[1], args[1]), ir.IntType(8).as_pointer())
+
+
 @intrinsic
 def lanes_of(typingctx, ws, sweep_table):
     """The tag for a workspace (1-D: one state, 2-D: four, 3-D: four with tangents); its value is the address of the sweep
     table."""
-    def codegen(context, builder, sig, args):
-        return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
-    return LanesType(_width(ws), ALL_FEATURES, _ranked_tangents(ws))(ws, sweep_table), codegen
+    return LanesType(_width(ws), ALL_FEATURES, _ranked_tangents(ws))(ws, sweep_table), _tag_of_sweep_table
 
 
 @intrinsic
 def implicit_lanes_of(typingctx, ws, sweep_table):
     """lanes_of for kernels of implicit methods."""
-    def codegen(context, builder, sig, args):
-        return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
-    return LanesType(_width(ws), ALL_FEATURES._replace(implicit=True))(ws, sweep_table), codegen
+    return LanesType(_width(ws), ALL_FEATURES._replace(implicit=True))(ws, sweep_table), _tag_of_sweep_table
 
 
 @intrinsic
@@ -337,62 +337,37 @@ def lanes_like(typingctx, ws):
     return LanesType(_width(ws))(ws), lambda context, builder, sig, args: context.get_dummy_value()
 
 
-def specialize(needed, full, plain):
-    """Register `full` for kernels whose tag needs it; others use `plain`."""
+def specialize(needed, full, otherwise):
+    """Register `full` for kernels whose tag needs it; others use `otherwise`."""
     @overload(full, strict=False, jit_options=INLINED)
     def choose(lane, *args):
-        return full if needed(lane) else plain
+        return full if needed(lane) else otherwise
     return full
 
 
-def flexible_only(full, rigid):
-    """`full` in code for models with flexible bodies, `rigid` in all other code."""
-    return specialize(lambda lane: lane.features.flexible, full, rigid)
+def nothing(lane, *args):
+    return None
 
 
-def loops_only(full, tree):
-    """`full` in code for models with closed loops, `tree` in all other code."""
-    return specialize(lambda lane: lane.features.loops, full, tree)
+def only(needed):
+    """A decorator for functions that are compiled only into code whose tag is `needed`; other code calls `otherwise`, with the same
+    arguments, in their place (by default it does nothing)."""
+    def decorate(full=None, otherwise=nothing):
+        if full is None:
+            return lambda function: specialize(needed, function, otherwise)
+        return specialize(needed, full, otherwise)
+    return decorate
 
 
-def flexible_loops_only(full, plain):
-    """`full` in code for models with flexible bodies and closed loops, `plain` in all other code."""
-    return specialize(lambda lane: lane.features.flexible and lane.features.loops, full, plain)
-
-
-def holds_only(full, free):
-    """`full` in code for models with coordinates that can be locked or prescribed, `free` in all other code."""
-    return specialize(lambda lane: lane.features.holds, full, free)
-
-
-def implicit_only(full, explicit):
-    """`full` in code for implicit methods, `explicit` in all other code."""
-    return specialize(lambda lane: lane.features.implicit, full, explicit)
-
-
-def couplings_only(full, uncoupled):
-    """`full` in code for models with couplings between coordinates, `uncoupled` in all other code."""
-    return specialize(lambda lane: lane.features.drives, full, uncoupled)
-
-
-def friction_only(full, smooth):
-    """`full` in code for models with friction, `smooth` in all other code."""
-    return specialize(lambda lane: lane.features.drives, full, smooth)
-
-
-def tanks_only(full, constant):
-    """`full` in code for models with tanks, `constant` in all other code."""
-    return specialize(lambda lane: lane.features.tanks, full, constant)
-
-
-def one_state_only(full, several):
-    """`full` in code for one state at a time, `several` in code for four lanes."""
-    return specialize(lambda lane: lane.width == 1, full, several)
-
-
-def duals_only(full, plain):
-    """`full` in code whose numbers have tangents, `plain` in all other code."""
-    return specialize(lambda lane: getattr(lane, "tangents", 0) > 0, full, plain)
+flexible_only = only(lambda lane: lane.features.flexible)
+loops_only = only(lambda lane: lane.features.loops)
+flexible_loops_only = only(lambda lane: lane.features.flexible and lane.features.loops)
+holds_only = only(lambda lane: lane.features.holds)
+implicit_only = only(lambda lane: lane.features.implicit)
+couplings_only = friction_only = only(lambda lane: lane.features.drives)
+tanks_only = only(lambda lane: lane.features.tanks)
+one_state_only = only(lambda lane: lane.width == 1)
+duals_only = only(lambda lane: getattr(lane, "tangents", 0) > 0)
 
 
 @intrinsic
@@ -417,28 +392,28 @@ def zero(typingctx, lanes):
     return lanes.number(lanes), codegen
 
 
+def _with_aligned_stack(*names):
+    def codegen(context, builder, sig, args):
+        for name in names:
+            builder.function.attributes.add(name)
+        builder.function.attributes.alignstack = 64
+        return context.get_dummy_value()
+    return codegen
+
+
 @intrinsic
 def align_stack(typingctx):
     """Call first in every kernel: aligns spilled SIMD registers on the stack.
 
     LLVM realigns the stack of a function only if asked before register allocation; without this the speed of a kernel varies by a
     quarter from run to run, with the address of the stack."""
-    def codegen(context, builder, sig, args):
-        builder.function.attributes.add("nounwind")           # llvmlite drops alignstack from an empty set
-        builder.function.attributes.alignstack = 64
-        return context.get_dummy_value()
-    return types.void(), codegen
+    return types.void(), _with_aligned_stack("nounwind")               # llvmlite drops alignstack from an empty set
 
 
 @intrinsic
 def noinline(typingctx):
     """Call first in every sweep: LLVM then does not inline it.  Its stack is aligned as in a kernel."""
-    def codegen(context, builder, sig, args):
-        builder.function.attributes.add("noinline")
-        builder.function.attributes.add("nounwind")
-        builder.function.attributes.alignstack = 64
-        return context.get_dummy_value()
-    return types.void(), codegen
+    return types.void(), _with_aligned_stack("noinline", "nounwind")
 
 
 # ---- load and store: raw pointers, no bounds checks ------------------------------------------------------
@@ -655,26 +630,30 @@ def _result_type(a, b):
 
 
 def _elementwise(context, builder, instruction, ta, a, tb, b, to):
+    """An instruction on two numbers, or on the entries of nested tuples; a number goes with every entry of a tuple."""
     if _is_number(to):
         x, y = _pieces(context, builder, ta, a, to), _pieces(context, builder, tb, b, to)
         return _whole(builder, to, _combine(builder, to, instruction, x, y))
+    entry = lambda t, x, i: (t, x) if _is_number(t) else (t[i], builder.extract_value(x, i))
     return context.make_tuple(builder, to, [
-        _elementwise(context, builder, instruction, ta[i], builder.extract_value(a, i),
-                     tb[i], builder.extract_value(b, i), to[i]) for i in range(len(to))])
+        _elementwise(context, builder, instruction, *entry(ta, a, i), *entry(tb, b, i), to[i]) for i in range(len(to))])
+
+
+def _elementwise_codegen(instruction):
+    return lambda context, builder, sig, args: _elementwise(
+        context, builder, instruction, sig.args[0], args[0], sig.args[1], args[1], sig.return_type)
 
 
 @intrinsic
 def add(typingctx, a, b):
     """a + b for numbers and for (nested) tuples of numbers of equal shape."""
-    return _result_type(a, b)(a, b), lambda context, builder, sig, args: _elementwise(
-        context, builder, "fadd", a, args[0], b, args[1], sig.return_type)
+    return _result_type(a, b)(a, b), _elementwise_codegen("fadd")
 
 
 @intrinsic
 def sub(typingctx, a, b):
     """a - b for numbers and for (nested) tuples of numbers of equal shape."""
-    return _result_type(a, b)(a, b), lambda context, builder, sig, args: _elementwise(
-        context, builder, "fsub", a, args[0], b, args[1], sig.return_type)
+    return _result_type(a, b)(a, b), _elementwise_codegen("fsub")
 
 
 def _scaled_type(s, a):
@@ -683,19 +662,10 @@ def _scaled_type(s, a):
     return types.BaseTuple.from_types([_scaled_type(s, x) for x in a])
 
 
-def _scale(context, builder, ts, s, ta, a, to):
-    if _is_number(to):
-        x, y = _pieces(context, builder, ts, s, to), _pieces(context, builder, ta, a, to)
-        return _whole(builder, to, _combine(builder, to, "fmul", x, y))
-    return context.make_tuple(builder, to, [
-        _scale(context, builder, ts, s, ta[i], builder.extract_value(a, i), to[i]) for i in range(len(to))])
-
-
 @intrinsic
 def scale(typingctx, s, a):
     """s a for a number s and a (nested) tuple of numbers a."""
-    return _scaled_type(s, a)(s, a), lambda context, builder, sig, args: _scale(
-        context, builder, s, args[0], a, args[1], sig.return_type)
+    return _scaled_type(s, a)(s, a), _elementwise_codegen("fmul")
 
 
 @intrinsic
@@ -805,30 +775,21 @@ def cycle(typingctx, u):
     return u(u), lambda context, builder, sig, args: _shuffled(builder, args[0], args[0], [1, 2, 0, 3])
 
 
-@intrinsic
-def across(typingctx, a, b, c, d):
-    """Transpose four registers: their first, second and third numbers."""
-    def codegen(context, builder, sig, args):
-        a_, b_, c_, d_ = args
-        even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
-        odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
-        return context.make_tuple(builder, sig.return_type, [_shuffled(builder, *even, [0, 1, 4, 5]),
-                                                             _shuffled(builder, *odd, [0, 1, 4, 5]),
-                                                             _shuffled(builder, *even, [2, 3, 6, 7])])
-    return types.UniTuple(a, 3)(a, b, c, d), codegen
+def _make_transpose(n):
+    @intrinsic
+    def transpose(typingctx, a, b, c, d):
+        """The first n columns of the matrix whose rows are four registers."""
+        def codegen(context, builder, sig, args):
+            a_, b_, c_, d_ = args
+            even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
+            odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
+            columns = (even, [0, 1, 4, 5]), (odd, [0, 1, 4, 5]), (even, [2, 3, 6, 7]), (odd, [2, 3, 6, 7])
+            return context.make_tuple(builder, sig.return_type, [_shuffled(builder, *pair, places) for pair, places in columns[:n]])
+        return types.UniTuple(a, n)(a, b, c, d), codegen
+    return transpose
 
 
-@intrinsic
-def transposed(typingctx, a, b, c, d):
-    """Transpose four registers."""
-    def codegen(context, builder, sig, args):
-        a_, b_, c_, d_ = args
-        even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
-        odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
-        return context.make_tuple(builder, sig.return_type, [
-            _shuffled(builder, *even, [0, 1, 4, 5]), _shuffled(builder, *odd, [0, 1, 4, 5]),
-            _shuffled(builder, *even, [2, 3, 6, 7]), _shuffled(builder, *odd, [2, 3, 6, 7])])
-    return types.UniTuple(a, 4)(a, b, c, d), codegen
+across, transposed = _make_transpose(3), _make_transpose(4)
 
 
 @intrinsic

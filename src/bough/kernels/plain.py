@@ -1,72 +1,10 @@
 """``lanes`` in plain Python: for debuggers, coverage and other number types (NUMBA_DISABLE_JIT=1).
 
-A number of four lanes is a NumPy array of four, a dual two of them; everything else is unchanged.
+A number of four lanes is a NumPy array of four, a dual two of them.  All public names here replace those of ``lanes``.
 """
 import itertools
 
 import numpy as np
-
-__all__ = [
-    "accumulate",
-    "across",
-    "add",
-    "add_lane",
-    "align_stack",
-    "any_negative",
-    "cycle",
-    "flat",
-    "follow",
-    "get_lane",
-    "get_tangent",
-    "implicit_lanes_of",
-    "inverse_above",
-    "lanes_like",
-    "lanes_of",
-    "load",
-    "load3",
-    "load4",
-    "load5",
-    "load6",
-    "load9",
-    "load_composite",
-    "load_dozen",
-    "load_four",
-    "load_gathered",
-    "load_mass",
-    "load_spatial",
-    "noinline",
-    "parameters_of",
-    "pointer_to",
-    "put",
-    "put_lane",
-    "put_tangent",
-    "quads_of",
-    "read",
-    "read3",
-    "read6",
-    "read9",
-    "read_pack",
-    "read_spatial",
-    "register",
-    "scale",
-    "sincos",
-    "single_of",
-    "smaller",
-    "specialize",
-    "sqrt",
-    "store",
-    "store_four",
-    "sub",
-    "take_given",
-    "tangent_of",
-    "total",
-    "transposed",
-    "unpack3",
-    "unpack4",
-    "where_positive",
-    "width_of",
-    "zero",
-]
 
 
 class Tag:
@@ -156,10 +94,10 @@ def parameters_of(pars, group):
     return pars[min(group, len(pars) - 1)]
 
 
-def specialize(needed, full, plain):
+def specialize(needed, full, otherwise):
     """In the module of `full`, under its name: whichever of the two a model needs."""
     def chosen(lane, *args):
-        return (full if needed(lane) else plain)(lane, *args)
+        return (full if needed(lane) else otherwise)(lane, *args)
     full.__globals__[full.__name__] = chosen
     return chosen
 

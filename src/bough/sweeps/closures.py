@@ -171,6 +171,7 @@ def clear_fronts(lane, plan, ws):
     clear_mode_columns(lane, plan, ws)
 
 
+@flexible_only
 def clear_mode_columns(lane, plan, ws):
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
@@ -180,9 +181,6 @@ def clear_mode_columns(lane, plan, ws):
             for j in range(n):
                 for i in range(read(plan, flex + f.FLEX_COLUMNS)):
                     store(lane, ws, X + length*j + i, zero(lane))
-
-
-flexible_only(clear_mode_columns, lambda lane, plan, ws: None)
 
 
 @leaf
@@ -209,12 +207,10 @@ def assemble_loop_equations(lane, plan, pars, ws, shift):
         store_largest_gap(lane, plan, ws)
 
 
+@loops_only
 def assemble_loops(lane, plan, pars, ws, shift):
     """Fill the fronts if there are loops."""
     assemble_loop_equations(lane, plan, pars, ws, shift)
-
-
-loops_only(assemble_loops, lambda lane, plan, pars, ws, shift: None)
 
 
 # ---- loop loads ------------------------------------------------------------------------------------------------------------
@@ -243,6 +239,7 @@ def free_rotation(lane, plan, pars, ws, kind, p, C_a, C_b):
     return e, zero(lane)                                                    # ball joint: an axis of b
 
 
+@loops_only
 def apply_loop_loads(lane, plan, pars, ws):
     """Add the forces in the joints of all loops to the slots of their bodies."""
     for j in range(read(plan, f.N_FREES)):
@@ -268,9 +265,6 @@ def apply_loop_loads(lane, plan, pars, ws):
         apply_at(lane, plan, ws, k_b, kind == f.ALONG, arm_b, scale(force, e))
         arm_a = (arm_a[0] + d[0], arm_a[1] + d[1], arm_a[2] + d[2])         # the point of a that coincides with the end of b
         apply_at(lane, plan, ws, k_a, kind == f.ALONG, arm_a, scale(-force, e))
-
-
-loops_only(apply_loop_loads, lambda lane, plan, pars, ws: None)
 
 
 @leaf

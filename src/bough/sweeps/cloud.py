@@ -112,11 +112,6 @@ def bodies_in_fours(plan):
     return n, (n + 3)//4
 
 
-def record_body(lane, plan, pars, ws, k, motion):
-    """One state: store the motion of a body; sum_bodies does the sums."""
-    store(quads_of(ws), ws, body_at(plan, k), motion)
-
-
 def sum_body(lane, plan, pars, ws, k, motion):
     """Four states: add a body to the sums of its cloud."""
     row = hinge_row(plan, k)
@@ -126,7 +121,10 @@ def sum_body(lane, plan, pars, ws, k, motion):
                    body_sums(inertia, rows_of(lane, C), rate_matrix(alpha, omega), a, p))
 
 
-record_body = one_state_only(record_body, sum_body)
+@one_state_only(otherwise=sum_body)
+def record_body(lane, plan, pars, ws, k, motion):
+    """One state: store the motion of a body; sum_bodies does the sums."""
+    store(quads_of(ws), ws, body_at(plan, k), motion)
 
 
 @leaf
@@ -145,6 +143,7 @@ def four_bodies(quads, ws, at):
     return (xx, xy, xz, yx, yy, yz, zx, zy, zz), B, four_vectors(quads, ws, at + f.BODY_A), four_vectors(quads, ws, at + f.BODY_P)
 
 
+@one_state_only
 def sum_bodies(lane, plan, pars, ws):
     """Sums of all clouds for one state, four bodies at a time."""
     quads, base, clouds = quads_of(ws), read(plan, f.CLOUD_BASE), read(plan, f.N_CLOUDS)
@@ -166,9 +165,6 @@ def sum_bodies(lane, plan, pars, ws):
         store(quads, ws, scratch, total)
         for j in range(4):
             add_lane(lane, ws, cloud_store(plan, 0), scratch, j)
-
-
-sum_bodies = one_state_only(sum_bodies, lambda lane, plan, pars, ws: None)
 
 
 @leaf
@@ -267,20 +263,18 @@ def carried(lane, alpha, omega, r):
     return add(vector_cross(lane, alpha, r), vector_cross(lane, omega, vector_cross(lane, omega, r)))
 
 
-def motion_of(lane, plan, ws, k):
-    """C, omega, alpha, a, p of a body visited before."""
-    quads, at = quads_of(ws), body_at(plan, k)
-    return (load3(quads, ws, at + f.BODY_C), load(quads, ws, at + f.BODY_RATE), load(quads, ws, at + f.BODY_ALPHA),
-            load(quads, ws, at + f.BODY_A), load(quads, ws, at + f.BODY_P))
-
-
 def recorded_motion(lane, plan, ws, k):
     record = read(plan, hinge_row(plan, k) + f.RECORD)
     C, omega, (alpha, a) = load_motion(lane, ws, record)
     return columns_of(lane, C), omega, alpha, a, load3(lane, ws, record + CLOUD_PLACE)
 
 
-motion_of = one_state_only(motion_of, recorded_motion)
+@one_state_only(otherwise=recorded_motion)
+def motion_of(lane, plan, ws, k):
+    """C, omega, alpha, a, p of a body visited before."""
+    quads, at = quads_of(ws), body_at(plan, k)
+    return (load3(quads, ws, at + f.BODY_C), load(quads, ws, at + f.BODY_RATE), load(quads, ws, at + f.BODY_ALPHA),
+            load(quads, ws, at + f.BODY_A), load(quads, ws, at + f.BODY_P))
 
 
 @leaf
@@ -289,14 +283,16 @@ def nothing_summed(lane):
     return nothing_composite(lane), ((o, o, o), (o, o, o))
 
 
-def keeps_motion(lane, plan, row):
-    """Whether the motion of the body must be stored in its record: for loads, for the power of inputs, and in four lanes for
-    later bodies."""
+@leaf
+def has_loads(plan, row):
     return read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) + read(plan, f.N_PORTS) != 0
 
 
-keeps_motion = one_state_only(keeps_motion, lambda lane, plan, row: (
-    read(plan, row + f.SLOT) != 0 or read(plan, row + f.BRANCH) != 0 or read(plan, f.N_ELEMENTS) + read(plan, f.N_PORTS) != 0))
+@one_state_only(otherwise=lambda lane, plan, row: has_loads(plan, row) or read(plan, row + f.BRANCH) != 0)
+def keeps_motion(lane, plan, row):
+    """Whether the motion of the body must be stored in its record: for loads, for the power of inputs, and in four lanes for
+    later bodies."""
+    return has_loads(plan, row)
 
 
 @leaf

@@ -73,29 +73,23 @@ def solve_accelerations(lane, plan, ws, route):
         store(lane, ws, vdot + read(route, speed_row(route, s) + f.SPEED_V), x)
 
 
+@one_state_only(otherwise=lambda lane, ws, at, other: load_dozen(lane, ws, at))
 def load_row(lane, ws, at, other):
     """One state: the twelve numbers of a speed, and the twelve in the next group, to keep the arithmetic units busy."""
     quads = quads_of(ws)
     return load3(quads, ws, at//4), load3(quads, ws, (at + other)//4)
 
 
-load_row = one_state_only(load_row, lambda lane, ws, at, other: load_dozen(lane, ws, at))
-
-
+@one_state_only(otherwise=lambda lane, ws, at, other, row: store(lane, ws, at, row))
 def store_row(lane, ws, at, other, row):
     quads = quads_of(ws)
     store(quads, ws, at//4, row[0])
     store(quads, ws, (at + other)//4, row[1])
 
 
-store_row = one_state_only(store_row, lambda lane, ws, at, other, row: store(lane, ws, at, row))
-
-
+@one_state_only(otherwise=lambda lane: 4)
 def speeds_at_once(lane):
     return 8
-
-
-speeds_at_once = one_state_only(speeds_at_once, lambda lane: 4)
 
 
 @leaf
@@ -121,11 +115,9 @@ def clear_columns(lane, ws, route):
             store_row(lane, ws, B + 12*s, other, row)
 
 
+@one_state_only(otherwise=lambda lane, o: ((o, o, o), (o, o, o), (o, o, o), (o, o, o)))
 def nothing_row(lane, o):
     return (o, o, o), (o, o, o)
-
-
-nothing_row = one_state_only(nothing_row, lambda lane, o: ((o, o, o), (o, o, o), (o, o, o), (o, o, o)))
 
 
 @leaf
@@ -191,6 +183,22 @@ def block_place(route, out, state, block):
     return state*out.shape[1] + rows + block*rows*rows
 
 
+def store_blocks_of_states(lane, ws, route, out, group, sign):
+    """store_blocks for up to four states."""
+    rows, to, states = read(route, f.COLUMNS_SPEEDS), flat(out), min(4, out.shape[0] - 4*group)
+    if read(route, f.COLUMNS_SAME) and states == 4:
+        store_four_blocks(lane, ws, route, out, group, sign)
+        return
+    for i in range(states):
+        for block in range(3):
+            for c in range(rows):
+                column = block_place(route, out, 4*group + i, block) + read(route, speed_row(route, c) + f.SPEED_V)
+                for s in range(rows):
+                    put(to, column + rows*read(route, speed_row(route, s) + f.SPEED_V),
+                        sign*get_lane(lane, ws, entry_place(route, block, s, c), i))
+
+
+@one_state_only(otherwise=store_blocks_of_states)
 def store_blocks(lane, ws, route, out, group, sign):
     """One state: columns of B, times a sign, as matrices.  A pack that extends past its row is overwritten by the next row."""
     rows, length, to, quads = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), flat(out), quads_of(ws)
@@ -224,24 +232,6 @@ def store_four_blocks(lane, ws, route, out, group, sign):
                 store_four(to, at + length, sign*b)
                 store_four(to, at + 2*length, sign*c)
                 store_four(to, at + 3*length, sign*d)
-
-
-def store_blocks_of_states(lane, ws, route, out, group, sign):
-    """store_blocks for up to four states."""
-    rows, to, states = read(route, f.COLUMNS_SPEEDS), flat(out), min(4, out.shape[0] - 4*group)
-    if read(route, f.COLUMNS_SAME) and states == 4:
-        store_four_blocks(lane, ws, route, out, group, sign)
-        return
-    for i in range(states):
-        for block in range(3):
-            for c in range(rows):
-                column = block_place(route, out, 4*group + i, block) + read(route, speed_row(route, c) + f.SPEED_V)
-                for s in range(rows):
-                    put(to, column + rows*read(route, speed_row(route, s) + f.SPEED_V),
-                        sign*get_lane(lane, ws, entry_place(route, block, s, c), i))
-
-
-store_blocks = one_state_only(store_blocks, store_blocks_of_states)
 
 
 @leaf

@@ -132,6 +132,7 @@ def fill_rows(lane, plan, pars, ws, k, R):
         project_path(lane, plan, pars, ws, k, 0, X, M + nv*j, M + j)
 
 
+@flexible_only
 def fill_modal_rows(lane, plan, pars, ws, k, R):
     """Rows of the modes of a MODAL hinge, after its nodes have added their contributions to D and g."""
     row = hinge_row(plan, k)
@@ -152,18 +153,13 @@ def fill_modal_rows(lane, plan, pars, ws, k, R):
         project_path(lane, plan, pars, ws, read(plan, row + f.INNER), 0, X, M + nv*(first + j), M + first + j)
 
 
-flexible_only(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
-
-
+@flexible_only
 def flag_overbent(lane, plan, ws, M, b):
     """Produce NaN, which is reported, if a body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
     n, least = read(plan, f.NV), zero(lane) + 1.0
     for j in range(n):
         least = smaller(least, load(lane, ws, M + n*j + j))
     accumulate(lane, ws, b, 0.0*sqrt(least))
-
-
-flexible_only(flag_overbent, lambda lane, plan, ws, M, b: None)
 
 
 @sweep(method="dense", rounds=2)

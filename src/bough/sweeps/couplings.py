@@ -59,14 +59,12 @@ def assemble_coupling(lane, plan, pars, ws, i, shift):
     store(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER), zero(lane))
 
 
+@couplings_only
 def assemble_couplings(lane, plan, pars, ws, shift):
     """The rows of all couplings, after the fronts have been cleared."""
     for i in range(read(plan, f.N_COUPLINGS)):
         if read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER):
             assemble_coupling(lane, plan, pars, ws, i, shift)
-
-
-couplings_only(assemble_couplings, lambda lane, plan, pars, ws, shift: None)
 
 
 @leaf
@@ -83,6 +81,7 @@ def relation_of(lane, plan, pars, ws, i):
     return gap, rate
 
 
+@couplings_only
 def apply_couplings(lane, plan, pars, ws):
     """Forces of elastic couplings, and preloads: preload - stiffness (beyond the play) - damping [B 38]."""
     for i in range(read(plan, f.N_COUPLINGS)):
@@ -101,9 +100,7 @@ def apply_couplings(lane, plan, pars, ws):
         give_way_implicitly(lane, plan, pars, ws, i, touches)
 
 
-couplings_only(apply_couplings, lambda lane, plan, pars, ws: None)
-
-
+@implicit_only
 def give_way_implicitly(lane, plan, pars, ws, i, touches):
     """Elastic coupling: sqrt(S) (0 within its play), and the addition to the diagonal of its row [B 30]."""
     at, p = read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
@@ -116,30 +113,24 @@ def give_way_implicitly(lane, plan, pars, ws, i, touches):
         store(lane, ws, at + COMPLIANCE, zero(lane) + gives)
 
 
-implicit_only(give_way_implicitly, lambda lane, plan, pars, ws, i, touches: None)
-
-
+@implicit_only(otherwise=lambda lane, plan, ws, row: 0.0)
 def root_of(lane, plan, ws, row):
     """sqrt(S) of a coupling; 0 for a rigid one."""
     return load(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER) + ROOT)
-
-
-implicit_only(root_of, lambda lane, plan, ws, row: 0.0)
-
-
-def add_compliance(lane, ws, multiplier, rows, diagonal):
-    """Add to the diagonal of the row of an elastic coupling."""
-    if rows == 1:
-        accumulate(lane, ws, diagonal, load(lane, ws, multiplier + COMPLIANCE))
 
 
 def no_compliance(lane, ws, multiplier, rows, diagonal):
     pass
 
 
-implicit_only(add_compliance, no_compliance)
+@implicit_only(otherwise=no_compliance)
+def add_compliance(lane, ws, multiplier, rows, diagonal):
+    """Add to the diagonal of the row of an elastic coupling."""
+    if rows == 1:
+        accumulate(lane, ws, diagonal, load(lane, ws, multiplier + COMPLIANCE))
 
 
+@couplings_only
 def store_contacts(lane, plan, ws):
     """Store the multipliers of couplings with play in the states watched by runs."""
     for i in range(read(plan, f.N_COUPLINGS)):
@@ -148,9 +139,7 @@ def store_contacts(lane, plan, ws):
             store(lane, ws, read(plan, row + f.COUPLING_STATE), load(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER)))
 
 
-couplings_only(store_contacts, lambda lane, plan, ws: None)
-
-
+@couplings_only(otherwise=lambda lane, plan, ws, least: least)
 def least_coupling_bias(lane, plan, ws, least):
     """Minimum of a number and minus the magnitude of each coupling's bias."""
     for i in range(read(plan, f.N_COUPLINGS)):
@@ -161,18 +150,14 @@ def least_coupling_bias(lane, plan, ws, least):
     return least
 
 
-couplings_only(least_coupling_bias, lambda lane, plan, ws, least: least)
-
-
+@couplings_only(otherwise=lambda lane, quads, ws, at, u: u)
 def add_factors(lane, quads, ws, at, u):
     """Add the factors of a hinge's coordinate to U of some columns [B 35]."""
     return u + load(quads, ws, at)
 
 
-couplings_only(add_factors, lambda lane, quads, ws, at, u: u)
-
-
 # ---- for the dense method -------------------------------------------------------------------------------------------------
+@couplings_only
 def coupling_jacobian(lane, plan, pars, ws, at):
     """Rows of the couplings in the Jacobian at `at`, nv numbers for each multiplier."""
     nv, v = read(plan, f.NV), read(plan, f.WS_X) + read(plan, f.NQ)
@@ -184,9 +169,7 @@ def coupling_jacobian(lane, plan, pars, ws, at):
             store(lane, ws, at + nv*to + read(plan, coupled_row(plan, j) + f.COUPLED_V) - v, zero(lane) + c)
 
 
-couplings_only(coupling_jacobian, lambda lane, plan, pars, ws, at: None)
-
-
+@couplings_only
 def balance_couplings(lane, plan, ws, sign):
     """Add the biases of couplings, times a sign, to the places of their multipliers."""
     for i in range(read(plan, f.N_COUPLINGS)):
@@ -196,17 +179,12 @@ def balance_couplings(lane, plan, ws, sign):
         accumulate(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER), sign*load(lane, ws, read(plan, row + f.COUPLING_BIAS)))
 
 
-couplings_only(balance_couplings, lambda lane, plan, ws, sign: None)
-
-
+@couplings_only(otherwise=lambda lane, plan, i: 0)
 def coupling_place(lane, plan, i):
     """Row of a coupling among the multipliers; negative if it is elastic and has none."""
     return read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER) - read(plan, f.WS_MULTIPLIERS)
 
 
+@couplings_only(otherwise=lambda lane, plan: 0)
 def n_couplings(lane, plan):
     return read(plan, f.N_COUPLINGS)
-
-
-couplings_only(coupling_place, lambda lane, plan, i: 0)
-couplings_only(n_couplings, lambda lane, plan: 0)

@@ -59,6 +59,7 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         store_contacts(lane, plan, ws)
 
 
+@friction_only(otherwise=lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
 def passes_left(lane, plan, pars, ws, shift, left, moving):
     """How many more times the accelerations must be found because friction depends on joint loads [B 36] (once more after the
     last change), and the lanes in which friction still changes; the other lanes keep their values."""
@@ -70,9 +71,6 @@ def passes_left(lane, plan, pars, ws, shift, left, moving):
     gather_wrench(lane, plan, pars, ws, True)
     moving = update_loads(lane, plan, pars, ws, moving)
     return (max(left - 1, 1) if any_negative(-moving) else 1), moving
-
-
-friction_only(passes_left, lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
 
 
 @leaf
@@ -90,20 +88,16 @@ def accelerate_wheels(lane, plan, pars, ws):
         store(lane, ws, read(plan, row + f.WHEEL_RATE), rate)
 
 
+@loops_only
 def set_baumgarte_weights(lane, plan, pars, ws):
     """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14] [JSC 4.16]."""
     w = zero(lane) + read(pars, f.STABILIZATION)
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
 
 
-loops_only(set_baumgarte_weights, lambda lane, plan, pars, ws: None)
-
-
+@implicit_only(otherwise=lambda lane, plan, ws: scatter_rates(lane, plan, ws))
 def rates_of_stage(lane, plan, ws):
     """q' from the speeds of an implicit stage, known once its accelerations are: see integrate.compiled.stepping."""
-
-
-implicit_only(rates_of_stage, lambda lane, plan, ws: scatter_rates(lane, plan, ws))
 
 
 @leaf

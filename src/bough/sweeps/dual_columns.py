@@ -155,6 +155,7 @@ def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
         store_three(quads, base, at + 9, tangents3(unrotate(load9(lane, ws, attitude), m)))
 
 
+@flexible_only(otherwise=lambda lane, plan, ws, base, row, wrench, at: wrench)
 def modal_tangents(lane, plan, ws, base, row, wrench, at):
     """modal_project for a hinge on the list; the tangents of the modal forces go to B."""
     quads, (flex, n) = quads_of(base), flex_of(plan, row)
@@ -175,9 +176,7 @@ def modal_tangents(lane, plan, ws, base, row, wrench, at):
     return wrench
 
 
-flexible_only(modal_tangents, lambda lane, plan, ws, base, row, wrench, at: wrench)
-
-
+@flexible_only
 def add_modal_share(lane, plan, base, route, row, change, B):
     """Contribution of a wrench to the modal forces of a body on the path."""
     one, quads, (flex, n) = single_of(lane), quads_of(base), flex_of(plan, row)
@@ -191,9 +190,6 @@ def add_modal_share(lane, plan, base, route, row, change, B):
         shapes = inboard_shapes(one, plan, flex)
         for j in range(n):
             accumulate(quads, base, at + 3*j, -spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
-
-
-flexible_only(add_modal_share, lambda lane, plan, base, route, row, change, B: None)
 
 
 @leaf

@@ -101,6 +101,7 @@ def apply_friction(lane, plan, pars, ws, j):
     drag_implicitly(lane, plan, ws, row, drag, v)
 
 
+@implicit_only
 def drag_implicitly(lane, plan, ws, row, drag, v):
     """For a joint: the drag coefficient is that of the state, the speed that at the end of the stage [B 30]."""
     if read(plan, row + f.FRICTION_HINGE):
@@ -110,9 +111,7 @@ def drag_implicitly(lane, plan, ws, row, drag, v):
         accumulate(lane, ws, at + f.IMPLICIT_SIZE + tau - read(plan, f.WS_U), load(lane, ws, at + f.IMPLICIT_RATE)*drag)
 
 
-implicit_only(drag_implicitly, lambda lane, plan, ws, row, drag, v: None)
-
-
+@friction_only
 def apply_frictions(lane, plan, pars, ws):
     """Add all friction to u.  Joint loads are iterated from zero, not from the last values in ws, so that a result depends on its
     state alone."""
@@ -121,14 +120,12 @@ def apply_frictions(lane, plan, pars, ws):
         apply_friction(lane, plan, pars, ws, j)
 
 
-friction_only(apply_frictions, lambda lane, plan, pars, ws: None)
-
-
 # ---- friction proportional to the load of a joint -----------------------------------------------------------------------------
 LOADED_PASSES = 60              # limit of the fixed-point iteration for load-dependent friction
 SETTLED = 1e-13                 # relative change of friction at which it has converged
 
 
+@friction_only(otherwise=lambda lane, plan: 1)
 def loaded_passes(lane, plan):
     """Maximum number of solutions for the accelerations: more than one if friction depends on them."""
     if read(plan, f.N_LOADED):
@@ -136,9 +133,7 @@ def loaded_passes(lane, plan):
     return 1
 
 
-friction_only(loaded_passes, lambda lane, plan: 1)
-
-
+@friction_only(otherwise=lambda lane, plan, pars, ws, moving: zero(lane))
 def update_loads(lane, plan, pars, ws, moving):
     """Joint loads from the wrenches in the records, and friction from these, in the lanes where `moving` is positive.  Returns 1
     in those lanes where friction has changed, else 0."""
@@ -173,10 +168,8 @@ def update_loads(lane, plan, pars, ws, moving):
     return changed
 
 
-friction_only(update_loads, lambda lane, plan, pars, ws, moving: zero(lane))
-
-
 # ---- the force that holds a stuck coordinate ----------------------------------------------------------------------------------
+@friction_only
 def keep_hold(lane, plan, ws, row, C, P, z):
     """Stuck hinge of one degree of freedom: store P e and tau - e.z for the outward sweep [B 37]."""
     kind, gain = read(plan, row + f.KIND), read(plan, row + f.RECORD) + f.GAIN
@@ -190,9 +183,7 @@ def keep_hold(lane, plan, ws, row, C, P, z):
             store(lane, ws, gain + 6, load(lane, ws, read(plan, row + f.TAU)) - dot(e, force))
 
 
-friction_only(keep_hold, lambda lane, plan, ws, row, C, P, z: None)
-
-
+@friction_only
 def find_hold(lane, plan, ws, row, A):
     """Holding force of a stuck hinge whose body has acceleration A, without the forces of loops; stored in place of 1/D, which
     such a hinge does not have."""
@@ -201,9 +192,7 @@ def find_hold(lane, plan, ws, row, A):
         store(lane, ws, gain + 7, spatial_dot(load_spatial(lane, ws, gain), A) - load(lane, ws, gain + 6))
 
 
-friction_only(find_hold, lambda lane, plan, ws, row, A: None)
-
-
+@friction_only
 def store_holds(lane, plan, ws):
     """Store the holding forces of friction in the states watched by runs."""
     for j in range(read(plan, f.N_FRICTIONS)):
@@ -215,6 +204,3 @@ def store_holds(lane, plan, ws):
                 force = load(lane, ws, read(plan, hinge + f.RECORD) + f.GAIN + 7)
             store(lane, ws, state, force)
             store(lane, ws, state + 1, load(lane, ws, read(plan, row + f.FRICTION_WS) + f.FRICTION_LOAD))
-
-
-friction_only(store_holds, lambda lane, plan, ws: None)

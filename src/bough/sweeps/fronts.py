@@ -53,6 +53,7 @@ def node_columns(lane, plan, ws, row, front):
                 accumulate(lane, ws, X + length*i + to + j, -share)
 
 
+@flexible_loops_only
 def inboard_columns(lane, plan, ws, row):
     """Modes that move the inboard node move the body relative to it: X + Pi^T K, before the modes are eliminated."""
     flex, n = flex_of(plan, row)
@@ -66,9 +67,6 @@ def inboard_columns(lane, plan, ws, row):
             for i in range(n):
                 share = spatial_dot(load_spatial(lane, ws, shapes + 6*i), K)
                 accumulate(lane, ws, X + length*i + j, share)
-
-
-flexible_loops_only(inboard_columns, lambda lane, plan, ws, row: None)
 
 
 @leaf
@@ -93,6 +91,7 @@ def modal_columns(lane, plan, ws, row, front):
         accumulate(lane, ws, bias + j, more)
 
 
+@flexible_loops_only
 def update_modal_front(lane, plan, ws, row, front):
     """Pass a front through a NODE, or through the MODAL hinge whose modes have been eliminated."""
     if read(plan, row + f.KIND) == MODAL:
@@ -101,9 +100,7 @@ def update_modal_front(lane, plan, ws, row, front):
         node_columns(lane, plan, ws, row, front)
 
 
-flexible_loops_only(update_modal_front, lambda lane, plan, ws, row, front: None)
-
-
+@flexible_loops_only
 def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
     """z_f + X lambda: forces of the multipliers on the modes."""
     if read(plan, row + f.KIND) == MODAL:
@@ -114,9 +111,6 @@ def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
             for j in range(first, end):
                 added = added + load(lane, ws, X + length*i + j)*load(lane, ws, multipliers + j)
             accumulate(lane, ws, rows + length*i + at_z, added)
-
-
-flexible_loops_only(apply_multipliers_to_modes, lambda lane, plan, ws, row, multipliers, first, end: None)
 
 
 # ---- fronts ----------------------------------------------------------------------------------------------------------------
@@ -222,6 +216,7 @@ def add_hinge_compliance(lane, plan, ws, front):
             accumulate(lane, ws, at + width*j + i, spatial_dot(K_j, load_strided(lane, ws, W + i, open_width)))
 
 
+@loops_only
 def transmit_front(lane, plan, ws, row, C, P, r):
     """Pass the front at a hinge through it, and shift it by r to the origin of the inner body; P is the inertia outboard
     [JSC 4.8]."""
@@ -239,9 +234,7 @@ def transmit_front(lane, plan, ws, row, C, P, r):
             shift_front(lane, plan, ws, front, r)
 
 
-loops_only(transmit_front, lambda lane, plan, ws, row, C, P, r: None)
-
-
+@flexible_loops_only
 def transmit_front_modal(lane, plan, ws, row, r):
     """transmit_front for the kinds MODAL and NODE."""
     front = read(plan, row + f.FRONT)
@@ -250,20 +243,17 @@ def transmit_front_modal(lane, plan, ws, row, r):
         shift_front(lane, plan, ws, front, r)
 
 
-flexible_loops_only(transmit_front_modal, lambda lane, plan, ws, row, r: None)
-
-
-def clear_hinge_response(lane, plan, ws, front, kind):
+@holds_only
+def clear_hinge_response(lane, plan, ws, front, row):
     """U = 0 for a locked hinge of one degree of freedom."""
+    kind = read(plan, row + f.KIND)
     if kind == REVOLUTE or kind == PRISMATIC:
         _, width, first, _ = extent(plan, front)
         for j in range(width - first + 1):
             store(lane, ws, read(plan, front + f.FRONT_U) + j, zero(lane))
 
 
-holds_only(clear_hinge_response, lambda lane, plan, ws, front, kind: None)
-
-
+@friction_only(otherwise=lambda lane, plan, ws, front, row, C: clear_hinge_response(lane, plan, ws, front, row))
 def hold_hinge_response(lane, plan, ws, front, row, C):
     """Stuck hinge: U of its axis, for the holding force [B 37], and 0 for 1/D, so that it does not move."""
     kind = read(plan, row + f.KIND)
@@ -277,10 +267,7 @@ def hold_hinge_response(lane, plan, ws, front, row, C):
         store(lane, ws, U + width, zero(lane))
 
 
-friction_only(hold_hinge_response,
-              lambda lane, plan, ws, front, row, C: clear_hinge_response(lane, plan, ws, front, read(plan, row + f.KIND)))
-
-
+@friction_only
 def hold_against_loops(lane, plan, ws, row):
     """Subtract the contribution U lambda of the loops from the holding force of a hinge [B 37]."""
     front, kind = read(plan, row + f.FRONT), read(plan, row + f.KIND)
@@ -290,9 +277,6 @@ def hold_against_loops(lane, plan, ws, row):
         for j in range(first, end):
             share = load(lane, ws, read(plan, front + f.FRONT_U) - first + j)*load(lane, ws, line(at, width, f.FRONT_LAMBDA) + j)
             accumulate(lane, ws, gain + 7, -share)
-
-
-friction_only(hold_against_loops, lambda lane, plan, ws, row: None)
 
 
 @leaf
@@ -521,6 +505,7 @@ def assemble_sources(lane, plan, ws, junction):
         source = source + f.SOURCE_ROW + f.RUN*read(plan, source + f.N_RUNS)
 
 
+@loops_only(otherwise=lambda lane, plan, pars, ws, row, P, z: (P, z))
 def assemble_fronts(lane, plan, pars, ws, row, P, z):
     """At a body: join the incoming fronts and eliminate the loops whose paths meet here; returns P and z with these loops."""
     junction = read(plan, row + f.JUNCTION)
@@ -550,10 +535,8 @@ def assemble_fronts(lane, plan, pars, ws, row, P, z):
     return P, z
 
 
-loops_only(assemble_fronts, lambda lane, plan, pars, ws, row, P, z: (P, z))
-
-
 # ---- outward ---------------------------------------------------------------------------------------------------------------
+@loops_only
 def apply_multipliers(lane, plan, ws, row):
     """nu + W lambda: add the response of a hinge to the multipliers, in place of nu, which hinge_accelerate reads [JSC 4.5]."""
     front = read(plan, row + f.FRONT)
@@ -577,9 +560,6 @@ def apply_multipliers(lane, plan, ws, row):
                 accumulate(lane, ws, gain + 9, added6[0])
         elif kind >= MODAL:
             apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end)
-
-
-loops_only(apply_multipliers, lambda lane, plan, ws, row: None)
 
 
 @leaf
@@ -615,6 +595,7 @@ def scatter_multipliers(lane, plan, ws, junction):
         source = source + f.SOURCE_ROW + f.RUN*runs
 
 
+@loops_only
 def back_substitute_fronts(lane, plan, ws, row, A):
     """At a body with acceleration A: multipliers of the loops eliminated here, copied back to the incoming fronts."""
     junction = read(plan, row + f.JUNCTION)
@@ -624,6 +605,3 @@ def back_substitute_fronts(lane, plan, ws, row, A):
         back_substitute_junction(lane, plan, ws, junction, A)
         scatter_multipliers(lane, plan, ws, junction)
         junction = read(plan, junction + f.PREVIOUS_JUNCTION)
-
-
-loops_only(back_substitute_fronts, lambda lane, plan, ws, row, A: None)

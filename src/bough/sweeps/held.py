@@ -89,6 +89,7 @@ def jerk_at(tables, motion, terms, t, t_piece):
     return found
 
 
+@duals_only
 def move_in_time(lane, plan, tables, ws, row, with_state):
     """Duals whose time has tangents: tangents of prescribed coordinates."""
     time, given = read(plan, f.WS_TIME), read(plan, row + f.HOLD_GIVEN)
@@ -100,9 +101,6 @@ def move_in_time(lane, plan, tables, ws, row, with_state):
             _, v, a = motion_at(tables, motion, terms, t, t_piece)
             put_tangent(lane, ws, read(plan, row + f.HOLD_Q), i, dt*v)
             put_tangent(lane, ws, read(plan, row + f.HOLD_V), i, dt*a)
-
-
-duals_only(move_in_time, lambda lane, plan, tables, ws, row, with_state: None)
 
 
 @leaf
@@ -137,15 +135,14 @@ def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
             store(lane, ws, read(plan, row + f.HOLD_V), zero(lane))
 
 
+@holds_only
 def zero_prescribed_accelerations(lane, plan, ws):
     """Set all given accelerations to zero."""
     for j in range(read(plan, f.N_HOLDS)):
         store(lane, ws, read(plan, hold_row(plan, j) + f.HOLD_GIVEN), zero(lane))
 
 
-holds_only(zero_prescribed_accelerations, lambda lane, plan, ws: None)
-
-
+@holds_only
 def prescribe_speed_jumps(lane, plan, ws):
     """Take the given accelerations from the place of vdot."""
     for j in range(read(plan, f.N_HOLDS)):
@@ -153,9 +150,7 @@ def prescribe_speed_jumps(lane, plan, ws):
         store(lane, ws, read(plan, row + f.HOLD_GIVEN), load(lane, ws, read(plan, row + f.HOLD_VDOT)))
 
 
-holds_only(prescribe_speed_jumps, lambda lane, plan, ws: None)
-
-
+@holds_only
 def store_prescribed_accelerations(lane, plan, ws):
     """Copy the given accelerations to vdot."""
     for j in range(read(plan, f.N_HOLDS)):
@@ -164,9 +159,7 @@ def store_prescribed_accelerations(lane, plan, ws):
             store(lane, ws, read(plan, row + f.HOLD_VDOT), load(lane, ws, read(plan, row + f.HOLD_GIVEN)))
 
 
-holds_only(store_prescribed_accelerations, lambda lane, plan, ws: None)
-
-
+@holds_only
 def eliminate_prescribed(lane, plan, ws, M, b):
     """Replace the rows and columns of held coordinates in M a = b by those of the identity."""
     n = read(plan, f.NV)
@@ -180,9 +173,7 @@ def eliminate_prescribed(lane, plan, ws, M, b):
             store(lane, ws, b + i, zero(lane))
 
 
-holds_only(eliminate_prescribed, lambda lane, plan, ws, M, b: None)
-
-
+@holds_only
 def zero_prescribed_columns(lane, plan, ws, J, rows):
     """Zero the columns of held coordinates in a Jacobian."""
     n = read(plan, f.NV)
@@ -191,6 +182,3 @@ def zero_prescribed_columns(lane, plan, ws, J, rows):
         if i >= 0:
             for c in range(rows):
                 store(lane, ws, J + n*c + i, zero(lane))
-
-
-holds_only(zero_prescribed_columns, lambda lane, plan, ws, J, rows: None)

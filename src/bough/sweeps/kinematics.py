@@ -78,14 +78,12 @@ def trace_motion(lane, plan, pars, ws, route):
     scatter_along(lane, plan, pars, ws, route, True)
 
 
+@flexible_only(otherwise=lambda lane, plan, ws, row, A, V: (A, V))
 def modal_motion(lane, plan, ws, row, A, V):
     """hinge_add of the kinds MODAL and NODE, for acceleration and velocity."""
     vdot = read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.VDOT)
     A = modal_add(lane, plan, ws, row, with_modal_bias(lane, plan, ws, row, A), vdot)
     return A, modal_add(lane, plan, ws, row, V, modal_speeds(lane, plan, row))
-
-
-flexible_only(modal_motion, lambda lane, plan, ws, row, A, V: (A, V))
 
 
 @sweep
@@ -174,6 +172,7 @@ def moved_column(H, H_rate, arm, rate):
     return turning, add(sliding, cross(H[0], rate))
 
 
+@flexible_only
 def fill_modal_columns(lane, plan, ws, row, arm, to):
     """Columns of a body's modes: shapes of a node on the route, less those of the inboard node."""
     flex, n = flex_of(plan, row)
@@ -189,9 +188,7 @@ def fill_modal_columns(lane, plan, ws, row, arm, to):
         store_strided(lane, ws, first + j, read(plan, f.NV), add(before, scale(sign, shift_motion(arm, shape))))
 
 
-flexible_only(fill_modal_columns, lambda lane, plan, ws, row, arm, to: None)
-
-
+@flexible_only
 def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
     """Rates of these columns: shapes rotate with the body, and change with its deformation."""
     flex, n = flex_of(plan, row)
@@ -208,6 +205,3 @@ def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
         turning = add(within, (cross(omega, H[0]), cross(omega, H[1])))
         before = load_strided(lane, ws, first + j, read(plan, f.NV))         # of the other node of the body
         store_strided(lane, ws, first + j, read(plan, f.NV), add(before, scale(sign, moved_column(H, turning, arm, rate))))
-
-
-flexible_only(fill_modal_column_rates, lambda lane, plan, pars, ws, row, arm, rate, to: None)

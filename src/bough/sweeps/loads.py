@@ -72,6 +72,7 @@ def gather_inputs(lane, plan, pars, tables, ws):
     apply_frictions(lane, plan, pars, ws)
 
 
+@duals_only
 def add_table_slopes(lane, plan, tables, ws, row):
     """Duals whose time has tangents: add the resulting tangent of a time table to its target."""
     time, target = read(plan, f.WS_TIME), read(plan, row + f.TABLE_TARGET)
@@ -79,9 +80,6 @@ def add_table_slopes(lane, plan, tables, ws, row):
         slope = piecewise_slope(tables, read(plan, row + f.TABLE_AT), read(plan, row + f.TABLE_PIECES),
                                 get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i))
         put_tangent(lane, ws, target, i, get_tangent(lane, ws, target, i) + slope*get_tangent(lane, ws, time, i))
-
-
-duals_only(add_table_slopes, lambda lane, plan, tables, ws, row: None)
 
 
 @leaf

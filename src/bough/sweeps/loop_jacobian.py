@@ -51,6 +51,7 @@ def store_entry(lane, ws, at, mirror, entry):
         store(lane, ws, mirror, entry)
 
 
+@flexible_only
 def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
     """Components along the modes: shapes of a node, less those of the inboard node."""
     flex, n = flex_of(plan, row)
@@ -66,9 +67,6 @@ def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
         for i in range(n):
             entry = load(lane, ws, to + first + i) - spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
             store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
-
-
-flexible_only(project_path_on_modes, lambda lane, plan, ws, row, X, to, mirror: None)
 
 
 @leaf
@@ -194,6 +192,7 @@ def solve_multipliers(lane, plan, ws, S):
         store(lane, ws, x + c, load(lane, ws, balance + c))
 
 
+@loops_only
 def solve_loops_dense(lane, plan, pars, ws, b):
     """Multipliers, and their forces added to b = (tau - h) U^-1; the factors of M are at WS_MASS."""
     n, m = read(plan, f.NV), read(plan, f.N_MULTIPLIERS)
@@ -209,6 +208,3 @@ def solve_loops_dense(lane, plan, pars, ws, b):
         multiplier = load(lane, ws, read(plan, f.WS_MULTIPLIERS) + c)
         for j in range(n):
             accumulate(lane, ws, b + j, multiplier*load(lane, ws, J + n*c + j))
-
-
-loops_only(solve_loops_dense, lambda lane, plan, pars, ws, b: None)

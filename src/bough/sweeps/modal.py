@@ -90,6 +90,7 @@ def schur_bias(lane, ws, rows, length, at_g, n):
     return z
 
 
+@implicit_only
 def stiffen_modes(lane, plan, pars, ws, row):
     """Add g D + g^2 K to the modal mass (upper triangle) [B 30]."""
     (flex, n), at = flex_of(plan, row), read(plan, f.WS_IMPLICIT)
@@ -104,9 +105,6 @@ def stiffen_modes(lane, plan, pars, ws, row):
             for s in range(r, n):
                 K, D = read(pars, elastic + n + n*r + s), read(pars, elastic + n + n*n + n*r + s)
                 accumulate(lane, ws, rows + length*r + s, place*K + rate*D)
-
-
-implicit_only(stiffen_modes, lambda lane, plan, pars, ws, row: None)
 
 
 @leaf
@@ -130,6 +128,7 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
     return rotate_inertia(C, P), rotate_spatial(C, z)
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, P, z, r: (P, z))
 def modal_reduce(lane, plan, pars, ws, row, P, z, r):
     """hinge_reduce and the shift to the inner body, for the kinds MODAL and NODE."""
     if read(plan, row + f.KIND) == NODE:
@@ -138,9 +137,7 @@ def modal_reduce(lane, plan, pars, ws, row, P, z, r):
     return shift_inertia(r, P), shift_wrench(r, z)
 
 
-flexible_only(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
-
-
+@flexible_only
 def set_modal_forces_at_rest(lane, plan, ws):
     """State at rest: z_f = g.A, the modal forces due to the bodies' accelerations, without elastic forces [B 18]."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
@@ -155,10 +152,8 @@ def set_modal_forces_at_rest(lane, plan, ws):
                 store(lane, ws, mode + at_z, spatial_dot(load_spatial(lane, ws, mode + at_g), A_b))
 
 
-flexible_only(set_modal_forces_at_rest, lambda lane, plan, ws: None)
-
-
 # ---- outward: accelerations ----------------------------------------------------------------------------------------------
+@flexible_only(otherwise=lambda lane, plan, ws, row, A: A)
 def modal_accelerate(lane, plan, ws, row, A):
     """hinge_accelerate for the kinds MODAL, eta'' = -D^-1 (z_f + g.A), and NODE [JR 63]."""
     flex, n = flex_of(plan, row)
@@ -175,10 +170,8 @@ def modal_accelerate(lane, plan, ws, row, A):
     return modal_add(lane, plan, ws, row, A, vdot)
 
 
-flexible_only(modal_accelerate, lambda lane, plan, ws, row, A: A)
-
-
 # ---- inward: wrenches ------------------------------------------------------------------------------------------------------
+@flexible_only(otherwise=lambda lane, plan, ws, row, wrench: wrench)
 def modal_project(lane, plan, ws, row, wrench):
     """hinge_project for the kinds MODAL and NODE: modal forces in place of vdot; returns the wrench including the body's own
     [B 3]."""
@@ -201,10 +194,8 @@ def modal_project(lane, plan, ws, row, wrench):
     return wrench
 
 
-flexible_only(modal_project, lambda lane, plan, ws, row, wrench: wrench)
-
-
 # ---- inward: composite inertia ---------------------------------------------------------------------------------------------
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, R, r: R)
 def modal_composite(lane, plan, pars, ws, row, R, r):
     """Composite inertia for the kinds MODAL and NODE, about their origin in inertial axes; a node adds its contribution to the
     modes."""
@@ -216,6 +207,3 @@ def modal_composite(lane, plan, pars, ws, row, R, r):
     C = body_attitude(lane, plan, ws, flex)
     J, h, m = own_inertia(lane, plan, pars, ws, flex)
     return add(R, (rotate_sym(C, J), rotate(C, h), m))
-
-
-flexible_only(modal_composite, lambda lane, plan, pars, ws, row, R, r: R)

@@ -218,6 +218,7 @@ def node_move(lane, plan, pars, ws, row, C, omega):
     return compose(C, turn), r, rotate(C, rotate(J, rate[0])), a
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
 def modal_move(lane, plan, pars, ws, row, F, r, omega):
     """hinge_move for the kinds MODAL and NODE; the angular acceleration due to J' is stored in their record."""
     if read(plan, row + f.KIND) == NODE:
@@ -228,9 +229,7 @@ def modal_move(lane, plan, pars, ws, row, F, r, omega):
     return F, r, ZERO, cross(omega, cross(omega, r))
 
 
-flexible_only(modal_move, lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
-
-
+@flexible_only(otherwise=lambda lane, plan, ws, row, A, eta: A)
 def modal_add(lane, plan, ws, row, A, eta):
     """hinge_add for the kinds MODAL and NODE: add the motion due to modal speeds or accelerations `eta` (their position in
     ws)."""
@@ -249,15 +248,10 @@ def modal_add(lane, plan, ws, row, A, eta):
     return add(A, rotate_spatial(C, share))
 
 
-flexible_only(modal_add, lambda lane, plan, ws, row, A, eta: A)
-
-
+@flexible_only(otherwise=lambda lane, plan, row: 0)
 def modal_speeds(lane, plan, row):
     """Position of the modal speeds of a MODAL hinge, or of the body of a node."""
     return read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.V)
-
-
-flexible_only(modal_speeds, lambda lane, plan, row: 0)
 
 
 @leaf
@@ -303,15 +297,13 @@ def shape_rate(lane, plan, pars, ws, row, j, motion):
     return (turned, add(phi, cross(l_d, turned))), (turning, add(cross(l_rate, turned), cross(l_d, turning)))
 
 
+@flexible_only
 def modal_rates(lane, plan, ws, row, qdot):
     """hinge_rates for the kind MODAL."""
     if read(plan, row + f.KIND) == MODAL:
         v = read(plan, row + f.V)
         for j in range(flex_of(plan, row)[1]):
             store(lane, ws, qdot + j, load(lane, ws, v + j))
-
-
-flexible_only(modal_rates, lambda lane, plan, ws, row, qdot: None)
 
 
 # ---- deform ----------------------------------------------------------------------------------------------------------------
@@ -345,12 +337,10 @@ def bend_integrals(lane, plan, pars, ws, row, x, rates):
     combine(lane, ws, W, rates, size, pars, NOTHING, rate_slopes, length)
 
 
+@flexible_loops_only(otherwise=lambda lane, plan, ws: 1.0)
 def acting(lane, plan, ws):
     """1 if elastic forces act; 0 during loop corrections, which involve no dynamics."""
     return load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION)
-
-
-flexible_loops_only(acting, lambda lane, plan, ws: 1.0)
 
 
 @leaf
@@ -373,6 +363,7 @@ def elastic_forces(lane, plan, pars, ws, row, to, stride):
             store(lane, ws, to + stride*r, act*force)
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row: 0.0)
 def strain_energy(lane, plan, pars, ws, row):
     """(eta - rest).K (eta - rest)/2 of a MODAL hinge, up to a constant."""
     (flex, n), q = flex_of(plan, row), read(plan, row + f.Q)
@@ -387,9 +378,6 @@ def strain_energy(lane, plan, pars, ws, row):
                 force = force + 0.5*read(pars, at + n + n*r + s)*load(lane, ws, q + s)
         energy = energy + force*load(lane, ws, q + r)
     return energy
-
-
-flexible_only(strain_energy, lambda lane, plan, pars, ws, row: 0.0)
 
 
 @sweep(needs="flexible")
@@ -546,6 +534,7 @@ def with_modal_bias(lane, plan, ws, row, A):
     return add(A, (load3(lane, ws, bias), ZERO))
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)
 def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
     """Acceleration for the kinds MODAL and NODE, with modal accelerations if asked, and the resulting forces of a MODAL body."""
     flex, _ = flex_of(plan, row)
@@ -558,6 +547,3 @@ def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
         if with_vdot:
             accelerate_modes(lane, plan, ws, row)
     return A
-
-
-flexible_only(modal_accelerated, lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)

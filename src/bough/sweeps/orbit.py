@@ -82,6 +82,7 @@ def pull_rigid(lane, plan, pars, ws, row, par, center, p):
     return wrench[1]
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, center, p: p)
 def pull_flexible(lane, plan, pars, ws, row, center, p):
     """Gravity on a flexible body whose frame is at p, and on its modes [B 19], subtracted from their biases; returns the force.
     S = (tr J/2) 1 - J - h c^T."""
@@ -103,9 +104,6 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
                scale(-1.0, (parts(lane, add(torque, vector_cross(lane, c, force))), force_)))
     pull_modes(lane, plan, pars, ws, row, specific, sub(sym_outer(d_, scale(k, d_)), isotropic(round_)))
     return rotate(C, force_)
-
-
-flexible_only(pull_flexible, lambda lane, plan, pars, ws, row, center, p: p)
 
 
 @leaf
@@ -147,30 +145,32 @@ def by_slopes(lane, ws, at, pair):
     return load(lane, ws, at)*first + load(lane, ws, at + apart)*second
 
 
+@one_state_only(otherwise=lambda lane, gradient: gradient)
 def pull_weights(lane, gradient):
     """Weights for pull_mode; kept in registers for one state."""
     xx, xy, xz, yy, yz, zz = gradient
     return register((xx, xy, xz, xy)), register((yy, yz, xz, yz)), zz
 
 
-pull_weights = one_state_only(pull_weights, lambda lane, gradient: gradient)
-
-
+@one_state_only(otherwise=lambda lane, ws, at, u: dot(u, load3(lane, ws, at)))
 def along(lane, ws, at, u):
     """u.t of the vector t at `at`, for `pull_mode`; for one state not summed yet."""
     return u*load_four(ws, at)
 
 
-along = one_state_only(along, lambda lane, ws, at, u: dot(u, load3(lane, ws, at)))
-
-
+@one_state_only(otherwise=lambda lane: zero(lane))
 def no_force(lane):
     return register((0.0, 0.0))
 
 
-no_force = one_state_only(no_force, lambda lane: zero(lane))
+def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
+    has_pairs, straight, bent = E
+    if has_pairs:
+        return force + sym_dot(gradient, load9(lane, ws, bent + 9*r))
+    return force + sym_dot(gradient, read9(pars, straight + 9*r))
 
 
+@one_state_only(otherwise=pull_mode_in_lanes)
 def pull_mode(lane, pars, ws, E, r, weights, force):
     """gradient:E_r + the force of `along`"""
     (has_pairs, straight, bent), (first, second, zz) = E, weights
@@ -181,16 +181,7 @@ def pull_mode(lane, pars, ws, E, r, weights, force):
     return total(force + first*load_four(pars, at) + second*load_four(pars, at + 4)) + zz*read(pars, at + 8)
 
 
-def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
-    has_pairs, straight, bent = E
-    if has_pairs:
-        return force + sym_dot(gradient, load9(lane, ws, bent + 9*r))
-    return force + sym_dot(gradient, read9(pars, straight + 9*r))
-
-
-pull_mode = one_state_only(pull_mode, pull_mode_in_lanes)
-
-
+@tanks_only(otherwise=lambda lane, plan, pars, ws, row, k, center, p: p)
 def pull_propellant(lane, plan, pars, ws, row, k, center, p):
     """Gravity on propellant, which has no mass center once it is gone: about its hinge at p, with S about p [B 95]."""
     C, (m, h_, J) = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), own_mass(lane, plan, pars, ws, k)
@@ -206,9 +197,6 @@ def pull_propellant(lane, plan, pars, ws, row, k, center, p):
     wrench = rotate_spatial(C, (parts(lane, add(torque, vector_cross(lane, h, here))), parts(lane, force)))
     accumulate(lane, ws, read(plan, row + f.SLOT), wrench)
     return wrench[1]
-
-
-tanks_only(pull_propellant, lambda lane, plan, pars, ws, row, k, center, p: p)
 
 
 @leaf
@@ -289,6 +277,7 @@ def take_mean_from_roots(lane, plan, pars, ws):
     shift_roots(lane, plan, pars, ws)
 
 
+@tanks_only
 def shift_roots(lane, plan, pars, ws):
     """Correct q' for the motion of the mass center (the origin of positions) due to propellant flow [B 94]."""
     moved, to_rate = load3(lane, ws, read(plan, f.WS_MEAN) + 3), read(plan, f.WS_XDOT) - read(plan, f.WS_X)
@@ -299,9 +288,6 @@ def shift_roots(lane, plan, pars, ws):
             store(lane, ws, rate, sub(load3(lane, ws, rate), unrotate(hinge_attitude(pars, k), moved)))
         else:
             accumulate(lane, ws, rate, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), moved))
-
-
-tanks_only(shift_roots, lambda lane, plan, pars, ws: None)
 
 
 @sweep
@@ -320,6 +306,7 @@ def take_mean_from_loads(lane, plan, pars, ws):
             accelerate_flexible(lane, plan, pars, ws, row, a)
 
 
+@flexible_only
 def accelerate_flexible(lane, plan, pars, ws, row, a):
     """Forces on a flexible body and its modes due to a uniform acceleration a."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
@@ -329,6 +316,3 @@ def accelerate_flexible(lane, plan, pars, ws, row, a):
     for r in range(n):
         mode = rows + length*r
         accumulate(lane, ws, mode + at_z, dot(load3(lane, ws, mode + at_g + 3), a_b))
-
-
-flexible_only(accelerate_flexible, lambda lane, plan, pars, ws, row, a: None)

@@ -98,6 +98,7 @@ def axes_of(lane, plan, pars, ws, row, p):
     return compose(load9(lane, ws, record_of(plan, read(plan, row + f.OUTPUT_FRAME)) + f.ATTITUDE), read9(pars, p + f.OUTPUT_AXES))
 
 
+@flexible_only
 def measure_strain(lane, plan, pars, ws, row):
     """The components of a strain, linear in the modal coordinates [B 74]."""
     hinge = hinge_row(plan, read(plan, row + f.OUTPUT_BODY))
@@ -108,9 +109,6 @@ def measure_strain(lane, plan, pars, ws, row):
         for r in range(n):
             strain = strain + read(pars, at + n*i + r)*load(lane, ws, q + r)
         store(lane, ws, to + i, strain)
-
-
-flexible_only(measure_strain, lambda lane, plan, pars, ws, row: None)
 
 
 # ---- sums over all bodies --------------------------------------------------------------------------------------------
@@ -169,6 +167,7 @@ def sum_motion(lane, plan, pars, ws):
     store(lane, ws, sums + f.SUM_MOMENT, moment)
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, k: (0.0, (ZERO, ZERO), ZERO))
 def modal_sums(lane, plan, pars, ws, k):
     """For a flexible body: P V + g eta', V.P V/2 + eta'.g V + eta'.D eta'/2, and h, as deformed [B 9]."""
     row, b = hinge_row(plan, k), k*f.HINGE_PARS
@@ -187,9 +186,6 @@ def modal_sums(lane, plan, pars, ws, k):
             share = share + load(lane, ws, D + s)*load(lane, ws, speeds + s)
         energy, momentum = energy + share*rate, add(momentum, scale(rate, g))
     return energy, shift_wrench(p, rotate_spatial(C, momentum)), add(rotate(C, h), scale(m, p))
-
-
-flexible_only(modal_sums, lambda lane, plan, pars, ws, k: (0.0, (ZERO, ZERO), ZERO))
 
 
 @leaf

@@ -196,6 +196,7 @@ def bodies_of(plan, i):
     return first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
 
 
+@one_state_only(otherwise=lambda lane, plan, ws, i: load_motion(lane, ws, record_of(plan, i + 1)))
 def motion_of_bodies(lane, plan, ws, i):
     """Attitude, rate and acceleration."""
     k, l, m, n = bodies_of(plan, i)
@@ -206,9 +207,7 @@ def motion_of_bodies(lane, plan, ws, i):
     return (a, b, c, d, e, g, h, j, o), (p, q, r), ((s, t, u), (v, w, x))
 
 
-motion_of_bodies = one_state_only(motion_of_bodies, lambda lane, plan, ws, i: load_motion(lane, ws, record_of(plan, i + 1)))
-
-
+@one_state_only(otherwise=lambda lane, plan, ws, H, i: load_spatial(lane, ws, H + BODY*(i + 1) + PLACE))
 def places_of_bodies(lane, plan, ws, H, i):
     k, l, m, n = bodies_of(plan, i)
     a, b, c, d = across_four(ws, H + BODY*k, H + BODY*l, H + BODY*m, H + BODY*n, PLACE)
@@ -216,16 +215,11 @@ def places_of_bodies(lane, plan, ws, H, i):
     return (a, b, c), (d, e, g)
 
 
-places_of_bodies = one_state_only(places_of_bodies, lambda lane, plan, ws, H, i: load_spatial(lane, ws, H + BODY*(i + 1) + PLACE))
-
-
+@tanks_only(otherwise=lambda lane, plan, pars, ws, k, at: load_four(pars, k*f.HINGE_PARS + f.MASS + at))
 def own_four(lane, plan, pars, ws, k, at):
     """Four numbers of body k: mass, first moment and inertia; current values for propellant [B 87]."""
     place = read(plan, hinge_row(plan, k) + f.MASSIVE)
     return load_four(ws, place + at) if place > 1 else load_four(pars, k*f.HINGE_PARS + f.MASS + at)
-
-
-tanks_only(own_four, lambda lane, plan, pars, ws, k, at: load_four(pars, k*f.HINGE_PARS + f.MASS + at))
 
 
 @leaf
@@ -235,6 +229,7 @@ def own_across(lane, plan, pars, ws, i, at):
                       own_four(lane, plan, pars, ws, m, at), own_four(lane, plan, pars, ws, n, at))
 
 
+@one_state_only(otherwise=lambda lane, plan, pars, ws, i, C: own_composite(lane, plan, pars, ws, i + 1, C))
 def composites_of_bodies(lane, plan, pars, ws, i, C):
     """Inertias of single bodies, about their origins."""
     m, x, y, z = own_across(lane, plan, pars, ws, i, 0)
@@ -243,10 +238,12 @@ def composites_of_bodies(lane, plan, pars, ws, i, C):
     return rotate_sym(C, (xx, xy, xz, yy, yz, zz)), rotate(C, (x, y, z)), m
 
 
-composites_of_bodies = one_state_only(composites_of_bodies, lambda lane, plan, pars, ws, i, C: own_composite(
-    lane, plan, pars, ws, i + 1, C))
+def store_body(lane, plan, ws, H, i, sums, motion):
+    store(lane, ws, H + BODY*(i + 1), sums)
+    store(lane, ws, H + BODY*(i + 1) + SPATIAL_V, motion)
 
 
+@one_state_only(otherwise=store_body)
 def store_bodies(lane, plan, ws, H, i, sums, motion):
     """Store the sums of each single body, and V and A."""
     ((xx, xy, xz, yy, yz, zz), (hx, hy, hz), m), U, (px, py, pz), ((nx, ny, nz), (fx, fy, fz)) = sums
@@ -263,14 +260,6 @@ def store_bodies(lane, plan, ws, H, i, sums, motion):
     put_four(ws, k, l, s, t, SPATIAL_V, (a, b, c, d))
     put_four(ws, k, l, s, t, SPATIAL_V + 4, (e, g, h, j))
     put_four(ws, k, l, s, t, SPATIAL_V + 8, (o, p, q, r))
-
-
-def store_body(lane, plan, ws, H, i, sums, motion):
-    store(lane, ws, H + BODY*(i + 1), sums)
-    store(lane, ws, H + BODY*(i + 1) + SPATIAL_V, motion)
-
-
-store_bodies = one_state_only(store_bodies, store_body)
 
 
 @leaf
@@ -299,15 +288,12 @@ def gather_sums(lane, plan, ws, H):
                 accumulate(quads, ws, to + j, load(quads, ws, source + j))
 
 
+@one_state_only(otherwise=lambda lane, ws, route, i, which, at: load4(lane, ws, read(route, speed_row(route, i) + which) + at))
 def four_of(lane, ws, route, i, which, at):
     """One state: four numbers for each speed of pack i, at offset `at` from its field `which`."""
     row = speed_row(route, 4*i) + which
     return across_four(ws, read(route, row), read(route, row + f.SPEED_ROW), read(route, row + 2*f.SPEED_ROW),
                        read(route, row + 3*f.SPEED_ROW), at)
-
-
-four_of = one_state_only(four_of, lambda lane, ws, route, i, which, at: load4(
-    lane, ws, read(route, speed_row(route, i) + which) + at))
 
 
 @leaf
@@ -354,15 +340,14 @@ def six(quads, ws, at, which, S):
 
 # Entries of a speed with the speeds it moves are written in whole packs where this overwrites nothing, see `whole_packs`, outer
 # speeds first; then the remaining ones one by one (one state only).
+@one_state_only(otherwise=lambda lane, route, j: (j, read(route, speed_row(route, j) + f.SPEED_END)))
 def packs_of(lane, route, j):
     """One state: the packs that are written as a whole."""
     row = speed_row(route, j)
     return (read(route, row + f.SPEED_WRITES) + 3)//4, read(route, row + f.SPEED_UNTIL)//4
 
 
-packs_of = one_state_only(packs_of, lambda lane, route, j: (j, read(route, speed_row(route, j) + f.SPEED_END)))
-
-
+@one_state_only(otherwise=lambda lane, route, j, last: (0, 0, 0))
 def rest_of(lane, route, j, last):
     """One state: a pack that is written in part, the first or the last one, and the first and end of its speeds; nothing if these
     are equal."""
@@ -374,9 +359,7 @@ def rest_of(lane, route, j, last):
     return i, max(j, 4*i), min(until, 4*i + 4)
 
 
-rest_of = one_state_only(rest_of, lambda lane, route, j, last: (0, 0, 0))
-
-
+@one_state_only(otherwise=lambda lane, ws, to, step, x: store(lane, ws, to, x))
 def put_apart(lane, ws, to, step, x):
     """One state: store the numbers of a pack `step` apart."""
     a, b, c, d = unpack4(x)
@@ -386,15 +369,10 @@ def put_apart(lane, ws, to, step, x):
     store(lane, ws, to + 3*step, d)
 
 
-put_apart = one_state_only(put_apart, lambda lane, ws, to, step, x: store(lane, ws, to, x))
-
-
+@one_state_only(otherwise=lambda lane, ws, to, x: store(lane, ws, to, x))
 def put_side_by_side(lane, ws, to, x):
     """One state: store a pack as a pack."""
     store(quads_of(ws), ws, to//4, x)
-
-
-put_side_by_side = one_state_only(put_side_by_side, lambda lane, ws, to, x: store(lane, ws, to, x))
 
 
 @leaf

@@ -53,6 +53,7 @@ def fill_masses(lane, plan, tables, ws):
                                                                                        + 3.0*s*read(tables, c + 3)))
 
 
+@tanks_only(otherwise=lambda lane, plan, pars, ws: read(pars, f.TOTAL_MASS))
 def total_mass(lane, plan, pars, ws):
     """Mass of all bodies, with the current propellant [B 87]."""
     m = zero(lane) + read(pars, f.TOTAL_MASS)
@@ -62,19 +63,15 @@ def total_mass(lane, plan, pars, ws):
     return m
 
 
-tanks_only(total_mass, lambda lane, plan, pars, ws: read(pars, f.TOTAL_MASS))
-
-
+@tanks_only
 def set_masses(lane, plan, tables, ws):
     """Evaluate the tanks; before anything reads the mass of a body."""
     if read(plan, f.N_TANKS):
         fill_masses(lane, plan, tables, ws)
 
 
-tanks_only(set_masses, lambda lane, plan, tables, ws: None)
-
-
 # ---- slosh ---------------------------------------------------------------------------------------------------------
+@tanks_only
 def apply_slosh(lane, plan, ws):
     """Springs and dampers of the sloshing masses, along their two coordinates [B 92]."""
     for j in range(read(plan, f.N_TANKS)):
@@ -87,9 +84,7 @@ def apply_slosh(lane, plan, ws):
                 accumulate(lane, ws, read(plan, hinge + f.TAU), -(stiffness*q + damping*v))
 
 
-tanks_only(apply_slosh, lambda lane, plan, ws: None)
-
-
+@tanks_only(otherwise=lambda lane, plan, ws: zero(lane))
 def slosh_energy(lane, plan, ws):
     """Energy in the springs of the sloshing masses."""
     energy = zero(lane)
@@ -103,17 +98,12 @@ def slosh_energy(lane, plan, ws):
     return energy
 
 
-tanks_only(slosh_energy, lambda lane, plan, ws: zero(lane))
-
-
 # ---- effects of the flow -----------------------------------------------------------------------------------------------------
+@tanks_only
 def apply_tanks(lane, plan, pars, ws):
     """Add thrust and jet damping of all tanks to the slots of their bodies; rates of their masses."""
     if read(plan, f.N_TANKS):
         fill_tanks(lane, plan, pars, ws)
-
-
-tanks_only(apply_tanks, lambda lane, plan, pars, ws: None)
 
 
 @sweep(needs="tanks")
@@ -216,6 +206,7 @@ def slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s):
 
 
 # ---- the mass center -------------------------------------------------------------------------------------------------------
+@tanks_only(otherwise=lambda lane, plan, pars, ws, m: (ZERO, ZERO))
 def center_shift(lane, plan, pars, ws, m):
     """Motion of the system's mass center (mass m) not due to momentum: rates of momentum over mass, and of position [B 94]."""
     faster, moved = (zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane))
@@ -228,9 +219,6 @@ def center_shift(lane, plan, pars, ws, m):
             momentum, moment = mass_shift(lane, plan, pars, ws, row, s, f.TANK_SLOSHING)
             faster, moved = add(faster, momentum), add(moved, moment)
     return scale(1.0/m, faster), scale(1.0/m, moved)
-
-
-tanks_only(center_shift, lambda lane, plan, pars, ws, m: (ZERO, ZERO))
 
 
 @leaf

@@ -43,6 +43,12 @@ def load_motion(lane, ws, record):
     return load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.RATE), load_spatial(lane, ws, record + f.ACCELERATION)
 
 
+def constant_mass(lane, plan, pars, ws, k):
+    b = k*f.HINGE_PARS
+    return read(pars, b + f.MASS), read3(pars, b + f.MOMENT), read6(pars, b + f.INERTIA)
+
+
+@tanks_only(otherwise=constant_mass)
 def own_mass(lane, plan, pars, ws, k):
     """Mass, first moment and inertia of body k about its origin, in body axes; current values for propellant [B 87]."""
     at, b, o = read(plan, hinge_row(plan, k) + f.MASSIVE), k*f.HINGE_PARS, zero(lane)
@@ -51,14 +57,6 @@ def own_mass(lane, plan, pars, ws, k):
     if at > 1:
         m, h, J = load(lane, ws, at), load3(lane, ws, at + 1), load6(lane, ws, at + 4)
     return m, h, J
-
-
-def constant_mass(lane, plan, pars, ws, k):
-    b = k*f.HINGE_PARS
-    return read(pars, b + f.MASS), read3(pars, b + f.MOMENT), read6(pars, b + f.INERTIA)
-
-
-tanks_only(own_mass, constant_mass)
 
 
 @leaf
@@ -92,23 +90,19 @@ def compute_sines(lane, plan, ws):
             store(quads, ws, cosines + i, c)
 
 
+@loops_only(otherwise=lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
 def base_acceleration(lane, plan, pars, ws):
     """Acceleration of the ground: minus gravity; zero during loop corrections, which involve no dynamics."""
     return scale(-load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION), read3(pars, f.GRAVITY))
 
 
-loops_only(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
-
-
+@holds_only(otherwise=lambda lane, plan, ws, row, F, C, A: A)
 def add_prescribed_acceleration(lane, plan, ws, row, F, C, A):
     """Add the given acceleration of a held hinge to A [B 17]."""
     kind = read(plan, row + f.KIND)
     if read(plan, row + f.SOLVED) != kind:
         A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.GIVEN))
     return A
-
-
-holds_only(add_prescribed_acceleration, lambda lane, plan, ws, row, F, C, A: A)
 
 
 @leaf

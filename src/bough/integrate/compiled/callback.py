@@ -33,7 +33,6 @@ N_LAWS, COMPUTED, WORK, LAWS = range(4)
 ADDRESS, SIZES, N_OUTPUTS, N_INPUTS, N_STATES, OUTPUTS, INPUTS, STATE, LAW_ROW = 0, 1, 4, 5, 6, 7, 8, 9, 10
 
 
-
 def signature(number: Any) -> Any:
     """Signature of a law on such numbers: time, sizes; outputs, inputs, states and their rates."""
     return types.void(types.float64, types.CPointer(types.int64), *[types.CPointer(number)]*4)
@@ -241,27 +240,25 @@ def ask_law(lane, plan, laws, row, scratch, ws, controls, i):
 
 
 # ---- numbers of lanes as laws see them: a dual is its value and its tangent -------------------------------------------
+@duals_only(otherwise=lambda lane: 1)
 def doubles_of(lane):
     """Number of doubles in a number."""
     return 2
-
-
-def give(lane, ws, at, i, scratch, to):
-    """The number at `at` in lane i."""
-    scratch[to], scratch[to + 1] = get_lane(lane, ws, at, i), get_tangent(lane, ws, at, i)
-
-
-def add_answer(lane, ws, at, i, scratch, source):
-    """Add the result of a law to the number at `at` in lane i."""
-    value, tangent = get_lane(lane, ws, at, i) + scratch[source], get_tangent(lane, ws, at, i) + scratch[source + 1]
-    put_lane(lane, ws, at, i, value)
-    put_tangent(lane, ws, at, i, tangent)
 
 
 def _give_value(lane, ws, at, i, scratch, to):
     scratch[to] = get_lane(lane, ws, at, i)
 
 
-duals_only(doubles_of, lambda lane: 1)
-duals_only(give, _give_value)
-duals_only(add_answer, lambda lane, ws, at, i, scratch, source: add_lane(lane, ws, at, i, scratch[source]))
+@duals_only(otherwise=_give_value)
+def give(lane, ws, at, i, scratch, to):
+    """The number at `at` in lane i."""
+    scratch[to], scratch[to + 1] = get_lane(lane, ws, at, i), get_tangent(lane, ws, at, i)
+
+
+@duals_only(otherwise=lambda lane, ws, at, i, scratch, source: add_lane(lane, ws, at, i, scratch[source]))
+def add_answer(lane, ws, at, i, scratch, source):
+    """Add the result of a law to the number at `at` in lane i."""
+    value, tangent = get_lane(lane, ws, at, i) + scratch[source], get_tangent(lane, ws, at, i) + scratch[source + 1]
+    put_lane(lane, ws, at, i, value)
+    put_tangent(lane, ws, at, i, tangent)

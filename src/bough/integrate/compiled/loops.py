@@ -92,14 +92,6 @@ def record(lane, model, stepper, rows, group, sample, t, ws):
     store_sample(lane, rows, 1, group, sample, ws, controls_at(plan, stepper), read(plan, f.N_U))
 
 
-def store_sample(lane, rows, part, group, sample, ws, at, n):
-    """Entries of the state (part 0) or the controls (part 1); duals with their derivatives, two rows further."""
-    if part == 0:
-        store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
-    else:
-        store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
-
-
 def store_values(lane, rows, part, group, sample, ws, at, n):
     if part == 0:
         store_rows(lane, rows[2], group, sample*n, ws, at, n)
@@ -107,7 +99,13 @@ def store_values(lane, rows, part, group, sample, ws, at, n):
         store_rows(lane, rows[3], group, sample*n, ws, at, n)
 
 
-duals_only(store_sample, store_values)
+@duals_only(otherwise=store_values)
+def store_sample(lane, rows, part, group, sample, ws, at, n):
+    """Entries of the state (part 0) or the controls (part 1); duals with their derivatives, two rows further."""
+    if part == 0:
+        store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
+    else:
+        store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
 
 
 @leaf
