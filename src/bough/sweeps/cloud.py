@@ -25,7 +25,7 @@ from bough.sweeps.force_elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
 from bough.sweeps.loads import apply_body_loads
-from bough.sweeps.tree_motion import hinge_row, load_motion, compute_sines
+from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, sines_of
 
 CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 
@@ -201,11 +201,6 @@ def move_base(lane, plan, pars, ws):
     if kind == REVOLUTE:
         store(lane, ws, axes + 9, invert(load9(lane, ws, axes + 9)))
     return C, omega, A
-
-
-@leaf
-def sines_of(plan):
-    return read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
 
 
 @leaf

@@ -8,13 +8,13 @@ of the four directions are visited.  For each pack of four speeds the route has
 """
 from math import inf
 
-from bough.kernels.algebra import (compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench, spatial_dot, unrotate,
+from bough.kernels.algebra import (dot, rotate_spatial, shift_wrench, spatial_dot, unrotate,
                                    unrotate_spatial)
-from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, hinge_move, load_axis,
+from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, load_axis,
                                   quaternion_rate, store_axis)
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (accumulate, add, align_stack, flexible_only, lanes_of, load, load3, load4, load9, load_spatial,
-                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, read3, read9, single_of, store,
+                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, single_of, store,
                                  tangent_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
@@ -24,8 +24,9 @@ from bough.sweeps.columns import (clear_columns, empty_columns, factor_columns, 
                                   store_blocks, takes)
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
-from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, modal_move, mode_rows, node_shapes
-from bough.sweeps.tree_motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
+from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, mode_rows, node_shapes
+from bough.sweeps.tree_motion import (MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, move_outward, record_of,
+                                      sines_of, vdot_motion)
 from bough.sweeps.pairs import add_springs, speed_row
 
 
@@ -86,11 +87,11 @@ def listed(route, pack):
 def scatter_listed(lane, plan, pars, ws, base, route, pack):
     """scatter_motion with vdot for the hinges on a list; inner bodies not on the list are constant."""
     one, (at, count), before = single_of(lane), listed(route, pack), -1
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines = sines_of(plan)
     C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, 0)))
     for n in range(count):
         k = read(route, at + 2*n)
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind = read(plan, row + f.INNER), read(plan, row + f.KIND)
         record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         if i != before or read(route, at + 2*n + 1) == 0:
@@ -98,14 +99,8 @@ def scatter_listed(lane, plan, pars, ws, base, route, pack):
                 C, omega, A = load_motion(lane, ws, record_of(plan, i))
             else:
                 C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, i)))
-        before, C_i, omega_i = k, C, omega
-        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
-        if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
-        else:
-            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
-        omega = add(omega_i, sigma)
-        A = add(shift_motion(r, A), (cross(omega_i, sigma), a))
+        before = k
+        F, C, r, omega, A = move_outward(lane, plan, pars, ws, k, C, omega, A, sines)
         store(lane, ws, record + f.OFFSET, r)
         if kind >= MODAL:
             store(lane, ws, record + f.ATTITUDE, C)

@@ -4,7 +4,7 @@ A route lists the hinges on the paths from the ground to some frames, inner befo
 frames are fixed in bodies of the route's hinges.  Accelerations do not include gravity.
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, rotate_spatial, shift_motion
-from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, hinge_move, n_speeds
+from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, flexible_only, load3, load9, load_spatial, noinline, read, read3, read9, scale,
                                  store, sub, zero)
@@ -12,9 +12,9 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_strided, store_strided
 from bough.sweeps.closures import point_acceleration
-from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_move, modal_row, modal_speeds,
+from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, modal_speeds,
                                 node_shapes, shape_motion, shape_rate, with_modal_bias)
-from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, move_outward, record_of, sines_of
 from bough.sweeps.schema import frame_blocks
 
 
@@ -36,23 +36,17 @@ def scatter_along(lane, plan, pars, ws, route, moving):
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, ZERO)))
     store(lane, ws, traced(plan, 0), (ZERO, ZERO))
     compute_sines(lane, plan, ws)
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines = sines_of(plan)
     for n in range(read(route, f.ROUTE_HINGES)):
         k = read(route, f.ROUTE_HEAD + n)
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
         C_i, omega_i, A = load_motion(lane, ws, record_of(plan, i))
         p, v_i = load_spatial(lane, ws, traced(plan, i))
-        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
-        if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
-        else:
-            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+        F, C, r, omega, A = move_outward(lane, plan, pars, ws, k, C_i, omega_i, A, sines)                  # [S 44], [S 46-47]
         store(lane, ws, record + f.ATTITUDE, C)
         store(lane, ws, traced(plan, k) + f.TRACED_POSITION, add(p, r))
         if moving:
-            omega = add(omega_i, sigma)                                                    # [S 44]
-            A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                        # [S 46-47]
             V = shift_motion(r, (omega_i, v_i))
             if kind < MODAL:
                 A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))

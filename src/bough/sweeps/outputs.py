@@ -6,7 +6,7 @@ of its origin, in place of its acceleration.  This uses the records of the hinge
 """
 from bough.kernels.algebra import (IDENTITY, ZERO, compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench,
                                    spatial_dot, transpose, unrotate, unrotate_spatial)
-from bough.kernels.hinges import MODAL, hinge_add, hinge_move
+from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, flexible_only, load, load3, load6, load9, load_spatial, noinline, read, read3, read9, scale,
                                  sqrt, store, sub, where_positive, zero)
@@ -14,8 +14,8 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.composite import composite_times, own_composite
 from bough.sweeps.force_elements import apply_elements, apply_line
-from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_move, modal_speeds, mode_rows, strain_energy
-from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, record_of
+from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_speeds, mode_rows, strain_energy
+from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, move_outward, record_of, sines_of
 from bough.sweeps.tanks import slosh_energy, total_mass
 
 
@@ -52,19 +52,17 @@ def trace_paths(lane, plan, pars, ws):
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, ZERO)))
     C, omega, (p, v) = load_motion(lane, ws, record_of(plan, 0))
     compute_sines(lane, plan, ws)
-    sines, last = (read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)), 0
+    sines, last = sines_of(plan), 0
     for n in range(read(plan, f.N_PATHS)):
         k = read(plan, read(plan, f.PATHS) + n*f.PATH_ROW)
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
         if i != last:
             C, omega, (p, v) = load_motion(lane, ws, record_of(plan, i))
-        F, r = compose(C, read9(pars, place + f.PLACE_C)), rotate(C, read3(pars, place + f.PLACE_R))
+        F, C, r, _, _ = move_outward(lane, plan, pars, ws, k, C, ZERO, (ZERO, ZERO), sines)
         if kind < MODAL:
-            C, r, _, _ = hinge_move(lane, kind, F, r, ZERO, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
             omega, v = hinge_add(lane, kind, F, C, shift_motion(r, (omega, v)), ws, read(plan, row + f.V))      # [S 44-45]
         else:
-            C, r, _, _ = modal_move(lane, plan, pars, ws, row, F, r, ZERO)
             store(lane, ws, record + f.ATTITUDE, C)
             omega, v = modal_add(lane, plan, ws, row, shift_motion(r, (omega, v)), modal_speeds(lane, plan, row))
         p, last = add(p, r), k

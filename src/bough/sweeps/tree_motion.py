@@ -106,6 +106,27 @@ def add_prescribed_acceleration(lane, plan, ws, row, F, C, A):
 
 
 @leaf
+def sines_of(plan):
+    """Distances in ws from an angle to its sine and to its cosine."""
+    return read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+
+
+@leaf
+def move_outward(lane, plan, pars, ws, k, C_i, omega_i, A_i, sines):
+    """From the motion of the inner body to that of body k: F, C, r, omega, and A for vdot = 0."""
+    row, place = hinge_row(plan, k), k*f.HINGE_PARS
+    kind = read(plan, row + f.KIND)
+    F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
+    if kind < MODAL:
+        C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
+    else:
+        C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+    omega = add(omega_i, sigma)                                                            # [S 44]
+    A = add(shift_motion(r, A_i), (cross(omega_i, sigma), a))                              # [S 46-47]
+    return F, C, r, omega, A
+
+
+@leaf
 def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     """Attitudes, rates, accelerations; without vdot, remainder accelerations: vdot = 0 except where given [S 44-47].
 
@@ -115,23 +136,14 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
     compute_sines(lane, plan, ws)
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines = sines_of(plan)
     for k in range(1, read(plan, f.N_HINGES) + 1):
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind = read(plan, row + f.INNER), read(plan, row + f.KIND)
         record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         if i != k - 1:
             C, omega, A = load_motion(lane, ws, record_of(plan, i))
-        C_i, omega_i = C, omega
-
-        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
-        if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
-        else:
-            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
-        omega = add(omega_i, sigma)                                                        # [S 44]
-        A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                            # [S 46-47]
-
+        F, C, r, omega, A = move_outward(lane, plan, pars, ws, k, C, omega, A, sines)
         store(lane, ws, record + f.OFFSET, r)
         if kind >= MODAL:
             store(lane, ws, record + f.ATTITUDE, C)
