@@ -5,6 +5,7 @@ stages of `i`, all else at those of `a`.  Both together satisfy the order condit
 keeps its order whatever acts implicitly, and although the mass matrix is that of the explicit stage.
 """
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from bough.integrate.compiled.stepping import square, tableau
 Rows = Sequence[Sequence[float]]
 
 
+@cache
 def imex2() -> Floats:
     """Second order, L-stable: trapezoidal rule and backward differences (TR-BDF2) with an explicit partner whose last stage is that
     much more accurate that it serves as the next step's first: two evaluations a step.
@@ -28,6 +30,7 @@ def imex2() -> Floats:
     return tableau([0.0, 2*g, 1.0], a, b, p=interpolant(a, i, b, 2), implicit=i, last_is_first=True)
 
 
+@cache
 def imex4() -> Floats:
     """Fourth order with a third-order estimate, L-stable: ARK4(3)6L[2]SA of Kennedy and Carpenter (2003)."""
     a = [[], [1/2], [13861/62500, 6889/62500],
