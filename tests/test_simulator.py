@@ -289,8 +289,8 @@ def test_calls_without_samples_between_them_prepare_once(monkeypatch):
     """Where nothing is recorded, nothing has to be made ready again before the next event or law: steps cost what they cost in a
     longer call."""
     entered = []
-    enter = bough.Simulator._enter_short_way
-    monkeypatch.setattr(bough.Simulator, "_enter_short_way", lambda self, n: (entered.append(n), enter(self, n))[1])
+    enter = bough.Simulator._enter_fast_path
+    monkeypatch.setattr(bough.Simulator, "_enter_fast_path", lambda self, n: (entered.append(n), enter(self, n))[1])
     s = bough.System("spring")
     s.body("mass", joint=bough.Prismatic("x", stiffness=1.0, q0=1.0), mass=1.0)
     sim = bough.Simulator(s, dt=1e-3, sample_rate=0)

@@ -86,6 +86,22 @@ def oscillator():
     return s.compile()
 
 
+def test_samples_inside_a_step_follow_a_stiff_deflection():
+    """A force K t^3 on a stiff spring K bends it by t^3, in all stages and on the cubic through them, although its rate is wrong at
+    the start; what is left is of the size of m a/K, with accelerations a of rate/step."""
+    s, K = bough.System("press", gravity=(0, 0, 0)), 1e12
+    s.body("block", joint=bough.Prismatic("x", stiffness=K, v0=1.0), mass=1.0)
+    s.input("force", coordinate="block.x")
+    s.output("place", coordinate="block.x")
+
+    @bough.controller(outputs=["place"], inputs=["force"])
+    def press(t, y, u):
+        u[0] = 1e12*t**3
+    for options in ({"method": "imex4", "dt": 0.1}, {"method": "imex43", "rtol": 1.0, "atol": 1e3}):
+        run = integrate(s.compile(), until=0.1, sample_rate=200, laws=[press], **options)
+        assert np.abs(run.x[0, :, 0] - run.t**3).max() < 1e3/K
+
+
 def test_explicit_limits_are_those_that_the_docs_tell():
     """Of forces that act explicitly: how many radians a step may take, found by bisection on the matrix of the step."""
     for tableau, limit in ((imex2(), 2.1), (imex4(), 0.7)):

@@ -25,7 +25,7 @@ def test_samples_do_not_change_the_steps(method):
     np.testing.assert_array_equal(common.x[0], plain.x[0, ::2])
 
 
-@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("euler-cromer", 1)])
+@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("euler-cromer", 1), ("imex2", 2), ("imex4", 4)])
 def test_samples_inside_steps_keep_the_order_of_the_method(method, order):
     """At three quarters of a step, where no coefficient of the cubic vanishes; an arm in lanes against a run with tiny steps."""
     model = floating_arm((0, 0, -3.0))
