@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.signals import input_entries, q_entry, v_entry
+from bough.analyze.signals import input_entries, state_entry
 from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System
@@ -18,7 +18,7 @@ from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.model.compiler import as_model
-from bough.simulator import Simulator
+from bough.simulator import START, Simulator
 
 try:
     import gymnasium
@@ -146,16 +146,10 @@ class _Task:
 
 def _columns(model: Model, names: Sequence[str]) -> Any:
     """Where outputs are in x, if all of them are entries of it: then nothing has to be computed."""
-    found: list[int] = []
-    for port in (model.system.outputs[name] for name in names):
-        if port.coordinate:
-            found.append(q_entry(model, port.coordinate))
-        elif port.rate:
-            found.append(model.nq + v_entry(model, port.rate))
-        elif port.wheel:
-            found.append(model.nq + model.nv + model.names.wheels.index(port.wheel))
-        else:
-            return None
+    entries = [state_entry(model, model.system.outputs[name]) for name in names]
+    found = [entry for entry in entries if entry is not None]
+    if len(found) < len(entries):
+        return None
     contiguous = found == list(range(found[0], found[0] + len(found)))
     return slice(found[0], found[-1] + 1) if contiguous else np.array(found)
 
@@ -297,7 +291,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
             raise StateError(f"num_envs is {shown(num_envs)}; give a number of environments, 1 or more")
         compiled = as_model(model)
         _check_stepped(compiled)
-        for name in ("q0", "v0", "wheels0", "orbit0", "tanks0"):
+        for name in START:
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
         self._task = task = _Task(compiled, reward, observations, actions, terminated, start, period, time_limit, sample_rate=0.0,

@@ -17,11 +17,13 @@ from bough.campaign.members import Rows
 from bough.campaign.metrics import Metric
 from bough.campaign.readback import check_tables, read_values
 from bough.compile.batch import direct, group_parameters, linked, workspace
+from bough.compile.coordinates import member_of
 from bough.compile.layout import Floats
 from bough.errors import BoughError, DescriptionError, nearest
 from bough.integrate.integration import Integration, begin
 from bough.integrate.laws import measure
 from bough.integrate.run import Run, explain_failure
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE
 from bough.kernels.linker import raise_failure
@@ -57,14 +59,9 @@ def run_block(campaign: Campaign, first: int, last: int) -> BlockResult:
     """Run the samples from first up to last."""
     numbers = np.arange(first, last)
     drawn = campaign.drawn(numbers)
-    found = BlockResult(
-        first,
-        campaign.actual(drawn),
-        np.full((len(numbers), len(campaign.metrics)), np.nan),
-        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
-        np.full(len(numbers), DONE, np.uint8),
-        {},
-    )
+    found = BlockResult(first, campaign.actual(drawn), np.full((len(numbers), len(campaign.metrics)), np.nan),
+                        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
+                        np.full(len(numbers), DONE, np.uint8), {})
     with quiet():
         for rows in _groups(campaign, numbers, drawn, found):
             _run_rows(campaign, rows, found)
@@ -107,8 +104,7 @@ def _run_rows(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
 def _one_by_one(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
     """Run samples that would go together each by itself."""
     for i in range(len(rows.numbers)):
-        one = {name: value[i : i + 1] for name, value in (rows.parameters or {}).items()}
-        start = {name: value[i : i + 1] for name, value in rows.start.items()}
+        one, start = member_of(rows.parameters, slice(i, i + 1)), member_of(rows.start, slice(i, i + 1))
         _run_rows(campaign, replace(rows, numbers=rows.numbers[i : i + 1], parameters=one or None, pars=None, start=start), found)
 
 
@@ -139,9 +135,8 @@ def integrate(campaign: Campaign, rows: Rows) -> tuple[Integration, Trajectory]:
     if rows.parameters is not None:
         varied |= {"parameters": rows.parameters, "pars": rows.pars}
     laws, numbers = campaign.make_laws(rows.laws), rows.numbers.tolist()
-    integration = begin(
-        model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied, **settings
-    )
+    integration = begin(model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied,
+                        **settings)
     integration.finish(until)
     return integration, integration.trajectory()
 
@@ -211,8 +206,7 @@ class Histories:
         """Outputs that need more than a sweep along paths: sample by sample, each with its own model."""
         trajectory, found = self.trajectory, []
         for i in range(len(self.rows.numbers)):
-            own = {key: value[i] for key, value in (self.rows.parameters or {}).items()}
-            model, x = self.rows.model.with_parameters(own) if own else self.rows.model, trajectory.x[i]
+            model, x = member_model(self.rows.model, self.rows.parameters, i), trajectory.x[i]
             sound = np.isfinite(x).all(axis=1)
             values = np.full((len(x), len(model.system.outputs[name].entries)), np.nan)
             u = np.zeros((len(x), model.input_layout.nu))
@@ -254,18 +248,10 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
 
 def single(trajectory: Trajectory, i: int) -> Trajectory:
     """One sample of several, as a run by itself."""
-    own = {name: value[i : i + 1] for name, value in (trajectory.parameters or {}).items()}
-    return replace(
-        trajectory,
-        x=trajectory.x[i : i + 1],
-        u=trajectory.u[i : i + 1],
-        law_states=trajectory.law_states[i : i + 1],
-        batched=False,
-        parameters=own or None,
-        memory=None,
-        events=trajectory.events[i : i + 1],
-        spans=trajectory.spans[i : i + 1],
-    )
+    own = member_of(trajectory.parameters, slice(i, i + 1))
+    return replace(trajectory, x=trajectory.x[i : i + 1], u=trajectory.u[i : i + 1], law_states=trajectory.law_states[i : i + 1],
+                   batched=False, parameters=own or None, memory=None, events=trajectory.events[i : i + 1],
+                   spans=trajectory.spans[i : i + 1])
 
 
 def _asked(metric: Metric, trajectory: Trajectory, i: int, found: BlockResult, number: int) -> float:

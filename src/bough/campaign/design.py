@@ -99,9 +99,8 @@ class Design:
         return np.asarray(qmc.LatinHypercube(self.dimensions, seed=self.seed).random(self.samples), float)
 
 
-def make_design(
-    kind: str, samples: int | None, dimensions: int, seed: int, levels: int, correlate: Sequence[Any], paths: Sequence[str]
-) -> Design:
+def make_design(kind: str, samples: int | None, dimensions: int, seed: int, levels: int, correlate: Sequence[Any],
+                paths: Sequence[str]) -> Design:
     """A checked design; of those that count their samples themselves, `samples` may be left out."""
     if kind not in DESIGNS:
         raise DescriptionError(f"campaign: design is {kind!r}{nearest(str(kind), DESIGNS)}; one of {', '.join(DESIGNS)}")
@@ -112,25 +111,20 @@ def make_design(
     counted = {"factorial": levels**dimensions, "corners": 2**dimensions, "one-at-a-time": 1 + 2 * dimensions}.get(kind)
     if counted is not None:
         if samples not in (None, counted):
-            raise DescriptionError(
-                f"campaign: samples is {samples}, but a {kind} design of {dimensions} things that vary has {counted}; "
-                "leave samples out"
-            )
+            raise DescriptionError(f"campaign: samples is {samples}, but a {kind} design of {dimensions} things that vary has "
+                                   f"{counted}; leave samples out")
         if counted > 10**8:
-            raise DescriptionError(
-                f"campaign: a {kind} design of {dimensions} things that vary has {counted:.3g} samples; vary fewer, or "
-                "take a sobol or latin-hypercube design"
-            )
+            raise DescriptionError(f"campaign: a {kind} design of {dimensions} things that vary has {counted:.3g} samples; vary "
+                                   "fewer, or take a sobol or latin-hypercube design")
         if correlate:
             raise DescriptionError(f"campaign: correlate is given, but a {kind} design is no random one; leave one of them out")
         samples = counted
     if not isinstance(samples, int) or isinstance(samples, bool) or samples < 1:
         raise DescriptionError(f"campaign: samples is {samples!r}; give how many runs there are, 1 or more")
     if kind == "saltelli" and (samples % (dimensions + 2) or correlate):
-        raise DescriptionError(
-            f"campaign: a saltelli design of {dimensions} things that vary takes them uncorrelated, and a multiple of "
-            f"{dimensions + 2} samples; samples is {samples}: take {max(1, samples // (dimensions + 2)) * (dimensions + 2)}"
-        )
+        raise DescriptionError(f"campaign: a saltelli design of {dimensions} things that vary takes them uncorrelated, and a "
+                               f"multiple of {dimensions + 2} samples; samples is {samples}: take "
+                               f"{max(1, samples // (dimensions + 2)) * (dimensions + 2)}")
     return Design(kind, samples, dimensions, int(seed), levels, tuple(_correlation(each, paths) for each in correlate))
 
 
@@ -146,12 +140,9 @@ def _correlation(given: Any, paths: Sequence[str]) -> Correlation:
         raise DescriptionError(f"campaign: correlate names '{unknown[0]}', which does not vary{nearest(unknown[0], paths)}")
     size = (len(names), len(names))
     if matrix.shape != size or not np.allclose(matrix, matrix.T) or not np.allclose(np.diag(matrix), 1.0):
-        raise DescriptionError(
-            f"campaign: correlate {', '.join(names)}: give a symmetric matrix of the shape {size} with ones on its diagonal"
-        )
+        raise DescriptionError(f"campaign: correlate {', '.join(names)}: give a symmetric matrix of the shape {size} with ones on "
+                               "its diagonal")
     if np.linalg.eigvalsh(matrix)[0] <= 0.0:
-        raise DescriptionError(
-            f"campaign: correlate {', '.join(names)}: the matrix is not positive definite (smallest eigenvalue "
-            f"{np.linalg.eigvalsh(matrix)[0]:.3g}); no numbers are correlated like that"
-        )
+        raise DescriptionError(f"campaign: correlate {', '.join(names)}: the matrix is not positive definite (smallest eigenvalue "
+                               f"{np.linalg.eigvalsh(matrix)[0]:.3g}); no numbers are correlated like that")
     return Correlation(tuple(paths.index(name) for name in names), tuple(map(tuple, matrix.tolist())))

@@ -96,15 +96,12 @@ def distribution(given: Any, path: str) -> Distribution:
     if isinstance(given, np.ndarray) or (isinstance(given, Sequence) and not isinstance(given, str)):
         return _checked(Distribution("table", {"values": np.asarray(given).tolist()}), path)
     if not isinstance(given, Mapping) or len(given) != 1:
-        raise DescriptionError(
-            f"campaign: vary '{path}' is {given!r}; give one distribution, as {{normal: [12, 0.3]}}, one of SciPy's, "
-            "or a list of values"
-        )
+        raise DescriptionError(f"campaign: vary '{path}' is {given!r}; give one distribution, as {{normal: [12, 0.3]}}, one of "
+                               "SciPy's, or a list of values")
     [(kind, options)] = given.items()
     if kind not in KINDS:
-        raise DescriptionError(
-            f"campaign: vary '{path}': there is no distribution '{kind}'{nearest(str(kind), KINDS)}; one of {', '.join(KINDS)}"
-        )
+        raise DescriptionError(f"campaign: vary '{path}': there is no distribution '{kind}'{nearest(str(kind), KINDS)}; one of "
+                               f"{', '.join(KINDS)}")
     if kind in SHORT and not isinstance(options, Mapping):
         options = dict(zip(SHORT[kind], list(options), strict=False)) if isinstance(options, Sequence) else {}
     elif kind in ("discrete", "table") and not isinstance(options, Mapping):
@@ -207,18 +204,14 @@ def _together(paths: list[str], given: Any) -> tuple[list[Variation], dict[str, 
         kind, mean, covariance = "", np.zeros(0), np.zeros(0)
     n = len(paths)
     if kind != "normal" or mean.shape != (n,) or covariance.shape != (n, n) or not np.isfinite(covariance).all():
-        raise DescriptionError(
-            f"campaign: vary {names} together: give {{normal: {{mean: [{n} numbers], covariance: [{n} rows of {n}]}}}}, or "
-            "scipy.stats.multivariate_normal(...)"
-        )
+        raise DescriptionError(f"campaign: vary {names} together: give {{normal: {{mean: [{n} numbers], covariance: [{n} rows of "
+                               f"{n}]}}}}, or scipy.stats.multivariate_normal(...)")
     if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
-        raise DescriptionError(
-            f"campaign: vary {names} together: the covariance is not symmetric and positive definite (smallest eigenvalue "
-            f"{np.linalg.eigvalsh(covariance)[0]:.3g}); no numbers vary like that"
-        )
+        raise DescriptionError(f"campaign: vary {names} together: the covariance is not symmetric and positive definite (smallest "
+                               f"eigenvalue {np.linalg.eigvalsh(covariance)[0]:.3g}); no numbers vary like that")
     sigma = np.sqrt(np.diag(covariance))
     matrix = covariance / np.outer(sigma, sigma)
     np.fill_diagonal(matrix, 1.0)
     each = [Variation(path, distribution({"normal": [float(m), float(s)]}, path), how)
-            for path, m, s in zip(paths, mean, sigma, strict=True)]  # fmt: skip
+            for path, m, s in zip(paths, mean, sigma, strict=True)]
     return each, {"paths": paths, "matrix": matrix.tolist()}

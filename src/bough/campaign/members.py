@@ -23,7 +23,7 @@ from bough.analyze.parameter_routes import names_of
 from bough.analyze.parameter_rows import beyond_numbers, changed_system, numbers_only, parted, same_structure
 from bough.analyze.parameters import NAME, parameter, symmetric, value_in
 from bough.campaign.distributions import Variation
-from bough.compile.coordinates import body_parameters
+from bough.compile.coordinates import body_parameters, member_of
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, System
 from bough.errors import BoughError, DescriptionError, StateError, nearest
@@ -88,19 +88,16 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
         return _setting(model.system, varied, last)
     if owner == "laws":
         if last not in law_values:
-            raise DescriptionError(
-                f"campaign: vary '{name}': the laws have no value '{last}'{nearest(last, law_values)}; name it in "
-                "law_values, with its usual value"
-            )
+            raise DescriptionError(f"campaign: vary '{name}': the laws have no value '{last}'{nearest(last, law_values)}; name it "
+                                   "in law_values, with its usual value")
         return Target(varied, LAW, last, nominal=law_values[last])
     if last == "alternative":
         return _alternative(varied, owner, alternatives)
     start = starts(model).get(name)
     if start is not None:
         if (len(entry) != 1 and start.size > 1) or any(k >= start.size for k in entry):
-            raise DescriptionError(
-                f"campaign: vary '{varied.path}': '{name}' has {start.size} numbers; name one of them, {name}[0]"
-            )
+            raise DescriptionError(f"campaign: vary '{varied.path}': '{name}' has {start.size} numbers; name one of them, "
+                                   f"{name}[0]")
         return _one(Target(varied, START, name, entry, start))
     try:
         found = parameter(model.system, name)
@@ -116,9 +113,8 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
             + (f"; '{owner}' has {', '.join(each.removeprefix(owner + '.') for each in own)}" if own else "")
         ) from None
     if found.value.size > 1 and not entry and varied.how != "scale":
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}' has {found.value.size} numbers; name one of them, {name}[0], or scale all"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}' has {found.value.size} numbers; name one of them, {name}[0], or "
+                               "scale all")
     return _one(Target(varied, TABLES, name, entry, found.value))
 
 
@@ -142,10 +138,8 @@ def check_overlaps(system: System, targets: Sequence[Target]) -> None:
     for group in groups.values():
         for one, other in combinations(group, 2):
             if _same_number(system, one, other):
-                raise DescriptionError(
-                    f"campaign: vary '{one.variation.path}' and '{other.variation.path}': these are the same number, or one "
-                    "is part of the other; keep one of them"
-                )
+                raise DescriptionError(f"campaign: vary '{one.variation.path}' and '{other.variation.path}': these are the same "
+                                       "number, or one is part of the other; keep one of them")
 
 
 def _same_number(system: System, one: Target, other: Target) -> bool:
@@ -168,10 +162,8 @@ def _moves(system: System, one: Target, other: Target) -> bool:
 
 def _alternative(varied: Variation, body: str, alternatives: Alternatives) -> Target:
     if body not in alternatives:
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}': there are no alternatives of '{body}'{nearest(body, alternatives)}; give them, "
-            "alternatives={'panel': [...]}"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}': there are no alternatives of "
+                               f"'{body}'{nearest(body, alternatives)}; give them, alternatives={{'panel': [...]}}")
     if varied.how != "set":
         raise DescriptionError(f"campaign: vary '{varied.path}': give numbers from 0 on, not how to {varied.how} one")
     return Target(varied, ALTERNATIVE, body, nominal=0.0)
@@ -196,9 +188,8 @@ def _other_body(body: Body, given: Any) -> Body:
     if isinstance(given, FlexibleBody):
         given = {"flexible": given}
     if not isinstance(given, Mapping):
-        raise DescriptionError(
-            f"campaign: alternatives of '{body.name}' has {given!r}; give flexible bodies, or mappings, {{mass: 12, com: ...}}"
-        )
+        raise DescriptionError(f"campaign: alternatives of '{body.name}' has {given!r}; give flexible bodies, or mappings, {{mass: "
+                               "12, com: ...}")
     same = body.model_copy(update={"flexible": None, "shapes": (), "eta0": None, "etadot0": None, "rest": None}).to_dict()
     substance = () if "flexible" not in given and body.flexible is None else ("mass", "com", "inertia")
     return Body.from_mapping({key: value for key, value in same.items() if key not in substance} | dict(given))
@@ -207,13 +198,11 @@ def _other_body(body: Body, given: Any) -> Body:
 def _setting(system: System, varied: Variation, name: str) -> Target:
     usual = getattr(system.settings, name, None) if name in SETTINGS else None
     if name not in SETTINGS:
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}': there is no setting '{name}'{nearest(name, SETTINGS)}; one of {', '.join(SETTINGS)}"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}': there is no setting '{name}'{nearest(name, SETTINGS)}; one of "
+                               f"{', '.join(SETTINGS)}")
     if usual is None and varied.how != "set":
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}': the system's settings have no {name} to {varied.how}; give its values"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}': the system's settings have no {name} to {varied.how}; give its "
+                               "values")
     return Target(varied, SETTING, name, nominal=usual if usual is not None else 0.0)
 
 
@@ -247,7 +236,7 @@ def start_place(model: Model, name: str) -> tuple[str, int]:
         return "orbit", 3 * (last == "velocity")
     joint, (q, v) = model.system.bodies[owner].joint, model.places[owner]
     places = {"turn": ("turn", q + len(joint.translations)), "q0": ("q", q), "v0": ("v", v), "eta0": ("q", q + joint.n_q),
-              "etadot0": ("v", v + joint.n_v)}  # fmt: skip
+              "etadot0": ("v", v + joint.n_v)}
     return places[last]
 
 
@@ -269,14 +258,8 @@ class Rows:
 class Members:
     """What the samples of a campaign change in its model."""
 
-    def __init__(
-        self,
-        model: Model,
-        variations: tuple[Variation, ...],
-        law_values: Mapping[str, float],
-        alternatives: Alternatives | None = None,
-        chosen: tuple[int, ...] | None = None,
-    ) -> None:
+    def __init__(self, model: Model, variations: tuple[Variation, ...], law_values: Mapping[str, float],
+                 alternatives: Alternatives | None = None, chosen: tuple[int, ...] | None = None) -> None:
         """`chosen`: of the alternatives that vary, which this model has."""
         self.model, self.variations, self.law_values = model, variations, dict(law_values)
         self.alternatives, self.chosen = dict(alternatives or {}), chosen
@@ -294,9 +277,8 @@ class Members:
     @cached_property
     def apart(self) -> bool:
         """Whether each sample runs by itself: settings or laws differ, or numbers that are not in the tables."""
-        return any(
-            each.kind in (SETTING, LAW) or (each.kind == TABLES and beyond_numbers(self.model, each.owner)) for each in self.targets
-        )
+        return any(each.kind in (SETTING, LAW) or (each.kind == TABLES and beyond_numbers(self.model, each.owner))
+                   for each in self.targets)
 
     def rows(self, numbers: Any, values: Floats) -> list[Rows]:
         """Samples (n, things that vary), in groups that can run together."""
@@ -318,9 +300,8 @@ class Members:
         names = [each.owner for each in self.targets if each.kind == ALTERNATIVE]
         for name, index in zip(names, choice, strict=True):
             if index != int(index) or not 0 <= index < len(self.alternatives[name]):
-                raise DescriptionError(
-                    f"'{name}.alternative' is {index:g}; there are {len(self.alternatives[name])}, numbered from 0 on"
-                )
+                raise DescriptionError(f"'{name}.alternative' is {index:g}; there are {len(self.alternatives[name])}, numbered "
+                                       "from 0 on")
         key = tuple(int(index) for index in choice)
         if key not in self._others:
             system = self.model.system.copy()
@@ -342,16 +323,13 @@ class Members:
         """One sample; on a model of its own, if its tables are others."""
         parameters, model, alone = self.parameters(values), self.model, self.apart
         if parameters:
-            own = model.with_parameters({name: value[0] for name, value in parameters.items()})
+            own = model.with_parameters(member_of(parameters, 0))
             if alone or not same_structure(own.tables, model.tables):
                 model, parameters, alone = own, {}, True
-        of = {
-            kind: {each.owner: float(each.actual(values[:, j])[0]) for j, each in enumerate(self.targets) if each.kind == kind}
-            for kind in (SETTING, LAW)
-        }
-        return Rows(
-            self, model, number, self.start(values), parameters or None, of[SETTING], self.law_values | of[LAW], alone=alone
-        )
+        of = {kind: {each.owner: float(each.actual(values[:, j])[0]) for j, each in enumerate(self.targets) if each.kind == kind}
+              for kind in (SETTING, LAW)}
+        return Rows(self, model, number, self.start(values), parameters or None, of[SETTING], self.law_values | of[LAW],
+                    alone=alone)
 
     def parameters(self, values: Floats) -> dict[str, Floats]:
         """By parameter of the tables, one value for each sample."""
@@ -370,7 +348,7 @@ class Members:
             return {}
         model, n = self.model, len(values)
         described = {"q": model.q0, "v": model.v0, "wheels": model.wheel_speeds, "orbit": model.initial_orbit,
-                     "tanks": model.tank_masses}  # fmt: skip
+                     "tanks": model.tank_masses}
         state = {part: np.tile(numbers, (n, 1)) for part, numbers in described.items()}
         turns: dict[int, Floats] = {}
         for each, drawn in chosen:

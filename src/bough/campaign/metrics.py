@@ -193,10 +193,8 @@ def _history(node: ast.expr, history: History) -> Floats:
     if isinstance(node, ast.Subscript):
         whole, place = _history(node.value, history), int(ast.literal_eval(node.slice))
         if whole.ndim < 3 or not 0 <= place < whole.shape[2]:
-            raise DescriptionError(
-                f"campaign: '{ast.unparse(node)}': '{_inner(node.value)}' has "
-                f"{whole.shape[2] if whole.ndim == 3 else 1} numbers; take one that it has"
-            )
+            raise DescriptionError(f"campaign: '{ast.unparse(node)}': '{_inner(node.value)}' has "
+                                   f"{whole.shape[2] if whole.ndim == 3 else 1} numbers; take one that it has")
         return whole[:, :, place]
     if isinstance(node, ast.Call):
         inner = _history(node.args[0], history)
@@ -215,10 +213,8 @@ def _value(node: ast.expr, t: Floats, history: History) -> Any:
     assert isinstance(node.func, ast.Name)
     y = _history(node.args[0], history)
     if y.ndim == 3:
-        raise DescriptionError(
-            f"campaign: '{ast.unparse(node)}': '{_inner(node.args[0])}' has {y.shape[2]} numbers; name one of them, "
-            f"{_inner(node.args[0])}[0], or take norm(...)"
-        )
+        raise DescriptionError(f"campaign: '{ast.unparse(node)}': '{_inner(node.args[0])}' has {y.shape[2]} numbers; name one of "
+                               f"them, {_inner(node.args[0])}[0], or take norm(...)")
     options = {str(keyword.arg): _constant(keyword.value) for keyword in node.keywords}
     return TAKES[node.func.id][0](t, y, **options)
 
@@ -230,9 +226,8 @@ def metric(name: str, given: Any) -> Metric:
     if isinstance(given, str):
         given = {"of": given}
     if not isinstance(given, Mapping) or not isinstance(given.get("of"), str) or set(given) - {"of", "unit", "name"}:
-        raise DescriptionError(
-            f"campaign: metric '{name}' is {given!r}; give an expression, as peak(boom.ry), or a function of a Result"
-        )
+        raise DescriptionError(f"campaign: metric '{name}' is {given!r}; give an expression, as peak(boom.ry), or a function of a "
+                               "Result")
     parse(name, given["of"])
     return Metric(name, given["of"], unit=str(given.get("unit", "")))
 
@@ -266,14 +261,11 @@ def requirement(given: Any, metrics: Sequence[str]) -> Requirement:
         raise DescriptionError(f"campaign: requirement {given!r}: give metric, below or above, and probability")
     found = Requirement(**given)
     if found.metric not in metrics:
-        raise DescriptionError(
-            f"campaign: requirement on '{found.metric}', which is no metric{nearest(str(found.metric), metrics)}; the "
-            f"metrics are {', '.join(metrics) or 'none'}"
-        )
+        raise DescriptionError(f"campaign: requirement on '{found.metric}', which is no "
+                               f"metric{nearest(str(found.metric), metrics)}; the metrics are {', '.join(metrics) or 'none'}")
     if found.below is None and found.above is None:
         raise DescriptionError(f"campaign: requirement on '{found.metric}': give below, above, or both")
     if not 0.0 < found.probability <= 1.0:
-        raise DescriptionError(
-            f"campaign: requirement on '{found.metric}': probability is {found.probability!r}; give a share in (0, 1]"
-        )
+        raise DescriptionError(f"campaign: requirement on '{found.metric}': probability is {found.probability!r}; give a share in "
+                               "(0, 1]")
     return found

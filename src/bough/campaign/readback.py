@@ -14,6 +14,7 @@ from bough.compile.coordinates import body_parameters
 from bough.compile.layout import Floats
 from bough.errors import SimulationError
 from bough.integrate.integration import Integration
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 
 LOOKED_AT = 8  # samples of a block, until one can be compared
@@ -48,7 +49,7 @@ def _of_settings(name: str, integration: Integration) -> float:
     plan, (rtol, atol) = integration.plan, integration.plan.tolerances
     sampling = integration.sampling
     found = {"until": integration.end, "dt": plan.dt, "rtol": rtol, "atol": atol, "first_step": plan.first_step,
-             "max_step": plan.max_step, "sample_rate": None if sampling is None else 1.0 / sampling.period}[name]  # fmt: skip
+             "max_step": plan.max_step, "sample_rate": None if sampling is None else 1.0 / sampling.period}[name]
     return np.nan if found is None else float(found)
 
 
@@ -82,7 +83,7 @@ def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
     """From the entries of pars that hold the parameter or a power of it, and that no other one has changed after it."""
     model, varied = rows.members.model, list(rows.parameters or {})
     later = {entry for name in varied[varied.index(each.owner) + 1 :] for entry in copied_places(model, name) or {}
-             if not substance(model.system, name)}  # fmt: skip
+             if not substance(model.system, name)}
     values = np.full((len(pars), np.asarray(each.nominal).size), np.nan)
     for entry, held in (copied_places(model, each.owner) or {}).items():
         if entry not in later:
@@ -113,12 +114,10 @@ def check_tables(rows: Rows, integration: Integration) -> None:
     usual = rows.members.model
     scale = np.abs(usual.tables.pars[0]).max()
     for i in range(min(len(rows.numbers), LOOKED_AT)):
-        own = usual.with_parameters({name: value[i] for name, value in rows.parameters.items()}).tables
+        own = member_model(usual, rows.parameters, i).tables
         if not same_structure(own, usual.tables):
             continue
         if not np.allclose(own.pars[0], rows.pars[i], rtol=SAME, atol=SAME * scale):
-            raise SimulationError(
-                f"sample {int(rows.numbers[i])}: its tables are not those of its description; this is an error of bough's: "
-                "report it"
-            )
+            raise SimulationError(f"sample {int(rows.numbers[i])}: its tables are not those of its description; this is an error "
+                                  "of bough's: report it")
         return

@@ -34,15 +34,8 @@ LOOK = 2.0  # s between two looks at how many workers a cluster has
 PATIENCE = 60.0  # s that a cluster may take to have a worker
 
 
-def run_campaign(
-    campaign: Campaign,
-    path: Path | None,
-    *,
-    threads: int | None = None,
-    client: Any = None,
-    block: int | None = None,
-    progress: bool = True,
-) -> Store:
+def run_campaign(campaign: Campaign, path: Path | None, *, threads: int | None = None, client: Any = None, block: int | None = None,
+                 progress: bool = True) -> Store:
     """Run what the store does not have yet."""
     for name, given in (("threads", threads), ("block", block)):
         if given is not None and (not isinstance(given, int) or given < 1):
@@ -72,20 +65,11 @@ def _store(campaign: Campaign, path: Path | None, block: int | None, workers: in
         return campaign.open_store(path)
     campaign.check()
     size = block or _block_size(campaign, workers)
-    study = campaign.to_mapping() | {
-        "identity": campaign.identity,
-        "system": campaign.system.name,
-        "description": campaign.system.to_yaml(exact=True),
-    }
-    return Store.create(
-        path or Path(tempfile.mkdtemp(prefix="bough-campaign-")) / "store",
-        study,
-        size,
-        {each.path: "" for each in campaign.variations},
-        {each.name: each.unit for each in campaign.metrics},
-        {name: _unit(campaign, name) for name in campaign.keep},
-        campaign.times,
-    )
+    study = campaign.to_mapping() | {"identity": campaign.identity, "system": campaign.system.name,
+                                     "description": campaign.system.to_yaml(exact=True)}
+    return Store.create(path or Path(tempfile.mkdtemp(prefix="bough-campaign-")) / "store", study, size,
+                        {each.path: "" for each in campaign.variations}, {each.name: each.unit for each in campaign.metrics},
+                        {name: _unit(campaign, name) for name in campaign.keep}, campaign.times)
 
 
 def _unit(campaign: Campaign, name: str) -> str:
@@ -119,17 +103,12 @@ def _block_size(campaign: Campaign, workers: int) -> int:
 def _on_threads(campaign: Campaign, threads: int, blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
     """Kernels let go of Python's lock: blocks run side by side."""
     with ThreadPoolExecutor(threads, thread_name_prefix="bough") as pool:
-        yield from _spread(
-            lambda first, last: pool.submit(run_block, campaign, first, last),
-            blocks,
-            lambda: AHEAD * threads,
-            lambda waiting: wait(waiting, return_when=FIRST_COMPLETED).done,
-        )
+        yield from _spread(lambda first, last: pool.submit(run_block, campaign, first, last), blocks, lambda: AHEAD * threads,
+                           lambda waiting: wait(waiting, return_when=FIRST_COMPLETED).done)
 
 
-def _spread(
-    submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: Callable[[], int], first_done: Callable[[Any], Any]
-) -> Iterator[BlockResult]:
+def _spread(submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: Callable[[], int],
+            first_done: Callable[[Any], Any]) -> Iterator[BlockResult]:
     """Results as they come, with a bounded number of blocks under way."""
     waiting: set[Any] = set()
     left = iter(blocks)
@@ -166,10 +145,8 @@ def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) 
         _hand_out(client, Kept(), name)
         yield from in_turn(client, submit, blocks)
     except (OSError, CancelledError, distributed.scheduler.KilledWorker) as error:
-        raise StateError(
-            f"campaign: the cluster failed ({type(error).__name__}: {error}); what is done is kept: start scheduler and workers "
-            "again, then the same command goes on"
-        ) from error
+        raise StateError(f"campaign: the cluster failed ({type(error).__name__}: {error}); what is done is kept: start scheduler "
+                         "and workers again, then the same command goes on") from error
     finally:
         with suppress(OSError, ValueError):  # the cluster is gone, or never had it
             if client.status == "running":
@@ -181,10 +158,8 @@ def _hand_out(client: Any, plugin: Any, name: str) -> None:
     try:
         client.register_plugin(plugin, name=name)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise StateError(
-            f"campaign: it cannot be sent to workers ({error}); make its laws and functions so that they can be pickled, without "
-            "open files, locks or generators, or run it in threads"
-        ) from error
+        raise StateError(f"campaign: it cannot be sent to workers ({error}); make its laws and functions so that they can be "
+                         "pickled, without open files, locks or generators, or run it in threads") from error
 
 
 def _workers(client: Any) -> int:
@@ -193,10 +168,8 @@ def _workers(client: Any) -> int:
         client.wait_for_workers(1, timeout=PATIENCE)
         return max(1, int(sum(client.nthreads().values())))
     except TimeoutError:
-        raise StateError(
-            f"campaign: the cluster of {client.scheduler.address} has no workers after {PATIENCE:g} s; start some, dask worker "
-            f"{client.scheduler.address}"
-        ) from None
+        raise StateError(f"campaign: the cluster of {client.scheduler.address} has no workers after {PATIENCE:g} s; start some, "
+                         f"dask worker {client.scheduler.address}") from None
 
 
 def in_turn(client: Any, submit: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:

@@ -47,16 +47,8 @@ class Store:
 
     # ---- make and open -------------------------------------------------------------------------------------------------
     @classmethod
-    def create(
-        cls,
-        path: Path,
-        study: Mapping[str, Any],
-        block: int,
-        parameters: Mapping[str, str],
-        metrics: Mapping[str, str],
-        histories: Mapping[str, str],
-        times: Floats,
-    ) -> Store:
+    def create(cls, path: Path, study: Mapping[str, Any], block: int, parameters: Mapping[str, str], metrics: Mapping[str, str],
+               histories: Mapping[str, str], times: Floats) -> Store:
         """A new one; `parameters`, `metrics` and `histories`: names and units."""
         zarr = zarr_library()
         made = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
@@ -67,15 +59,8 @@ class Store:
 
             def array(name: str, kind: str, shape: tuple[int, ...], dims: tuple[str, ...], fill: Any, unit: str = "") -> Any:
                 chunks = tuple(min(block, n) if dim == "sample" else max(1, size) for dim, size in zip(dims, shape, strict=True))
-                return group.create_array(
-                    name,
-                    dtype=kind,
-                    shape=shape,
-                    chunks=chunks,
-                    dimension_names=dims,
-                    fill_value=fill,
-                    attributes={"units": unit} if unit else {},
-                )
+                return group.create_array(name, dtype=kind, shape=shape, chunks=chunks, dimension_names=dims, fill_value=fill,
+                                          attributes={"units": unit} if unit else {})
 
             array("parameters", "f8", (n, len(parameters)), ("sample", "parameter"), np.nan)
             array("metrics", "f8", (n, len(metrics)), ("sample", "metric"), np.nan)
@@ -148,10 +133,8 @@ class Store:
                 write_text(self.path / FAILURES / f"{found.first:09}.json", json.dumps(found.reasons))
             self._array("status")[place] = found.status
         except OSError as error:
-            raise BoughError(
-                f"{self.path}: sample {found.first} and on could not be kept ({error.strerror or error}); make room, and start "
-                "the same command again: what is there stays"
-            ) from error
+            raise BoughError(f"{self.path}: sample {found.first} and on could not be kept ({error.strerror or error}); make room, "
+                             "and start the same command again: what is there stays") from error
 
     def failures(self) -> dict[int, str]:
         """By sample, why it failed."""

@@ -202,6 +202,10 @@ class Batch:
         """Drop the batch axis for a single state."""
         return result[0] if self.single else result
 
+    def where(self, row: int) -> str:
+        """Which state of a batch a message is about."""
+        return "" if self.single else f" in state {row} of the batch"
+
     def give(self, result: Floats, out: Floats | None) -> Floats:
         """The same, into the caller's array if there is one."""
         return np.array(self.unbatched(result)) if out is None else fill(out, self.unbatched(result))
@@ -298,10 +302,9 @@ def finite(answer: Floats, what: str, batch: Batch) -> Floats:
     """The answer (batch, ...); raises if some numbers are not finite."""
     if not np.abs(answer).max(initial=0.0) < np.inf:
         rows = np.flatnonzero(~np.isfinite(answer.reshape(batch.n, -1)).all(axis=1)).tolist()
-        where = "" if batch.single else f" in state {rows[0]} of the batch"
         largest = max(np.abs(part[rows[0]]).max(initial=0.0) for part in (batch.x, batch.u))
-        raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to {largest:.3g}); give smaller "
-                             "ones", rows)
+        raise NotFiniteError(f"{what}: not finite{batch.where(rows[0])}; the state or the loads are too large (up to "
+                             f"{largest:.3g}); give smaller ones", rows)
     return answer
 
 

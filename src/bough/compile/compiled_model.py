@@ -287,6 +287,11 @@ class CompiledModel:
                              f"the bodies are {', '.join(self.names.bodies)}")
         return self.names.bodies.index(body)
 
+    def state_options(self, state: State) -> dict[str, Floats]:
+        """Wheel speeds, orbit and masses in tanks of a state, as keywords of calls; only those that the model has."""
+        there = {"wheels": self.nw, "orbit": self.in_orbit, "tanks": self.system.tanks}
+        return {name: getattr(state, name) for name, present in there.items() if present}
+
     def mode_places(self, body: str) -> tuple[slice, slice]:
         """Slices of a body's modal coordinates in q and of their rates in v."""
         described, (q, v) = self.system.bodies[body], self.places[body]

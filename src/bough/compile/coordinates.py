@@ -120,6 +120,11 @@ def body_parameters(system: System, changes: Mapping[str, Any] | None = None) ->
     return {name: BodyParameters(**arrays) for name, arrays in values.items()}
 
 
+def member_of(parameters: Mapping[str, Any] | None, member: Any) -> dict[str, NDArray[np.float64]]:
+    """The parameters of one member of a batch, or of several; empty if the members have none of their own."""
+    return {name: np.asarray(value, float)[member] for name, value in (parameters or {}).items()}
+
+
 def members(changes: Mapping[str, Any] | None) -> int:
     """Number of members of a batch of parameter sets; 1 without one."""
     if changes is None:

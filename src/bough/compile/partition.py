@@ -51,6 +51,11 @@ class Hinge:
         square = np.einsum("bi,bi->b", com, com)[:, None, None]*np.eye(3)
         self.inertia = self.inertia + central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
 
+    @property
+    def n_speeds(self) -> int:
+        """How many entries of v are its own."""
+        return int(self.flexible.n_modes) if self.kind == MODAL else 0 if self.kind == NODE else N_SPEEDS[self.kind]
+
     def free_wheel(self, inertia: float, axis: NDArray[np.float64]) -> None:
         """A driven wheel turns freely about its axis e: remove J e e^T from the body's inertia [B 2]."""
         self.inertia = self.inertia - inertia*np.outer(axis, axis)

@@ -12,6 +12,7 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import LAWS
 from bough.integrate.compiled.stepping import euler_cromer
 from bough.integrate.run import STIFF, Run, with_corrections
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.sweeps import fields as f
@@ -71,9 +72,8 @@ def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mappin
         return None
     given = x.copy()
     for i, row in enumerate(map(model.state, x)):
-        member = model if parameters is None else model.with_parameters({name: value[i] for name, value in parameters.items()})
         try:
-            row.q[:], row.v[:] = member.assemble(row.q, row.v, hold=hold)
+            row.q[:], row.v[:] = member_model(model, parameters, i).assemble(row.q, row.v, hold=hold)
         except StateError as error:
             where = "" if len(x) == 1 else f"initial state {i} of the batch: "
             raise StateError(f"{where}{error}") from None

@@ -31,10 +31,6 @@ def law(controller: LinearSystem, model: Model, *, about: LinearSystem | None = 
     delay : float
         With a discrete controller: delay until its outputs take effect [s].
 
-    Returns
-    -------
-    Controller
-
     Examples
     --------
     >>> import bough

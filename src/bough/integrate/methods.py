@@ -45,13 +45,13 @@ def imex4() -> Floats:
 
 def interpolant(a: Rows, i: Rows, b: Sequence[float], order: int) -> Floats:
     """Weights p (s x 4) between the ends of a step: the order conditions of both triangles at every z, b at the end, and in all
-    else the least weights."""
+    else the least weights; of third order, a polynomial through the implicit stages [B 99]."""
     s = len(b)
     A, B = square(a, s), square(i, s)
     c = B.sum(axis=1)                                                       # that of A is the same
     conditions = [(np.ones(s), 0, 1.0), (c, 1, 1/2)]                        # row . p = value z^(degree + 1)
     if order >= 3:
-        conditions += [(c*c, 2, 1/3), (A @ c, 2, 1/6), (B @ c, 2, 1/6)]
+        conditions += [(c*c, 2, 1/3), (A @ c, 2, 1/6), (B @ c, 2, 1/6), *through_stages(B, c)]
     rows, right = [], []
     for row, degree, value in conditions:
         for k in range(4):
@@ -62,6 +62,15 @@ def interpolant(a: Rows, i: Rows, b: Sequence[float], order: int) -> Floats:
         right.append(b[j])
     found = np.linalg.lstsq(np.array(rows), np.array(right), rcond=1e-10)[0]
     return np.asarray(found.reshape(s, 4))
+
+
+def through_stages(B: Floats, c: Floats) -> list[tuple[Floats, int, float]]:
+    """Conditions as above, of a polynomial x0 + sum_i l_i(z) (x_i - x0) through the implicit stages, p = B^T l: there a stiff mode
+    has its quasi-static deflection, however wrong the rate is with which it starts.  That of the powers z and z^2 are those of the
+    order already; sum_i l_i c_i^3 = z^3 [B 99]."""
+    cube, _, _, _ = np.linalg.lstsq(B[1:], c[1:]**3, rcond=None)
+    rate = np.linalg.svd(B[1:])[2][-1]                                      # B rate = 0: rates that no stage sees
+    return [(rate, 2, 0.0), (cube, 2, 1.0)]
 
 
 IMPLICIT_FIXED = {"imex2": imex2, "imex4": imex4}

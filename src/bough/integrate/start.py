@@ -1,11 +1,11 @@
 """The state at the start of a run: what the caller gives, or what the description says."""
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.compile.batch import array
+from bough.compile.coordinates import member_of
 from bough.compile.coordinates import members as count_members
 from bough.compile.layout import Floats
 from bough.describe.orientation import rotation_matrix
@@ -35,7 +35,7 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
         center(model, x)
     elif model.in_orbit:
         for i in range(batch.n):
-            center(model.with_parameters(member_of(parameters, i) or {}), x[i:i + 1])
+            center(member_model(model, parameters, i), x[i:i + 1])
     return x, not batch.single
 
 
@@ -45,9 +45,10 @@ def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
 
-def member_of(parameters: Mapping[str, ArrayLike] | None, member: Any) -> dict[str, Floats] | None:
-    """The parameters of one member of a batch, or of several."""
-    return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
+def member_model(model: Model, parameters: Mapping[str, ArrayLike] | None, member: int) -> Model:
+    """The model with the parameters of one member of a batch; the model itself if the members have none of their own."""
+    own = member_of(parameters, member)
+    return model.with_parameters(own) if own else model
 
 
 def check_prescribed(model: Model, x: Floats, t: float) -> None:
@@ -65,8 +66,7 @@ def check_prescribed(model: Model, x: Floats, t: float) -> None:
 def center(model: Model, x: Floats) -> None:
     """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
     state = model.state(x)
-    options: dict[str, Any] = {"tanks": state.tanks} if model.system.tanks else {}
-    bodies = model.bodies(state.q, state.v, **options)
+    bodies = model.bodies(state.q, state.v, tanks=state.tanks if model.system.tanks else None)
     position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
     for body in model.system.bodies.values():
         if body.parent is None:

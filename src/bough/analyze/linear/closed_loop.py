@@ -17,15 +17,15 @@ from numpy.typing import ArrayLike
 from bough.analyze.derivatives import turned
 from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
 from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
-from bough.analyze.signals import control_names, input_entries
+from bough.analyze.linear.tangent_space import STENCIL
+from bough.analyze.signals import check_ports, control_names, input_entries
 from bough.analyze.signals import outputs as measure
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError
 
 STEP = 1e-4                                         # of the size of what a law reads, or of 1
-STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h, sixth order
 ALGEBRAIC = 1e-12                                   # of its greatest singular value: the least one of 1 - Ly D
 MOST = 8                                            # Newton's steps until a law and what it reads agree
 
@@ -74,11 +74,8 @@ def reader(model: CompiledModel, law: Any) -> Reader:
             return u, z
         return Reader(law.name, None, sets, (), whole, duals_of(law, (nq, nv, model.nw), len(sets)))
     known, entries = model.system.outputs, input_entries(model)
-    for what, names, there in (("output", law.outputs, known), ("input", law.inputs, entries)):
-        for name in names:
-            if name not in there:
-                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
-                                 f"System.{what}")
+    check_ports(law, "output", law.outputs, known)
+    check_ports(law, "input", law.inputs, entries)
     sets = [entry for name in law.inputs for entry in entries[name]]
 
     def named(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
@@ -90,11 +87,8 @@ def reader(model: CompiledModel, law: Any) -> Reader:
 
 
 def duals_of(law: Any, sizes: tuple[int, int, int], n_u: int) -> Callable[[float, Floats, Floats, Floats, Floats], Floats]:
-    """The derivative of a compiled law along a direction; `sizes` as its table has them."""
-    def along(t: float, y: Floats, dy: Floats, z: Floats, dz: Floats) -> Floats:
-        found: Floats = law.on_duals.along(t, sizes, n_u, y, dy, z, dz)
-        return found
-    return along
+    """The derivative of a compiled law along a direction; `sizes` as in its table."""
+    return lambda t, y, dy, z, dz: law.on_duals.along(t, sizes, n_u, y, dy, z, dz)
 
 
 @dataclass(frozen=True)
@@ -110,6 +104,13 @@ class Laws:
     @property
     def states(self) -> Floats:
         return np.array([value for each in self.readers for value in each.states])
+
+    def starting(self, given: ArrayLike | None) -> Floats:
+        """The states that are given, or the initial ones."""
+        z = self.states if given is None else np.array(given, float)
+        if z.shape != self.states.shape:
+            raise StateError(f"law_states has {z.size} numbers, the laws have {self.states.size} states; give one for each")
+        return z
 
     @property
     def state_names(self) -> tuple[str, ...]:
@@ -173,9 +174,7 @@ def linearize_closed(model: CompiledModel, batch: Batch, given: Sequence[Any], z
     """The plant with the laws in force, and what its states are; `names`: all outputs, `entries`: controls that are inputs, `z`:
     states of the laws."""
     laws = Laws(model, [reader(model, law) for law in given])
-    z = laws.states if z is None else np.array(z, float)
-    if z.shape != laws.states.shape:
-        raise StateError(f"law_states has {z.size} numbers, the laws have {laws.states.size} states; give one for each")
+    z = laws.starting(z)
     ports = list(dict.fromkeys([*laws.ports, *(port for port, each in model.system.outputs.items()
                                                if port in names or set(each.entries) & set(names))]))
     batch = in_force(model, batch, laws, z)

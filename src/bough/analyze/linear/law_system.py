@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from bough.analyze.linear.closed_loop import Laws, Reader, duals_of, reader, values_read
 from bough.analyze.linear.linear_system import LinearSystem
-from bough.analyze.signals import control_names, control_units, input_entries
+from bough.analyze.signals import check_ports, control_names, control_units, input_entries
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError
 
 
 def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law_states: ArrayLike | None) -> LinearSystem:
@@ -28,10 +28,7 @@ def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law
     laws = Laws(model, [reader(model, law) if period is None else sampled(model, law) for law in given])
     if any(each.reads is None for each in laws.readers):
         raise StateError("linearize_laws: a law on the whole state names no ports; give it outputs= and inputs=")
-    z = laws.states if law_states is None else np.array(law_states, float)
-    if z.shape != laws.states.shape:
-        raise StateError(f"law_states has {z.size} numbers, the laws have {laws.states.size} states; give one for each")
-    y = values_read(model, batch, laws)
+    y, z = values_read(model, batch, laws), laws.starting(law_states)
     of_y, of_z = laws.derivatives(float(batch.t[0, 0]), np.concatenate(y), z, [len(part) for part in y])
     return _assembled(laws, of_y, of_z, z, period, {law.delay for law in given if period is not None})
 
@@ -77,11 +74,8 @@ def sampled(model: CompiledModel, law: Any) -> Reader:
     known, entries = model.system.outputs, input_entries(model)
     reads = tuple(known) if law.outputs is None else tuple(law.outputs)
     sets = list(law.inputs) if law.inputs is not None else list(model.system.inputs)
-    for what, names, there in (("output", reads, known), ("input", sets, entries)):
-        for name in names:
-            if name not in there:
-                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
-                                 f"System.{what}")
+    check_ports(law, "output", reads, known)
+    check_ports(law, "input", sets, entries)
     places = [entry for name in sets for entry in entries[name]]
     sizes = np.cumsum([0, *(known[name].size for name in reads)])
 

@@ -60,13 +60,13 @@ def deviations(model: CompiledModel, batch: Batch, outputs: Sequence[str]) -> De
     n, controls = 2*nv + nw + orbit, model.input_layout.controls.stop
     sizes = {"q": nv, "v": nv, "wheels": nw, "orbit": orbit, "tau": nv, "motors": nw, "inputs": controls - nv - nw}
     found = directional(model, batch, Directions.along({name: size for name, size in sizes.items() if size}), list(outputs))
-    along = np.concatenate([found.of(part)[0] for part in ("v", "wheels", "orbit")], axis=1).T
+    along = np.concatenate([getattr(found.along, part)[0] for part in ("v", "wheels", "orbit")], axis=1).T
     F, G = np.zeros((n, n)), np.zeros((n, controls))
     F[:nv, nv:2*nv] = np.eye(nv)
     F[nv:], G[nv:] = along[:, :n], along[:, n:]
     F[:nv, :nv], H = turning(model, batch)
     F[nv:2*nv, nv:2*nv] += H
-    rates = np.concatenate([batch.v[0], *(found.value(part)[0] for part in ("v", "wheels", "orbit"))])
+    rates = np.concatenate([batch.v[0], found.rates.v[0], found.rates.wheels[0], found.rates.orbit[0]])
     residual = left_over(model, batch, rates)
     if orbit:
         turn = cross_matrix(orbital_rate(batch.state.orbit[0]))

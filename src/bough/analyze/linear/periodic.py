@@ -91,10 +91,6 @@ def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, st
     **options
         For a model: options of `Model.linearize`.
 
-    Returns
-    -------
-    Floquet
-
     Examples
     --------
     >>> import bough, numpy as np
@@ -133,8 +129,7 @@ def _matrix(source: Any, options: dict[str, Any]) -> tuple[Callable[[float], Flo
 
         def linearized(t: float) -> LinearSystem:
             q, v = model.follow(q0, v0, t)
-            found: LinearSystem = model.linearize(q, v, t=t, **options)
-            return found
+            return model.linearize(q, v, t=t, **options)
 
         return lambda t: linearized(t).A, linearized(0.0).states, model.system.name
     if options:

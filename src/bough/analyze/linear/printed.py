@@ -15,7 +15,7 @@ ROWS = 24                               # of the table of poles
 ZERO = 1e-6                             # of the greatest pole: smaller ones are of rigid-body motion, to rounding
 
 
-def told(system: LinearSystem) -> str:
+def text_of(system: LinearSystem) -> str:
     """The whole text."""
     sizes = [f"{len(getattr(system, kind))} {kind if len(getattr(system, kind)) != 1 else kind[:-1]}"
              for kind in ("states", "inputs", "outputs")]

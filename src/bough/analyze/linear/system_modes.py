@@ -177,10 +177,6 @@ class Modes:
         ----------
         path
             Where the figure is written, if given.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         return bough.plot_modes(self, path)
 
@@ -380,12 +376,12 @@ def lines(modes: Modes) -> list[str]:
         found.append(f"{'mode':>6}{'Hz':>13}{'damping':>11}   joints; bodies by kinetic energy")
     for k in range(min(n, SHOWN)):
         grows = "  grows" if modes.eigenvalues[k].real > ZERO*abs(modes.eigenvalues[k]) else ""
-        who = "; ".join(told(table, k) for table in (modes.joints, modes.bodies))
+        who = "; ".join(largest_shares(table, k) for table in (modes.joints, modes.bodies))
         found.append(f"{k + 1:>6}{modes.frequencies[k]:>13.6g}{modes.damping[k] + 0.0:>11.5f}   {who}{grows}")
     return found + ([f"... and {n - SHOWN} more"] if n > SHOWN else [])
 
 
-def told(table: dict[str, Floats], mode: int) -> str:
-    """The greatest shares, in percent."""
+def largest_shares(table: dict[str, Floats], mode: int) -> str:
+    """The largest shares, in percent."""
     order = sorted(table, key=lambda name: -table[name][mode])
     return ", ".join(f"{name} {100.0*table[name][mode]:.0f} %" for name in order[:4] if table[name][mode] >= LEAST) or "-"

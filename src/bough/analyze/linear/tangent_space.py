@@ -9,8 +9,9 @@ K is the second-order term of the loops: where they move, speeds that close them
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +99,7 @@ def turning(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
 
 
 def bracket(model: CompiledModel, d: Floats, v: Floats) -> Floats:
-    """(..., nv): d x v where a quaternion turns, else zero: what rotations do not commute by."""
+    """(..., nv): the commutator of rotations, d x v where a joint has a quaternion, else zero."""
     found = np.zeros(np.broadcast_shapes(d.shape, v.shape))
     for body in model.system.bodies.values():
         if body.joint.spherical:
@@ -141,63 +142,43 @@ def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = No
     return Reduction(independent, S, K)
 
 
-def constraint_rows(model: CompiledModel, batch: Batch) -> tuple[Floats, SecondOrder]:
-    """(rows, nv) of what ties speeds together: closed loops and, in orbit, that the mass center stays; and its derivative."""
-    parts, orders = [np.zeros((0, model.nv))], list[SecondOrder]()
+def constraint_rows(model: CompiledModel, batch: Batch) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """(rows, nv): J of what ties speeds together: closed loops and, in orbit, the fixed mass center; and the function that gives
+    D(J v)[d], (rows, m), for directions d (nv, m)."""
+    parts, derivatives = [np.zeros((0, model.nv))], list[Callable[[Floats], Floats]]()
     if model.constrained:
         check_closed(model, batch)
         parts.append(loop_terms(model, batch, POSITION)[1][0])
-        orders.append(LoopOrder(model, batch, parts[-1]))
+        derivatives.append(partial(loop_rates_along, model, batch, parts[-1]))
     if model.in_orbit:
         parts.append(center_rows(model, batch.q[0]))
-        orders.append(CenterOrder(model, batch))
-    return np.concatenate(parts), SecondOrder(orders)
+        derivatives.append(partial(center_rates_along, model, batch))
+    return np.concatenate(parts), lambda d: np.concatenate([derivative(d) for derivative in derivatives])
 
 
-class SecondOrder:
-    """D(J v)[d] for columns d (nv, m): (rows, m)."""
-
-    def __init__(self, parts: Sequence[SecondOrder] = ()) -> None:
-        self.parts = parts
-
-    def __call__(self, d: Floats) -> Floats:
-        return np.concatenate([part(d) for part in self.parts])
-
-
-class LoopOrder(SecondOrder):
-    """Of loops.  Their acceleration at v' = 0 is a form in v, D(J v)[v]; what it is for v + d and v - d gives the symmetric part of
-    D(J v)[d] without differences of any step, and the rest is J times what rotations do not commute by."""
-
-    def __init__(self, model: CompiledModel, batch: Batch, J: Floats) -> None:
-        self.model, self.batch, self.J = model, batch, J
-
-    def __call__(self, d: Floats) -> Floats:
-        v = self.batch.v[0]
-        size = np.abs(v).max(initial=0.0)
-        if not size or not d.shape[1]:
-            return np.zeros((len(self.J), d.shape[1]))
-        scale = size/np.abs(d).max(axis=0)
-        states = self.model.batch(self.batch.q[0], np.concatenate([v + (scale*d).T, v - (scale*d).T]))
-        plus, minus = np.split(loop_terms(self.model, states, ACCELERATION)[0], 2)
-        found: Floats = ((plus - minus)/(4.0*scale[:, None]) + 0.5*bracket(self.model, d.T, v) @ self.J.T).T
-        return found
+def loop_rates_along(model: CompiledModel, batch: Batch, J: Floats, d: Floats) -> Floats:
+    """D(J v)[d] of loops.  Their acceleration at v' = 0 is a quadratic form in v, D(J v)[v]; its values for v + d and v - d give
+    the symmetric part of D(J v)[d] exactly, and the rest is J times the commutator of the rotations."""
+    v = batch.v[0]
+    size = np.abs(v).max(initial=0.0)
+    if not size or not d.shape[1]:
+        return np.zeros((len(J), d.shape[1]))
+    scale = size/np.abs(d).max(axis=0)
+    states = model.batch(batch.q[0], np.concatenate([v + (scale*d).T, v - (scale*d).T]))
+    plus, minus = np.split(loop_terms(model, states, ACCELERATION)[0], 2)
+    return np.asarray(((plus - minus)/(4.0*scale[:, None]) + 0.5*bracket(model, d.T, v) @ J.T).T)
 
 
-class CenterOrder(SecondOrder):
-    """Of the mass center of a system in orbit, which the tree leaves where it is."""
-
-    def __init__(self, model: CompiledModel, batch: Batch) -> None:
-        self.model, self.batch = model, batch
-
-    def __call__(self, d: Floats) -> Floats:
-        v, found = self.batch.v[0], np.zeros((3, d.shape[1]))
-        if v.any() and d.shape[1]:
-            scale = STEP/np.abs(d).max(axis=0)
-            for times, weight in STENCIL:
-                for sign in (1.0, -1.0):
-                    q = np.array([moved(self.model, self.batch.q[0], sign*times*each) for each in (scale*d).T])
-                    found += weight*sign*center_velocity(self.model, q, np.tile(v, (len(q), 1))).T/scale
-        return found
+def center_rates_along(model: CompiledModel, batch: Batch, d: Floats) -> Floats:
+    """D(J v)[d] of the mass center of a system in orbit, by differences."""
+    v, found = batch.v[0], np.zeros((3, d.shape[1]))
+    if v.any() and d.shape[1]:
+        scale = STEP/np.abs(d).max(axis=0)
+        for times, weight in STENCIL:
+            for sign in (1.0, -1.0):
+                q = np.array([moved(model, batch.q[0], sign*times*each) for each in (scale*d).T])
+                found += weight*sign*center_velocity(model, q, np.tile(v, (len(q), 1))).T/scale
+    return found
 
 
 def center_velocity(model: CompiledModel, q: Floats, v: Floats) -> Floats:

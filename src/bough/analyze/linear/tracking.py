@@ -14,6 +14,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.errors import StateError
+from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
@@ -155,18 +156,14 @@ class ModeTracks:
             Campbell: also draw lines at these multiples of the parameter, taken as a rate [rad/s].
         up_to : float, optional
             Campbell: only modes below this frequency [Hz].
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.analyze.linear import linear_figures as figures
 
         if what not in ("campbell", "root locus"):
             raise StateError(f"plot: there is no {what!r}; give 'campbell' or 'root locus'")
         if what == "root locus":
-            return figures.written(figures.root_locus(self), path)
-        return figures.written(figures.campbell(self, np.atleast_1d(np.asarray(harmonics, float)), up_to), path)
+            return written(figures.root_locus(self), path)
+        return written(figures.campbell(self, np.atleast_1d(np.asarray(harmonics, float)), up_to), path)
 
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -194,10 +191,6 @@ def campbell(source: Maker | CompiledModel, values: ArrayLike, *, parameter: str
     unit : str, optional
     **options
         For a model: options of `Model.linearize`.
-
-    Returns
-    -------
-    ModeTracks
 
     Examples
     --------
@@ -326,10 +319,6 @@ def stability_boundary(source: Maker | CompiledModel, low: float, high: float, *
         of undamped and rigid-body motion are zero only to rounding.
     **options
         For a model: options of `Model.linearize`.
-
-    Returns
-    -------
-    StabilityBoundary
 
     Examples
     --------

@@ -125,7 +125,7 @@ class Problem:
         given |= {"motors": du[:, layout.motors]} if model.nw else {}
         given |= {"inputs": du[:, layout.ports]} if layout.n_ports else {}
         given |= {"parameters": parameters, "names": names} if names else {}
-        along = (directional(model, batch, Directions(**given)).of("v")[0] - da).T[self.free]
+        along = (directional(model, batch, Directions(**given)).along.v[0] - da).T[self.free]
         return along[:, :nv], along[:, nv:]
 
     def closing(self, q: Floats, weights: Floats) -> Floats:
@@ -153,7 +153,7 @@ class Problem:
             return self
         model, batch = self.at(place)
         r = batch.state.orbit[0, :3]
-        pull = forward(model, batch, "order-n").rows[0, model.nv + model.nw + 3:model.nv + model.nw + 6]
+        pull = forward(model, batch, "order-n").orbit[0, 3:]
         speed, size = np.sqrt(-(pull @ r)), np.linalg.norm(r)
         axis = orbital_rate(batch.state.orbit[0])
         spin = axis/np.linalg.norm(axis)*speed/size
