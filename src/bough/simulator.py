@@ -18,7 +18,7 @@ from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import BoughError, SimulationError, StateError, nearest
+from bough.errors import BoughError, SimulationError, StateError, nearest, similar
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import BEGIN, SAME, STOP
@@ -155,7 +155,7 @@ class Simulator:
                  sample_rate: float | None = None, record: Any = None, **options: Any) -> None:
         for name in options:
             if name not in OPTIONS:
-                raise StateError(f"Simulator: there is no option '{name}'{nearest(name, OPTIONS)}; it takes {', '.join(OPTIONS)}")
+                raise StateError(f"Simulator: there is no option '{name}'{similar(name, OPTIONS)}; it takes {', '.join(OPTIONS)}")
         compiled = as_model(model)
         settings = compiled.system.settings
         method = method if method is not None else settings.method if settings is not None else "rk4"
@@ -432,7 +432,7 @@ class Simulator:
         known = ("q0", "v0", "wheels0", "orbit0", "tanks0", "t0", "seed", "parameters")
         for name in options:
             if name not in known:
-                raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+                raise StateError(f"reset: there is no option '{name}'{similar(name, known)}; it takes {', '.join(known)}")
         before, self._options = self._options, self._options | options
         try:
             self._begin(self._anew())
@@ -486,7 +486,7 @@ class Simulator:
         run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0", "tanks0")
         for name in start:
             if name not in known:
-                raise StateError(f"restart: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+                raise StateError(f"restart: there is no option '{name}'{similar(name, known)}; it takes {', '.join(known)}")
         if run.handler is not None or run.laws.sampled:
             what = "events or stops" if run.handler is not None else "laws that are asked by the clock"
             raise StateError(f"restart: the system has {what}, which begin anew for all states only; use reset(...)")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, similar
 
 Array = NDArray[Any]
 ROUNDING = 1e-12  # of the largest: what is below is taken for zero
@@ -119,7 +119,7 @@ class Outline:
 def unknown_node(name: str, known: tuple[str, ...]) -> str:
     """What is said about a node that does not exist."""
     listed = ", ".join(repr(each) for each in known) or "none"
-    return f"flexible body: it has no node {name!r}{nearest(name, known)}; its nodes are {listed}"
+    return f"flexible body: it has no node {name!r}{similar(name, known)}; its nodes are {listed}"
 
 
 # ---- integrals -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, similar
 from bough.flex.integrals import Array, Nodes
 from bough.flex.units import Units
 
@@ -40,7 +40,7 @@ class Recovery:
         if not self.has(str(name)):
             known = list(self._index)
             listed = ", ".join(known[:10])
-            raise DescriptionError(f"recovery: there is no element {name!r}{nearest(str(name), known)}; recovered are {listed}")
+            raise DescriptionError(f"recovery: there is no element {name!r}{similar(str(name), known)}; recovered are {listed}")
         return self._index[str(name)]
 
     def stresses(self, eta: Array) -> Array:
@@ -84,7 +84,7 @@ def is_given(recover: Any) -> bool:
 def given_recovery(recover: Mapping[str, Any], shapes: Array) -> Recovery | None:
     """Rows xx, yy, zz, xy, yz, zx of stress [Pa] or strain of each element, columns the coordinates that `shapes` moves."""
     if unknown := set(recover) - set(_GIVEN):
-        raise DescriptionError(f"recovery: {min(unknown)!r} is not known{nearest(min(unknown), _GIVEN)}; give {', '.join(_GIVEN)}")
+        raise DescriptionError(f"recovery: {min(unknown)!r} is not known{similar(min(unknown), _GIVEN)}; give {', '.join(_GIVEN)}")
     n = shapes.shape[1]
     none = np.zeros((0, 6, n))
     if "stress" not in recover and "strain" not in recover:

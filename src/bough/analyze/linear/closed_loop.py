@@ -22,7 +22,7 @@ from bough.analyze.signals import outputs as measure
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 STEP = 1e-4                                         # of the size of what a law reads, or of 1
 STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h, sixth order
@@ -77,7 +77,7 @@ def reader(model: CompiledModel, law: Any) -> Reader:
     for what, names, there in (("output", law.outputs, known), ("input", law.inputs, entries)):
         for name in names:
             if name not in there:
-                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
+                raise StateError(f"law '{law.name}': there is no {what} '{name}'{similar(name, there)}; declare it with "
                                  f"System.{what}")
     sets = [entry for name in law.inputs for entry in entries[name]]
 

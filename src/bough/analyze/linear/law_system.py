@@ -13,7 +13,7 @@ from bough.analyze.signals import control_names, control_units, input_entries
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 
 def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law_states: ArrayLike | None) -> LinearSystem:
@@ -80,7 +80,7 @@ def sampled(model: CompiledModel, law: Any) -> Reader:
     for what, names, there in (("output", reads, known), ("input", sets, entries)):
         for name in names:
             if name not in there:
-                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
+                raise StateError(f"law '{law.name}': there is no {what} '{name}'{similar(name, there)}; declare it with "
                                  f"System.{what}")
     places = [entry for name in sets for entry in entries[name]]
     sizes = np.cumsum([0, *(known[name].size for name in reads)])

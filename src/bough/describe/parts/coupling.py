@@ -19,7 +19,7 @@ from bough.describe.numeric import Number, Text, above_zero, at_least_zero, numb
 from bough.describe.part import NO_ANGLES, Finding, Part, Recorded, SystemView, entry_named, misnamed, targets
 from bough.describe.parts.friction import Friction
 from bough.describe.settings import CentralGravity
-from bough.errors import DescriptionError, Problem, nearest
+from bough.errors import DescriptionError, Problem, similar
 
 Terms = dict[str, float]
 Reference = Literal["zero", "initial"]
@@ -209,7 +209,7 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
         raise ValueError(f"is {shown(value)}; give a Gear, a Screw or the like, or a mapping of coordinates to factors")
     if isinstance(kind := given.get("type"), str):
         if kind not in RELATIONS:
-            raise ValueError(f"has the type {shown(kind)}{nearest(kind, RELATIONS)}; the types are {', '.join(RELATIONS)}")
+            raise ValueError(f"has the type {shown(kind)}{similar(kind, RELATIONS)}; the types are {', '.join(RELATIONS)}")
         return RELATIONS[kind].from_mapping({key: entry for key, entry in given.items() if key != "type"})
     return tuple((text(name), _factor(name, factor)) for name, factor in given.items())
 
@@ -427,7 +427,7 @@ def gearbox_parts(
     """
     subject = f"gearbox {name!r}"
     if body not in bodies:
-        text = f"body {body!r} is not a body of the system{nearest(body, bodies)}; add it before"
+        text = f"body {body!r} is not a body of the system{similar(body, bodies)}; add it before"
         raise DescriptionError([Problem(text, subject)])
     driven = bodies[body]
     if driven.joint.n_v != 1:
